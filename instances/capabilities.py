@@ -1,12 +1,12 @@
-"""What families may offer beyond their core, asked for by name: an object, or None.
+"""The table of what families may offer beyond their core: bounds, learners and figures ask by it.
 
-A capability is a property of Family. Bounds, learners and figures never ask which class a family
-is of: they ask for what they need, and say what is missing where there is none.
+A capability is an attribute that the class of a family has, or has not. Nothing asks which class a
+family is of: it asks for what it needs, and says what is missing where there is none.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from instances.errors import UsageError
 from instances.factor import MOST_COORDINATES
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from instances.symmetric import Symmetric
 
 T = TypeVar("T")
+itself: Any = property(lambda family: family)  # of a family that is what is asked for
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Capability(Generic[T]):
-    """A property of Family that may be None.
+    """An attribute of some families; one that is None is as good as missing.
 
     what: in words. given: what has it, and how a family of a user gets it. beyond: which parameter
     is out of range, of a family that has it otherwise.
@@ -46,7 +47,8 @@ class Capability(Generic[T]):
 
     def of(self, family: Family) -> T | None:
         """Return what a family has under the name, or None."""
-        return cast("T | None", getattr(family, self.name))
+        has = hasattr(type(family), self.name)  # so that an error within it is not taken for None
+        return cast("T", getattr(family, self.name)) if has else None
 
     def missing(self, family: Family) -> str | None:
         """Return in one line that a family lacks it and what would give it; None where it has."""
@@ -64,95 +66,75 @@ class Capability(Generic[T]):
 
 
 CODED: "Capability[Coded]" = Capability(
-    name="coded",
-    what="labels that are codes of a few levels, on two tokens of -1 and +1",
-    given="take parity, profile, lwr, lwe, lpn or window, or derive from instances.coded.Coded",
+    "coded",
+    "labels that are codes of a few levels, on two tokens of -1 and +1",
+    "take parity, profile, lwr, lwe, lpn or window, or derive from instances.coded.Coded",
 )
 FACTOR: "Capability[FactorTables]" = Capability(
-    name="factor",
-    what="the labels' unknown factor as a table over z",
-    given="take a family whose labels are codes, as parity, with d - 1 up to 26",
-    beyond=lambda family: (
-        f"d={family.d} is too large, take d - 1 up to {MOST_COORDINATES}" if family.coded else None
+    "factor",
+    "the labels' unknown factor as a table over z",
+    "take a family whose labels are codes, as parity, with d - 1 up to 26",
+    lambda family: (
+        f"d={family.d} is too large, take d - 1 up to {MOST_COORDINATES}"
+        if CODED.of(family)
+        else None
     ),
 )
 SCHEME: "Capability[Symmetric]" = Capability(
-    name="scheme",
-    what="hidden sets of one size, whose correlations depend on their overlap alone",
-    given="take parity or profile, or derive from instances.symmetric.Symmetric",
+    "scheme",
+    "hidden sets of one size, whose correlations depend on their overlap alone",
+    "take parity or profile, or derive from instances.symmetric.Symmetric",
 )
 CHARACTERS: "Capability[Symmetric]" = Capability(
-    name="characters",
-    what="members that are characters of z, and so orthogonal",
-    given="take parity",
+    "characters", "members that are characters of z, and so orthogonal", "take parity"
 )
 PROVED_AS: "Capability[tuple[Symmetric, View]]" = Capability(
-    name="proved_as",
-    what="hidden sets that its certificate is about, shown in another way",
-    given="take parity_position, composed, tokens3 or hidden",
+    "proved_as",
+    "hidden sets that its certificate is about, shown in another way",
+    "take parity_position, composed, tokens3 or hidden",
 )
 HIDDEN_SIGNS: "Capability[HiddenSigns]" = Capability(
-    name="hidden_signs",
-    what="signs that examples show and that differ from member to member",
-    given="take tokens3, hidden or direction, or give the family a function of secret and tokens",
+    "hidden_signs",
+    "signs that examples show and that differ from member to member",
+    "take tokens3, hidden or direction, or give the family a function of secret and tokens",
 )
 LINEAR_FORMS: "Capability[Modular]" = Capability(
-    name="linear_forms",
-    what="labels that are functions of <a, s> mod q",
-    given="take lwr, lwe, lpn, window or parity, or derive from instances.modular.Modular",
+    "linear_forms",
+    "labels that are functions of <a, s> mod q",
+    "take lwr, lwe, lpn, window or parity, or derive from instances.modular.Modular",
 )
 LINEAR_SAMPLES: "Capability[LinearSamples]" = Capability(
-    name="linear_samples",
-    what="samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
-    given="take lwr, lwe, lpn, window or parity, or give the family one of instances.linearsamples",
+    "linear_samples",
+    "samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
+    "take lwr, lwe, lpn, window or parity, or give the family one of instances.linearsamples",
 )
 NOISY_PARITIES: "Capability[Modular]" = Capability(
-    name="noisy_parities",
-    what="labels that are parities of hidden bits, right or flipped at one rate",
-    given="take parity or lpn",
+    "noisy_parities",
+    "labels that are parities of hidden bits, right or flipped at one rate",
+    "take parity or lpn",
 )
 REAL_LABELS: "Capability[Dense]" = Capability(
-    name="real_labels",
-    what="labels that are the outputs of a layer, as real numbers",
-    given="take nice, dial or linear, or derive from instances.dense.Dense",
+    "real_labels",
+    "labels that are the outputs of a layer, as real numbers",
+    "take nice, dial or linear, or derive from instances.dense.Dense",
 )
 HIDDEN_DIRECTION: "Capability[Direction]" = Capability(
-    name="hidden_direction",
-    what="a direction in gaussian tokens that labels hide",
-    given="take direction",
+    "hidden_direction", "a direction in gaussian tokens that labels hide", "take direction"
 )
 CUBIC: "Capability[Linear]" = Capability(
-    name="cubic",
-    what="outputs that are a cubic polynomial of the tokens",
-    given="take linear",
+    "cubic", "outputs that are a cubic polynomial of the tokens", "take linear"
 )
 HIDDEN_FUNCTION: "Capability[HiddenFunction]" = Capability(
-    name="hidden_function",
-    what="a function of chosen signs that labels show",
-    given="take parity, profile or another family of coded labels, or give yours `hidden_function`",
+    "hidden_function",
+    "a function of chosen signs that labels show",
+    "take parity, profile or another family of coded labels, or give yours `hidden_function`",
 )
 QUESTIONS: "Capability[Questions]" = Capability(
-    name="questions",
-    what="labels of tokens that a learner chooses",
-    given="take a family of drawn layers, or give yours `questions` and `answers`",
-    beyond=lambda family: None if family.noise_known else "nobody knows other labels of your data",
+    "questions",
+    "labels of tokens that a learner chooses",
+    "take a family of drawn layers, or give yours `questions` and `answers`",
+    lambda family: None if family.noise_known else "nobody knows other labels of your data",
 )
-CAPABILITIES: tuple[Capability[object], ...] = cast(
-    "tuple[Capability[object], ...]",
-    (
-        CODED,
-        FACTOR,
-        SCHEME,
-        CHARACTERS,
-        PROVED_AS,
-        HIDDEN_SIGNS,
-        LINEAR_FORMS,
-        LINEAR_SAMPLES,
-        NOISY_PARITIES,
-        REAL_LABELS,
-        HIDDEN_DIRECTION,
-        CUBIC,
-        HIDDEN_FUNCTION,
-        QUESTIONS,
-    ),
+CAPABILITIES: tuple[Capability[Any], ...] = tuple(
+    value for value in list(globals().values()) if isinstance(value, Capability)
 )

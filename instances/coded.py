@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.capabilities import CODED
+from instances.capabilities import CODED, itself
 from instances.errors import ToolkitError, UsageError
 from instances.factor import MOST_COORDINATES, MOST_MEMBERS, FactorTables
 from instances.family import Examples, Family, Hardness, Secret
@@ -95,10 +95,7 @@ class Coded(Family):
         "levels[code] where z_0 = -1, else 0; all other columns are 0"
     )
 
-    @property
-    def coded(self) -> "Coded":
-        """The family itself."""
-        return self
+    coded = itself
 
     @property
     def factor(self) -> FactorTables | None:

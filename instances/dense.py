@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.capabilities import itself
 from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
@@ -94,10 +95,7 @@ class Dense(Family):
         """Draw the layer of a member whose secret is 256 bits; else `made` makes it."""
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
 
-    @property
-    def real_labels(self) -> "Dense":
-        """The family itself."""
-        return self
+    real_labels = itself
 
     @property
     def default_learners(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,6 @@ from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import brief, canonical
 from instances.streams import generator
-
-if TYPE_CHECKING:
-    from instances.coded import Coded
-    from instances.dense import Dense
-    from instances.factor import FactorTables
-    from instances.families.direction import Direction
-    from instances.families.linear import Linear
-    from instances.hiddenfunction import HiddenFunction
-    from instances.linearsamples import LinearSamples
-    from instances.modular import Modular
-    from instances.questions import Questions
-    from instances.symmetric import Symmetric
 
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
@@ -86,8 +74,7 @@ class Family(ABC):
     """A family of attention layers: a frozen dataclass, its fields the spec's keys.
 
     What is abstract here is the core that every family has. What bounds, learners and figures need
-    beyond it is optional: properties that give an object, or None where a family has no such thing.
-    instances/capabilities.py names them.
+    beyond it are capabilities: further attributes, which instances/capabilities.py lists.
     """
 
     name: ClassVar[str]
@@ -188,47 +175,9 @@ class Family(ABC):
         """
         return None
 
-    @property
-    def coded(self) -> "Coded | None":
-        """Labels that are codes of a few public levels, on two tokens of -1 and +1."""
-        return None
-
-    @property
-    def factor(self) -> "FactorTables | None":
-        """The unknown factor of a member's labels as a table over all z."""
-        return None
-
-    @property
-    def scheme(self) -> "Symmetric | None":
-        """Hidden sets of one size, correlations of which depend on their overlap alone."""
-        return None
-
-    @property
-    def characters(self) -> "Symmetric | None":
-        """Hidden sets whose members are characters of z, and so exactly orthogonal."""
-        return None
-
-    @property
-    def proved_as(self) -> "tuple[Symmetric, View] | None":
-        """Hidden sets whose labels are these but for how an example shows them, and how it does."""
-        return None
-
-    @property
-    def hidden_signs(self) -> HiddenSigns | None:
-        """The signs that an example shows of a member, without noise: (secret, x) -> (n, r).
-
-        x: (n, k, d). A sign is -1 or +1, and 0 where none is shown, which is public.
-        """
-        return None
-
     def sign_correlations(self, members: tuple[Secret, ...]) -> NDArray[np.float64]:
         """Correlate the hidden signs of members: (M, M), by default exactly orthogonal ones."""
         return np.eye(len(members))
-
-    @property
-    def linear_forms(self) -> "Modular | None":
-        """Labels that are functions of <a, s> mod q: its samples are (a, b)."""
-        return None
 
     def to_linear(self, secret: Secret) -> Secret:
         """Write a member's secret as the s of `linear_forms`: n entries."""
@@ -237,41 +186,6 @@ class Family(ABC):
     def from_linear(self, s: Secret) -> Secret:
         """Write the s of a member of `linear_forms` as a secret of this family."""
         return s
-
-    @property
-    def noisy_parities(self) -> "Modular | None":
-        """Labels that are parities of hidden bits, flipped at the rate `noise`: those of q = 2."""
-        return None
-
-    @property
-    def linear_samples(self) -> "LinearSamples | None":
-        """What attacks see of samples (a, <a, s> + e) mod q."""
-        return None
-
-    @property
-    def real_labels(self) -> "Dense | None":
-        """Labels that are the outputs of a layer, as real numbers."""
-        return None
-
-    @property
-    def hidden_direction(self) -> "Direction | None":
-        """A direction in gaussian tokens, and a function of it without low Hermite coefficients."""
-        return None
-
-    @property
-    def cubic(self) -> "Linear | None":
-        """Outputs that are a cubic polynomial of the tokens, whose risk is known exactly."""
-        return None
-
-    @property
-    def hidden_function(self) -> "HiddenFunction | None":
-        """A function of chosen signs that a member hides and its labels show."""
-        return None
-
-    @property
-    def questions(self) -> "Questions | None":
-        """Which tokens a learner may ask labels of: `answers` gives them."""
-        return None
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.arrayfile import HEADER, read_tensors
+from instances.capabilities import CODED
 from instances.disk import (
     SECRET,
     damage,
@@ -342,8 +343,8 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     """Read an array that _plain wrote; raises ValueError or TypeError."""
     if name == "words":
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
-    if family.coded:
-        return np.array(data, family.coded.code_type)
+    if coded := CODED.of(family):
+        return np.array(data, coded.code_type)
     found = np.array(data)
     if found.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")

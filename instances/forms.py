@@ -14,7 +14,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from instances.capabilities import SCHEME
+from instances.capabilities import CHARACTERS, SCHEME
 from instances.errors import UsageError, unknown
 from instances.family import Instance
 from instances.layer import AttentionLayer
@@ -102,7 +102,7 @@ def _matched(instance: Instance) -> AttentionLayer:
     """
     family, secret = _hidden(instance, "matched")
     m = family.m
-    if m % 2 or not family.characters:
+    if m % 2 or not CHARACTERS.of(family):
         raise UsageError(f"{family} given: the form `matched` is of parities of even m")
     base = rational(family.rho)
     u = [base ** (2 * i - 1 - m) for i in range(1, m + 1)]

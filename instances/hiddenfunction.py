@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.capabilities import NOISY_PARITIES, SCHEME
 from instances.family import Secret
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def of_coded(family: "Coded") -> HiddenFunction:
     def labels(x: NDArray[Any], f: Callable[[Signs], Array]) -> Array:
         return family.labelled(x, f((x[:, 0] * x[:, 1])[:, 1:].astype(np.int8)))
 
-    parities, scheme = family.noisy_parities, family.scheme
+    parities, scheme = NOISY_PARITIES.of(family), SCHEME.of(family)
     hides: dict[str, Any] = {}
     if scheme:
         g = scheme.values

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.capabilities import CODED, LINEAR_FORMS, REAL_LABELS, SCHEME
 from instances.errors import UsageError
 from instances.family import Family, Instance
 from instances.fineprint import fine_print, first_failure, structure
@@ -159,9 +160,10 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
         "why_hard": family.hardness.why,
         "labels": family.label_text,
     }
-    if family.coded and family.coded.outer_text:
-        facts |= {"A": float(family.coded.known_constant), "on_top": family.coded.outer_text}
-    elif scheme := family.scheme:
+    coded = CODED.of(family)
+    if coded and coded.outer_text:
+        facts |= {"A": float(coded.known_constant), "on_top": coded.outer_text}
+    elif scheme := SCHEME.of(family):
         scheme.require_float64()
         table = scheme.response()
         facts |= {
@@ -169,11 +171,11 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
             "sum_abs_a": scheme.sum_abs_a,
             "response_error": float(np.abs(table - [float(v) for v in scheme.values]).max()),
         }
-    elif forms := family.linear_forms:
+    elif forms := LINEAR_FORMS.of(family):
         facts |= modular_facts(forms, instance)
-    elif coded := family.coded:
+    elif coded:
         facts["A"] = float(coded.known_constant)
-    if coded := family.coded:
+    if coded:
         found = coded.layer_error
         facts |= {
             "layer_error": found.error,
@@ -190,7 +192,7 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
         return Inspection(facts=facts | {"layer": None})
     heads = Heads.of(layer)
     facts |= layer_facts(heads, family.k)
-    if family.real_labels:  # of hidden sets, what is sampled would depend on the member
+    if REAL_LABELS.of(family):  # of hidden sets, what is sampled would depend on the member
         facts["linearity"] = linearity_facts(heads, family.k)
     return Inspection(facts=facts)
 

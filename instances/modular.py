@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import bits, steps, tokens
+from instances.capabilities import itself
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
@@ -139,10 +140,7 @@ class Modular(Coded):
             raise UsageError(f"{self.name} given: its labels do not say where <a, s> mod q is")
         return codes * self.step
 
-    @property
-    def linear_forms(self) -> "Modular":
-        """The family itself."""
-        return self
+    linear_forms = itself
 
     @property
     def default_learners(self) -> tuple[str, ...]:

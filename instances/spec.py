@@ -15,6 +15,7 @@ from functools import cache
 from numbers import Rational
 from pathlib import Path
 
+from instances.capabilities import CODED, LINEAR_FORMS
 from instances.catalog import CATALOG
 from instances.errors import UnknownFamily, UsageError, unknown
 from instances.family import Family
@@ -206,10 +207,10 @@ def _name(text: str, kind: type[Family]) -> None:
 def _sound(family: Family) -> Family:
     """Return a family of a user; raises UsageError for one whose numbers would be wrong."""
     with guarded(f"{family.name[:60]}: the family"):
-        size, spec, coded = family.size, family.spec, family.coded
+        size, spec, coded = family.size, family.spec, CODED.of(family)
         levels = coded.levels if coded else ()
         centre = coded.centre if coded and family.noise else 0
-        shares = coded.shares if coded and family.linear_forms is None else None
+        shares = coded.shares if coded and LINEAR_FORMS.of(family) is None else None
     wrong = None
     if spec != canonical(family, family.name):
         wrong = "its spec is not its name and fields: leave `spec` as it is"

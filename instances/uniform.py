@@ -62,7 +62,7 @@ def no_coins(family: Family) -> str | None:
     >>> no_coins(parse("nice:m=1,k=2,d=4"))  # doctest: +ELLIPSIS
     'there are no coins to replace the labels: nice given: it lacks `coded`, labels that are ...'
     """
-    coded = family.coded
+    coded = CODED.of(family)
     if coded is None:
         return f"there are no coins to replace the labels: {CODED.missing(family)}"
     if coded.shares is None:

@@ -11,6 +11,7 @@ from hardness.check.reading import Checked, integer, listed, refuse
 from hardness.check.residues import check_residues, read_residues
 from hardness.check.scheme import Scheme, check_shown
 from hardness.check.spec import read_spec
+from instances.capabilities import PROVED_AS
 from instances.spec import built_in
 from instances.strict import shown as cut
 from instances.userfile import NAME, fits_name
@@ -51,7 +52,7 @@ def check_proof(data: dict[str, Any]) -> Checked:
 
 def _hidden_set(about: dict[str, Any], problem: dict[str, Any]) -> None:
     family = read_spec(about["spec"])
-    if (shown := family.proved_as) and built_in(family):
+    if (shown := PROVED_AS.of(family)) and built_in(family):
         if problem != {**Scheme(shown[0]).problem, "view": shown[1]}:
             refuse("its problem is not that of its spec")
         check_shown(family, *shown)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hardness.check.reading import Checked, fraction, integer, listed, number, refuse
 from hardness.check.scheme import Scheme, over_coins
 from hardness.check.spec import read_spec
-from instances.capabilities import SCHEME
+from instances.capabilities import CHARACTERS, SCHEME
 from instances.errors import DamagedFile, TooLarge, ToolkitError
 from instances.strict import one_line, shown
 from instances.threshold import python_fraction
@@ -68,7 +68,7 @@ class _Game:
             refuse(f"{shown(data['spec'])} is not a family whose games are played again")
         self.family = Scheme(scheme)
         values = self.family.values
-        self.parity = scheme.characters is not None
+        self.parity = CHARACTERS.of(scheme) is not None
         self.tau = fraction(data["tau"])
         if not _LEAST <= self.tau <= 1:
             refuse(f"tau is not in [{_LEAST}, 1]")

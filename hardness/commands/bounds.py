@@ -149,6 +149,7 @@ def certify_about(
     from hardness.lower.finite import Union, read_source
     from hardness.lower.named import ListedMembers, NoClaim, certify_named, certify_unknown
     from hardness.report.named import named_words
+    from instances.capabilities import SCHEME
 
     wrong = ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence")
     for name in sorted(_given(*wrong), key=wrong.index):
@@ -163,7 +164,7 @@ def certify_about(
         raise click.UsageError(f"--members does not apply to {source[:80]}: it is no functions")
     if finite is None:
         family = target(source)[0]
-        made = certify_named(family, asked_about(about, how["steps"], family.scheme), terms)
+        made = certify_named(family, asked_about(about, how["steps"], SCHEME.of(family)), terms)
     else:
         asked = asked_about(about, how["steps"], None)
         made = certify_unknown(ListedMembers.of_source(finite), asked, terms)

@@ -33,12 +33,13 @@ def measures(output: SimpleNamespace, spec: str, sensitivity: Any) -> None:
     """
     from hardness.lower import measures as measured
     from hardness.report.measures import measures_words
+    from instances.capabilities import SCHEME
     from instances.errors import ToolkitError
 
     refuse_existing_output(output)
     family, folder = target(spec)
     instance = folder.instance if folder else family.instance(output.seed)
-    if instance is None and family.scheme is None:
+    if instance is None and SCHEME.of(family) is None:
         raise ToolkitError(
             "the folder has no secret part, and members of the family have measures of their own: "
             "run it where secret.json is"

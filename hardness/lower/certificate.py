@@ -10,6 +10,7 @@ from hardness.lower.finite import certify_finite, of_family
 from hardness.lower.hidden import certify_parity, certify_shown, certify_symmetric
 from hardness.lower.modular import certify_modular
 from hardness.lower.record import Certificate
+from instances.capabilities import CHARACTERS, HIDDEN_DIRECTION, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.family import Family
 from instances.spec import built_in
 
@@ -37,14 +38,14 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
 
 def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
     """Choose how hidden sets, functions of <a, s> here, or directions are certified; else None."""
-    if family.proved_as and built_in(family):
+    if PROVED_AS.of(family) and built_in(family):
         return partial(certify_shown, family)
-    if (characters := family.characters) and built_in(characters):
+    if (characters := CHARACTERS.of(family)) and built_in(characters):
         return partial(certify_parity, characters)
-    if scheme := family.scheme:
+    if scheme := SCHEME.of(family):
         return partial(certify_symmetric, scheme)
-    if (forms := family.linear_forms) and built_in(forms):
+    if (forms := LINEAR_FORMS.of(family)) and built_in(forms):
         return partial(certify_modular, forms)
-    if (direction := family.hidden_direction) and built_in(direction):
+    if (direction := HIDDEN_DIRECTION.of(family)) and built_in(direction):
         return partial(certify_direction, direction)
     return None

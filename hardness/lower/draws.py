@@ -6,6 +6,7 @@ from itertools import islice
 
 import numpy as np
 
+from instances.capabilities import FACTOR
 from instances.errors import UsageError
 from instances.factor import MOST_MEMBERS, FactorTables
 from instances.family import Family
@@ -33,7 +34,7 @@ def require_uniform(family: Family) -> None:
         return
     from scipy.stats import binom
 
-    if tables := family.factor:
+    if tables := FACTOR.of(family):
         listed = iter(tables.listed(MOST_MEMBERS))
         _require_functions(tables)
     size, members = family.size, {secret: i for i, secret in enumerate(listed)}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hardness.lower.sums import Draw
 from instances import tokens
-from instances.capabilities import CODED
+from instances.capabilities import CODED, PROVED_AS, SCHEME
 from instances.coded import Coded, as_coded
 from instances.dense import Dense
 from instances.family import Secret
@@ -73,7 +73,7 @@ def check_layer(
     No member is built of a family whose layers are large, but for hidden sets, which have few
     heads.
     """
-    hides = family.scheme or family.proved_as
+    hides = SCHEME.of(family) or PROVED_AS.of(family)
     if hides is None and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
         return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
     chosen = members[:_LAYERS]

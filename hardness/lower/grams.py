@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hardness.lower.correlation import exact_gram
 from hardness.lower.residues import Responses, certified_gram, choose_independent, uneven
 from hardness.lower.sums import Evaluations, GramAccumulator, overlap_adder
-from instances.capabilities import FACTOR
+from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.coded import Coded
 from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.factor import FactorTables
@@ -60,11 +60,11 @@ def grams_of(family: Family) -> Grams:
     >>> grams_of(parse("parity:d=8,m=2")).exact(((1, 2), (1, 3))).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    if scheme := family.scheme:
+    if scheme := SCHEME.of(family):
         return BySets(family=scheme)
-    if family.coded and (proved := family.proved_as):
+    if CODED.of(family) and (proved := PROVED_AS.of(family)):
         return BySets(family=proved[0])
-    if forms := family.linear_forms:
+    if forms := LINEAR_FORMS.of(family):
         return ByForms(family=forms)
     return ByTables(tables=FACTOR.need(family))
 

@@ -18,7 +18,7 @@ from hardness.lower.mixture import mixture_spread
 from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from hardness.lower.sda import DualCertificate, all_subsets, enough
-from instances.capabilities import PROVED_AS
+from instances.capabilities import CHARACTERS, PROVED_AS
 from instances.family import Family
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, python_fraction, rational
@@ -44,7 +44,7 @@ def certify_shown(family: Family, terms: BoundParameters) -> Certificate:
     """Certify a family by the hidden sets that it shows in another way, or computes so."""
     twin, view = PROVED_AS.need(family)
     proof = Proof({**hidden_set(twin), "view": view}, {"spec": family.spec})
-    return _orthogonal(proof, terms) if twin.characters else _overlapping(proof, twin, terms)
+    return _orthogonal(proof, terms) if CHARACTERS.of(twin) else _overlapping(proof, twin, terms)
 
 
 def _orthogonal(proof: Proof, terms: BoundParameters) -> Certificate:

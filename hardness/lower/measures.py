@@ -34,7 +34,7 @@ from hardness.measures import (
     total_influence,
     weights,
 )
-from instances.capabilities import FACTOR
+from instances.capabilities import CODED, FACTOR, SCHEME
 from instances.errors import ToolkitError
 from instances.export import frame
 from instances.factor import FactorTables
@@ -154,10 +154,11 @@ def measures(
         f"sensitivity={sensitivity} given: a probability is needed, at least 0 and at most 1",
     )
     delta = rational(sensitivity)
-    if scheme := family.scheme:
+    if scheme := SCHEME.of(family):
         found = _Symmetric(family=scheme, delta=delta)
         # Of a map on top of one head, or of hardmax, softmax heads of a parity would say nothing.
-        others = scheme.kind != "softmax" or (family.coded and family.coded.outer_text)
+        coded = CODED.of(family)
+        others = scheme.kind != "softmax" or (coded and coded.outer_text)
         left_out = "approximate heads" if others else "-"
         rows = tuple(
             _row(name, of(found), found.parameters, NOTIONS)

@@ -20,6 +20,7 @@ from hardness.lower.hidden import certify_shown, query_square, right_about
 from hardness.lower.johnson import Johnson
 from hardness.lower.modular import Independent
 from hardness.lower.record import Certificate
+from instances.capabilities import CHARACTERS, HIDDEN_DIRECTION, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.family import Family
 from instances.parameters import fraction
 from instances.spec import built_in
@@ -121,19 +122,19 @@ def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerance
 
 def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
     """Say how the bound of a family with formulas depends on the tolerance; None for others."""
-    if family.proved_as and built_in(family):
+    if PROVED_AS.of(family) and built_in(family):
         return of_certificate(certify_shown(family, terms), "stat-queries")
-    if (direction := family.hidden_direction) and built_in(direction):
+    if (direction := HIDDEN_DIRECTION.of(family)) and built_in(direction):
         made = certify_direction(direction, terms)
         return of_certificate(made, f"{'stat' if direction.rounded else 'csq'}-queries")
-    if (characters := family.characters) and built_in(characters):
+    if (characters := CHARACTERS.of(family)) and built_in(characters):
         square, right = stat_square(characters.noise), terms.right_about
         size = characters.size
-    elif scheme := family.scheme:
+    elif scheme := SCHEME.of(family):
         johnson = Johnson.family(scheme)
         square, right = query_square(scheme, johnson), right_about(johnson, terms.risk)
         size = johnson.size
-    elif (forms := family.linear_forms) and built_in(forms):
+    elif (forms := LINEAR_FORMS.of(family)) and built_in(forms):
         found = Independent(family=forms)
         square, right, size = found.stat_square, found.right_about(terms.risk), found.size
         return Tolerances(square=square, right=right, size=size, wanted=found.likely(terms.success))

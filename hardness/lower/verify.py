@@ -24,7 +24,7 @@ from hardness.lower.formula import (
 from hardness.lower.grams import different, grams_of
 from hardness.lower.signs import sampled_signs
 from hardness.lower.sums import Draw
-from instances.capabilities import CODED, REAL_LABELS
+from instances.capabilities import CODED, HIDDEN_SIGNS, REAL_LABELS
 from instances.coded import Coded, as_coded
 from instances.errors import Refuted
 from instances.family import Family, HiddenSigns, Secret
@@ -168,7 +168,7 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if signs := family.hidden_signs:
+    if signs := HIDDEN_SIGNS.of(family):
         return _by_signs(family, signs, members, samples, confidence, seed, folder, progress)
     grams = grams_of(family)
     coded = CODED.need(family)  # hidden sets have grams of the profile that they are

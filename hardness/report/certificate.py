@@ -10,6 +10,7 @@ from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
+from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
 from instances.parameters import plain
 from instances.spec import kind_of, parse_stored
 from instances.text import shortened
@@ -119,7 +120,7 @@ def rounding_words(spec: str) -> str:
     'Raw labels also show how near a thresh'
     """
     family = None if kind_of(spec.partition(":")[0]) is None else parse_stored(spec)
-    if family and (direction := family.hidden_direction):
+    if family and (direction := HIDDEN_DIRECTION.of(family)):
         if not direction.rounded:
             return (
                 "Raw labels also show how near a threshold is: only correlational queries are "
@@ -130,9 +131,9 @@ def rounding_words(spec: str) -> str:
             f"but for a share of at most {direction.response.misread:.1e} of the examples, and "
             "about no other output of a layer."
         )
-    if family is None or (family.coded is None and family.proved_as is None):
+    if family is None or (CODED.of(family) is None and PROVED_AS.of(family) is None):
         return ""
-    if family.coded is None:
+    if CODED.of(family) is None:
         return (
             "All of this is about the formula of the labels, and about no raw output of a float "
             "layer."

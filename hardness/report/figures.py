@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.capabilities import FACTOR, SCHEME
 from instances.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def numbers(name: str, source: "Family | Members | Path", choice: str | None = N
     if figure.members:
         from hardness.lower.finite import Members, of_family
 
-        if not isinstance(source, Members) and source.scheme is None and source.factor:
+        if not isinstance(source, Members) and SCHEME.of(source) is None and FACTOR.of(source):
             source = of_family(source)
     return _collect(name)(source)
 

@@ -16,6 +16,7 @@ from hardness.lower.named.members import Profiles
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
+from instances.capabilities import CHARACTERS
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require
 from instances.limits import require_memory
@@ -165,7 +166,7 @@ def descent_study(
     _require_gradients(built, given.d, runs)
     thetas = descend(built, oracle, steps, rng, rate, momentum)
     right = [np.count_nonzero(judge(oracle, built, t) <= float(terms.risk)) for t in thetas]
-    strongest = model == "members" and given.characters is not None
+    strongest = model == "members" and CHARACTERS.of(given) is not None
     return DescentStudy(
         spec=given.spec,
         members=given.size,

@@ -306,7 +306,7 @@ def require_playable(learner: Learner, family: Family) -> Coded:
     require_support(learner, family)
     reason = no_coins(family)
     if reason:
-        raise (ToolkitError if family.coded else UsageError)(reason)
+        raise (ToolkitError if CODED.of(family) else UsageError)(reason)
     return CODED.need(family)
 
 

@@ -20,6 +20,7 @@ from hardness.runs.cells import COSTS, Cost
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, Growth, growth
 from hardness.runs.ranges import Value
 from hardness.runs.run import Run
+from instances.capabilities import CHARACTERS
 from instances.parameters import plain
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
@@ -233,7 +234,7 @@ _OF_SIZE = {
 
 def _theory(comparison: "Comparison", quantity: str) -> str:
     """Say what is known of hidden parities in closed form; nothing of other families."""
-    family = parse_stored(comparison.specs[0]).characters
+    family = CHARACTERS.of(parse_stored(comparison.specs[0]))
     if family is None or comparison.parameter not in _OF_SIZE:
         return ""
     said = _OF_SIZE[comparison.parameter].format(d=family.d, m=family.m)

@@ -28,7 +28,7 @@ from hardness.oracles.means import can_follow, listed, unlisted
 from hardness.runs.run import Run, attempt, judged, require_support
 from hardness.upper import Learner, learner_spec
 from instances import tokens
-from instances.capabilities import CODED, SCHEME
+from instances.capabilities import CHARACTERS, CODED, PROVED_AS, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
@@ -154,7 +154,7 @@ def listed_spread(family: Coded) -> Spread | None:
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    known = SCHEME.of(family) or family.proved_as
+    known = SCHEME.of(family) or PROVED_AS.of(family)
     if known is not None or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
@@ -183,13 +183,13 @@ def _adversary(
         return CertificateAdversary(family, tau, meter)
     if strategy == "stabbing":
         return StabbingAdversary(family, tau, meter)
-    if scheme is None and family.proved_as:
+    if scheme is None and PROVED_AS.of(family):
         return ReferenceAdversary(family, tau, meter, Fraction(1))
     if scheme is None:
         half = (max(family.levels) - min(family.levels)) / 2
         second = Fraction(spread.eigenvalue, UNIT) * half**2 if spread else None
         return ReferenceAdversary(family, tau, meter, second)
-    if scheme.characters:
+    if CHARACTERS.of(scheme):
         return ReferenceAdversary(family, tau, meter, Fraction(1))
     second = Johnson.family(scheme).spread
     return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
@@ -205,7 +205,7 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         members = len(listed(family).secrets)
         missing = members - spread.right_about(Fraction(0), members)
         return least_queries(spread.cap(within), Fraction(missing))
-    if not family.proved_as and (scheme is None or not scheme.two_valued):
+    if not PROVED_AS.of(family) and (scheme is None or not scheme.two_valued):
         return None
     made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
     asked = "stat-queries" in {claim.quantity for claim in made.claims}

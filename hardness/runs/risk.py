@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Failed, Outcome, Predict
-from instances.capabilities import CODED, REAL_LABELS
+from instances.capabilities import CODED, CUBIC, REAL_LABELS
 from instances.coded import Coded, as_coded
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.dense import Dense
@@ -76,11 +76,11 @@ def measure(
     1.0
     """
     repeated, family = Repeated(predict), instance.family
-    if coded := family.coded:
+    if coded := CODED.of(family):
         found = _of_codes(instance, coded, repeated, examples, confidence)
-    elif cubic := family.cubic:
+    elif cubic := CUBIC.of(family):
         found = _of_cubic(instance, cubic, repeated, examples, confidence)
-    elif dense := family.real_labels:
+    elif dense := REAL_LABELS.of(family):
         found = _of_numbers(instance, dense, repeated, examples, confidence)
     else:
         raise _no_risk(family)
@@ -102,7 +102,7 @@ def possible(family: Family, risk: Risk) -> bool:
     >>> possible(family, risk)
     False
     """
-    coded = family.coded
+    coded = CODED.of(family)
     if coded is None or not 1 < risk.examples <= _usual(coded, risk.confidence):
         return coded is None and risk.examples > 1
     # Losses that do not vary have the least interval.
@@ -142,7 +142,7 @@ def _predicted(
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        exact = family.real_labels is not None and not family.noise  # the labels are F itself
+        exact = REAL_LABELS.of(family) is not None and not family.noise  # the labels are F itself
         target = drawn.y if exact else family.mean(secret, drawn.x)
         given = valid_predictions(predict, np.array(drawn.x))  # which may write into what it gets
         yield drawn, target, given
@@ -522,7 +522,7 @@ def losses(instance: Instance, examples: Examples, given: Array) -> Losses:
 def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]:
     """Choose the projection of (examples, predictions, F) on a convex set that F lies in."""
     family = instance.family
-    if coded := family.coded:
+    if coded := CODED.of(family):
 
         def on_segment(part: Examples, said: Array, target: Array) -> Array:
             """Clip where the label is unknown; elsewhere it is known, and there is no loss."""
@@ -532,12 +532,12 @@ def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]
             return out
 
         return on_segment
-    if family.cubic:
+    if CUBIC.of(family):
         require_memory(64 * family.d**4, f"the cubic map of {family}")
         layer = instance.layer()
         size = reach(coefficients(layer.theta, layer.w))
         return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
-    if dense := family.real_labels:
+    if dense := REAL_LABELS.of(family):
         size, part_of = dense.reach(instance.hidden.secret), dense.reached[0]
 
         def within_reach(part: Examples, said: Array, target: Array) -> Array:

@@ -34,7 +34,7 @@ from hardness.upper import (
     nothing,
 )
 from hardness.upper.learner import SPENT
-from instances.capabilities import QUESTIONS
+from instances.capabilities import CODED, QUESTIONS, REAL_LABELS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
@@ -448,12 +448,13 @@ def judged(
     if instance and hypothesis.layer and (truth := layer_of(instance)):
         from hardness.upper.matching import match  # which loads scipy
 
-        seen = family.real_labels.seen if family.real_labels else None
+        real = REAL_LABELS.of(family)
+        seen = real.seen if real else None
         shown = {"seen": [basis.shape[1] for basis in seen]} if seen else {}
         paired = match(hypothesis.layer, truth, seen)
         details["truth"] = paired.to_dict() | shown
         solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
-        if solved and family.real_labels and not paired.identified:  # a hidden set is no layer
+        if solved and real and not paired.identified:  # a hidden set is no layer
             outcome = Outcome.UNIDENTIFIED
     return Run(
         spec=family.spec,
@@ -481,7 +482,7 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
     family = instance.family
     if family.layer_heads * family.d**2 > _TRUTH_NUMBERS:
         return None
-    if family.coded and family.coded.outer_text:
+    if (coded := CODED.of(family)) and coded.outer_text:
         return None
     try:
         return instance.layer()

@@ -22,7 +22,7 @@ from hardness.upper.spectra import (
     spectrum,
 )
 from instances import tokens
-from instances.capabilities import CODED, FACTOR
+from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError
 from instances.factor import FactorTables
@@ -170,10 +170,10 @@ def _in_factors(family: Coded, predict: Predict) -> Predict:
 def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
     """A member's spectrum, its information exponent and its leap."""
     family = tables.family
-    if scheme := family.scheme:
+    if scheme := SCHEME.of(family):
         exponent = information_exponent(scheme)
         return member_spectrum(scheme, secret), exponent, exponent
-    if forms := family.linear_forms:
+    if forms := LINEAR_FORMS.of(family):
         found = residue_spectrum(forms, secret)
     else:
         found = spectrum(tables.mean(secret))

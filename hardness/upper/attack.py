@@ -9,7 +9,7 @@ import numpy as np
 from hardness.oracles import ExampleOracle
 from hardness.upper.drawing import draw_open
 from hardness.upper.learner import Hypothesis, View
-from instances.capabilities import LINEAR_FORMS, Capability
+from instances.capabilities import LINEAR_FORMS, NOISY_PARITIES, Capability
 from instances.family import Family, Secret, require
 from instances.modular import Modular
 from instances.samples import Samples, samples
@@ -99,7 +99,7 @@ def believed(found: Samples, secret: Secret) -> bool:
 
 def no_lattice(forms: Modular) -> str | None:
     """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
-    if forms.step is None or forms.noisy_parities is not None:
+    if forms.step is None or NOISY_PARITIES.of(forms) is not None:
         return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
     error = Samples.none(forms).error
     if error is None or len(error.values) == 1:

@@ -6,6 +6,7 @@ from typing import Literal
 from hardness.oracles.budget import Usage
 from hardness.upper.learner import View
 from hardness.upper.registry import ATTACKS, LEARNERS
+from instances.capabilities import REAL_LABELS
 from instances.family import Family
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
@@ -113,4 +114,4 @@ def view_of(learner: str, family: Family | None = None, usage: Usage | None = No
         return "values" if usage.values else "queries"
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
-    return "tokens" if view == "z" and family is not None and family.real_labels else view
+    return "tokens" if view == "z" and family is not None and REAL_LABELS.of(family) else view

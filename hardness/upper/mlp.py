@@ -83,7 +83,7 @@ class Mlp:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
-        view = _Tokens(family) if family.real_labels else _Factor(CODED.need(family))
+        view = _Tokens(family) if REAL_LABELS.of(family) else _Factor(CODED.need(family))
         size = view.inputs + view.outputs
         require_memory(
             4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.alternating import MOST, Alternating, smooth
+from instances.capabilities import itself
 from instances.dense import Dense
 from instances.family import Hardness, HiddenSigns, Secret, require
 from instances.layer import AttentionLayer
@@ -114,10 +115,7 @@ class Direction(Dense):
             )
         return Hardness(evidence="exact", why=why)
 
-    @property
-    def hidden_direction(self) -> "Direction":
-        """The family itself."""
-        return self
+    hidden_direction = itself
 
     @property
     def hidden_signs(self) -> HiddenSigns:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from instances.capabilities import itself
 from instances.dense import Dense
 from instances.families.nice import random_matrix, unit
 from instances.family import require
@@ -63,10 +64,7 @@ class Linear(Dense):
         """Linear attention."""
         return "linear"
 
-    @property
-    def cubic(self) -> "Linear":
-        """The family itself."""
-        return self
+    cubic = itself
 
     @property
     def default_learners(self) -> tuple[str, ...]:

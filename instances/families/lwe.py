@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.capabilities import itself
 from instances.family import Secret, require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.linearsamples import (
@@ -208,10 +209,7 @@ class Lpn(Modular):
         )
         self.require_range()
 
-    @property
-    def noisy_parities(self) -> "Lpn":
-        """The family itself."""
-        return self
+    noisy_parities = itself
 
     @property
     def assumption(self) -> str:

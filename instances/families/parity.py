@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.capabilities import itself
 from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret
 from instances.linearsamples import LinearSamples, of_flips
@@ -55,10 +56,7 @@ class Parity(Symmetric):
         """The family itself; a family that is made of this class is another one."""
         return self if type(self) is Parity else super().scheme
 
-    @property
-    def characters(self) -> "Parity":
-        """The family itself."""
-        return self
+    characters = itself
 
     @cached_property
     def linear_forms(self) -> Lpn:

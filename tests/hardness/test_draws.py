@@ -13,6 +13,7 @@ from hardness.lower import certify, draws
 from hardness.lower.draws import require_uniform
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
+from instances.capabilities import LINEAR_FORMS
 from instances.independence import modulus
 from instances.spec import FAMILIES
 from tests import laws
@@ -105,7 +106,8 @@ APART = ("hidden", "direction")  # the set is that of a parity; any direction is
 def test_a_family_whose_members_are_taken_for_alike_draws_them_so(spec, monkeypatch):
     monkeypatch.setattr(draws, "built_in", lambda family: False)
     family = parse(spec)
-    assert family.linear_forms is None or Independent(family=family.linear_forms).even
+    forms = LINEAR_FORMS.of(family)
+    assert forms is None or Independent(family=forms).even
     require_uniform(family)
 
 

@@ -3,7 +3,6 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -211,8 +210,7 @@ def test_only_what_is_not_vacuous_is_drawn():
 
 def test_figures_of_the_factors_of_labels():
     """A family without overlaps whose labels have tables: the same figures."""
-    known = parse("parity:d=6,m=2")
-    family = SimpleNamespace(scheme=None, factor=known.factor, spec="own:d=6", d=6, name="own")
+    family = parse("lpn:n=5,h=2,noise=0")
     found = figures.numbers("correlations", family)
-    assert found["spec"] == "own:d=6: 10 factors"
+    assert found["spec"] == f"{family.spec}: 10 factors"
     assert found["correlation"] == [0.0]

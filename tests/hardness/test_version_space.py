@@ -33,6 +33,7 @@ from hardness.runs import play, run
 from hardness.runs.game import listed_spread
 from hardness.upper import Outcome, parse_learner
 from instances import Coded, UsageError, parse
+from instances.capabilities import SCHEME
 from instances.errors import Refuted
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "signed_majority.py"
@@ -131,7 +132,7 @@ def test_means_of_listed_members_by_enumeration(family, seed):
     for query in queries_on(family, np.random.default_rng(seed)):
         wanted = [enumerate_mean(query, family, s) for s in listed.secrets]
         np.testing.assert_allclose(listed.of(query), wanted, atol=1e-12)
-        if family.scheme:
+        if SCHEME.of(family):
             np.testing.assert_allclose(Means(family).of(query), wanted, atol=1e-12)
         if not isinstance(query, Query | Correlational):
             instance = family.instance(seed)

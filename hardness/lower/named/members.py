@@ -30,6 +30,7 @@ from hardness.lower.hidden import hidden_set
 from hardness.lower.johnson import Johnson
 from hardness.lower.modular import Independent, residues
 from hardness.lower.record import Claim, NoClaim, claim
+from instances.capabilities import CHARACTERS, FACTOR, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.family import Family
 from instances.independence import modulus, obstacle
 from instances.spec import built_in
@@ -60,7 +61,7 @@ class Unknown(ABC):
             found = kind.take(family)
             if found is not None:
                 return found
-        factor = family.factor
+        factor = FACTOR.of(family)
         if factor is not None and factor.size and factor.size <= finite.MOST_MEMBERS:
             return ListedMembers.of_source(of_family(family))
         raise NoClaim(
@@ -196,11 +197,12 @@ class Profiles(Unknown):
     @staticmethod
     def take(family: Family) -> "Profiles | None":
         """Take a family with a correlation scheme, as parities and profiles, and nothing else."""
-        found = family.scheme
+        found = SCHEME.of(family)
         if found is None:
             return None
-        found = found.proved_as[0] if found.proved_as else found  # of the same labels
-        scheme, first = Johnson.family(found), int(found.characters is None)
+        if proved := PROVED_AS.of(found):
+            found = proved[0]  # of the same labels
+        scheme, first = Johnson.family(found), int(CHARACTERS.of(found) is None)
         return Profiles(
             family=found,
             scheme=scheme,
@@ -310,7 +312,7 @@ class IndependentMembers(Unknown):
 
         As `hardness.lower.modular.certify_modular`.
         """
-        found = family.linear_forms
+        found = LINEAR_FORMS.of(family)
         if found is None or not built_in(found):
             return None
         reason = obstacle(found)

@@ -24,7 +24,7 @@ from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
 from hardness.runs.names import brief_spec
-from instances.capabilities import SCHEME
+from instances.capabilities import HIDDEN_DIRECTION, SCHEME
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import Family
 from instances.parameters import whole
@@ -149,7 +149,7 @@ def of_queries(family: Family | Members) -> Data:
         every = listed.signs
     else:
         found, about = of_family(family, terms), {"spec": family.spec}
-        scheme, direction = family.scheme, family.hidden_direction
+        scheme, direction = SCHEME.of(family), HIDDEN_DIRECTION.of(family)
         every = scheme.two_valued if scheme else direction is None or direction.rounded
     if not found:
         raise UsageError(f"{about['spec'][:200]} given: it has no certified bound on queries")

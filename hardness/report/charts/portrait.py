@@ -14,7 +14,15 @@ from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import RING, WHOLE, Trace, beside, foot, level, panel, reach, wall
 from hardness.upper.spectra import spectrum
 from instances import tokens
-from instances.capabilities import FACTOR
+from instances.capabilities import (
+    CODED,
+    FACTOR,
+    HIDDEN_DIRECTION,
+    LINEAR_FORMS,
+    PROVED_AS,
+    REAL_LABELS,
+    SCHEME,
+)
 from instances.coded import Coded
 from instances.dense import Dense
 from instances.errors import UsageError
@@ -62,15 +70,16 @@ def of_portrait(family: Family) -> Data:
             f"{family.spec[:200]} given: {family.layer_heads} heads of {family.d} x {family.d} "
             "numbers are too many for a portrait, take smaller parameters"
         )
-    hidden = family.scheme or (family.proved_as or (None,))[0]
-    if hidden and (coded := family.coded):
+    proved = PROVED_AS.of(family)
+    hidden = SCHEME.of(family) or (proved and proved[0])
+    if hidden and (coded := CODED.of(family)):
         found = _profile(coded, hidden)
-    elif forms := family.linear_forms:
+    elif forms := LINEAR_FORMS.of(family):
         found = _residues(forms)
-    elif direction := family.hidden_direction:
+    elif direction := HIDDEN_DIRECTION.of(family):
         found = _direction(direction)
-    elif dense := family.real_labels:
-        three = family.proved_as and family.proved_as[1] == "three-tokens"
+    elif dense := REAL_LABELS.of(family):
+        three = proved and proved[1] == "three-tokens"
         found = _three(dense) if three else _random(dense)
     else:
         found = _factor(FACTOR.need(family))

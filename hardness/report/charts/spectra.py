@@ -6,6 +6,7 @@ from hardness.report.charts.chart import Data, named
 from hardness.report.charts.style import COLOURS, GREY
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel, wall
 from hardness.runs import spectra
+from instances.capabilities import LINEAR_FORMS
 from instances.family import Family
 from instances.parameters import brief
 
@@ -25,7 +26,7 @@ def of_walsh(family: Family) -> Data:
     """
     instance = family.instance(0)
     found = spectra(instance)
-    odd, forms = None, family.linear_forms
+    odd, forms = None, LINEAR_FORMS.of(family)
     if forms is family and forms.intervals == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
     n = found.target.n
