@@ -5,7 +5,7 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,31 +42,49 @@ _LEARNED = "learned positions, which are added to the tokens of the first layer"
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """How a kind of model names its attention, with the layer's number as {n}.
+    """How a kind of model names its attention.
 
     first: matches the name of a tensor that each layer has; its groups are what stands before the
-    number, and the number. read: the projections of one layer.
+    number, and the number. parts: the projections of queries, keys, values and outputs, as (out,
+    in); or the first three in one and the outputs, as (in, out). heads: the key of config.json.
     """
 
     name: str
     first: re.Pattern[str]
-    read: Callable[["_Tensors", str, dict[str, Any]], "_Projections"]
+    parts: tuple[str, ...]
+    heads: str
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Projections:
-    """Of rows of tokens: q (d, h r), k and v (d, g r) for g groups, o (h r, d), and biases."""
-
-    q: Array
-    k: Array
-    v: Array
-    o: Array
-    heads: int
-    groups: int
-    biases: tuple[Array | None, ...]  # of q, k, v and o
-    scale: float | None = None  # of the logits; None: 1/sqrt(r)
-    left_out: tuple[str, ...] = ()
+_LAYOUTS = (
+    _Layout(
+        name="GPT-2",
+        first=re.compile(r"^((?:transformer\.)?h\.)(\d{1,4})\.attn\.c_attn\.weight$"),
+        parts=("attn.c_attn", "attn.c_proj"),
+        heads="n_head",
+        left_out=(_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
+    ),
+    _Layout(
+        name="Llama",
+        first=re.compile(r"^((?:[a-z_]+\.)*layers\.)(\d{1,4})\.self_attn\.q_proj\.weight$"),
+        parts=tuple(f"self_attn.{part}_proj" for part in "qkvo"),
+        heads="num_attention_heads",
+        left_out=(_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
+    ),
+    _Layout(
+        name="BERT",
+        first=re.compile(
+            r"^((?:[a-z_]+\.)?encoder\.layer\.)(\d{1,4})\.attention\.self\.query\.weight$"
+        ),
+        parts=(
+            *(f"attention.self.{part}" for part in ("query", "key", "value")),
+            "attention.output.dense",
+        ),
+        heads="num_attention_heads",
+        left_out=(_LEARNED, _RESIDUAL + ", with their layer norms"),
+    ),
+)
+_NORMED = "the norms of queries and keys (q_norm, k_norm): logits are of normed ones"
 
 
 class _Tensors:
@@ -104,9 +122,9 @@ class _Tensors:
             raise DamagedFile(f"{path}: {name} has entries that are not finite")
         return found
 
-    def maybe(self, name: str) -> Array | None:
-        """Read a vector that a layer may be without."""
-        return self(name, 1) if name in self else None
+    def maybe(self, name: str, dimensions: int = 1) -> Array | None:
+        """Read a tensor that a layer may be without."""
+        return self(name, dimensions) if name in self else None
 
 
 def holds_layer(path: Path) -> bool:
@@ -181,43 +199,27 @@ def _files(path: Path) -> list[Path]:
 
 
 def _own_layer(path: Path, tensors: _Tensors) -> Heads:
-    if "theta" in tensors:
-        kind: Any = "softmax"
-        with suppress(DamagedFile):  # arrays without our metadata
-            kind = load_layer(path).kind
-        theta, w = tensors("theta", 3), tensors("w", 3)
-        return _checked(
-            path,
-            lambda: Heads(
-                theta=Matrices(left=theta), w=Matrices(left=w), kind=kind, source=str(path)
-            ),
-        )
-    q, k, v, o = (tensors(name, 3) for name in ("q", "k", "v", "o"))
+    try:
+        if "theta" in tensors:
+            kind: Any = "softmax"
+            with suppress(DamagedFile):  # arrays without our metadata
+                kind = load_layer(path).kind
+            theta, w = (Matrices(left=tensors(name, 3)) for name in ("theta", "w"))
+            return Heads(theta=theta, w=w, kind=kind, source=str(path))
+        q, k, v, o = (tensors(name, 3) for name in ("q", "k", "v", "o"))
+        biases = (*(tensors.maybe(name, 2) for name in ("bq", "bk", "bv")), tensors.maybe("bo"))
+        scale = tensors.maybe("scale", 0)
+        factor = None if scale is None else float(scale)
+        made = of_projections(q, k, v, o, biases, factor, str(path))
+    except UsageError as error:
+        raise DamagedFile(f"{path}: {error}") from error
     unread = sorted(set(tensors) - {"q", "k", "v", "o", "bq", "bk", "bv", "bo", "scale"})
     if unread:
         raise UsageError(
             f"{path} holds {', '.join(unread)[:80]} beside q, k, v and o: biases are named bq, bk, "
             "bv and bo, and the factor of the logits scale"
         )
-    biases = tuple(_maybe(tensors, name, 2) for name in ("bq", "bk", "bv"))
-    scale = float(tensors("scale", 0)) if "scale" in tensors else None
-    return _checked(
-        path,
-        lambda: of_projections(
-            q, k, v, o, biases=(*biases, _maybe(tensors, "bo", 1)), scale=scale, source=str(path)
-        ),
-    )
-
-
-def _maybe(tensors: _Tensors, name: str, dimensions: int) -> Array | None:
-    return tensors(name, dimensions) if name in tensors else None
-
-
-def _checked(path: Path, make: Callable[[], Heads]) -> Heads:
-    try:
-        return make()
-    except UsageError as error:
-        raise DamagedFile(f"{path}: {error}") from error
+    return made
 
 
 def of_projections(
@@ -324,170 +326,79 @@ def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int 
         )
     if layer not in starts:
         raise UsageError(f"layer {layer} given: {path} has {min(starts)} .. {max(starts)}")
-    config = _config(path)
-    if heads is not None:
-        config = {**config, "heads": heads}
-    one = layout.read(tensors, f"{starts[layer]}{layer}.", config)
-    d, r = one.q.shape[0], one.q.shape[1] // one.heads
-    require_memory(12 * one.heads * d * r * one.q.dtype.itemsize, f"layer {layer} of {path}")
-    per = one.heads // one.groups
-    q, k, v = (
-        _by_head(one.q, one.heads, r),
-        np.repeat(_by_head(one.k, one.groups, r), per, axis=0),
-        np.repeat(_by_head(one.v, one.groups, r), per, axis=0),
-    )
-    o = one.o.reshape(one.heads, r, d)
-    bq, bk, bv, bo = one.biases
-    counts = (one.heads, one.groups, one.groups)
-    by_head = [
-        None if b is None else np.repeat(b.reshape(n, r), one.heads // n, axis=0)
-        for b, n in zip((bq, bk, bv), counts, strict=True)
-    ]
-    notes = [f"{one.groups} groups of keys and values serve {one.heads} heads"] if per > 1 else []
+    beside = (path if path.is_dir() else path.parent) / "config.json"
+    config = read_json(beside, _CONFIG) if beside.exists() else {}
+    names = [f"{starts[layer]}{layer}.{part}" for part in layout.parts]
+    parts, biases = _projections(tensors, names)
+    count = _heads(config if heads is None else {layout.heads: heads}, layout.heads, parts[0])
+    (d, width), columns = parts[0].shape, parts[1].shape[1]
+    r = width // count
+    groups = columns // r
+    if columns % r or parts[2].shape != parts[1].shape or count % max(groups, 1):
+        raise DamagedFile(
+            f"{names[0]}: keys of {columns} columns and values of {parts[2].shape[1]} do not fit "
+            f"{count} heads of {r}"
+        )
+    require_memory(12 * count * d * r * parts[0].dtype.itemsize, f"layer {layer} of {path}")
+
+    def by_head(part: Array) -> Array:
+        """Split the last axis by heads, groups repeated: (.., h r) -> (h, .., r)."""
+        split = np.moveaxis(part.reshape(*part.shape[:-1], -1, r), -2, 0)
+        return np.repeat(split, count // len(split), axis=0)
+
+    *inner, bo = biases
+    notes = [f"{groups} groups of keys and values serve {count} heads"] if count > groups else []
     notes += [f"read as float32: it is stored as {kind}" for kind in sorted(tensors.converted)]
+    normed = f"{names[0].removesuffix('q_proj')}q_norm.weight" in tensors
+    q, k, v = map(by_head, parts[:3])
     return of_projections(
         q,
         k,
         v,
-        o,
-        biases=(*by_head, bo),
-        scale=one.scale,
+        parts[3].reshape(count, r, d),
+        biases=(*(None if bias is None else by_head(bias) for bias in inner), bo),
+        scale=_scale(config, r, layer),
         source=f"layer {layer} of {path}, in the layout of {layout.name}",
-        left_out=(*layout.left_out, *one.left_out),
+        left_out=(*layout.left_out, _NORMED) if normed else layout.left_out,
         notes=notes,
     )
 
 
-def _by_head(part: Array, heads: int, r: int) -> Array:
-    return part.reshape(part.shape[0], heads, r).transpose(1, 0, 2)
+def _projections(tensors: _Tensors, names: list[str]) -> tuple[list[Array], list[Array | None]]:
+    """Read q (d, h r), k and v (d, g r) for g groups, o (h r, d), and their biases."""
+    parts = [tensors(f"{name}.weight", 2) for name in names]
+    biases = [tensors.maybe(f"{name}.bias") for name in names]
+    if len(names) == 4:
+        return [part.T for part in parts], biases
+    joined, bias = parts[0], biases[0]
+    if joined.shape != (len(joined), 3 * len(joined)):
+        raise DamagedFile(f"{names[0]}.weight of shape {joined.shape}: (d, 3 d) is needed")
+    own = [None] * 3 if bias is None else np.split(bias, 3)
+    return [*np.split(joined, 3, axis=1), parts[1]], [*own, biases[1]]
 
 
-def _config(path: Path) -> dict[str, Any]:
-    beside = (path if path.is_dir() else path.parent) / "config.json"
-    found = read_json(beside, _CONFIG) if beside.exists() else {}
-    return found if isinstance(found, dict) else {}
-
-
-def _number(config: dict[str, Any], *names: str) -> int | None:
-    """The first of several names of a whole number that the configuration has."""
-    for name in names:
-        value = config.get(name)
-        if value is not None:
-            if type(value) is not int or value < 1:
-                raise DamagedFile(f"config.json: {name} is {value!r}, no number above 0")
-            return value
-    return None
-
-
-def _heads(config: dict[str, Any], width: int, *names: str) -> int:
-    heads = _number(config, "heads", *names)
+def _heads(config: dict[str, Any], name: str, queries: Array) -> int:
+    heads, width = config.get(name), queries.shape[1]
     if heads is None:
         raise UsageError(
             "the number of heads is not known: put the model's config.json beside it, or give "
             "--heads"
         )
+    if type(heads) is not int or heads < 1:
+        raise DamagedFile(f"config.json: {name} is {heads!r}, no number above 0")
     if width % heads:
         raise UsageError(f"{heads} heads given: they do not divide {width} columns of queries")
     return heads
 
 
-def _gpt2(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
-    joined = tensors(f"{start}attn.c_attn.weight", 2)
-    d = joined.shape[0]
-    if joined.shape != (d, 3 * d):
-        raise DamagedFile(f"{start}attn.c_attn.weight of shape {joined.shape}: (d, 3 d) is needed")
-    q, k, v = np.split(joined, 3, axis=1)
-    bias = tensors.maybe(f"{start}attn.c_attn.bias")
-    parts = [None] * 3 if bias is None else np.split(bias, 3)
-    heads = _heads(config, d, "n_head")
-    scale = 1.0 if config.get("scale_attn_weights", True) is False else (d // heads) ** -0.5
-    if config.get("scale_attn_by_inverse_layer_idx") is True:
-        scale /= int(start.rstrip(".").rpartition(".")[2]) + 1
-    return _Projections(
-        q=q,
-        k=k,
-        v=v,
-        o=tensors(f"{start}attn.c_proj.weight", 2),
-        heads=heads,
-        groups=heads,
-        biases=(*parts, tensors.maybe(f"{start}attn.c_proj.bias")),
-        scale=None if scale == (d // heads) ** -0.5 else scale,
-    )
-
-
-def _llama(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
-    names = {part: f"{start}self_attn.{part}_proj" for part in "qkvo"}
-    q, k, v, o = (tensors(f"{names[part]}.weight", 2).T for part in "qkvo")
-    heads = _heads(config, q.shape[1], "num_attention_heads")
-    r = q.shape[1] // heads
-    groups = k.shape[1] // r
-    if k.shape[1] % r or v.shape != k.shape or heads % max(groups, 1):
-        raise DamagedFile(
-            f"{start}self_attn: keys of {k.shape[1]} columns and values of {v.shape[1]} do not fit "
-            f"{heads} heads of {r}"
-        )
-    more = (
-        ("the norms of queries and keys (q_norm, k_norm): logits are of normed ones",)
-        if f"{start}self_attn.q_norm.weight" in tensors
-        else ()
-    )
-    return _Projections(
-        q=q,
-        k=k,
-        v=v,
-        o=o,
-        heads=heads,
-        groups=groups,
-        biases=tuple(tensors.maybe(f"{names[part]}.bias") for part in "qkvo"),
-        scale=_scalar(config),
-        left_out=more,
-    )
-
-
-def _scalar(config: dict[str, Any]) -> float | None:
+def _scale(config: dict[str, Any], r: int, layer: int) -> float | None:
     """The scale of the logits, where a configuration says another than 1/sqrt(r)."""
     for name in ("query_pre_attn_scalar", "attention_multiplier"):
         value = config.get(name)
         if isinstance(value, int | float) and value > 0:
             return float(value) ** -0.5 if name == "query_pre_attn_scalar" else float(value)
-    return None
-
-
-def _bert(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
-    names = [f"{start}attention.self.{part}" for part in ("query", "key", "value")]
-    names.append(f"{start}attention.output.dense")
-    q, k, v, o = (tensors(f"{name}.weight", 2).T for name in names)
-    heads = _heads(config, q.shape[1], "num_attention_heads")
-    return _Projections(
-        q=q,
-        k=k,
-        v=v,
-        o=o,
-        heads=heads,
-        groups=heads,
-        biases=tuple(tensors.maybe(f"{name}.bias") for name in names),
-    )
-
-
-_LAYOUTS = (
-    _Layout(
-        name="GPT-2",
-        first=re.compile(r"^((?:transformer\.)?h\.)(\d{1,4})\.attn\.c_attn\.weight$"),
-        read=_gpt2,
-        left_out=(_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
-    ),
-    _Layout(
-        name="Llama",
-        first=re.compile(r"^((?:[a-z_]+\.)*layers\.)(\d{1,4})\.self_attn\.q_proj\.weight$"),
-        read=_llama,
-        left_out=(_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
-    ),
-    _Layout(
-        name="BERT",
-        first=re.compile(
-            r"^((?:[a-z_]+\.)?encoder\.layer\.)(\d{1,4})\.attention\.self\.query\.weight$"
-        ),
-        read=_bert,
-        left_out=(_LEARNED, _RESIDUAL + ", with their layer norms"),
-    ),
-)
+    usual = float(r**-0.5)
+    scale = 1.0 if config.get("scale_attn_weights", True) is False else usual
+    if config.get("scale_attn_by_inverse_layer_idx") is True:
+        scale /= layer + 1
+    return None if scale == usual else scale

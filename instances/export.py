@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from instances.errors import UsageError
 from instances.text import TableRow, header, printable, shown
@@ -21,26 +21,15 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Format = Literal["json", "csv", "latex", "markdown", "parquet"]
-FORMATS: tuple[Format, ...] = ("json", "csv", "latex", "markdown", "parquet")
-ENDINGS: dict[str, Format] = {
-    ".json": "json",
-    ".csv": "csv",
-    ".tex": "latex",
-    ".md": "markdown",
-    ".parquet": "parquet",
-}
+FORMATS: tuple[Format, ...] = get_args(Format)
+ENDINGS = dict(zip((".json", ".csv", ".tex", ".md", ".parquet"), FORMATS, strict=True))
 # A byte-order mark and the wide forms of signs begin a formula in some spreadsheets.
 _FORMULA = (*"=+-@\t\r\n", "\ufeff", *"\uff1d\uff0b\uff0d\uff20")
 _RATIONAL = re.compile(r"[+-]?\d+(?:/\d+)?")
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
-    | {
-        "\\": r"\textbackslash ",
-        "~": r"\textasciitilde ",
-        "^": r"\textasciicircum ",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-    }
+    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+    | {"<": r"\textless{}", ">": r"\textgreater{}"}
 )
 _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
@@ -54,16 +43,7 @@ class Cited(str):
     """Keys of references, which LaTeX cites where they are letters and digits alone."""
 
 
-class Tabular(Protocol):
-    """What has a table for readers, and one for programs: a result."""
-
-    def _rows(self) -> list[TableRow]: ...
-
-    def to_frame(self) -> "DataFrame":
-        """Make the table for programs."""
-
-
-Table = Tabular | Sequence[TableRow]
+Table = Any  # rows, or a result: what has `_rows` for readers, and `to_frame` for programs
 
 
 def ending(path: Path) -> Format:

@@ -7,7 +7,7 @@ a hash of its content.
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,24 +16,9 @@ from numpy.typing import NDArray
 
 from instances.arrayfile import HEADER, read_tensors
 from instances.capabilities import CODED
-from instances.disk import (
-    SECRET,
-    damage,
-    new_folder,
-    require_format,
-    write_json,
-    write_tensors,
-)
+from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
 from instances.errors import DamagedFile, TooLarge, UsageError
-from instances.family import (
-    REFERENCE_EXAMPLES,
-    Examples,
-    Family,
-    Hidden,
-    Instance,
-    Public,
-    Source,
-)
+from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public, Source
 from instances.layer import LAYER, AttentionLayer
 from instances.limits import readable_bytes, require_disk
 from instances.spec import parse_stored, require_stored
@@ -47,11 +32,17 @@ _OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
 @dataclass(frozen=True, kw_only=True)
 class Shard:
-    """One file of examples: where it stands, how many it holds, the SHA-256 of their bytes."""
+    """One file of examples: its name, how many it holds, the SHA-256 of their bytes."""
 
     file: str
     count: int
     sha256: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"examples-[0-9]{5,9}\.(npz|safetensors)", self.file):
+            raise ValueError(f"a shard is named {self.file[:40]!r}")
+        if _integer(self.count) < 1 or not re.fullmatch(r"[0-9a-f]{64}", self.sha256):
+            raise ValueError(f"{self.file} is not described rightly")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,10 +168,9 @@ def write_public_folder(
     Its reference is the first few of the examples. Raises AlreadyExists, TooLarge.
     """
     require_stored(examples.family, "examples of it cannot be stored in a folder")
+    held = Held.of(path, examples)
     with new_folder(path, force=force, ours=_OURS) as folder:
-        reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
-        public = Public(family=examples.family, commitments={}, reference=reference)
-        fill_public(folder, public, Stored(examples), len(examples), tensors)
+        fill_public(folder, held.public, held, len(examples), tensors)
     return read_folder(path)
 
 
@@ -193,35 +183,7 @@ def fill_public(
     progress: Callable[[int], None] = lambda done: None,
 ) -> None:
     """Write the public part of an instance, `count` examples of a source, into a new folder."""
-    shards = _write_shards(folder, source, count, tensors, progress)
-    write_json(folder / "instance.json", _public_json(public, shards))
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Examples that are there, as a source of them."""
-
-    stock: Examples
-
-    @property
-    def family(self) -> Family:
-        """The family of the examples."""
-        return self.stock.family
-
-    def examples(self, start: int, count: int) -> Examples:
-        """Return examples start .. start+count-1, or as many of them as there are."""
-        return self.stock.cut(start, start + count)
-
-
-def _write_shards(
-    folder: Path,
-    source: Source,
-    count: int,
-    tensors: TensorFormat,
-    progress: Callable[[int], None] = lambda done: None,
-) -> list[Shard]:
-    family = source.family
-    size = family.bytes_per_example
+    family, size = public.family, public.family.bytes_per_example
     require_disk(count * size, folder, f"{count} examples of {family.spec}")
     per_shard = max(1, _SHARD_BYTES // size)
     shards: list[Shard] = []
@@ -233,7 +195,19 @@ def _write_shards(
         write_tensors(folder / name, examples.tensors, meta)
         shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
         progress(number)
-    return shards
+    reference = {name: _plain(value) for name, value in public.reference.tensors.items()}
+    public_json = {
+        "format": PUBLIC,
+        "spec": family.spec,
+        "revision": family.revision,
+        "k": family.k,
+        "d": family.d,
+        "labels": family.label_text,
+        "commitments": public.commitments,
+        "reference": reference,
+        "examples": {"count": count, "shards": [asdict(shard) for shard in shards]},
+    }
+    write_json(folder / "instance.json", public_json)
 
 
 def read_folder(path: Path) -> Folder:
@@ -250,10 +224,6 @@ def read_folder(path: Path) -> Folder:
     if not public_path.is_file():
         raise UsageError(f"{path} is not a folder that `hardness generate` made")
     data = read_json(public_path)
-    if data.get("format") == SECRET:
-        raise UsageError(
-            f"{public_path} holds the secret part of an instance: the public one belongs there"
-        )
     require_format(data, PUBLIC, public_path)
     with damage(public_path):
         family = parse_stored(data["spec"])
@@ -270,20 +240,11 @@ def read_folder(path: Path) -> Folder:
         few = min(int(data["examples"]["count"]), REFERENCE_EXAMPLES)
         reference = family.restore(tensors, REFERENCE_EXAMPLES if commitments else few)
         public = Public(family=family, commitments=commitments, reference=reference)
-        shards = tuple(_shard(s) for s in data["examples"]["shards"])
-        if sum(s.count for s in shards) != data["examples"]["count"]:
+        shards = tuple(Shard(**shard) for shard in data["examples"]["shards"])
+        if sum(shard.count for shard in shards) != data["examples"]["count"]:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
     hidden = _read_hidden(secret_path, public) if secret_path.exists() else None
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
-
-
-def _shard(data: dict[str, Any]) -> Shard:
-    if not re.fullmatch(r"examples-[0-9]{5,9}\.(npz|safetensors)", data["file"]):
-        raise ValueError(f"a shard is named {data['file'][:40]!r}")
-    shard = Shard(file=data["file"], count=int(data["count"]), sha256=str(data["sha256"]))
-    if shard.count < 1 or not re.fullmatch(r"[0-9a-f]{64}", shard.sha256):
-        raise ValueError(f"{shard.file} is not described rightly")
-    return shard
 
 
 def _integer(value: Any) -> int:
@@ -312,24 +273,6 @@ def _read_hidden(path: Path, public: Public) -> Hidden:
         if not again.agrees(public.reference):
             raise DamagedFile(f"{path.parent}: the reference examples are not those of the secret")
     return hidden
-
-
-def _public_json(public: Public, shards: list[Shard]) -> dict[str, Any]:
-    family, reference = public.family, public.reference
-    return {
-        "format": PUBLIC,
-        "spec": family.spec,
-        "revision": family.revision,
-        "k": family.k,
-        "d": family.d,
-        "labels": family.label_text,
-        "commitments": public.commitments,
-        "reference": {name: _plain(value) for name, value in reference.tensors.items()},
-        "examples": {
-            "count": sum(s.count for s in shards),
-            "shards": [{"file": s.file, "count": s.count, "sha256": s.sha256} for s in shards],
-        },
-    }
 
 
 def _plain(value: NDArray[Any]) -> Any:

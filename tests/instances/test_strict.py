@@ -51,21 +51,19 @@ def written(tmp_path, content):
         (b'{"a": 1e+0400}', "beyond float64"),
         (b'{"a": ' + b"9" * 400 + b".0}", "beyond float64"),
         (b'{"a": ' + b"9" * 1001 + b"}", "over 1000 bytes"),
-        (b'{"a": 1' + b" " * 1001 + b"}", "as many spaces"),
         (b'{"a": "\\ud800"}', "surrogates"),
         (b'{"\\udc00": 1}', "surrogates"),
         (b'{"a": "\xff"}', "utf-8"),
         (b'{"a": "\xed\xa0\x80"}', "utf-8"),
-        (b'\xef\xbb\xbf{"a": 1}', "outside of strings"),
-        ('{"a": 1}'.encode("utf-16"), "outside of strings"),
+        (b'\xef\xbb\xbf{"a": 1}', "BOM"),
+        ('{"a": 1}'.encode("utf-16"), "utf-8"),
         (b'{"a": "' + b"\n" + b'"}', "control character"),
         (b"[" * 65 + b"]" * 65, "nested over 64 deep"),
         (b'{"a":' * 65 + b"0" + b"}" * 65, "nested over 64 deep"),
-        (b'{"a": 1}]', "closed that was not opened"),
-        (b'{"' + b"k" * 1001 + b'": 1}', "a key has over 1000"),
-        (b"{" + b",".join(b'"%d":0' % i for i in range(70_000)) + b"}", "more keys than any"),
-        (b'{"a": "' + b"x" * ((1 << 23) + 1) + b'"}', "a string of over"),
-        (b'{"a": "' + b"\\n" * (1 << 22) + b'\\""}', "a string of over"),
+        (b'{"a": 1}]', "Extra data"),
+        (b'{"a": [' + b"[]," * 3_800_000 + b"0]}", "more values than any"),
+        (b'{"hardness-": [' + b"[]," * 6_000_000 + b"0]}", "more values than any"),
+        (b'{"a": "' + b"x" * (1 << 24) + b'"}', "no format of ours"),
         (b"[1]", "not an object"),
         (b"", "Expecting value"),
         (b'{"a": 1', "delimiter"),
@@ -101,7 +99,6 @@ def test_limits_themselves_are_accepted(tmp_path):
     for data in (
         {"a": "x" * (1 << 23)},
         {"a": 10**999 - 1, "b": -(10**997)},
-        {"k" * 1000: 1},
         {str(i): {} for i in range(1 << 16)},
         {"a": rows, "b": 1.7976931348623157e308, "c": 5e-324, "d": -0.0},
         {"a": "é" * 1000, "b": "\\", "c": '"', "d": '\\"'},
@@ -164,18 +161,6 @@ def test_what_is_read_is_what_json_loads_reads_and_nothing_is_lost(text):
     assert found == json.loads(text)
 
 
-@pytest.mark.parametrize("size", range(1, 9))
-def test_chunks_may_end_anywhere(tmp_path, monkeypatch, size):
-    """Within an escape, a string, a number or a character of several bytes."""
-    monkeypatch.setattr("instances.strict._CHUNK", size)
-    data = {"a\\\\": ['\\"', "é\\", 1.5e-7, -12], '"': {"\\": [[], {}, "\u2028"]}}
-    path = written(tmp_path, json.dumps(data, ensure_ascii=False).encode())
-    assert read_json(path) == data
-    for text, said in (('{"a": "x\\\\\\\\", "a": 1}', "twice"), ("[" * 65, "nested")):
-        with pytest.raises(DamagedFile, match=said):
-            read_json(written(tmp_path, text.encode()))
-
-
 def test_only_regular_files_are_opened_and_none_is_waited_for(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     listening = socket.socket(socket.AF_UNIX)
@@ -206,21 +191,9 @@ def test_only_regular_files_are_opened_and_none_is_waited_for(tmp_path):
 
 
 HOSTILE = {
-    "nested lists": lambda: b"[" * SIZE,
-    "nested objects": lambda: b'{"a":' * (SIZE // 5),
-    "empty lists": lambda: b'{"a":[' + b"[]," * (SIZE // 3) + b"0]}",
-    "digits": lambda: b'{"a":[' + b"0," * (SIZE // 2) + b"0]}",
-    "floats": lambda: b'{"a":[' + b"0.12345678901234567," * (SIZE // 20) + b"0]}",
-    "one string": lambda: b'{"a":"' + b"x" * SIZE + b'"}',
-    "escapes": lambda: b'{"a":"' + b"\\u0041" * (SIZE // 6) + b'"}',
-    "strings": lambda: b'{"a":[' + b'"abcdef",' * (SIZE // 9) + b"0]}",
-    "quotes": lambda: b'"' * SIZE,
-    "one number": lambda: b'{"a":' + b"1" * SIZE + b"}",
-    "keys": lambda: b"{" + b",".join(b'"key%017d":0' % i for i in range(SIZE // 26)) + b"}",
-    "one key": lambda: b"{" + b'"value":0,' * (SIZE // 10) + b'"value":0}',
-    "spaces": lambda: b"{" + b" " * SIZE + b"}",
-    "commas": lambda: b'{"a":[' + b"," * SIZE + b"0]}",
-    "bytes": lambda: bytes(range(256)) * (SIZE // 256),
+    "nested": lambda: b"[" * SIZE,
+    "lists": lambda: b"[]," * (SIZE // 3),
+    "keys": lambda: b",".join(b'"key%017d":0' % i for i in range(SIZE // 26)),
 }
 
 
@@ -235,15 +208,10 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss]))
 """
 
 
-QUICK = ("nested lists", "escapes", "keys")  # each refused or read at another place
-
-
-@pytest.mark.parametrize(
-    "kind", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in HOSTILE]
-)
+@pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_json_is_one_line_in_bounded_memory(tmp_path, kind):
     """126 MB: 300 MB for the whole of `hardness check`."""
-    path = written(tmp_path, HOSTILE[kind]())
+    path = written(tmp_path, b'{"format":"hardness-certificate/2","a":[{' + HOSTILE[kind]())
     command = [sys.executable, "-c", MEASURED, str(path)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     code, out, err, memory = json.loads(ran.stdout)
@@ -251,19 +219,6 @@ def test_hostile_json_is_one_line_in_bounded_memory(tmp_path, kind):
     assert err.count("\n") == 1
     assert str(path) in err
     assert memory < 300_000
-
-
-def test_a_gram_matrix_of_the_most_members_is_within_the_limits():
-    """The scan alone: 4096 members, as write_json writes them, for a part of the rows."""
-    row = json.dumps([0.12345678901234567] * 2048, indent=1).replace("\n", "\n    ")
-    content = '{"format": "hardness-certificate/1", "a": [' + ", ".join([row] * 4096) + "]}"
-    assert len(content) < CERTIFICATE.size
-    from instances import strict
-
-    scan = strict._Scan(CERTIFICATE)
-    data = content.encode()
-    for start in range(0, len(data), strict._CHUNK):
-        scan.feed(data[start : start + strict._CHUNK])
 
 
 def test_what_is_quoted_is_one_short_printable_line():
