@@ -21,7 +21,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from chaos import chaos
 from engines import of_dask, of_workers
-from gram_blocks import rows as gram_rows
 
 from hardness.sweep import read_text, run_sweep
 from hardness.sweep.drive import Driver, run_of
@@ -234,12 +233,6 @@ Each line follows from those above.
 | what | computed |
 |---|---|
 {table(arithmetic(each, rate, size, [dask[1], dask[2], dask[-1]]))}
-
-## A large job in blocks
-
-| what | measured |
-|---|---|
-{table(gram_rows(4096, 10**8))}
 
 ## Killed at random
 

@@ -333,7 +333,7 @@ def test_sweep_plan(hardness):
         )
     found = hardness("sweep", "plan", "s.toml", "--json", "--out", "p.json")
     assert found.code == 0
-    assert {"format", "name", "runs", "certificates", "parts", "grams", "left_out", "limits",
+    assert {"format", "name", "runs", "certificates", "parts", "left_out", "limits",
             "job_seconds", "store_bytes"} == set(found.json)  # fmt: skip
     assert (found.json["runs"], found.json["certificates"]) == (8, 2)
     assert {"group", "learner", "specs", "reasons", "why"} == set(found.json["left_out"][0])

@@ -12,18 +12,7 @@ _FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 
 
-class _Renamed(click.Group):
-    """A group that says what an earlier name of a command is now."""
-
-    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
-        """Find a command."""
-        if args[0] == "whole":
-            raise click.UsageError("store whole is now called `hardness store artifact`")
-        return super().resolve_command(context, args)
-
-
 @click.group(
-    cls=_Renamed,
     invoke_without_command=True,
     short_help="Show, export, query, merge, recover stores.",
 )
@@ -31,7 +20,7 @@ class _Renamed(click.Group):
 def store(context: click.Context) -> None:
     """Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.
 
-    Any tool that reads SQLite reads the tables runs, certificates, artifacts, figures and sweeps.
+    Any tool that reads SQLite reads the tables runs, certificates, figures and sweeps.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -103,7 +92,7 @@ def export(output: SimpleNamespace, db: Path, form: Any, comparable: bool) -> No
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout, as --format csv.")
 @shared("force", out="Where to write: the answer, to a file.", table="file")
 def query(output: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
-    """Answer one SELECT over the tables runs, certificates, artifacts, figures and sweeps.
+    """Answer one SELECT over the tables runs, certificates, figures and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
@@ -182,29 +171,6 @@ def recover(output: SimpleNamespace, db: Path) -> None:
     out = _new(output, "recover")
     found = write(db, out)
     emit(output, asdict(found), recovered_words(found, str(out)), write=False)
-
-
-@store.command(short_help="The arrays of an artifact, as a Gram matrix.")
-@_DB
-@click.argument("key")
-@shared("force", out="Where to write: FILE.npz.  [required]")
-def artifact(output: SimpleNamespace, db: Path, key: str) -> None:
-    """Write the arrays of an artifact, such as a Gram matrix, to --out FILE.npz.
-
-    KEY: of the table artifacts, or how it begins.
-    """
-    from hardness.sweep.export import write_arrays
-    from hardness.sweep.store import read
-
-    if not output.out:
-        raise click.UsageError("store artifact needs --out FILE.npz")
-    refuse_existing_output(output)
-    with read(db) as found:
-        one = found.artifact(key)
-    shapes = write_arrays(output.out, one, output.force)
-    data = {"key": one.key, "kind": one.kind, "spec": one.spec, "content": one.content}
-    said = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
-    emit(output, {**data, "arrays": shapes}, f"written: {output.out}: {said}", write=False)
 
 
 def _new(output: SimpleNamespace, name: str) -> Path:

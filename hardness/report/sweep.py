@@ -6,7 +6,7 @@ from textwrap import fill
 
 from hardness.report.store import cut
 from hardness.report.text import count, table
-from hardness.runs.names import brief_spec, short
+from hardness.runs.names import short
 from hardness.sweep.plan import Part, Plan, Range
 from instances.limits import readable_bytes
 
@@ -22,13 +22,10 @@ def plan_words(plan: Plan) -> str:
     least = "at most " if sweep.climbs else ""
     blocks = [f"{sweep.name}: {least}{count(sweep.count, 'run')}"]
     blocks[0] += f", {count(plan.certificates, 'certificate')}" if plan.certificates else ""
-    if sweep.grams:
-        matrices = len(sweep.grams)
-        blocks[0] += ", 1 Gram matrix" if matrices == 1 else f", {matrices} Gram matrices"
     blocks[0] = fill(blocks[0], _WIDTH)
     if plan.parts:
         blocks.append(_table(plan.parts))
-    blocks += filter(None, (_grams(plan), _left_out(plan), _costs(plan), _how(plan)))
+    blocks += filter(None, (_left_out(plan), _costs(plan), _how(plan)))
     return "\n\n".join(blocks)
 
 
@@ -77,15 +74,6 @@ def _table(parts: tuple[Part, ...]) -> str:
     return table(["group", "learner", "runs", "time of all", "cells measured"], rows)
 
 
-def _grams(plan: Plan) -> str:
-    lines = []
-    for i, gram in enumerate(plan.sweep.grams, 1):
-        size = f"{gram.members} members x {gram.samples:.4g} samples of {brief_spec(gram.spec)}"
-        cut = count(gram.parts, "block")
-        lines.append(fill(f"grams {i}: {size}: {cut}, cost not estimated", _WIDTH))
-    return "\n".join(lines)
-
-
 def _left_out(plan: Plan) -> str:
     rows = plan.to_dict()["left_out"]
     lines = []
@@ -108,19 +96,12 @@ def _costs(plan: Plan) -> str:
     )
     ended = "never" if limits.seconds is None else f"after {_time(limits.seconds)}"
     rows = [
-        ["one after another", _span(plan, plan.seconds)],
+        ["one after another", span(plan.seconds)],
         ["memory of a worker", f"ended above {held}"],
         ["attempts", f"ended {ended}, {limits.retries} retries"],
         ["store", f"about {readable_bytes(plan.store_bytes)}"],
     ]
     return "\n".join(f"{name:<20}{text}" for name, text in rows)
-
-
-def _span(plan: Plan, seconds: Range) -> str:
-    """Write a range of seconds, and what it leaves out."""
-    if not plan.sweep.grams:
-        return span(seconds)
-    return f"{span(seconds)}, and Gram matrices" if plan.parts else "not estimated"
 
 
 def _how(plan: Plan) -> str:
@@ -133,7 +114,7 @@ def _how(plan: Plan) -> str:
         )
     said.append(
         "Any other run takes at most its budget of seconds, which is looked at between draws, or "
-        "the limit of an attempt. Retries and Gram matrices are not counted."
+        "the limit of an attempt. Retries are not counted."
     )
     if plan.sweep.climbs:
         said.append("A climb ends where a learner passes on no seed of a rung.")

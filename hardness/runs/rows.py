@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from hardness.runs.run import Run
 
-NO_RUNS = ("certificates", "gram")  # labels of the jobs that are not runs of a learner
+NO_RUNS = ("certificates",)  # labels of the jobs that are not runs of a learner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,29 +17,6 @@ class CertificateRow:
     spec: str
     terms: dict[str, Any]
     certificate: dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartRow:
-    """One part of an artifact that is not put together yet: its key, and what the part gave."""
-
-    artifact: str
-    number: int
-    content: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ArtifactRow:
-    """What a job that was cut came to, its parts put together: what it says, and its arrays.
-
-    Writing it deletes its parts. arrays: by name, as .npy bytes.
-    """
-
-    key: str
-    kind: str  # "gram"
-    spec: str
-    content: dict[str, Any]
-    arrays: dict[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,4 +87,4 @@ class Progress:
         return sum(self.done.values())
 
 
-Row = Run | CertificateRow | PartRow | ArtifactRow | FigureRow
+Row = Run | CertificateRow | FigureRow

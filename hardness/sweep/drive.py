@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardness.oracles import Usage, clock
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
-from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Progress, Row, SweepRow
+from hardness.runs.rows import CertificateRow, FigureRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, climb_of, next_rung
 from hardness.runs.stress import Climb as Climbed
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.figures import phase
 from hardness.sweep.file import Climb, Runs, Sweep
-from hardness.sweep.gram import GramCut
 from hardness.sweep.jobs import CertificateJob, Job, RunJob, key_by_seed, run_job
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
 from hardness.sweep.store import FAILED, Writer, create, read, reopen
@@ -187,7 +186,6 @@ class Driver:
             *map(self._certificates, sweep.runs),
             *map(self._cells, sweep.runs),
             *(self._climb(climb, name) for climb in sweep.climbs for name in climb.learners),
-            *map(self._matrix, sweep.grams),
         ]
         for source in self._sources:
             next(source, None)
@@ -295,33 +293,6 @@ class Driver:
                 else:
                     yield None
             climb = climb.tried(planned, trials)
-
-    def _matrix(self, cut: GramCut) -> Source:
-        """Give the parts of a sampled Gram matrix, and put it together once all are there."""
-        if not self._counts.begin(cut.key):
-            self._counts.count(cut.label, cut.parts, cut.parts)
-            return
-        there, failed = self._writer.part_indices(cut.key), False
-        self._counts.count(cut.label, cut.parts, len(there))
-        yield None
-
-        def row(index: int, finished: Finished) -> PartRow | None:
-            nonlocal failed
-            if finished.result is None:
-                failed = True  # no more are sent
-                return None
-            there.add(index)
-            return PartRow(artifact=cut.key, number=index, content=cut.content(finished.result))
-
-        for index in sorted(set(range(cut.parts)) - there):
-            if not failed:
-                yield Task(cut.part(index), partial(row, index))
-        while len(there) < cut.parts:
-            if failed:
-                return
-            yield None
-        self._write()
-        self._rows.append(cut.assemble(self._writer.parts(cut.key)))
 
     def _look(self, key: str) -> Run | None:
         """Find a run that is done, written or not."""

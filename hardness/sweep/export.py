@@ -5,23 +5,17 @@ and the number of writings; Parquet's own bytes are those of one version of pyar
 """
 
 import csv
-import io
 import json
-import re
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
-from hardness.runs.rows import ArtifactRow
 from hardness.sweep.store import Reader
 from instances.disk import beside, refuse_existing
-from instances.errors import DamagedFile, UsageError
+from instances.errors import UsageError
 from instances.export import cell
 from instances.extras import require_extra
 
@@ -109,26 +103,3 @@ _WRITERS: dict[str, Callable[[Path, Iterator[Record], list[str]], None]] = {
     "json": _json,
     "parquet": _parquet,
 }
-
-
-def write_arrays(path: Path, artifact: ArtifactRow, force: bool = False) -> dict[str, list[int]]:
-    """Write arrays to an .npz file and return their shapes; raises AlreadyExists, UsageError."""
-    if path.suffix != ".npz":
-        raise UsageError(f"{path} given: arrays are written to a file whose name ends in .npz")
-    refuse_existing(path, force)
-    for name in artifact.arrays:
-        if not re.fullmatch("[A-Za-z0-9_]{1,80}", name, re.ASCII):
-            raise DamagedFile(f"an array is called {name[:80]!a}, as none of ours is")
-    shapes = {name: _shape(name, content) for name, content in artifact.arrays.items()}
-    with beside(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in sorted(artifact.arrays.items()):
-            # One date for all: equal arrays give equal files.
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
-    return shapes
-
-
-def _shape(name: str, content: bytes) -> list[int]:
-    try:
-        return list(np.load(io.BytesIO(content), allow_pickle=False).shape)
-    except (ValueError, EOFError) as error:
-        raise DamagedFile(f"the array {name} is damaged, or no array of numbers") from error

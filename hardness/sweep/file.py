@@ -21,11 +21,9 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from hardness.lower import BoundParameters
-from hardness.lower.grams import grams_of
 from hardness.oracles import Budget
 from hardness.runs.ranges import numbers
 from hardness.runs.run import OracleName
-from hardness.sweep.gram import GramCut, gram_cut
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.sweep.pool import Limits
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
@@ -114,7 +112,6 @@ class Sweep:
     text: str  # of the file
     runs: tuple[Runs, ...] = ()
     climbs: tuple[Climb, ...] = ()
-    grams: tuple[GramCut, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -185,14 +182,6 @@ class _Climb(_Group, frozen=True):
     seed: _Natural | None = None
 
 
-class _Gram(_Table, frozen=True, kw_only=True):
-    spec: _Line
-    members: Annotated[int, msgspec.Meta(ge=2, le=1 << 16)]  # 9 GB when it is put together
-    samples: _Count
-    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.99
-    seed: _Natural = 0
-
-
 class _Limits(_Table, frozen=True):
     seconds: _Seconds | None = None
     memory: int | str | None = None
@@ -205,10 +194,9 @@ class _File(_Shared, frozen=True, kw_only=True):
     limits: _Limits = _Limits()
     runs: list[_Runs] = []
     climbs: list[_Climb] = []
-    grams: list[_Gram] = []
 
 
-_KEYS = {key for kind in (_File, _Runs, _Climb, _Gram, _Limits, _Budget, _Varied)
+_KEYS = {key for kind in (_File, _Runs, _Climb, _Limits, _Budget, _Varied)
          for key in kind.__struct_fields__}  # fmt: skip
 
 
@@ -308,8 +296,8 @@ _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 def _sweep(file: _File, text: str) -> Sweep:
     """Make what a file says."""
-    if not (file.runs or file.climbs or file.grams):
-        raise UsageError("there is no group: write [[runs]], [[climbs]] or [[grams]]")
+    if not (file.runs or file.climbs):
+        raise UsageError("there is no group: write [[runs]] or [[climbs]]")
     top, runs = _stated(file), list[Runs]()
     for i, one in enumerate(file.runs, 1):
         runs.append(_runs(one, top, i))
@@ -323,9 +311,6 @@ def _sweep(file: _File, text: str) -> Sweep:
         text=text,
         runs=tuple(runs),
         climbs=tuple(_climb(one, top, i) for i, one in enumerate(file.climbs, 1)),
-        grams=tuple(
-            dict.fromkeys(_gram(one, f"grams[{i}]") for i, one in enumerate(file.grams, 1))
-        ),
     )
     with _at("limits.memory"):
         limits = Limits(
@@ -464,30 +449,16 @@ def _ladder(group: _Climb, key: str) -> Ladder:
         return ladder_of(rungs)
 
 
-def _gram(group: _Gram, key: str) -> GramCut:
-    """Read [[grams]]: families of parities, profiles and LWE-style ones."""
-    with _at(key, "spec"):
-        family = _stored(group.spec)
-        grams_of(family)
-    if family.size is not None and group.members > family.size:
-        raise _Misplaced(
-            f"{key}.members: {group.members} given: at most the {family.size} members of "
-            f"{family.spec[:80]}"
-        )
-    with _at(key):
-        return gram_cut(family.spec, group.members, group.samples, group.confidence, group.seed)
-
-
 def usual_seconds(sweep: Sweep) -> float:
     """Choose the hard limit of an attempt: 4 times the most seconds of any budget, and 60 more.
 
-    At least an hour where some run has no budget of seconds, or a Gram matrix is asked for.
+    At least an hour where some run has no budget of seconds.
     """
     given = {job.budget.seconds for group in sweep.runs for job in group.cells}
     for one in sweep.climbs:
         given |= {one.budget.seconds or rung.seconds for rung in one.ladder.rungs}
     most = 4 * max((s for s in given if s is not None), default=0.0) + 60
-    return max(3600.0, most) if None in given or not given or sweep.grams else most
+    return max(3600.0, most) if None in given or not given else most
 
 
 # Specs and learners over ranges of their parameters.

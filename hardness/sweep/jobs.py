@@ -23,8 +23,6 @@ KINDS = Imported(
     {
         "run": "jobs.RunJob",
         "certificate": "jobs.CertificateJob",
-        "gram-layer": "gram.LayerPart",
-        "gram-block": "gram.BlockPart",
     },
 )
 

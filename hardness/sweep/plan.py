@@ -18,7 +18,7 @@ from hardness.upper import parse_learner
 from instances.result import Result, TableRow
 from instances.spec import parse_stored
 
-FORMAT = "hardness-plan/2"
+FORMAT = "hardness-plan/3"
 CERTIFICATES = "certificates"
 _RUN_BYTES, _CERTIFICATE_BYTES = 300, 5000  # in a store, about
 
@@ -57,14 +57,13 @@ class Plan(Result):
 
     @property
     def seconds(self) -> Range:
-        """Seconds of all jobs but Gram matrices, one after another, without retries."""
+        """Seconds of all jobs, one after another, without retries."""
         return sum(p.seconds[0] for p in self.parts), sum(p.seconds[1] for p in self.parts)
 
     @property
     def store_bytes(self) -> int:
-        """About how large the store becomes: runs, certificates and halves of Gram matrices."""
-        grams = sum(4 * gram.members**2 for gram in self.sweep.grams)
-        return _RUN_BYTES * self.sweep.count + _CERTIFICATE_BYTES * self.certificates + grams
+        """About how large the store becomes: runs and certificates."""
+        return _RUN_BYTES * self.sweep.count + _CERTIFICATE_BYTES * self.certificates
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         title = f"{self.sweep.name}: {self.sweep.count} runs, {self.certificates} certificates"
@@ -81,21 +80,12 @@ class Plan(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the plan; seconds that nothing bounds are null."""
-        asked = ("spec", "members", "samples", "confidence", "seed")
         return {
             "format": FORMAT,
             "name": self.sweep.name,
             "runs": self.sweep.count,
             "certificates": self.certificates,
             "parts": [asdict(p) | {"seconds": _finite(p.seconds)} for p in self.parts],
-            "grams": [
-                {
-                    "title": f"grams {i}",
-                    **{n: getattr(gram, n) for n in asked},
-                    "blocks": gram.parts,
-                }
-                for i, gram in enumerate(self.sweep.grams, 1)
-            ],
             "left_out": [
                 {"group": group.title, **asdict(one)}
                 for group in self.sweep.runs

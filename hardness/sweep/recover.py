@@ -56,7 +56,7 @@ def check(path: Path) -> Damage | None:
     rows: dict[str, list[str]] = {}
     with read(path) as store:
         complaints = store.complaints()
-        for table in _KEYED:
+        for table in TABLES:
             try:
                 for record in store.select(table):
                     if _row(store, table, record) is None:
@@ -86,7 +86,7 @@ def recover(path: Path, out: Path) -> Recovered:
     Where anything was damaged its sweeps are marked as recovered, for runs may be missing. Raises
     ToolkitError for a store of version 1 or 2.
     """
-    kept, rejected = Counter(dict.fromkeys(_KEYED, 0)), Counter[str]()
+    kept, rejected = Counter(dict.fromkeys(TABLES, 0)), Counter[str]()
     with read(path) as store:
         if store.version < _RECOVERED:
             raise ToolkitError(
@@ -95,7 +95,7 @@ def recover(path: Path, out: Path) -> Recovered:
             )
         damaged, sweeps = bool(store.complaints()), list[SweepRow]()
         with new_store(out) as writer:
-            for table in _KEYED:
+            for table in TABLES:
                 for record in _readable(store, table):
                     row = _row(store, table, record)
                     try:
@@ -113,7 +113,6 @@ def recover(path: Path, out: Path) -> Recovered:
 
 
 _RECOVERED = 3  # the first version whose tables have numbers of rows
-_KEYED = [table for table in TABLES if table != "arrays"]  # read with their artifacts
 
 
 def _row(store: Reader, table: str, record: Record) -> Any:

@@ -1,4 +1,4 @@
-"""The store: runs, certificates, artifacts and data of figures in one SQLite file.
+"""The store: runs, certificates and data of figures in one SQLite file.
 
 One process writes it and any number read it meanwhile. Whatever is finished is written in one
 transaction with the state of its sweep: a process that is killed loses nothing that was written.
@@ -33,7 +33,7 @@ from hardness.runs.columns import (
     natural,
     record_of,
 )
-from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
+from hardness.runs.rows import CertificateRow, FigureRow, Row, SweepRow
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
 from instances.disk import refuse_existing, refuse_unwritable, written
@@ -45,14 +45,14 @@ __all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True)
 class Table:
     """A table: what a row of it is in Python, its columns, and the columns that are unique."""
 
-    kind: type[Any] | None
+    kind: type[Any]
     columns: tuple[str, ...]
     unique: tuple[str, ...] = ("key",)
 
@@ -63,11 +63,6 @@ TABLES = {
     "certificates": Table(
         CertificateRow, ("key", "spec", "family", "parameters", "terms", "certificate")
     ),
-    "parts": Table(PartRow, ("artifact", "number", "content"), ("artifact", "number")),
-    "artifacts": Table(
-        ArtifactRow, ("key", "kind", "spec", "family", "parameters", "content", "arrays")
-    ),
-    "arrays": Table(None, ("artifact", "name", "content"), ("artifact", "name")),
     "figures": Table(FigureRow, ("name", "data", "written"), ("name",)),
     "sweeps": Table(
         SweepRow,
@@ -79,7 +74,7 @@ TABLES = {
     ),
 }
 _TABLE_OF = {table.kind: name for name, table in TABLES.items()}
-_JSON = {"terms", "certificate", "content", "data", "planned", "done", "failed", "base_seeds"}
+_JSON = {"terms", "certificate", "data", "planned", "done", "failed", "base_seeds"}
 _SCHEMA = "".join(
     f"CREATE TABLE {name} ({', '.join(table.columns)}, UNIQUE ({', '.join(table.unique)}));"
     for name, table in TABLES.items()
@@ -88,6 +83,7 @@ _SCHEMA = "".join(
 _SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
 
 # Versions up to 3 had no membership queries: their runs asked none.
+_VALUES = 4
 _ABSENT = {"budget_values": "NULL AS budget_values", "values_asked": "0 AS values_asked"}
 _RUNS = ", ".join(_ABSENT.get(name, name) for name in TABLES["runs"].columns)
 _THIRD = f"CREATE TEMP VIEW runs AS SELECT rowid AS rowid, {_RUNS} FROM main.runs;"
@@ -95,9 +91,6 @@ _THIRD = f"CREATE TEMP VIEW runs AS SELECT rowid AS rowid, {_RUNS} FROM main.run
 _EARLIER = f"""
 CREATE TEMP TABLE runs AS SELECT {_RUNS} FROM main.runs;
 CREATE TEMP TABLE certificates AS SELECT * FROM main.certificates;
-CREATE TEMP TABLE artifacts AS SELECT * FROM main.wholes;
-CREATE TEMP VIEW arrays AS SELECT lower(hex(whole)) AS artifact, name, content FROM main.array;
-CREATE TEMP VIEW parts AS SELECT lower(hex(whole)) AS artifact, number, content FROM main.part;
 """
 
 # ---- opening
@@ -341,7 +334,7 @@ class _Store:
         try:
             self.version = _version_of(self.connection, path)
             with told(path):
-                if self.version < VERSION:
+                if self.version < _VALUES:
                     self.connection.executescript(_EARLIER if self.version < 3 else _THIRD)
                 for setting in settings:
                     self.connection.execute(f"PRAGMA {setting}")
@@ -392,11 +385,6 @@ class _Store:
             name: loads(value, RESULTS) if name in _JSON and isinstance(value, str) else value
             for name, value in record.items()
         }
-        if table == "artifacts":
-            found = self.select("arrays", "WHERE artifact = ?", record["key"])
-            values["arrays"] = {row["name"]: row["content"] for row in found}
-            if sorted(values["arrays"]) != loads(record["arrays"], RESULTS):
-                raise ValueError(f"its arrays are {sorted(values['arrays'])}")
         return msgspec.convert(values, TABLES[table].kind)
 
 
@@ -477,14 +465,14 @@ class Writer(_Store):
 
     @property
     def empty(self) -> bool:
-        """Whether the store holds no run, certificate, part or artifact."""
-        tables = ("runs", "certificates", "parts", "artifacts")
+        """Whether the store holds no run and no certificate."""
+        tables = ("runs", "certificates")
         there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in tables)
         return not next(self.column(f"SELECT {there}"))
 
     def keys(self) -> set[str]:
-        """Return the keys of all that is finished: runs, certificates and artifacts."""
-        tables = ("runs", "certificates", "artifacts")
+        """Return the keys of all that is finished: runs and certificates."""
+        tables = ("runs", "certificates")
         return {key for table in tables for key in self.column(f"SELECT key FROM {table}")}
 
     def owners(self) -> Iterator[tuple[str, str, str, int]]:
@@ -497,15 +485,6 @@ class Writer(_Store):
         marks = ",".join("?" * len(FAILED))
         return set(self.column(f"SELECT key FROM runs WHERE outcome IN ({marks})", *sorted(FAILED)))
 
-    def parts(self, artifact: str) -> Iterator[PartRow]:
-        """Yield the parts of a cut job in their order, one in memory at a time."""
-        for number in sorted(self.part_indices(artifact)):
-            yield from self.rows("parts", "WHERE artifact = ? AND number = ?", artifact, number)
-
-    def part_indices(self, artifact: str) -> set[int]:
-        """Return which parts of a cut job are finished."""
-        return set(self.column("SELECT number FROM parts WHERE artifact = ?", artifact))
-
     def sweep(self, sha256: str) -> SweepRow | None:
         """Return a sweep by the SHA-256 of its file."""
         return next(self.rows("sweeps", "WHERE sha256 = ?", sha256), None)
@@ -513,10 +492,10 @@ class Writer(_Store):
     def write(self, rows: Sequence[Row], sweep: SweepRow | None = None) -> None:
         """Write rows and how the sweep stands, in one transaction that lasts once this returns.
 
-        An artifact takes the place of its parts. A run takes the place of one of its key that was
-        not reproducible or failed; raises Conflict where both are and differ, and ToolkitError
-        where the disk is full: then nothing is written. Raises StoreGone where the file was moved,
-        removed or replaced by another, to which nothing is written.
+        A run takes the place of one of its key that was not reproducible or failed; raises Conflict
+        where both are and differ, and ToolkitError where the disk is full: then nothing is written.
+        Raises StoreGone where the file was moved, removed or replaced by another, to which nothing
+        is written.
         """
         with told(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
@@ -556,17 +535,6 @@ class Writer(_Store):
             old = self.run(row.key)
             if old and decide(old, row):
                 self._insert("runs", record)
-        elif isinstance(row, PartRow):
-            done = "SELECT 1 FROM artifacts WHERE key = ?"
-            if not self.connection.execute(done, (row.artifact,)).fetchone():
-                self._insert("parts", vars(row))
-        elif isinstance(row, ArtifactRow):
-            for table in ("parts", "arrays"):
-                self.connection.execute(f"DELETE FROM {table} WHERE artifact = ?", (row.key,))
-            self._insert("artifacts", vars(row) | {"arrays": compact(sorted(row.arrays))})
-            for name, content in sorted(row.arrays.items()):
-                one = {"artifact": row.key, "name": name, "content": content}
-                self._insert("arrays", one)
         elif isinstance(row, FigureRow):
             self._insert("figures", vars(row) | {"written": row.written or time.time()})
         else:
@@ -575,7 +543,7 @@ class Writer(_Store):
     def _insert(self, table: str, values: Record, otherwise: str = "REPLACE") -> bool:
         """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""
         names = TABLES[table].columns
-        if table in ("certificates", "artifacts"):
+        if table == "certificates":
             family, parameters = named(values["spec"])
             values = values | {"family": family, "parameters": parameters}
         sql = f"INSERT OR {otherwise} INTO {table} VALUES ({','.join('?' * len(names))})"
@@ -637,28 +605,6 @@ class Reader(_Store):
         """Yield the certificates by spec in natural order, then key."""
         return self.rows("certificates", "ORDER BY natural_key(spec), key")
 
-    def artifacts(self) -> Iterator[ArtifactRow]:
-        """Yield the artifacts by spec in natural order, then key, one in memory at a time."""
-        for key in list(self.column("SELECT key FROM artifacts ORDER BY natural_key(spec), key")):
-            yield from self.rows("artifacts", "WHERE key = ?", key)
-
-    def artifact(self, key: str) -> ArtifactRow:
-        """Return an artifact by its key, or by how the key begins; raises UsageError."""
-        sql = "SELECT key FROM artifacts WHERE substr(key, 1, ?) = ?"
-        found = list(self.column(sql, len(key), key.lower()))
-        if len(found) == 1:
-            return next(self.rows("artifacts", "WHERE key = ?", found[0]))
-        said = f"{len(found)} begin so" if found else "none begins so"
-        raise UsageError(
-            f"key '{key[:40]}' given: of the artifacts in {self.path} {said}: "
-            f"`hardness store query {self.path} 'SELECT key, kind, spec FROM artifacts'` lists them"
-        )
-
-    def parts(self) -> Iterator[PartRow]:
-        """Yield the parts of artifacts that are not put together yet."""
-        with self._moment():
-            yield from self.rows("parts")
-
     def figures(self) -> list[FigureRow]:
         """Return the data of figures by name."""
         return list(self.rows("figures", "ORDER BY natural_key(name)"))
@@ -680,7 +626,7 @@ class Reader(_Store):
     def summary(self) -> dict[str, Any]:
         """Count what the store holds: runs, those not reproducible, certificates and so on."""
         counted = {
-            **{name: name for name in TABLES if name != "arrays"},
+            **{name: name for name in TABLES},
             "specs": "(SELECT DISTINCT spec FROM runs)",
             "not_reproducible": "runs WHERE NOT reproducible",
         }
@@ -769,7 +715,7 @@ def _advice(said: str) -> str:
     if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
         return ": a store is read here, by SELECT alone"
     if "no such" in said:
-        tables = ": there are the tables runs, certificates, artifacts, figures and sweeps"
+        tables = ": there are the tables runs, certificates, figures and sweeps"
         return (
             f"{tables}; a parameter of a spec is parameters->>'d'" if "column" in said else tables
         )
@@ -783,8 +729,8 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
     """Write all that stores hold to a new one; raises Conflict where two results contradict.
 
     Of a key, a reproducible run stands against one that is not, and one that ended by itself
-    against a fault. Parts of an artifact that any store holds are left out. Of a sweep and of a
-    figure the latest stands. With no others it is a copy, of this version.
+    against a fault. Of a sweep and of a figure the latest stands. With no others it is a copy, of
+    this version.
     """
     figures: list[FigureRow] = []
     sweeps: list[SweepRow] = []
@@ -792,12 +738,9 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
         for path in (first, *others):
             with read(path) as store:
                 try:
-                    small: Iterator[Row] = chain(store.runs(), store.certificates())
-                    while batch := list(islice(small, 2000)):
+                    rows: Iterator[Row] = chain(store.runs(), store.certificates())
+                    while batch := list(islice(rows, 2000)):
                         writer.write(batch)
-                    large: Iterator[Row] = chain(store.artifacts(), store.parts())
-                    for row in large:
-                        writer.write([row])
                 except Conflict as conflict:
                     raise Conflict(f"{path} contradicts those before it: {conflict}") from None
                 figures += store.figures()

@@ -28,7 +28,7 @@ from hardness.report.page.write import write as page_of
 from hardness.report.source import comparison_of, phase_of
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.rows import ArtifactRow, CertificateRow
+from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run, run
 from hardness.runs.stress import stress, write_stress
 from hardness.runs.table import chosen, planes, slices, table
@@ -334,9 +334,6 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
         )
         writer.write([one])
         assert report_of(writer.path).summary[0] == "There are no runs here: but 1 certificate."
-        writer.write([ArtifactRow(key="ab", kind="gram", spec="gone:d=8", content={})])
-        command = report_of(writer.path).reproduce[-1].command
-        assert command == f"hardness store artifact {writer.path} ab --out artifact.npz"
     forged = certificate.to_dict() | {"scope": "everything"}
     with create(tmp_path / "forged.db") as writer:
         writer.write([replace(one, certificate=forged)])

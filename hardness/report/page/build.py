@@ -49,7 +49,6 @@ def report(material: Material) -> Report:
     drawn, not_drawn = charts(material, grown)
     shown, not_shown = cards(material)
     fitted = [growth(one, found) for one, found in grown]
-    parts = [f"{material.parts} parts of jobs that are not put together yet"]
     return Report(
         title=_title(material),
         source=material.source,
@@ -67,7 +66,7 @@ def report(material: Material) -> Report:
         rungs=rungs(material.stress) if material.stress else None,
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
-        left_out=(*not_drawn, *not_shown, *(parts if material.parts else [])),
+        left_out=(*not_drawn, *not_shown),
     )
 
 

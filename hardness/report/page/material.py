@@ -31,8 +31,7 @@ class Material:
     """All that a report says follows from this. runs: one tidy table, a row a run.
 
     budgets: whether those of the runs are known. climbs: names, and what collects their numbers.
-    artifacts: keys, kinds and specs of what cut jobs came to, as Gram matrices. parts: of those
-    that are not put together. said: of a stress test, who climbed how far and what is certified.
+    said: of a stress test, who climbed how far and what is certified.
     """
 
     source: str
@@ -45,8 +44,6 @@ class Material:
     budgets: bool
     sweeps: tuple[SweepRow, ...] = ()
     climbs: tuple[tuple[str, Callable[[], Data]], ...] = ()
-    artifacts: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
-    parts: int = 0
     command: str = ""  # that made a comparison
     said: tuple[str, ...] = ()
     stress: Stress | None = None
@@ -123,8 +120,6 @@ def of_store(path: Path) -> Material:
         sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())
         certificates, figures = tuple(store.certificates()), store.figures()
-        _, artifacts = store.query("SELECT key, kind, spec FROM artifacts ORDER BY spec, key")
-        parts = store.summary()["parts"]
     with opened(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     certifier = Certifier(certificates)
@@ -143,6 +138,4 @@ def of_store(path: Path) -> Material:
             for one in figures
             if "climbs" in one.data
         ),
-        artifacts=tuple((str(k), str(kind), str(spec)) for k, kind, spec in artifacts),
-        parts=parts,
     )

@@ -77,15 +77,6 @@ def reproduction(
         found.append(Reproduction(makes="the table of runs", command=shlex.join(export)))
     found += [Reproduction(makes=f"{one.title}{_of(one)}", command=one.command) for one in charts]
     found += [Reproduction(makes=f"the certificate of {c.spec}", command=c.command) for c in cards]
-    found += [
-        Reproduction(
-            makes=f"the {kind} of {spec}",
-            command=shlex.join(
-                ["hardness", "store", "artifact", material.source, key, "--out", "artifact.npz"]
-            ),
-        )
-        for key, kind, spec in material.artifacts
-    ]
     return tuple(found)
 
 

@@ -101,7 +101,6 @@ def _no_runs(material: Material) -> str:
         for found, noun in (
             (certified(material), "certificate"),
             (material.climbs, "climb"),
-            (material.artifacts, "Gram matrix"),
         )
         if found
     ]

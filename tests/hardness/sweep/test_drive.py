@@ -1,6 +1,5 @@
 """Sweeps from end to end: whatever the engine, the order and the accidents, one table."""
 
-import base64
 import json
 import sqlite3
 from concurrent.futures import BrokenExecutor
@@ -8,15 +7,12 @@ from random import Random
 
 import pytest
 
-from hardness.lower.verify import verify
 from hardness.runs.stress import stress
 from hardness.sweep import Interrupted, drive, read_text
 from hardness.sweep.export import export
 from hardness.sweep.figures import merge_stores
-from hardness.sweep.gram import LayerPart
 from hardness.sweep.pool import Aborted, Engine
 from hardness.sweep.store import Writer, create, read
-from instances import parse
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
 
@@ -39,16 +35,6 @@ rungs = ["parity:d=8,m=2", "parity:d=10,m=3", "parity:d=12,m=3"]
 seed = 7
 budget = { examples = 3000 }
 """
-GRAM = """
-format = "hardness-sweep/1"
-name = "gram"
-[[grams]]
-spec = "parity:d=16,m=3"
-members = 40
-samples = 20000
-confidence = 0.99
-seed = 3
-"""
 ELIMINATION = "elimination:checks=32"
 
 
@@ -64,12 +50,12 @@ def sweep(monkeypatch, tmp_path):
 
 @pytest.fixture
 def held(tmp_path):
-    """Read a store: its one sweep, its runs, its figures by name, its artifacts."""
+    """Read a store: its one sweep, its runs, its figures by name."""
 
     def look(store="a.db"):
         with read(tmp_path / store) as found:
             figures = {figure.name: figure.data for figure in found.figures()}
-            return found.sweeps()[0], list(found.runs()), figures, list(found.artifacts())
+            return found.sweeps()[0], list(found.runs()), figures
 
     return look
 
@@ -88,7 +74,7 @@ def test_every_run_stands_in_the_table_once(sweep, held, monkeypatch):
     ended, done = sweep(SMALL)
     assert ended.progress.total == ended.progress.finished == len(done) == len(set(done)) == 26
     assert ended.progress.planned["certificates"] == 2
-    row, runs, figures, _ = held()
+    row, runs, figures = held()
     assert len(runs) == 24
     assert (row.state, row.name, row.planned) == ("finished", "small", row.done)
     assert (list(figures), len(figures["phase"]["cells"])) == (["phase"], 8)
@@ -212,7 +198,7 @@ def test_a_climb_is_that_of_stress(sweep, held, learners):
     asked = read_text(text, "test").climbs[0]
     wanted = stress(learners, asked.ladder, base_seed=7, budget=asked.budget)
     sweep(text, jobs=3)
-    _, runs, figures, _ = held()
+    _, runs, figures = held()
     (climbed,) = (data for name, data in figures.items() if name.startswith("climbs 1 of "))
 
     def timeless(climbs):
@@ -265,42 +251,6 @@ budget = {{ examples = 3000, seconds = 60.0 }}
         assert ended.progress.total == alone.progress.total
 
 
-@pytest.mark.parametrize(
-    ("spec", "members"),
-    [("parity:d=16,m=3", 40), ("lwe:n=4,q=7,sigma=1,secret=ternary,bits=6", 12)],
-)
-def test_a_sampled_matrix_says_what_verify_says(sweep, held, spec, members):
-    text = GRAM.replace("parity:d=16,m=3", spec).replace("members = 40", f"members = {members}")
-    sweep(text)
-    wanted = verify(parse(spec), members=members, samples=20000, confidence=0.99, seed=3).to_dict()
-    *_, (whole,) = held()
-    for name in ("agrees", "radius", "largest_deviation", "samples_used", "disagreements"):
-        assert whole.content[name] == wanted[name]
-    assert sweep(text, resume=True)[1] == []
-
-
-def test_a_layer_that_differs_is_no_agreement(sweep, held, monkeypatch):
-    real = LayerPart.do
-
-    def wrong(self):
-        given = json.loads(base64.b64decode(real(self)["content"]))
-        told = json.dumps({**given, "agrees": False, "error": 1.0})
-        return {"content": base64.b64encode(told.encode()).decode()}
-
-    monkeypatch.setattr(LayerPart, "do", wrong)
-    sweep(GRAM)
-    *_, (whole,) = held()
-    assert (whole.content["agrees"], whole.content["disagreements"]) == (False, 0)
-
-
-def test_a_matrix_with_a_part_that_fails_goes_on_another_time(sweep, held):
-    failing = {"gram-layer": "refused"}.get
-    ended, done = sweep(GRAM, Here(failing=lambda job: failing(job.kind)))
-    assert (len(ended.missing), held()[3]) == (1, [])
-    assert len(sweep(GRAM, resume=True)[1]) == ended.progress.total - len(done) + 1
-    assert len(held()[3]) == 1
-
-
 @pytest.mark.parametrize(("slots", "batch", "most"), [(1, 1, 1), (1, 99, 50), (20, 99, 99)])
 def test_short_jobs_share_tasks_as_a_scheduler_needs(sweep, monkeypatch, slots, batch, most):
     many = SMALL.replace("seeds = 3", "seeds = 60\ncertify = false")
@@ -315,7 +265,7 @@ def test_stores_put_together_have_the_figure_of_all_runs_and_both_climbs(sweep, 
     sweep(SMALL + CLIMB[CLIMB.index("[[climbs]]") :])
     sweep(CLIMB.replace("seed = 7", "seed = 8"), store="b.db")
     merge_stores(tmp_path / "a.db", [tmp_path / "b.db"], tmp_path / "c.db")
-    _, runs, figures, _ = held("c.db")
+    _, runs, figures = held("c.db")
     assert sum(name.startswith("climbs 1 of ") for name in figures) == 2
     cells = {(run.spec, run.learner, str(run.budget)) for run in runs}
     assert len(figures["phase"]["cells"]) == len(cells)

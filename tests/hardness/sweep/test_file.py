@@ -12,7 +12,6 @@ from instances.errors import UsageError
 
 HEAD = 'format = "hardness-sweep/1"\nname = "x"\n'
 CLIMB = "[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\n"
-GRAM = "[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 9\nsamples = 9\n"
 RUN = '[[runs]]\nspec = "parity:d=8,m=2"\nlearners = ["queries"]\n'
 FULL = """\
 format = "hardness-sweep/1"
@@ -40,10 +39,6 @@ ladder = "parity-v1"
 learners = ["elimination"]
 seed = 2026
 budget = { seconds = 5 }
-[[grams]]
-spec = "parity:d=64,m=8"
-members = 4096
-samples = 1e8
 """
 
 
@@ -69,7 +64,6 @@ def test_a_whole_file():
     assert found.climbs[0].seeds == 3
     assert found.climbs[0].base_seed == 2026
     assert found.climbs[0].budget == Budget(seconds=5.0)
-    assert found.grams[0].samples == 10**8
     assert (found.limits.memory_bytes, found.limits.retries) == (2 * 10**9, 1)
     assert found.limits.seconds == 3600  # a group has no budget of seconds
     assert found.text == FULL
@@ -165,10 +159,6 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (CLIMB + "seeds = 1001\n", "climbs[1].seeds", "at most 1000"),
     (CLIMB + "tau = 1\n", "climbs[1].tau", "unknown key"),
     (CLIMB + "budget = {seconds = [1, 2]}\n", "climbs[1].budget", "one budget"),
-    (GRAM.replace("members = 9", "members = 1"), "grams[1].members", "Expected `int` >= 2"),
-    (GRAM.replace("d=64,m=8", "d=8,m=1"), "grams[1].members", "at most the 7 members"),
-    (GRAM.replace("parity:d=64,m=8", "nice:m=2,k=2,d=4"), "grams[1].spec", "lacks `factor`"),
-    (GRAM + "confidence = 1\n", "grams[1].confidence", "Expected `float` < 1.0"),
 ]  # fmt: skip
 
 

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
-from hardness.sweep.gram import gram_cut
 from hardness.sweep.jobs import KINDS, CertificateJob, RunJob, key_by_seed, read_job, run_job
 from hardness.upper import parse_learner
 
-CUT = gram_cut("parity:d=64,m=8", 4096, 10**8, seed=3)
 KEYS = {
     "8f2e2d5874fd15351da72b99daffb94b": run_job(
         "parity:d=8,m=2",
@@ -29,8 +27,6 @@ KEYS = {
     "a59ad324d6c8691491004badd451fed3": CertificateJob(
         spec="parity:d=8,m=2,noise=0,rho=3", terms=BoundParameters(), revision=1
     ),
-    "b43ecd8cbf185c13eb4c423f350d67c7": CUT.part(0),
-    "86f8e437123737bcf78325c582481665": CUT.part(7),
 }
 
 
@@ -44,7 +40,6 @@ def test_keys_of_stores_and_what_is_written_stay(key):
 
 def test_every_kind_of_job_has_a_known_key():
     assert {job.kind for job in KEYS.values()} == set(KINDS)
-    assert CUT.key == "84105ba3e51bb6294209e9e4dcd223b4"
 
 
 def test_equal_budgets_are_one_key():

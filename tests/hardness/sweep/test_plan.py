@@ -34,7 +34,6 @@ def test_a_plan_is_json_and_words_within_80_columns():
         "over = {width = [16, 1234567]}}]\n"
         "[[runs]]\nspec = ['parity:m=3,d=8', 'parity:m=2,d=100']\nover = {noise = [0, 0.1]}\n"
         "[[runs]]\nspec = 'nice:m=1,k=2,d=4'\nlearners = ['trivial', 'elimination']\n"
-        "[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 4096\nsamples = 1e8\n"
         "[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\n"
     )
     sweep = read_text(text, "x")
@@ -42,7 +41,7 @@ def test_a_plan_is_json_and_words_within_80_columns():
     assert json.loads(json.dumps(made.to_dict(), allow_nan=False))["job_seconds"] == [0.0, None]
     words = plan_words(made)
     assert max(map(len, words.splitlines())) <= 80
-    for said in ("1 Gram matrix", "at most", "left out of runs 2: elimination", "not known"):
+    for said in ("at most", "left out of runs 2: elimination", "not known"):
         assert said in words
 
 
@@ -75,15 +74,3 @@ def test_a_climb_is_bounded_by_its_rungs():
     rungs = made.parts[0].cells
     assert made.seconds == (0.0, 2 * 60.0 * rungs)
     assert made.parts[0].at_most
-
-
-def test_grams_are_counted_in_parts_and_no_time_is_said_of_them():
-    text = HEAD + "[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 4096\nsamples = 100_000_000\n"
-    made = plan(read_text(text, "test"))
-    assert [one.parts for one in made.sweep.grams] == [25]
-    said = " ".join(plan_words(made).split())
-    assert "25 blocks" in said
-    assert "< 0 s" not in said
-    assert said.count("not estimated") == 2
-    runs = '[[runs]]\nspec = "parity:d=8,m=2"\nlearners = ["trivial"]\nbudget = { seconds = 5 }\n'
-    assert plan_words(plan(read_text(text + runs, "test"))).count(", and Gram matrices") == 1

@@ -6,10 +6,8 @@ from functools import cache
 
 from hardness.oracles import Budget
 from hardness.runs.rows import (
-    ArtifactRow,
     CertificateRow,
     FigureRow,
-    PartRow,
     Row,
     SweepRow,
 )
@@ -43,11 +41,6 @@ def rows(count: int) -> list[Row]:
     return [
         *(made_run(i) for i in range(count)),
         CertificateRow(key=key("c"), spec=SPEC, terms={"tau": "1/10"}, certificate={"a": [1, 2]}),
-        PartRow(artifact=key("w"), number=7, content=b"seven" * 3000),
-        PartRow(artifact=key("w"), number=2, content=b"two"),
-        ArtifactRow(
-            key=key("v"), kind="gram", spec=SPEC, content={"n": 2}, arrays={"gram": bytes(20_000)}
-        ),
         FigureRow(name="growth", data={"x": [1.5, None]}),
     ]
 

@@ -15,7 +15,7 @@ from tests.hardness.sweep.store.making import made_run, rows, sweep
 
 PAGE = 4096
 RUNS = 300
-OTHERS = {"certificates": 1, "artifacts": 1, "parts": 2, "figures": 1, "sweeps": 1}
+OTHERS = {"certificates": 1, "figures": 1, "sweeps": 1}
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,12 @@ def test_a_sound_store_is_copied_and_rows_that_cannot_be_rows_are_rejected(damag
         recover(damaged, tmp_path / "new.db")
     connection = sqlite3.connect(damaged)
     connection.execute("UPDATE runs SET risk = -1 WHERE rowid % 100 = 1")
-    connection.execute("UPDATE parts SET content = 7 WHERE number = 2")
+    connection.execute("UPDATE figures SET data = 7")
     connection.commit()
     connection.close()
     found, others, runs = recovered(damaged, tmp_path / "other.db")
-    assert (len(runs), others["parts"]) == (RUNS - 3, 1)
-    assert found.rejected == {"runs": 3, "parts": 1}
+    assert (len(runs), others["figures"]) == (RUNS - 3, 0)
+    assert found.rejected == {"runs": 3, "figures": 1}
 
 
 def test_a_sweep_of_a_recovered_store_is_marked(damaged, tmp_path):

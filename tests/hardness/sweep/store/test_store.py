@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hardness.runs.rows import ArtifactRow, PartRow
 from hardness.sweep.recover import check, recover
 from hardness.sweep.store import Conflict, create, decide, held, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said
-from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
+from tests.hardness.sweep.store.making import key, made_run, rows, sweep
 
 
 @pytest.fixture
@@ -41,21 +40,18 @@ def test_what_is_written_is_read(db):
     with read(db) as store:
         assert {r.key: r for r in store.runs()} == {r.key: r for r in given[:30]}
         assert list(store.certificates()) == [given[30]]
-        assert sorted(store.parts(), key=lambda p: p.number) == [given[32], given[31]]
-        assert list(store.artifacts()) == [given[33]] == [store.artifact(key("v")[:6])]
-        assert store.figures() == [given[34]]
+        assert store.figures() == [given[31]]
         assert store.figures()[0].written > 0
         assert store.sweeps() == [sweep()]
         assert sum(n for found in store.counts().values() for n in found.values()) == 30
         summary = store.summary()
-        assert (summary["runs"], summary["parts"], summary["not_reproducible"]) == (30, 2, 3)
+        assert (summary["runs"], summary["figures"], summary["not_reproducible"]) == (30, 1, 3)
     assert os.listdir(db.parent) == ["runs.db"]
     with reopen(db) as writer:
         assert not writer.empty
-        assert writer.keys() == {*map(key, range(30)), key("c"), key("v")}
+        assert writer.keys() == {*map(key, range(30)), key("c")}
         assert writer.failed() == {key(9), key(19), key(29)}
         assert (writer.run(key(3)), writer.run(key("none"))) == (made_run(3), None)
-        assert [p.number for p in writer.parts(key("w"))] == [2, 7]
         assert (writer.sweep(sweep().sha256), writer.sweep("b" * 64)) == (sweep(), None)
 
 
@@ -77,19 +73,6 @@ def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
     assert sorted(orders[0], key=lambda row: row.key) == sorted(given, key=lambda row: row.key)
     assert orders[0] == orders[1]
     assert orders[0][0].spec.startswith("parity:d=9")
-
-
-def test_an_artifact_takes_the_place_of_its_parts(db):
-    with reopen(db) as writer:
-        one = ArtifactRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
-        writer.write([one])
-        assert writer.part_indices(key("w")) == set()
-        writer.write([PartRow(artifact=key("w"), number=1, content=b"late")])
-        assert writer.part_indices(key("w")) == set()
-        writer.write([replace(one, arrays={"b": b"2"})])
-    with read(db) as store:
-        assert store.artifact(key("w")).arrays == {"b": b"2"}
-    assert check(db) is None
 
 
 @pytest.mark.parametrize(
@@ -162,11 +145,10 @@ def test_a_store_of_version_1_is_read_and_merged_to_one_of_this_version(tmp_path
     for path in (old, tmp_path / "new.db"):
         assert check(path) is None
         with read(path) as store:
-            runs, others = list(store.runs()), [store.artifacts(), store.parts()]
-            found.append((runs, *map(list, others), store.figures(), store.sweeps()))
+            found.append((list(store.runs()), store.figures(), store.sweeps()))
             assert {name: sum(n.values()) for name, n in store.counts().items()} == counts
     assert found[0] == found[1]
-    assert list(map(len, found[0])) == [3, 1, 1, 1, 1]
+    assert list(map(len, found[0])) == [3, 1, 1]
     with pytest.raises(ToolkitError, match="of version 1, of which nothing is recovered"):
         recover(old, tmp_path / "other.db")
 
@@ -182,7 +164,7 @@ def test_a_store_of_version_3_has_no_columns_of_values(tmp_path, db):
         assert list(then.records()) == list(now.records())
         asked = then.query("SELECT sum(values_asked), count(budget_values) FROM runs")[1]
         assert asked == [(0, 0)]
-        assert then.summary() | {"version": 4, "bytes": 0} == now.summary() | {"bytes": 0}
+        assert then.summary() | {"version": 5, "bytes": 0} == now.summary() | {"bytes": 0}
     assert check(old) is None
     merge(old, [], tmp_path / "new.db")
     assert recover(old, tmp_path / "other.db") == recover(db, tmp_path / "another.db")
@@ -205,7 +187,7 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         (tmp_path / "empty", "is empty"),
         (tmp_path / "text", "no store at all: file is not a database"),
         (tmp_path / "folder", "is a folder"),
-        (changed("newer", "PRAGMA user_version = 5"), "of version 5: this hardness reads 1 to 4"),
+        (changed("newer", "PRAGMA user_version = 6"), "of version 6: this hardness reads 1 to 5"),
         (changed("other", "PRAGMA application_id = 7"), "but no store: its application id is 7"),
         (changed("zero", "PRAGMA user_version = 0"), "of version 0"),
         (changed("lost", "DROP TABLE runs"), "damaged"),
@@ -232,7 +214,6 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         ("UPDATE runs SET outcome = 'won'", "30 rows of runs"),
         ("UPDATE runs SET details = '{' WHERE rowid = 5", f"1 row of runs ({key(4)})"),
         ('UPDATE certificates SET terms = \'{"tau":1,"tau":2}\'', "1 row of certificates"),
-        ("DELETE FROM arrays", f"1 row of artifacts ({key('v')})"),
         ("UPDATE sweeps SET state = 'over'", "1 row of sweeps"),
         ("UPDATE figures SET data = '{'", "1 row of figures (growth)"),
         # As the guide says: the store has no digests; a run that matters is done again.
