@@ -7,10 +7,13 @@ from numbers import Rational, Real
 from operator import index
 from os import PathLike
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from instances.errors import UsageError
 from instances.text import cut
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _LEAST = {"seed": 0, "jobs": 0, "steps": 0, "layer": 0}  # of whole numbers; of all others 1
 _NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
@@ -104,6 +107,34 @@ def located(name: str, value: Any) -> str | PathLike[str]:
     if not encoded or b"\0" in encoded or longest > _NAME or len(encoded) > _PATH:
         raise refused(name, value, "the path of a file")
     return value
+
+
+def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
+    """Read an array of real numbers with as many axes as a shape, none of length 0.
+
+    It has the type that it was given in. Raises UsageError, and TooLarge for what memory does not
+    hold in float64.
+
+    >>> real_array("x", [[1, 2]], "(n, d)").shape
+    (1, 2)
+    """
+    import numpy as np  # `--help` needs none
+
+    from instances.limits import require_memory
+
+    try:
+        found = np.asarray(value)
+    except ValueError as error:
+        raise UsageError(f"{name} is ragged: an array {shape} is needed") from error
+    except Exception as error:  # a tensor with its gradient, or on a GPU
+        raise UsageError(f"{name} is no array: {cut(str(error), 120)}") from error
+    if found.dtype.kind not in "biuf":
+        held = "objects: ragged?" if found.dtype.kind == "O" else f"{found.dtype}"
+        raise UsageError(f"{name} holds {held[:60]}: real numbers are needed")
+    if found.ndim != shape.strip("(,)").count(",") + 1 or not found.size:
+        raise UsageError(f"{name} of shape {found.shape} given: {shape} is needed, no axis empty")
+    require_memory(24 * found.size, f"{name} {found.shape} in float64")
+    return found
 
 
 def refused(name: str, value: Any, needed: str) -> UsageError:

@@ -398,20 +398,12 @@ class Coded(Family):
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> "CodedExamples":
         """Check words and codes: shapes, spare bits, codes of no level."""
-        words, codes = tensors.get("words"), tensors.get("codes")
-        width = tokens.words_per_token(self.d)
-        if (
-            words is None
-            or codes is None
-            or words.dtype != np.uint64
-            or codes.dtype != self.code_type
-            or words.shape != (count, self.k, width)
-            or codes.shape != (count,)
-        ):
-            raise ValueError(f"does not hold the {count} examples it should")
-        spare = 64 * width - self.d
-        if (words[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
-            raise ValueError(f"has bits beyond coordinate d - 1 = {self.d - 1}")
+        words, codes = tokens.stored(
+            tensors,
+            words=(np.uint64, (count, self.k, tokens.words_per_token(self.d))),
+            codes=(self.code_type, (count,)),
+        )
+        tokens.require_spare(words, self.d)
         if (self.placed(words) != words).any():
             raise ValueError("has tokens without the family's public coordinates")
         if (codes >= np.where(self.open(words), len(self.levels), 1)).any():

@@ -4,6 +4,7 @@ rotated(...) turns the eigenvalues into a random basis that depends on the seed 
 text is the same matrix everywhere.
 """
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,9 +32,16 @@ def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
     [[1.0, 0.5], [0.5, 1.0]]
     """
     named = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", text)
-    if named and named[1] in _MAKERS:
-        given = [number(v, f"{name}: {named[1]}") for v in split_list(named[2] or "") if v]
-        return positive(_MAKERS[named[1]](given, d, name, seed), d, name)
+    if named and (form := named[1]) in _MAKERS:
+        given = [number(v, f"{name}: {form}") for v in split_list(named[2] or "") if v]
+        takes, most, make = _MAKERS[form]
+        count = d if takes is None else takes
+        if takes == 1 and (len(given) != 1 or not 0 <= given[0] <= most):
+            raise UsageError(f"{name} {form} given: {form} takes one number from 0 to {most:g}")
+        if len(given) != count:
+            needed = f"d = {d} values are" if takes is None else "none is"
+            raise UsageError(f"{name} {form} of {len(given)} values given: {needed} needed")
+        return positive(make(given, d, seed), d, name)
     if Path(text).suffix in (".npy", ".csv", ".txt"):
         return positive(_read(Path(text)), d, name)
     raise UsageError(f"{name} {text!r} given: one of {_FORMS} is needed")
@@ -77,50 +85,25 @@ def root(matrix: Array, power: float) -> Array:
     return np.asarray((basis * values**power) @ basis.T)
 
 
-def _values(given: list[float], d: int, form: str, name: str) -> list[float]:
-    if len(given) != d:
-        raise UsageError(f"{name} {form} of {len(given)} values given: d = {d} values are needed")
-    return given
-
-
-def _one(given: list[float], low: float, high: float, form: str, name: str) -> float:
-    if len(given) != 1 or not low <= given[0] <= high:
-        raise UsageError(f"{name} {form} given: {form} takes one number from {low:g} to {high:g}")
-    return given[0]
-
-
-def _identity(given: list[float], d: int, name: str, seed: int) -> Array:
-    _values(given, 0, "identity", name)
-    return np.eye(d)
-
-
-def _diag(given: list[float], d: int, name: str, seed: int) -> Array:
-    return np.diag(_values(given, d, "diag", name))
-
-
-def _power(given: list[float], d: int, name: str, seed: int) -> Array:
-    return np.diag(np.arange(1, d + 1) ** -_one(given, 0, 10, "power", name))
-
-
-def _toeplitz(given: list[float], d: int, name: str, seed: int) -> Array:
-    places = np.arange(d)
-    return _one(given, 0, 1, "toeplitz", name) ** np.abs(places[:, None] - places)
-
-
-def _rotated(given: list[float], d: int, name: str, seed: int) -> Array:
-    values = np.array(_values(given, d, "rotated", name))
+def _rotated(values: list[float], d: int, seed: int) -> Array:
     basis, triangle = np.linalg.qr(generator(seed, "basis").standard_normal((d, d)))
     basis *= np.sign(np.diag(triangle))
-    turned = (basis * values) @ basis.T
+    turned = (basis * np.array(values)) @ basis.T
     return np.asarray((turned + turned.T) / 2)
 
 
-_MAKERS: dict[str, Callable[[list[float], int, str, int], Array]] = {
-    "identity": _identity,
-    "diag": _diag,
-    "power": _power,
-    "toeplitz": _toeplitz,
-    "rotated": _rotated,
+def _toeplitz(r: float, d: int) -> Array:
+    places = np.arange(d)
+    return np.asarray(r ** np.abs(places[:, None] - places))
+
+
+# How many numbers a form takes, None for d of them; the most that one may be; the matrix.
+_MAKERS: dict[str, tuple[int | None, float, Callable[[list[float], int, int], Array]]] = {
+    "identity": (0, math.inf, lambda given, d, seed: np.eye(d)),
+    "diag": (None, math.inf, lambda given, d, seed: np.diag(given)),
+    "power": (1, 10, lambda given, d, seed: np.diag(np.arange(1, d + 1) ** -given[0])),
+    "toeplitz": (1, 1, lambda given, d, seed: _toeplitz(given[0], d)),
+    "rotated": (None, math.inf, _rotated),
 }
 
 

@@ -81,7 +81,8 @@ class Dense(Family):
         "spec names one, plus noise * N(0,1) in every entry; stored in float64"
     )
     easy: ClassVar[str] = "it may be easy"  # what learns the family
-
+    size: ClassVar[None] = None
+    default_learners: ClassVar[tuple[str, ...]] = ("staged", "levenberg", "student", "linear")
     m: int  # heads
     tokens: str  # boolean or gaussian
 
@@ -96,11 +97,6 @@ class Dense(Family):
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
 
     real_labels = itself
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Those that find layers, and the best linear map beside them."""
-        return ("staged", "levenberg", "student", "linear")
 
     def require_tokens(self, laws: tuple[str, ...] = ("boolean", "gaussian")) -> None:
         """Refuse values out of range, and laws of tokens but these; raises UsageError."""
@@ -127,10 +123,8 @@ class Dense(Family):
     def require_norm(self, name: str) -> None:
         """Refuse a norm of the Theta_i out of range; raises UsageError."""
         value = getattr(self, name)
-        require(
-            0 < value <= 1000,
-            f"{name}={value} given: the norm of Theta_i, above 0 and at most 1000",
-        )
+        said = "the norm of Theta_i, above 0 and at most 1000"
+        require(0 < value <= 1000, f"{name}={value} given: {said}")
 
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
@@ -141,11 +135,6 @@ class Dense(Family):
     def layer_heads(self) -> int:
         """m."""
         return self.m
-
-    @property
-    def size(self) -> None:
-        """A continuum."""
-        return None
 
     @property
     def token_text(self) -> str:
@@ -204,13 +193,11 @@ class Dense(Family):
         """Evaluate by the formula what the layer computes: here, the labels without noise."""
         return self.label(secret, x)
 
-    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the layer: (n, k, d) -> (n, k, d)."""
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X], the layer: (n, k, d) -> (n, k, d)."""
         return self.layer(secret)(x)
 
-    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X], the layer."""
-        return self.layer(secret)(x)
+    label = mean
 
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Zero: with every layer its negative is as likely."""
@@ -267,24 +254,16 @@ class Dense(Family):
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> DenseExamples:
         """Check tokens and labels: names, shapes, finite numbers, spare bits."""
-        shape = (count, self.k, self.d)
-        packed = self.tokens == "boolean"
+        shape, packed = (count, self.k, self.d), self.tokens == "boolean"
         width = tokens.words_per_token(self.d)
-        given, y = tensors.get("words" if packed else "x"), tensors.get("y")
-        wanted = (count, self.k, width) if packed else shape
-        if (
-            given is None
-            or y is None
-            or given.dtype != (np.uint64 if packed else np.float64)
-            or y.dtype != np.float64
-            or given.shape != wanted
-            or y.shape != shape
-        ):
-            raise ValueError(f"does not hold the {count} examples it should")
+        given, y = tokens.stored(
+            tensors,
+            words=(np.uint64, (count, self.k, width)) if packed else None,
+            x=None if packed else (np.float64, shape),
+            y=(np.float64, shape),
+        )
         if packed:
-            spare = 64 * width - self.d
-            if (given[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
-                raise ValueError(f"has bits beyond coordinate d - 1 = {self.d - 1}")
+            tokens.require_spare(given, self.d)
         elif not np.isfinite(given).all():
             raise ValueError("has tokens that are not finite")
         if not np.isfinite(y).all():

@@ -62,110 +62,61 @@ def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
     >>> first_failure(()) is None
     True
     """
-    order = [("size", None), ("w", "sum"), ("theta", None), ("w", None)]
+    order = {"size": 0, "theta": 2, "w": 3}
     red = [c for c in conditions if c.light == "red"]
-    for of, name in order:
-        for condition in red:
-            if condition.of == of and name in (None, condition.name):
-                return condition
-    return None
+    return min(red, key=lambda c: 1 if c.name == "sum" else order[c.of], default=None)
 
 
 def _sizes(heads: Heads, k: int | None) -> list[Condition]:
     m, d = heads.m, heads.d
     most = max(math.log2(d), 1.0)
-    found = [
-        Condition(
-            name="heads",
-            of="size",
-            value=m,
-            asks=f"m at most of the order of log d: log2 {d} = {most:.3g}",
-            light=_below(m, most, 4 * most),
-        )
-    ]
+    asks = f"m at most of the order of log d: log2 {d} = {most:.3g}"
+    light = _below(m, most, 4 * most)
+    found = [Condition(name="heads", of="size", value=m, asks=asks, light=light)]
     if k is not None:
-        asks = "k much smaller than d"
-        found.append(
-            Condition(name="tokens", of="size", value=k, asks=asks, light=_below(k / d, 0.5, 1.0))
-        )
+        asks, light = "k much smaller than d", _below(k / d, 0.5, 1.0)
+        found.append(Condition(name="tokens", of="size", value=k, asks=asks, light=light))
     return found
 
 
 def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
-    d = stack.shape[1]
-    name = "Theta" if of == "theta" else "W"
-    norms = stack.norms
+    d, name, norms = stack.shape[1], "Theta" if of == "theta" else "W", stack.norms
     there = norms > 0  # a head of zeros adds nothing, and has no shape
     cosines = np.abs(stack.cosines)
     np.fill_diagonal(cosines, 0.0)
-    found = [
-        Condition(
-            name="coherence",
-            of=of,
-            value=float(cosines.max()),
-            asks=f"cosines of two {name}_i below 1/poly(m, k, log d)"
-            if of == "theta"
-            else f"cosines of two {name}_i small, the smaller the more heads",
-            light=_below(float(cosines.max()), 0.3, 0.9),
-            by_head=_by_head(cosines.max(axis=1), there),
-        )
-    ]
-    if not there.any():
-        return found
-    sizes = np.where(there, norms, 1.0)
-    tops = np.where(there, stack.singular_values[:, 0], 1.0)
-    ranks = (sizes / tops) ** 2
-    traces = np.abs(stack.traces) / sizes
-    columns = stack.columns.max(axis=1) / sizes**2
-    lattices = np.array(
-        [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
+    below = (
+        f"cosines of two {name}_i below 1/poly(m, k, log d)"
+        if of == "theta"
+        else f"cosines of two {name}_i small, the smaller the more heads"
     )
-    ratios = sizes / sizes[there].min()
-    rows: list[tuple[str, NDArray[np.float64], bool, str, tuple[float, float]]] = [
-        (
-            "stable rank",
-            ranks,
-            False,
-            f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)",
-            (2.0, 1.1),
-        ),
-        (
-            "trace",
-            traces,
-            True,
-            f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it",
-            (1.5, 3.0),
-        ),
-        (
-            "column",
-            columns,
-            True,
-            "no column holds a constant share of the squared norm",
-            (0.4 + 1 / d, 0.75),
-        ),
-        (
-            "off lattice",
-            lattices,
-            False,
-            "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)",
-            (0.1, 0.02),
-        ),
-        ("norm ratio", ratios, True, "norms of one order, at most polylog d", (3.0, 30.0)),
-    ]
-    for what, values, small, asks, (green, yellow) in rows:
-        worst = float(values[there].max() if small else values[there].min())
-        light = _below(worst, green, yellow) if small else _below(-worst, -green, -yellow)
-        found.append(
-            Condition(
-                name=what,
-                of=of,
-                value=worst,
-                asks=asks,
-                light=light,
-                by_head=_by_head(values, there),
-            )
+    rows = [("coherence", cosines.max(axis=1), 0.3, 0.9, below)]
+    if there.any():
+        sizes = np.where(there, norms, 1.0)
+        ranks = (sizes / np.where(there, stack.singular_values[:, 0], 1.0)) ** 2
+        columns = stack.columns.max(axis=1) / sizes**2
+        lattices = np.array(
+            [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
         )
-    return [*found, _size(norms, there)] if of == "theta" else found
+        ratio = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
+        traces = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it"
+        spread = "no column holds a constant share of the squared norm"
+        far = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
+        alike = "norms of one order, at most polylog d"
+        rows += [  # a condition asks for small values, or where the limits are negative for large
+            ("stable rank", ranks, -2.0, -1.1, ratio),
+            ("trace", np.abs(stack.traces) / sizes, 1.5, 3.0, traces),
+            ("column", columns, 0.4 + 1 / d, 0.75, spread),
+            ("off lattice", lattices, -0.1, -0.02, far),
+            ("norm ratio", sizes / sizes[there].min(), 3.0, 30.0, alike),
+        ]
+    found = []
+    for what, values, green, yellow, asks in rows:
+        among = values[there] if what != "coherence" else values
+        worst = float(among.max() if green > 0 else among.min())
+        light = _below(worst if green > 0 else -worst, green, yellow)
+        each = _by_head(values, there)
+        found.append(Condition(name=what, of=of, value=worst, asks=asks, light=light, by_head=each))
+    return [*found, _size(norms, there)] if of == "theta" and there.any() else found
 
 
 def _size(norms: NDArray[np.float64], there: NDArray[np.bool_]) -> Condition:
@@ -176,11 +127,10 @@ def _size(norms: NDArray[np.float64], there: NDArray[np.bool_]) -> Condition:
         for norm in norms[there]
     ]
     middle = math.sqrt(_NORMS[0] * _NORMS[1])
-    worst = float(max(norms[there], key=lambda norm: abs(math.log(norm / middle))))
     return Condition(
         name="size",
         of="theta",
-        value=worst,
+        value=float(max(norms[there], key=lambda norm: abs(math.log(norm / middle)))),
         asks="logits of order one: smaller, the heads are linear and not told apart; larger, "
         "attention saturates",
         light=lights[max(outer)],
@@ -195,13 +145,9 @@ def _by_head(values: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[flo
 def _sum(w: Matrices) -> Condition:
     whole = float(np.sqrt(np.trace(w.products)))
     value = math.sqrt(max(float(w.products.sum()), 0.0)) / whole if whole else 0.0
-    return Condition(
-        name="sum",
-        of="w",
-        value=value,
-        asks="|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it",
-        light=_below(-value, -0.4, -0.05),
-    )
+    asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
+    light = _below(-value, -0.4, -0.05)
+    return Condition(name="sum", of="w", value=value, asks=asks, light=light)
 
 
 def off_lattice(matrix: NDArray[np.float64]) -> float:

@@ -11,7 +11,7 @@ from instances.errors import UsageError
 from instances.family import Family, Instance
 from instances.fineprint import fine_print, first_failure, structure
 from instances.forms import FORMS, formed
-from instances.heads import Heads, Matrices
+from instances.heads import Heads
 from instances.limits import readable_bytes
 from instances.linearity import linearity
 from instances.modular import Modular
@@ -104,18 +104,17 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
     conditions = fine_print(heads, k) if heads.kind == "softmax" else None
     failed = first_failure(conditions) if conditions else None
     near = structure(heads)
+    by_head = {
+        "theta_norm": theta.norms,
+        "w_norm": w.norms,
+        "stable_rank": _ratios(theta.norms, theta.singular_values[:, 0]) ** 2,
+        "w_stable_rank": _ratios(w.norms, w.singular_values[:, 0]) ** 2,
+        "trace_ratio": _ratios(np.abs(theta.traces), theta.norms),
+    }
+    rows = zip(*(values.tolist() for values in by_head.values()), strict=True)
     return {
         "layer": {
-            "heads": [
-                {
-                    "theta_norm": float(theta.norms[i]),
-                    "w_norm": float(w.norms[i]),
-                    "stable_rank": _stable_rank(theta, i),
-                    "w_stable_rank": _stable_rank(w, i),
-                    "trace_ratio": _ratio(abs(theta.traces[i]), theta.norms[i]),
-                }
-                for i in range(heads.m)
-            ],
+            "heads": [dict(zip(by_head, row, strict=True)) for row in rows],
             "coherence": _largest(theta.cosines),
             "w_coherence": _largest(w.cosines),
             "cosines": theta.cosines.tolist(),
@@ -127,18 +126,13 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
     }
 
 
-def _stable_rank(stack: Matrices, head: int) -> float:
-    return _ratio(stack.norms[head], stack.singular_values[head, 0]) ** 2
-
-
-def _ratio(value: float, by: float) -> float:
-    return float(value / by) if by else 0.0
+def _ratios(values: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(values, by, out=np.zeros(len(values)), where=by > 0)
 
 
 def _largest(cosines: NDArray[np.float64]) -> float:
     """The largest |cosine| of two heads, 0 for one head."""
-    apart = np.abs(cosines) * (1 - np.eye(len(cosines)))
-    return float(apart.max())
+    return float((np.abs(cosines) * (1 - np.eye(len(cosines)))).max())
 
 
 def inspect(family: Family, instance: Instance | None, form: str | None = None) -> Inspection:

@@ -14,22 +14,21 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import ArrayFile, array_file, foreign
+from instances.arguments import real_array
+from instances.arrayfile import array_file, foreign
 from instances.dense import Dense, DenseExamples
 from instances.errors import UsageError
 from instances.extras import require_extra
-from instances.family import REFERENCE_EXAMPLES, Public, Secret, require
+from instances.family import REFERENCE_EXAMPLES, Public, require
 from instances.files import EXAMPLES, Held, content_hash
-from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.spec import OF_DATA
 from instances.streams import generator
-from instances.strict import one_line, opened
+from instances.strict import opened
 
 HOLD_OUT = 0.2  # the share that is held out
 LEAST_HELD_OUT = 10  # examples; of fewer no interval is worth the name
 _LARGEST = 1e100  # entries, and its inverse: their squares stay within float64
-_DRAW = "is data of yours, and no instance is drawn of it: give `hardness learn` the file"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +47,7 @@ class OwnData(Dense):
     noise: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
     noise_known: ClassVar[bool] = False
     m: ClassVar[int] = 0  # type: ignore[misc]
+    questions: ClassVar[None] = None  # nobody knows other labels
 
     d: int
     k: int
@@ -61,21 +61,14 @@ class OwnData(Dense):
         )
         require(self.tokens in ("boolean", "real"), f"tokens={self.tokens} given: boolean or real")
 
-    @property
-    def questions(self) -> None:
-        """None: nobody knows other labels."""
-        return None
+    def draw(self, rng: np.random.Generator) -> NoReturn:
+        """Refuse: there is no secret, and nobody knows a layer."""
+        raise UsageError(
+            f"{self} is data of yours, and no instance is drawn of it: give `hardness learn` the "
+            "file"
+        )
 
-    def build(self, rng: np.random.Generator) -> AttentionLayer:
-        """Refuse: nobody knows a layer."""
-        self._refuse()
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Refuse: there is no secret."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise UsageError(f"{self} {_DRAW}")
+    build = draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,7 +113,8 @@ def split(
     """
     said = f"{source}: " if source else ""
     (x, *of_x), (y, *of_y) = (_numbers(said, name, one) for name, one in (("x", x), ("y", y)))
-    _require_fit(said, x, y)
+    if x.shape != y.shape:
+        raise UsageError(f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape")
     n, k, d = x.shape
     count = round(share * n) if 0 < share < 1 else 0
     if count < LEAST_HELD_OUT or count >= n:
@@ -171,17 +165,15 @@ def read_data(
         raise UsageError(f"{path} given with labels in a file of their own: that is for .npy")
     if path.suffix == ".parquet":
         return split(*_of_rows(path), share, seed, str(path))
+    places = {"x": (path, "x"), "y": (path, "y")}
     if path.suffix == ".npy":
         if labels is None:
             raise UsageError(f"{path} given: tokens need their labels, --labels FILE.npy")
-        other = Path(labels)
-        if other.suffix != ".npy":
-            raise UsageError(f"{other} given: the labels of a .npy stand in a .npy too")
-        files = {"x": (path, ""), "y": (other, "")}
-    else:
-        files = {"x": (path, "x"), "y": (path, "y")}
+        places = {"x": (path, ""), "y": (Path(labels), "")}
+        if Path(labels).suffix != ".npy":
+            raise UsageError(f"{labels} given: the labels of a .npy stand in a .npy too")
     arrays, notes = {}, []
-    for name, (place, key) in files.items():
+    for name, (place, key) in places.items():
         with array_file(place) as found:
             one = found.arrays.get(key)
             if one is None:
@@ -192,8 +184,7 @@ def read_data(
                 )
             require_memory(24 * math.prod(one.shape), f"{place}: {name} {one.shape}")
             arrays[name] = one.read()
-            if one.stored:
-                notes.append(_converted(name, one.stored))
+            notes += [_converted(name, one.stored)] if one.stored else []
     return split(arrays["x"], arrays["y"], share, seed, str(path), notes)
 
 
@@ -207,66 +198,41 @@ def is_data(path: Path, labels: object = None) -> bool:
     if path.suffix == ".parquet" or labels is not None:
         return True
     with array_file(path) as found:
-        return _is_data(path, found)
-
-
-def _is_data(path: Path, found: ArrayFile) -> bool:
-    if found.meta is not None:
-        if found.meta.get("format") == EXAMPLES:
-            raise UsageError(f"{path} is part of an instance: give its folder")
-        return False
-    names = {name.lower() for name in found.arrays}
-    return not {"a", "b"} <= names and (names != {""} or len(found.arrays[""].shape) == 3)
+        if found.meta is not None:
+            if found.meta.get("format") == EXAMPLES:
+                raise UsageError(f"{path} is part of an instance: give its folder")
+            return False
+        names = {name.lower() for name in found.arrays}
+        return not {"a", "b"} <= names and (names != {""} or len(found.arrays[""].shape) == 3)
 
 
 def _numbers(said: str, name: str, given: Any) -> tuple[Any, ...]:
     """Read an array (n, k, d) of real numbers, as float64; then what was converted, if it was."""
-    try:
-        found = np.asarray(given)
-    except ValueError as error:
-        raise UsageError(f"{said}{name} is ragged: every example needs as many tokens") from error
-    except Exception as error:  # a tensor with its gradient, or on a GPU
-        raise UsageError(f"{said}{name} is no array: {one_line(error)}") from error
-    if found.dtype.kind not in "biuf":
-        what = "objects: ragged?" if found.dtype.kind == "O" else f"{found.dtype}"
-        raise UsageError(f"{said}{name} holds {what[:60]}: real numbers are needed")
-    if found.ndim != 3 or not found.size:
-        raise UsageError(f"{said}{name} of shape {found.shape} given: (n, k, d) is needed")
+    found = real_array(f"{said}{name}", given, "(n, k, d)")
     if found.shape[1] < 2:
         raise UsageError(
             f"{said}{name} of shape {found.shape} given: k = 1, and a single token attends to "
             "itself alone: at least 2 are needed"
         )
-    require_memory(24 * found.size, f"{said}{name} {found.shape} in float64")
-    notes = () if found.dtype == np.float64 else (_converted(name, str(found.dtype)),)
-    return np.ascontiguousarray(found, np.float64), *notes
+    value = np.ascontiguousarray(found, np.float64)
+    wrong = ~np.isfinite(value)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong.any(axis=(1, 2)))[0])
+        raise UsageError(
+            f"{said}{name} has {int(wrong.sum())} entries that are not finite, the first in "
+            f"example {first}: leave such examples out"
+        )
+    most = float(np.abs(value).max())
+    if most and not 1 / _LARGEST <= most <= _LARGEST:
+        raise UsageError(
+            f"{said}{name} has entries up to {most:.1g}: between {1 / _LARGEST:g} and "
+            f"{_LARGEST:g} squares stay within float64: scale them"
+        )
+    return value, *(() if found.dtype == value.dtype else (_converted(name, str(found.dtype)),))
 
 
 def _converted(name: str, kind: str) -> str:
     return f"{name} was {kind} and is read as float64"
-
-
-def _require_fit(said: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    if x.shape != y.shape:
-        raise UsageError(f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape")
-    for name, value in (("x", x), ("y", y)):
-        wrong = ~np.isfinite(value)
-        if wrong.any():
-            first = int(np.flatnonzero(wrong.any(axis=(1, 2)))[0])
-            raise UsageError(
-                f"{said}{name} has {int(wrong.sum())} entries that are not finite, the first in "
-                f"example {first}: leave such examples out"
-            )
-        if (most := float(np.abs(value).max())) > _LARGEST:
-            raise UsageError(
-                f"{said}{name} has entries up to {most:.1g}: at most {_LARGEST:g} is allowed, so "
-                "that squares stay within float64: scale them"
-            )
-        if 0 < most < 1 / _LARGEST:
-            raise UsageError(
-                f"{said}{name} has entries up to {most:.1g}: at least {1 / _LARGEST:g} is needed, "
-                "so that squares stay above 0: scale them"
-            )
 
 
 def _of_rows(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -275,7 +241,8 @@ def _of_rows(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     with opened(path) as file, foreign(path, "cannot be read as Parquet"):
         table = parquet.ParquetFile(file)
         names = table.schema_arrow.names
-        columns = {side: _counted(names, side) for side in "xy"}
+        counted = {side: [f"{side}{j}" for j in range(len(names))] for side in "xy"}
+        columns = {side: [one for one in all_ if one in names] for side, all_ in counted.items()}
         d = len(columns["x"])
         if "example" not in names or not d or len(columns["y"]) != d:
             raise UsageError(
@@ -299,20 +266,13 @@ def _of_rows(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
                 f"{str(many)[:20]} {sizes.max()}: all need as many"
             )
         order = np.argsort(index, kind="stable")
-        x, y = (
-            np.stack([_column(path, found, name) for name in columns[side]], axis=1)[order]
-            for side in "xy"
-        )
-        return x.reshape(len(sizes), -1, d), y.reshape(len(sizes), -1, d)
-
-
-def _counted(names: list[str], side: str) -> list[str]:
-    """List side0, side1, ... as far as there are such columns."""
-    return [f"{side}{j}" for j in range(len(names)) if f"{side}{j}" in names]
-
-
-def _column(path: Path, table: Any, name: str) -> NDArray[Any]:
-    found = table[name].to_numpy()
-    if found.dtype.kind not in "biuf":
-        raise UsageError(f"{path}: column {name} holds {table[name].type}: numbers are wanted")
-    return found
+        sides = []
+        for side in columns.values():
+            read = [found[name].to_numpy() for name in side]
+            for name, column in zip(side, read, strict=True):
+                if column.dtype.kind not in "biuf":
+                    raise UsageError(
+                        f"{path}: column {name} holds {found[name].type}: numbers are wanted"
+                    )
+            sides.append(np.stack(read, axis=1)[order].reshape(len(sizes), -1, d))
+        return sides[0], sides[1]

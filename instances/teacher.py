@@ -7,7 +7,7 @@ the family, which is public.
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,6 @@ from instances.tokenlaw import NAMES, TokenLaw, law_of, with_constant
 _NUMBER_BYTES = 100  # of a number of the layer in a secret
 # Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
 _PILOT, _PILOT_NUMBERS, _LEAST = 1 << 15, 1 << 23, 256
-_NOT_DRAWN = (
-    "teacher given: a layer has to be given, it is not drawn: write hardness learn LEARNER "
-    "--teacher layer.safetensors"
-)
 
 Array = NDArray[np.float64]
 
@@ -52,6 +48,7 @@ class Teacher(Dense):
     easy: ClassVar[str] = (
         "the layer is given: `hardness inspect` says how near it is to those that can be learned"
     )
+    default_learners: ClassVar[tuple[str, ...]] = (*Dense.default_learners[:3], "lifted", "linear")
 
     m: int
     k: int
@@ -64,11 +61,6 @@ class Teacher(Dense):
     def __post_init__(self) -> None:
         self.require_tokens((*NAMES, "given"))
         self.require_heads(1024)
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Those that find layers, least squares on features, and the best linear map."""
-        return ("staged", "levenberg", "student", "lifted", "linear")
 
     @property
     def law(self) -> TokenLaw:
@@ -107,22 +99,23 @@ class Teacher(Dense):
             return super().known(x)
         return np.broadcast_to(self.centre, x.shape).copy()
 
-    def build(self, rng: np.random.Generator) -> AttentionLayer:
+    def draw(self, rng: np.random.Generator) -> NoReturn:
         """Refuse: nothing is drawn."""
-        raise UsageError(_NOT_DRAWN)
+        raise UsageError(
+            "teacher given: a layer has to be given, it is not drawn: write hardness learn LEARNER "
+            "--teacher layer.safetensors"
+        )
 
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Refuse: nothing is drawn."""
-        raise UsageError(_NOT_DRAWN)
+    build = draw
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Read the layer of a secret."""
-        shape = (2, self.m, self.d, self.d)
+        count = 2 * self.m * self.d**2
         require(
-            len(secret) == 2 * self.m * self.d**2 and all(0 <= n < 1 << 64 for n in secret),
-            f"a secret of {self} is {2 * self.m * self.d**2} numbers of 64 bits",
+            len(secret) == count and all(0 <= n < 1 << 64 for n in secret),
+            f"a secret of {self} is {count} numbers of 64 bits",
         )
-        return _read(secret, shape)
+        return _read(secret, (2, self.m, self.d, self.d))
 
 
 def teach(

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from instances import tokens
+from instances.arguments import real_array
 from instances.arrayfile import SUFFIXES, read_arrays
 from instances.errors import DamagedFile, UsageError
-from instances.limits import require_memory
 from instances.streams import BitStream
 
 Array = NDArray[np.float64]
@@ -30,43 +30,12 @@ _SEEN = 1e-9  # of the largest singular value: directions below it are those of 
 _LARGEST = 1e50  # so that squares of labels stay within float64
 
 
-class Plain(Protocol):
-    """One token, before its position is added."""
-
-    @property
-    def text(self) -> str:
-        """Its law in words."""
-
-    @property
-    def d(self) -> int:
-        """Its dimension."""
-
-    @property
-    def mean(self) -> Array:
-        """Its mean, (d,)."""
-
-    @property
-    def covariance(self) -> Array:
-        """Its covariance, (d, d)."""
-
-    def draw(self, stream: BitStream, start: int, count: int, k: int) -> NDArray[Any]:
-        """Draw examples start .. start+count-1: (count, k, d).
-
-        The same for any cut, up to the rounding of a product of matrices.
-        """
-
-
 @dataclass(frozen=True, kw_only=True)
 class Signs:
     """Uniform on {-1, +1}^d."""
 
-    dimension: int
+    d: int
     text: ClassVar[str] = "boolean"
-
-    @property
-    def d(self) -> int:
-        """Its dimension."""
-        return self.dimension
 
     @property
     def mean(self) -> Array:
@@ -103,7 +72,7 @@ class Normal:
     @staticmethod
     def of(covariance: Array, mean: Array | None = None) -> "Normal":
         """Check a covariance, and a mean if there is one; raises UsageError."""
-        c = _numbers("covariance", covariance, 2)
+        c = _numbers("covariance", covariance, "(d, d)")
         if c.shape[0] != c.shape[1]:
             raise UsageError(f"covariance of shape {c.shape} given: (d, d) is needed")
         size, apart = float(np.abs(c).max()), np.abs(c - c.T)
@@ -119,7 +88,7 @@ class Normal:
             raise UsageError(
                 f"covariance with an eigenvalue of {values[0]:.3g} given: none may be negative"
             )
-        mean = np.zeros(len(c)) if mean is None else _numbers("mean", mean, 1)
+        mean = np.zeros(len(c)) if mean is None else _numbers("mean", mean, "(d,)")
         if len(mean) != len(c):
             raise UsageError(f"mean of shape {mean.shape} given: ({len(c)},) is needed")
         values = np.where(values > _ROUNDING**2 * size, values, 0.0)
@@ -162,10 +131,10 @@ class Vocabulary:
     @staticmethod
     def of(embedding: ArrayLike, frequencies: ArrayLike | None = None) -> "Vocabulary":
         """Check an embedding, and frequencies if there are any; raises UsageError."""
-        rows = _numbers("embedding", embedding, 2)
+        rows = _numbers("embedding", embedding, "(V, d)")
         if frequencies is None:
             return Vocabulary(embedding=rows, frequencies=np.full(len(rows), 1 / len(rows)))
-        shares = _numbers("frequencies", frequencies, 1)
+        shares = _numbers("frequencies", frequencies, "(V,)")
         if len(shares) != len(rows):
             raise UsageError(
                 f"frequencies of shape {shares.shape} given: ({len(rows)},) is needed, one for "
@@ -200,17 +169,15 @@ class Vocabulary:
         apart = self.embedding - self.mean
         return np.asarray((apart * self.frequencies[:, None]).T @ apart)
 
-    @property
-    def words(self) -> Array:
-        """The rows that occur."""
-        return self.embedding[self.frequencies > 0]
-
     def draw(self, stream: BitStream, start: int, count: int, k: int) -> Array:
         """A random word of 53 bits a token, in the table of cumulative frequencies."""
         drawn = stream.words(start * k, count * k) >> np.uint64(11)
         ends = np.cumsum(self.frequencies)
         places = np.searchsorted(ends / ends[-1], drawn * 2.0**-53, side="right")
         return self.embedding[places].reshape(count, k, self.d)
+
+
+Plain = Signs | Normal | Vocabulary  # one token, before its position is added
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -275,7 +242,10 @@ class TokenLaw:
         if isinstance(plain, Signs):
             squares = [float(((np.abs(move) + 1) ** 2).sum()) for move in moves]
         elif isinstance(plain, Vocabulary):
-            squares = [float(((plain.words + move) ** 2).sum(axis=1).max()) for move in moves]
+            squares = [
+                float(((plain.embedding[plain.frequencies > 0] + move) ** 2).sum(axis=1).max())
+                for move in moves
+            ]
         elif self.tail(k)[1]:
             return None
         else:
@@ -322,7 +292,7 @@ def _span(rows: Array) -> Array:
 def law_of(name: str, d: int) -> TokenLaw:
     """Return a law that needs no file, boolean or gaussian, in dimension d; raises UsageError."""
     if name == "boolean":
-        return TokenLaw(plain=Signs(dimension=d))
+        return TokenLaw(plain=Signs(d=d))
     if name == "gaussian":
         return TokenLaw(plain=Normal.standard(d))
     raise UsageError(
@@ -378,7 +348,7 @@ def given_law(arrays: Mapping[str, ArrayLike], d: int, k: int | None = None) -> 
         raise UsageError(f"tokens of dimension {plain.d} given: the layer takes {d}")
     positions = None
     if "positions" in arrays:
-        positions = _numbers("positions", arrays["positions"], 2)
+        positions = _numbers("positions", arrays["positions"], "(k, d)")
         if positions.shape[1] != d or positions.shape[0] != (k or positions.shape[0]):
             raise UsageError(
                 f"positions of shape {positions.shape} given: ({k or 'k'}, {d}) is needed"
@@ -400,19 +370,9 @@ def _digest(arrays: Mapping[str, ArrayLike]) -> str:
     return found.hexdigest()
 
 
-def _numbers(name: str, given: ArrayLike, dimensions: int) -> Array:
+def _numbers(name: str, given: ArrayLike, shape: str) -> Array:
     """Read an array of finite numbers as float64; raises UsageError."""
-    try:
-        found = np.asarray(given)
-    except ValueError as error:
-        raise UsageError(f"{name} is ragged: an array of numbers is needed") from error
-    if found.ndim != dimensions or not found.size:
-        axes = "one axis is" if dimensions == 1 else "two axes are"
-        raise UsageError(f"{name} of shape {found.shape} given: {axes} needed, none of length 0")
-    if found.dtype.kind not in "fiu":
-        raise UsageError(f"{name} of type {found.dtype} given: real numbers are needed")
-    require_memory(8 * found.size, name)
-    made = found.astype(np.float64)
+    made = real_array(name, given, shape).astype(np.float64)
     if not np.isfinite(made).all():
         raise UsageError(f"{name} has entries that are not finite")
     if np.abs(made).max() > _LARGEST:

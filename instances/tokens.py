@@ -4,10 +4,11 @@ A bit is 1 where the token is -1, so the bits of X_1 * X_2 are the exclusive or 
 Example i of a stream is made of fixed words of it, wherever the stream is cut.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from instances.errors import UsageError
 from instances.streams import BitStream
@@ -87,3 +88,26 @@ def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArr
     words = stream.words(start * k * d, count * k * d)
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     return np.asarray(ndtri(uniform)).reshape(count, k, d)
+
+
+def stored(
+    tensors: Mapping[str, NDArray[Any]], **wanted: tuple[DTypeLike, tuple[int, ...]] | None
+) -> list[NDArray[Any]]:
+    """Return stored arrays of examples by name, each of a type and a shape; raises ValueError.
+
+    >>> [len(one) for one in stored({"y": np.zeros(3)}, x=None, y=(np.float64, (3,)))]
+    [3]
+    """
+    found = []
+    for name, (kind, shape) in {n: w for n, w in wanted.items() if w}.items():
+        one = tensors.get(name)
+        if one is None or one.dtype != kind or one.shape != shape:
+            raise ValueError(f"does not hold the {shape[0]} examples it should")
+        found.append(one)
+    return found
+
+
+def require_spare(words: NDArray[np.uint64], d: int) -> None:
+    """Refuse packed tokens (.., words) with bits beyond their d coordinates; raises ValueError."""
+    if d % 64 and (words[..., -1] >> np.uint64(d % 64)).any():
+        raise ValueError(f"has bits beyond coordinate d - 1 = {d - 1}")

@@ -32,6 +32,7 @@ class Dial(Dense):
         "at small tau least squares learns it, and layers of random weights can be learned at a "
         "constant number of heads [CL24]"
     )
+    default_learners: ClassVar[tuple[str, ...]] = ("lifted", "student", "staged")
 
     tau: float
     m: int
@@ -44,11 +45,6 @@ class Dial(Dense):
         self.require_tokens()
         self.require_heads(64)
         self.require_norm("tau")
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Least squares in the cubic features, and those that find layers."""
-        return ("lifted", "student", "staged")
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw a layer as the family nice does, at the norm tau."""

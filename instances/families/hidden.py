@@ -48,6 +48,13 @@ class Hidden(Dense):
     beside_text: ClassVar[str] = "the random heads"
     k = 2
     tokens = "boolean"
+    default_learners: ClassVar[tuple[str, ...]] = (
+        "student",
+        "levenberg",
+        "mlp",
+        "staged",
+        "linear",
+    )
 
     d: int
     hard: int
@@ -94,11 +101,6 @@ class Hidden(Dense):
             why="orthogonal hidden parts: exact for statistical queries, even of a learner that "
             "knows all other heads; the risk is relative to the hidden part",
         )
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Those that fit layers, a network, and the best linear map."""
-        return ("student", "levenberg", "mlp", "staged", "linear")
 
     @property
     def layer_heads(self) -> int:

@@ -41,6 +41,8 @@ class Linear(Dense):
         "least squares on d^2 (d+1) / 2 cubic features learns it, whatever the number of heads "
         "[YAMTJA24]"
     )
+    kind: ClassVar[Kind] = "linear"
+    default_learners: ClassVar[tuple[str, ...]] = ("lifted", "linear")
 
     m: int
     k: int
@@ -59,17 +61,7 @@ class Linear(Dense):
         )
         self.require_norm("scale")
 
-    @property
-    def kind(self) -> Kind:
-        """Linear attention."""
-        return "linear"
-
     cubic = itself
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Least squares in the cubic features, and the best linear map."""
-        return ("lifted", "linear")
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw every Theta_i, then every W_i."""

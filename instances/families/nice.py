@@ -75,22 +75,15 @@ class Nice(Dense):
             value = getattr(self, name)
             require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
         for name in ("rank", "wrank"):
+            value, most = getattr(self, name), self.d
+            said = f"{name}={value} given: between 1 and d = {most}, or 0 for full"
+            require(0 <= value <= most, said)
+        said = f"ratio={self.ratio} given: at least 1 and at most a million"
+        require(1 <= self.ratio <= 1e6, said)
+        kinds = tuple(kind for kind in get_args(Kind) if kind != "linear")
+        for name, known in (("signs", ("plus", "alternating")), ("attention", kinds)):
             value = getattr(self, name)
-            require(
-                0 <= value <= self.d,
-                f"{name}={value} given: between 1 and d = {self.d}, or 0 for full",
-            )
-        require(
-            1 <= self.ratio <= 1e6, f"ratio={self.ratio} given: at least 1 and at most a million"
-        )
-        require(
-            self.signs in ("plus", "alternating"),
-            f"signs={self.signs} given: plus or alternating",
-        )
-        kinds = [kind for kind in get_args(Kind) if kind != "linear"]
-        require(
-            self.attention in kinds, f"attention={self.attention} given: one of {', '.join(kinds)}"
-        )
+            require(value in known, f"{name}={value} given: one of {', '.join(known)}")
         if self.parity:
             require(
                 self.attention == "softmax",

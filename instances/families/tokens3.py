@@ -57,6 +57,7 @@ class Tokens3(Dense):
     )
     k = 3
     tokens = "boolean"
+    default_learners: ClassVar[tuple[str, ...]] = ("student", "levenberg", "staged", "linear")
 
     d: int
     m: int
@@ -84,11 +85,6 @@ class Tokens3(Dense):
             why="orthogonal members, two bits an open example: exact for statistical queries; "
             "linear algebra mod 2, no statistical-query algorithm, would learn it without noise",
         )
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Those that fit layers, and the best linear map."""
-        return ("student", "levenberg", "staged", "linear")
 
     @property
     def layer_heads(self) -> int:

@@ -175,5 +175,5 @@ def test_rows_of_tokens_in_parquet(tmp_path):
 
 @pytest.mark.parametrize(("x", "y"), [(1e-200, 1.0), (1.0, 1e-200)])
 def test_numbers_whose_squares_vanish_are_refused(x, y):
-    with pytest.raises(UsageError, match="squares stay above 0: scale"):
+    with pytest.raises(UsageError, match="squares stay within float64: scale"):
         split(x * X, y * Y)
