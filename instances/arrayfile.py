@@ -25,20 +25,8 @@ HEADER = 1 << 20  # bytes that a file may have beside its numbers
 _META = Limits(size=1 << 22, printable=True)  # a claimed secret may stand in it
 _MOST_ARRAYS = 64  # but for those of a model's checkpoint
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
-_TYPES = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
-    "I32": "<i4",
-    "I16": "<i2",
-    "I8": "i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
-    "U8": "u1",
-    "BOOL": "?",
-}
+_TYPES = {f"{name}{8 * n}": f"<{name.lower()}{n}" for name in "FIU" for n in (2, 4, 8)}
+_TYPES |= {"I8": "i1", "U8": "u1", "BOOL": "?"}
 _BF16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
 Shape = tuple[int, ...]

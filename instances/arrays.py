@@ -4,15 +4,15 @@ The seed reproduces them, so the labels hide nothing from a reader of the code.
 """
 
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.arguments import integral
 from instances.capabilities import CODED
 from instances.extras import require_extra
-from instances.family import Examples, Instance, require
+from instances.family import Examples, Instance
 from instances.limits import require_memory
 from instances.reduced import reduce
 from instances.spec import parse
@@ -74,7 +74,7 @@ def stream(spec: str, batch: int, seed: int) -> Iterator[Arrays]:
     >>> X.shape, bool((next(batches)[0] == make_examples("parity:d=8,m=3", 100, 0)[0][50:]).all())
     ((50, 2, 8), True)
     """
-    _require_integer(batch, 1, "batch", "the examples of a batch")
+    integral("batch", batch, 1)
     return _batches(_instance(spec, batch, seed), batch)
 
 
@@ -94,26 +94,20 @@ def dataset(spec: str, n: int, seed: int) -> Any:
 
 
 def _instance(spec: str, n: int, seed: int) -> Instance:
-    _require_integer(n, 0, "n", "the number of examples")
-    _require_integer(seed, 0, "seed", "a seed")
+    integral("n", n, 0)
+    integral("seed", seed, 0)
     family = parse(spec)
     require_memory(16 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
     return family.instance(seed)
-
-
-def _require_integer(value: Any, least: int, name: str, what: str) -> None:
-    """Refuse what is no integer of at least so much; raises UsageError."""
-    good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-    require(good, f"{name}={str(value)[:40]} given: {what}, an integer of at least {least}")
 
 
 def _fill(instance: Instance, x: NDArray[Any], y: NDArray[Any]) -> None:
     """Draw as many examples as there is room for, a few at a time."""
     rows = max(1, _NUMBERS // (x.shape[1] * x.shape[2]))
     for start in range(0, len(x), rows):
-        drawn = instance.examples(start, min(rows, len(x) - start))
-        x[start : start + len(drawn)] = drawn.x
-        y[start : start + len(drawn)] = drawn.y
+        part = slice(start, start + rows)
+        drawn = instance.examples(start, len(x[part]))
+        x[part], y[part] = drawn.x, drawn.y
 
 
 def _batches(instance: Instance, batch: int) -> Iterator[Arrays]:

@@ -31,15 +31,33 @@ def darmstadt() -> Iterator[tuple[str, CatalogEntry]]:
     for n in (40, 45, 50, 55, 60):
         for thousandths in (5, 10, 15, 20):
             alpha = plain(Fraction(thousandths, 1000))
-            yield (
-                f"darmstadt-{n}-{thousandths:03d}",
-                CatalogEntry(
-                    spec=f"lwe:n={n},q={next_prime(n * n)},alpha={alpha}",
-                    about=f"Darmstadt LWE challenge, n = {n}, alpha = {alpha}",
-                    samples=n * n,
-                    source="BBGRS16",
-                ),
-            )
+            spec = f"lwe:n={n},q={next_prime(n * n)},alpha={alpha}"
+            about = f"Darmstadt LWE challenge, n = {n}, alpha = {alpha}"
+            entry = CatalogEntry(spec=spec, about=about, samples=n * n, source="BBGRS16")
+            yield f"darmstadt-{n}-{thousandths:03d}", entry
+
+
+def schemes() -> Iterator[tuple[str, CatalogEntry]]:
+    """List keys of round 3, rank * 256 samples, and FrodoKEM, whose ciphertexts have n + 8.
+
+    The module structure is not modelled. A Gaussian stands for FrodoKEM's tables of 16-bit
+    probabilities. [Kyber21] [Saber20] [Frodo21]
+
+    >>> dict(schemes())["saber"].spec
+    'lwr:n=768,q=8192,p=1024,secret=cbd,spread=4'
+    """
+    for n, eta in ((512, 3), (768, 2), (1024, 2)):
+        spec = f"lwe:n={n},q=3329,error=cbd,eta={eta},secret=cbd,spread={eta}"
+        about = f"the key of ML-KEM-{n} (Kyber{n}, round 3) as plain LWE"
+        yield f"ml-kem-{n}", CatalogEntry(spec=spec, about=about, samples=n, source="Kyber21")
+    for name, n, spread in (("LightSaber", 512, 5), ("Saber", 768, 4), ("FireSaber", 1024, 3)):
+        spec = f"lwr:n={n},q=8192,p=1024,secret=cbd,spread={spread}"
+        about = f"the key of {name} (round 3) as plain LWR"
+        yield name.lower(), CatalogEntry(spec=spec, about=about, samples=n, source="Saber20")
+    for n, q, sigma in ((640, 32768, 2.8), (976, 65536, 2.3), (1344, 65536, 1.4)):
+        spec = f"lwe:n={n},q={q},sigma={sigma},secret=gaussian,spread={sigma}"
+        about = f"FrodoKEM-{n} (round 3), its errors as a discrete Gaussian"
+        yield f"frodokem-{n}", CatalogEntry(spec=spec, about=about, samples=n + 8, source="Frodo21")
 
 
 CATALOG: dict[str, CatalogEntry] = {
@@ -67,62 +85,7 @@ CATALOG: dict[str, CatalogEntry] = {
         spec="parity:d=64,m=5,noise=0.1",
         about="sparse parity with noise: plain elimination fails too",
     ),
-    # Keys of round 3: rank * 256 samples. The module structure is not modelled.
-    "ml-kem-512": CatalogEntry(
-        spec="lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3",
-        about="the key of ML-KEM-512 (Kyber512, round 3) as plain LWE",
-        samples=512,
-        source="Kyber21",
-    ),
-    "ml-kem-768": CatalogEntry(
-        spec="lwe:n=768,q=3329,error=cbd,eta=2,secret=cbd,spread=2",
-        about="the key of ML-KEM-768 (Kyber768, round 3) as plain LWE",
-        samples=768,
-        source="Kyber21",
-    ),
-    "ml-kem-1024": CatalogEntry(
-        spec="lwe:n=1024,q=3329,error=cbd,eta=2,secret=cbd,spread=2",
-        about="the key of ML-KEM-1024 (Kyber1024, round 3) as plain LWE",
-        samples=1024,
-        source="Kyber21",
-    ),
-    "lightsaber": CatalogEntry(
-        spec="lwr:n=512,q=8192,p=1024,secret=cbd,spread=5",
-        about="the key of LightSaber (round 3) as plain LWR",
-        samples=512,
-        source="Saber20",
-    ),
-    "saber": CatalogEntry(
-        spec="lwr:n=768,q=8192,p=1024,secret=cbd,spread=4",
-        about="the key of Saber (round 3) as plain LWR",
-        samples=768,
-        source="Saber20",
-    ),
-    "firesaber": CatalogEntry(
-        spec="lwr:n=1024,q=8192,p=1024,secret=cbd,spread=3",
-        about="the key of FireSaber (round 3) as plain LWR",
-        samples=1024,
-        source="Saber20",
-    ),
-    # A ciphertext has n + 8 samples; a Gaussian stands for the tables of 16-bit probabilities.
-    "frodokem-640": CatalogEntry(
-        spec="lwe:n=640,q=32768,sigma=2.8,secret=gaussian,spread=2.8",
-        about="FrodoKEM-640 (round 3), its errors as a discrete Gaussian",
-        samples=648,
-        source="Frodo21",
-    ),
-    "frodokem-976": CatalogEntry(
-        spec="lwe:n=976,q=65536,sigma=2.3,secret=gaussian,spread=2.3",
-        about="FrodoKEM-976 (round 3), its errors as a discrete Gaussian",
-        samples=984,
-        source="Frodo21",
-    ),
-    "frodokem-1344": CatalogEntry(
-        spec="lwe:n=1344,q=65536,sigma=1.4,secret=gaussian,spread=1.4",
-        about="FrodoKEM-1344 (round 3), its errors as a discrete Gaussian",
-        samples=1352,
-        source="Frodo21",
-    ),
+    **dict(schemes()),
     "toy-80": CatalogEntry(
         spec="lwe:n=80,q=113,sigma=3,secret=binary,h=6",
         about="a sparse binary secret, sizes of the toy setting of the benchmark of attacks that "

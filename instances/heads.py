@@ -8,16 +8,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from instances.errors import UsageError
-from instances.layer import AttentionLayer, Kind, attention, mix_tokens, pair_products
+from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 
 Array = NDArray[Any]
 _GRAM = 1 << 27  # numbers of a part of a Gram matrix
 _SHOWN = 1 << 18  # entries of a head that are looked at one by one
-_BATCH_BYTES = 1 << 26
 _MOST, _MOST_SINGLE = 1e140, 1e7  # entries, in float64 and float32, whose Gram matrices are finite
 
 
@@ -154,10 +153,9 @@ class Heads:
     the last coordinate, which every token has to hold as 1. Raises UsageError for shapes that
     disagree.
 
-    >>> layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
-    >>> x = np.ones((1, 2, 2))
-    >>> bool((Heads.of(layer)(x) == layer(x)).all())
-    True
+    >>> made = Heads.of(AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None]))
+    >>> made.m, made.d, made.layer().kind
+    (1, 2, 'softmax')
     """
 
     theta: Matrices
@@ -193,24 +191,3 @@ class Heads:
     def layer(self) -> AttentionLayer:
         """Form the layer with its matrices of (m, d, d); raises TooLarge."""
         return AttentionLayer(theta=self.theta.dense(), w=self.w.dense(), kind=self.kind)
-
-    def weights(self, x: Array, head: int) -> Array:
-        """Return the attention weights of a head, (n, k, d) -> (n, k, k)."""
-        flat = x.reshape(-1, x.shape[2])
-        logits = pair_products(self.theta.times(flat, head).reshape(x.shape), x)
-        return attention(logits, self.kind)
-
-    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
-        """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""
-        given = np.asarray(x, np.float64)
-        if given.ndim != 3 or given.shape[2] != self.d:
-            raise UsageError(f"tokens of shape {given.shape} given: (n, k, {self.d}) is needed")
-        out = np.zeros_like(given)
-        n, k, d = given.shape
-        batch = max(1, _BATCH_BYTES // (8 * k * (3 * d + 2 * k)))
-        for start in range(0, n, batch):
-            part = given[start : start + batch]
-            for head in range(self.m):
-                mixed = mix_tokens(self.weights(part, head), part).reshape(-1, d)
-                out[start : start + batch] += self.w.times(mixed, head).reshape(part.shape)
-        return out

@@ -96,7 +96,8 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
 
     k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
 
-    >>> made = Heads(theta=Matrices(left=np.eye(4)[None]), w=Matrices(left=np.eye(4)[None]))
+    >>> from instances import AttentionLayer
+    >>> made = Heads.of(AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None]))
     >>> layer_facts(made)["layer"]["heads"][0]["stable_rank"]
     4.0
     """

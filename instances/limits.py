@@ -62,12 +62,18 @@ def available_memory() -> int:
 
 def require_memory(needed: int, what: str) -> None:
     """Refuse what would not fit in memory; raises TooLarge."""
-    there = available_memory()
-    if needed > 0.8 * there:
-        raise TooLarge(
-            f"{what} needs {readable_bytes(needed)} of memory, {readable_bytes(there)} are free: "
-            "ask for less"
-        )
+    _require(needed, available_memory(), 0.8, what, "memory")
+
+
+def require_disk(needed: int, where: Path, what: str) -> None:
+    """Refuse what would not fit on the disk of a folder that exists; raises TooLarge."""
+    _require(needed, shutil.disk_usage(where).free, 0.95, what, "disk")
+
+
+def _require(needed: int, there: int, share: float, what: str, place: str) -> None:
+    if needed > share * there:
+        sizes = f"{readable_bytes(needed)} of {place}, {readable_bytes(there)} are free"
+        raise TooLarge(f"{what} needs {sizes}: ask for less")
 
 
 def require_draws(count: int, n: int, d: int) -> None:
@@ -79,14 +85,4 @@ def require_draws(count: int, n: int, d: int) -> None:
         raise UsageError(
             f"n={n}, d={d} given: {count} prompts of that size take over ten minutes to draw: "
             "lower n, d or the samples"
-        )
-
-
-def require_disk(needed: int, where: Path, what: str) -> None:
-    """Refuse what would not fit on the disk of a folder that exists; raises TooLarge."""
-    there = shutil.disk_usage(where).free
-    if needed > 0.95 * there:
-        raise TooLarge(
-            f"{what} needs {readable_bytes(needed)} of disk, {readable_bytes(there)} are free: "
-            "ask for less"
         )

@@ -191,18 +191,20 @@ def later(default: Any) -> Any:
 
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    values = {
-        f.name: plain(value)
-        for f in listed(record)
-        if (value := getattr(record, f.name)) != f.default or "later" not in f.metadata
-    }
-    pairs = ",".join(f"{k}={values[k]}" for k in sorted(values))
-    return f"{name}:{pairs}" if pairs else name
+    shown = [f for f in listed(record) if "later" not in f.metadata or _differs(record, f)]
+    return _written(record, name, sorted(shown, key=lambda f: f.name))
 
 
 def brief(record: Any, name: str) -> str:
     """Write a frozen dataclass as a spec without its defaults, in the order of `listed`."""
-    shown = [f for f in listed(record) if getattr(record, f.name) != f.default]
+    return _written(record, name, [f for f in listed(record) if _differs(record, f)])
+
+
+def _differs(record: Any, field: Field[Any]) -> bool:
+    return bool(getattr(record, field.name) != field.default)
+
+
+def _written(record: Any, name: str, shown: list[Field[Any]]) -> str:
     pairs = ",".join(f"{f.name}={plain(getattr(record, f.name))}" for f in shown)
     return f"{name}:{pairs}" if pairs else name
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from instances.errors import DamagedFile
+from instances.text import cut
 
 _DEEP, _LONG = 64, 1000  # brackets in brackets; bytes of a number
 _DECODED = 1 << 29  # bytes that all values may take, estimated
@@ -56,20 +57,18 @@ def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
         said = getattr(error, "strerror", None) or error
         raise DamagedFile(f"{path} cannot be read: {said}") from error
     try:
-        _require_regular(path, os.fstat(handle), size)
+        found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise DamagedFile(f"{path} is a folder: give the name of a file")
+        if not stat.S_ISREG(found.st_mode):
+            raise DamagedFile(f"{path} is no regular file")
+        if size is not None and found.st_size > size:
+            said = f"what belongs here has at most {size}"
+            raise DamagedFile(f"{path} has {found.st_size} bytes: {said}")
         with os.fdopen(handle, "rb", closefd=False) as file:
             yield file
     finally:
         os.close(handle)
-
-
-def _require_regular(path: Path, found: os.stat_result, size: int | None) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        raise DamagedFile(f"{path} is a folder: give the name of a file")
-    if not stat.S_ISREG(found.st_mode):
-        raise DamagedFile(f"{path} is no regular file")
-    if size is not None and found.st_size > size:
-        raise DamagedFile(f"{path} has {found.st_size} bytes: what belongs here has at most {size}")
 
 
 def read_bytes(path: Path, size: int) -> bytes:
@@ -151,9 +150,7 @@ def one_line(error: BaseException, most: int = 120) -> str:
     >>> one_line(ValueError("no\\n number: \\u202e"))
     'no number: ?'
     """
-    words = str(error)[: 8 * most].split()
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(words))
-    return (line if len(line) <= most else line[:most] + "...") or type(error).__name__
+    return cut(" ".join(str(error)[: 8 * most].split()), most) or type(error).__name__
 
 
 def _require_bounded(content: bytes) -> None:

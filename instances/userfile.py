@@ -13,6 +13,7 @@ import sys
 import traceback
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral, Real
@@ -23,14 +24,14 @@ import numpy as np
 
 from instances.errors import UsageError, unknown
 from instances.extras import advice
-from instances.family import Family
+from instances.family import Family, require
 from instances.parameters import is_readable, taken
 from instances.strict import one_line, shown
 
 NAME = "a text of 1 to 300 characters that can be printed"
 _ALLOWED = (
     "a Family; a list or tuple of functions; an object with `functions` and `d`; or something "
-    "that gives one of these when called"
+    "that gives one of these when called is needed"
 )
 _CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
 _PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -111,29 +112,27 @@ def load(text: str, sha256: str | None = None) -> type[Family] | Family | Functi
 
 def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Functions:
     module, digest = execute(found.path, sha256)
-    given = named(module, found.name, str(found.path))
+    given = value = named(module, found.name, str(found.path))
     if isinstance(given, type) and issubclass(given, Family) and is_readable(given):
         return _checked(found.where, given)
-    value, called = given, False
-    arguments: dict[str, Any] = {}
+    called, arguments = False, {}
     while not isinstance(value, Family | list | tuple) and not _has_functions(value):
-        if called or not callable(value):
-            raise UsageError(
-                f"{found.where} is of type {type(value).__name__}: {_ALLOWED} is needed"
-            )
+        kind = type(value).__name__
+        require(callable(value) and not called, f"{found.where} is of type {kind}: {_ALLOWED}")
         if found.parameters:
             arguments = taken(value, found.parameters, found.where)
         how = f"with {found.parameters}" if arguments else "without arguments"
         with guarded(f"{found.where}, called {how}"):
             value, called = value(**arguments), True
-    if found.parameters and not called:
-        raise UsageError(f"{found.where} takes no parameters: it is of type {type(value).__name__}")
+    kind = type(value).__name__
+    said = f"{found.where} takes no parameters: it is of type {kind}"
+    require(called or not found.parameters, said)
     if isinstance(value, Family):
         _checked(found.where, type(value))
         return value
     name = ":".join(filter(None, (found.name, found.parameters)))
-    said = types.SimpleNamespace(**arguments)
-    return _functions(found.path, name, digest, [value, said, given, module])
+    places = [value, types.SimpleNamespace(**arguments), given, module]
+    return _functions(found.path, name, digest, places)
 
 
 @contextlib.contextmanager
@@ -162,12 +161,9 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
 
 def misfit(error: BaseException) -> str | None:
     """Say in one line that a user's file is in use where something else raised; None without."""
-    if not _modules:
-        return None
-    return (
-        f"{', '.join(sorted(_paths()))}: something that is given there does not fit: "
-        f"{type(error).__name__}: {one_line(error, 200)}"
-    )
+    said = f"{type(error).__name__}: {one_line(error, 200)}"
+    files = ", ".join(sorted(_paths()))
+    return f"{files}: something that is given there does not fit: {said}" if files else None
 
 
 def blame(error: BaseException) -> str | None:
@@ -175,11 +171,8 @@ def blame(error: BaseException) -> str | None:
     own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in _paths()]
     if not own:
         return None
-    said = one_line(error, 200)
-    last = own[-1]
-    return (
-        f"{last.filename}: {last.name} raised {type(error).__name__} in line {last.lineno}: {said}"
-    )
+    last, kind, said = own[-1], type(error).__name__, one_line(error, 200)
+    return f"{last.filename}: {last.name} raised {kind} in line {last.lineno}: {said}"
 
 
 def _paths() -> set[str]:
@@ -252,63 +245,56 @@ def _checked(where: str, kind: type[Family]) -> type[Family]:
     own: list[str] = [f.name for f in fields(kind)] if is_dataclass(kind) else []
     lacking = [name for name in _CORE if name not in own and not hasattr(kind, name)]
     lacking += sorted(kind.__abstractmethods__)
-    if lacking or not is_dataclass(kind):
-        what = f"lacks {', '.join(lacking)}" if lacking else "is no frozen dataclass"
-        raise UsageError(f"{where}: the family {kind.__name__} {what}")
-    needed = {
-        "name": ("small letters, digits and -", lambda v: _PLAIN.fullmatch(v)),
-        "about": ("one printable line", _is_line),
-        "label_text": ("one printable line", _is_line),
-        "example": ("a spec of the family", lambda v: _is_line(v) and v.split(":")[0] == kind.name),
+    what = f"lacks {', '.join(lacking)}" if lacking else "is no frozen dataclass"
+    require(not lacking and is_dataclass(kind), f"{where}: the family {kind.__name__} {what}")
+
+    def line(value: Any) -> bool:
+        return isinstance(value, str) and 0 < len(value) <= 1000 and value.isprintable()
+
+    needed: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        "name": ("small letters, digits and -", lambda v: line(v) and _PLAIN.fullmatch(v)),
+        "about": ("one printable line", line),
+        "label_text": ("one printable line", line),
+        "example": ("a spec of the family", lambda v: line(v) and v.split(":")[0] == kind.name),
+        "revision": ("an integer of at least 1", lambda v: type(v) is int and v >= 1),
     }
     for name, (words, good) in needed.items():
         value = getattr(kind, name)
-        if not isinstance(value, str) or not good(value):
-            raise UsageError(f"{where}: its {name} is {shown(value)}: {words} is needed")
-    if type(kind.revision) is not int or kind.revision < 1:
-        raise UsageError(
-            f"{where}: its revision is {shown(kind.revision)}: an integer of at least 1 is needed"
-        )
+        require(good(value), f"{where}: its {name} is {shown(value)}: {words} is needed")
     return kind
-
-
-def _is_line(text: str) -> bool:
-    return 0 < len(text) <= 1000 and text.isprintable()
 
 
 def _functions(path: Path, name: str, digest: str, places: list[Any]) -> Functions:
     """Collect functions, names, d and the bound, from the first place that says."""
-    where = f"{path}: {name}"
-    listed = places[0]
+    where, listed = f"{path}: {name}", places[0]
     functions = listed if isinstance(listed, list | tuple) else listed.functions
-    if not isinstance(functions, list | tuple) or not functions:
-        shown = "no functions" if not functions else f"a {type(functions).__name__}"
-        raise UsageError(f"{where} gives {shown}: a list or tuple of at least 1 is needed")
+    gives = "no functions" if not functions else f"a {type(functions).__name__}"
+    good = isinstance(functions, list | tuple) and len(functions) > 0
+    require(good, f"{where} gives {gives}: a list or tuple of at least 1 is needed")
     for i, f in enumerate(functions):
-        if not callable(f):
-            raise UsageError(f"{where}: member {i} is of type {type(f).__name__}, no function")
+        require(callable(f), f"{where}: member {i} is of type {type(f).__name__}, no function")
     names = _names(where, functions, _first(places[:-1], "names"))
+    d, bound = _first(places, "d"), _first(places, "bound")
     own = {getattr(f, "d", None): n for f, n in zip(functions, names, strict=True)}
     own.pop(None, None)
-    d = _first(places, "d")
-    if len(own) > 1 or (own and d is not None and d not in own):
-        known = [f"{n} has d={k}" for k, n in list(own.items())[:2]]
-        said = [f"d={d} is given"] if d is not None and d not in own else []
-        raise UsageError(
-            f"{where}: functions of different domains: {', '.join((said + known)[:2])}; "
-            "all must have the same"
-        )
+    domains = [f"d={d} is given"] if d is not None and own and d not in own else []
+    domains += [f"{n} has d={k}" for k, n in own.items()]
+    require(
+        len(domains) < 2,
+        f"{where}: functions of different domains: {', '.join(domains[:2])}; all must have the "
+        "same",
+    )
     d = next(iter(own)) if d is None and own else d
-    if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
-        shown = "no d" if d is None else f"d={str(d)[:40]}"
-        raise UsageError(
-            f"{where} gives {shown}: say the number of coordinates, for example d = 8, in the file "
-            "or the object"
-        )
-    bound = _first(places, "bound")
+    require(
+        isinstance(d, Integral) and not isinstance(d, bool) and int(d) >= 1,
+        f"{where} gives {'no d' if d is None else f'd={str(d)[:40]}'}: say the number of "
+        "coordinates, for example d = 8, in the file or the object",
+    )
     bound = 1 if bound is None else bound
-    if not isinstance(bound, Real) or not 0 < float(bound) < 1e100:
-        raise UsageError(f"{where}: bound={str(bound)[:40]}: it must be above 0 and below 1e100")
+    require(
+        isinstance(bound, Real) and 0 < float(bound) < 1e100,
+        f"{where}: bound={str(bound)[:40]}: it must be above 0 and below 1e100",
+    )
     return Functions(
         path=path,
         name=name,
@@ -343,13 +329,10 @@ def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
         found = [getattr(f, "__name__", "") for f in functions]
         good = len(set(found)) == len(found) and all(str(n).isidentifier() for n in found)
         return tuple(found) if good else tuple(f"f{i}" for i in range(len(found)))
-    if not isinstance(names, list | tuple) or len(names) != len(functions):
-        raise UsageError(f"{where}: names must be a list, one for each of {len(functions)}")
-    seen: set[str] = set()
+    listed = isinstance(names, list | tuple) and len(names) == len(functions)
+    require(listed, f"{where}: names must be a list, one for each of {len(functions)}")
     for n in names:
-        if not fits_name(n):
-            raise UsageError(f"{where}: a name is {shown(n)}: {NAME} is needed")
-        if n in seen:
-            raise UsageError(f"{where}: the name {n!r} is given twice: names must differ")
-        seen.add(n)
+        require(fits_name(n), f"{where}: a name is {shown(n)}: {NAME} is needed")
+    twice = next((n for n, times in Counter(names).items() if times > 1), None)
+    require(twice is None, f"{where}: the name {twice!r} is given twice: names must differ")
     return tuple(names)

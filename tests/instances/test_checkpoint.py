@@ -56,7 +56,7 @@ def test_factors_measure_as_their_products(rng):
         assert a.by_head == pytest.approx(b.by_head)
     assert structure(one).step_rank == pytest.approx(structure(other).step_rank, rel=1e-5)
     x = rng.standard_normal((5, 3, 70))
-    assert np.allclose(one(x), one.layer()(x))
+    assert np.allclose(one.layer()(x), other.layer()(x))
 
 
 def test_projections_with_biases_go_through_a_constant(rng):
@@ -69,7 +69,7 @@ def test_projections_with_biases_go_through_a_constant(rng):
     flat = [part.transpose(1, 0, 2).reshape(D, M * R) for part in (q, k, v)]
     biases = [b.reshape(-1) for b in (bq, bk, bv)]
     wanted = attention(x, *flat, o.reshape(M * R, D), *biases, bo)
-    found = heads(np.concatenate([x, np.ones((4, 5, 1))], axis=2))
+    found = heads.layer()(np.concatenate([x, np.ones((4, 5, 1))], axis=2))
     assert np.abs(found[..., :D] - wanted).max() < 1e-12
     assert np.abs(found[..., D]).max() == 0
     assert f"coordinate {D + 1}" in heads.notes[-1]
@@ -132,11 +132,11 @@ def test_a_layer_of_a_checkpoint_is_the_model_s(layout, rng, tmp_path):
     assert heads.left_out
     x = rng.standard_normal((3, 5, D))
     given = np.concatenate([x, np.ones((3, 5, 1))], axis=2) if biased else x
-    assert np.abs(heads(given)[..., :D] - model(x)).max() < 1e-12
+    assert np.abs(heads.layer()(given)[..., :D] - model(x)).max() < 1e-12
     small = {name: t.astype(np.float16) for name, t in tensors.items()}
     rounded = read_heads(write(tmp_path / "half", small, config), layer=1)
     assert "float16" in rounded.notes[-1]
-    assert np.abs(rounded(given)[..., :D] - model(x)).max() < 0.1
+    assert np.abs(rounded.layer()(given)[..., :D] - model(x)).max() < 0.1
 
 
 def test_a_model_in_several_files(rng, tmp_path):
@@ -149,7 +149,7 @@ def test_a_model_in_several_files(rng, tmp_path):
     index.write_text(json.dumps({"weight_map": parts}))
     x = rng.standard_normal((2, 4, D))
     for path in (folder, index):
-        assert np.abs(read_heads(path, layer=1)(x) - model(x)).max() < 1e-12
+        assert np.abs(read_heads(path, layer=1).layer()(x) - model(x)).max() < 1e-12
     with pytest.raises(DamagedFile, match="is missing: a model in several files"):
         read_heads(folder / "part-0.safetensors", layer=1)
     index.write_text(json.dumps({"weight_map": dict.fromkeys(tensors, "../x.safetensors")}))
@@ -183,7 +183,9 @@ def test_own_arrays(rng, tmp_path):
     theta, w = rng.standard_normal((2, M, D, D))
     np.savez(tmp_path / "layer.npz", theta=theta, w=w)
     x = rng.standard_normal((2, 3, D))
-    assert np.allclose(read_heads(tmp_path / "layer.npz")(x), AttentionLayer(theta=theta, w=w)(x))
+    assert np.allclose(
+        read_heads(tmp_path / "layer.npz").layer()(x), AttentionLayer(theta=theta, w=w)(x)
+    )
     q, k, v = rng.standard_normal((3, M, D, R))
     o = rng.standard_normal((M, R, D))
     np.savez(tmp_path / "qkvo.npz", q=q, k=k, v=v, o=o, scale=np.array(0.5))
