@@ -44,11 +44,6 @@ def test_the_reduced_view_is_that_of_the_dense_examples(spec, numbers, monkeypat
     assert (make_reduced(spec, 15, 7)[0] == z[:15]).all()
 
 
-def test_none_are_none():
-    assert make_examples("parity:d=8,m=3", 0, 0)[0].shape == (0, 2, 8)
-    assert make_reduced("parity:d=8,m=3", 0, 0)[0].shape == (0, 7)
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -73,11 +68,6 @@ def test_without_the_extra_the_message_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ToolkitError, match=r"pip install 'hardness-toolkit\[torch\]'"):
         dataset("parity:d=8,m=3", 5, 0)
-
-
-def test_make_reduced_needs_codes():
-    with pytest.raises(UsageError):
-        make_reduced("linear:m=1,k=2,d=2", 1, 0)
 
 
 @pytest.mark.parametrize("value", [1.5, "3", None, True, -1, float("nan")])

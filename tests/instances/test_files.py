@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from instances import (
     AlreadyExists,
     AttentionLayer,
-    CodedExamples,
     DamagedFile,
     TooLarge,
     ToolkitError,
@@ -34,6 +33,8 @@ def make(path, count=1000, tensors="safetensors", spec="parity:d=70,m=3,noise=0.
 def test_what_is_written_reads_back(tmp_path, tensors, monkeypatch):
     monkeypatch.setattr(files, "_SHARD_BYTES", 300 * 33)
     folder = make(tmp_path / "x", tensors=tensors)
+    other = make(tmp_path / "y", tensors={"npz": "safetensors"}.get(tensors, "npz"))
+    assert [s.sha256 for s in folder.shards] == [s.sha256 for s in other.shards]
     instance = parse("parity:d=70,m=3,noise=0.1").instance(0)
     assert len(folder.shards) == 4
     assert folder.instance == instance
@@ -42,11 +43,6 @@ def test_what_is_written_reads_back(tmp_path, tensors, monkeypatch):
         wanted = made.cut(0, max(0, min(count, 1000 - start)))
         assert (found.words == wanted.words).all()
         assert (found.codes == wanted.codes).all()
-
-
-def test_formats_hold_the_same_content(tmp_path):
-    one, two = make(tmp_path / "a"), make(tmp_path / "b", tensors="npz")
-    assert [s.sha256 for s in one.shards] == [s.sha256 for s in two.shards]
 
 
 def test_the_public_part_says_nothing_of_the_secret(tmp_path):
@@ -82,35 +78,27 @@ def test_an_existing_folder_is_kept_unless_forced(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["foreign", "x"]
 
 
-def test_a_folder_that_cannot_be_replaced_is_put_back(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (OSError(28, "No space left on device"), ToolkitError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_a_folder_that_is_not_replaced_is_put_back(tmp_path, monkeypatch, error, seen):
     make(tmp_path / "x", count=5)
     right = os.replace
 
     def fail(source, target):
         if str(source).endswith("new"):
-            raise OSError(28, "No space left on device")
+            raise error
         right(source, target)
 
     monkeypatch.setattr(disk.os, "replace", fail)
-    with pytest.raises(ToolkitError, match="No space left"):
+    with pytest.raises(seen):
         make(tmp_path / "x", count=9, force=True)
     assert read_folder(tmp_path / "x").count == 5
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
-
-
-def test_a_folder_is_put_back_when_cut_between_the_renames(tmp_path, monkeypatch):
-    make(tmp_path / "x", count=5)
-    right = os.replace
-
-    def cut(source, target):
-        if str(source).endswith("new"):
-            raise KeyboardInterrupt
-        right(source, target)
-
-    monkeypatch.setattr(disk.os, "replace", cut)
-    with pytest.raises(KeyboardInterrupt):
-        make(tmp_path / "x", count=9, force=True)
-    assert read_folder(tmp_path / "x").count == 5
 
 
 def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
@@ -142,28 +130,6 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     mask = os.umask(0o077)
     os.umask(mask)
     assert modes["instance.json"] == modes["examples-00000.safetensors"] == 0o666 & ~mask
-
-
-@pytest.mark.parametrize("change", ["bit", "padding", "known"])
-def test_a_shard_of_impossible_content_is_refused_whatever_its_hash(tmp_path, change):
-    folder = make(tmp_path / "x", count=50)
-    examples = folder.examples(0, 50)
-    words, codes = examples.words.copy(), examples.codes.copy()
-    if change == "bit":
-        codes[:] = 7
-    elif change == "padding":
-        words[0, 0, -1] |= np.uint64(1 << 63)
-    else:
-        codes[~folder.family.open(words)] = 1
-    path = tmp_path / "x" / "examples-00000.safetensors"
-    meta = {"format": files.EXAMPLES, "spec": folder.family.spec, "start": 0}
-    disk.write_tensors(path, {"words": words, "codes": codes}, meta)
-    changed = CodedExamples(family=folder.family, words=words, codes=codes)
-    data = json.loads((tmp_path / "x" / "instance.json").read_text())
-    data["examples"]["shards"][0]["sha256"] = files.content_hash(changed)
-    (tmp_path / "x" / "instance.json").write_text(json.dumps(data))
-    with pytest.raises(DamagedFile, match="examples-00000"):
-        read_folder(tmp_path / "x").examples(0, 5)
 
 
 def test_what_is_interrupted_leaves_nothing(tmp_path):
@@ -208,17 +174,6 @@ def test_a_flipped_bit_of_a_shard_is_found(tmp_path, tensors, place, bit):
     assert (found.codes == good.codes).all()
 
 
-@pytest.mark.parametrize("tensors", ["safetensors", "npz"])
-@pytest.mark.parametrize("keep", [0, 8, 0.5, 0.999])
-def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
-    make(tmp_path / "x", count=50, tensors=tensors)
-    shard = tmp_path / "x" / f"examples-00000.{tensors}"
-    whole = shard.read_bytes()
-    shard.write_bytes(whole[: keep if isinstance(keep, int) else int(keep * len(whole))])
-    with pytest.raises(DamagedFile, match="examples-00000"):
-        read_folder(tmp_path / "x").examples(0, 50)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -237,6 +192,7 @@ def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
         lambda d: d["examples"]["shards"][0].update(file="../secret.json"),
         lambda d: d.update(d=71),
         lambda d: d.update(labels="another rule"),
+        lambda d: d.clear(),
     ],
 )
 def test_a_changed_public_part_is_refused(tmp_path, change):
@@ -248,14 +204,6 @@ def test_a_changed_public_part_is_refused(tmp_path, change):
     with pytest.raises(DamagedFile) as found:
         read_folder(tmp_path / "x")
     assert "\n" not in str(found.value)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00", '{"format": 3}'])
-def test_a_foreign_public_part_is_refused(tmp_path, text):
-    make(tmp_path / "x", count=5)
-    (tmp_path / "x" / "instance.json").write_text(text)
-    with pytest.raises(DamagedFile, match=r"instance\.json"):
-        read_folder(tmp_path / "x")
 
 
 def test_a_swapped_secret_is_refused(tmp_path):

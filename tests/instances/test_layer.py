@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -61,19 +63,15 @@ def test_huge_logits_do_not_overflow():
         (np.zeros((1, 2, 2)), np.zeros((2, 2, 2)), "differ"),
         (np.full((1, 2, 2), np.nan), np.zeros((1, 2, 2)), "finite"),
         (np.zeros((0, 2, 2)), np.zeros((0, 2, 2)), "(m, d, d)"),
+        (np.zeros((1, 2, 2)), np.zeros((1, 2, 2)), "kind"),
+        (np.zeros((1, 5, 5)), np.zeros((1, 5, 5)), "tokens of shape"),
     ],
 )
 def test_refuses_what_is_no_layer(theta, w, word):
-    with pytest.raises(UsageError, match=word.replace("(", r"\(").replace(")", r"\)")):
-        AttentionLayer(theta=theta, w=w)
-
-
-def test_refuses_another_kind_and_wrong_tokens():
-    with pytest.raises(UsageError, match="kind"):
-        AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)), kind="relu")
-    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)))
-    with pytest.raises(UsageError, match="shape"):
-        layer(np.zeros((3, 2, 5)))
+    with pytest.raises(UsageError, match=re.escape(word)):
+        AttentionLayer(theta=theta, w=w, kind="relu" if word == "kind" else "softmax")(
+            np.zeros((3, 2, 2))
+        )
 
 
 def test_a_layer_cannot_be_changed():

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from instances import AttentionLayer, UsageError, parse
+from instances import AttentionLayer, parse
 from instances.cubic import coefficients, evaluate, power, reach
 
 
@@ -55,18 +55,12 @@ def test_power_on_signs_is_the_mean_over_all_of_them(m, k, d):
     assert power(coefficients(theta, w), k, "boolean") == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 1), (2, 2, 3), (3, 4, 2)])
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 1), (2, 2, 3), (3, 3, 2)])
 def test_power_on_normal_tokens_is_that_of_quadrature(m, k, d):
     """Gauss-Hermite nodes of four points are exact up to degree 7, and a row has degree 6."""
     theta, w = heads(m, d, seed=k)
     nodes, weights = np.polynomial.hermite_e.hermegauss(4)
     weights = weights / weights.sum()
-    if k * d > 6:
-        x = np.random.default_rng(0).standard_normal((400_000, k, d))
-        norms = (AttentionLayer(theta=theta, w=w, kind="linear")(x) ** 2).sum(axis=(1, 2))
-        error = norms.std() / np.sqrt(len(norms))
-        assert abs(norms.mean() - power(coefficients(theta, w), k, "gaussian")) < 4 * error
-        return
     x = np.array(list(itertools.product(nodes, repeat=k * d))).reshape(-1, k, d)
     mass = np.array(list(itertools.product(weights, repeat=k * d))).prod(axis=1)
     wanted = (mass * (definition(theta, w, x) ** 2).sum(axis=(1, 2))).sum()
@@ -97,19 +91,3 @@ def test_linear_layers_are_linear():
     assert np.linalg.norm(layer.theta, axis=(1, 2)) == pytest.approx([2.0] * 4)
     x = np.random.default_rng(0).standard_normal((4, 3, 6))
     assert np.allclose(layer(2 * x), 8 * layer(x))
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("linear:m=0,k=3,d=6", "between 1 and 1024"),
-        ("linear:m=1,k=1,d=6", "attends to itself"),
-        ("linear:m=1,k=2,d=65", "at most 64"),
-        ("linear:m=1,k=2,d=6,scale=0", "above 0"),
-        ("dial:tau=0,m=1,k=2,d=6", "above 0"),
-        ("dial:m=1,k=2,d=6", "needs tau"),
-    ],
-)
-def test_what_cannot_be_is_refused(spec, said):
-    with pytest.raises(UsageError, match=said):
-        parse(spec)

@@ -7,7 +7,7 @@ from hardness.front import own_data
 from instances.errors import DamagedFile, UsageError
 from instances.files import save_layer
 from instances.layer import AttentionLayer
-from instances.owndata import OwnData, read_data, split
+from instances.owndata import read_data, split
 from instances.spec import parse, parse_stored
 
 RNG = np.random.default_rng(0)
@@ -87,6 +87,7 @@ def test_a_learner_in_another_process_reads_the_family_and_its_examples():
         (HOLED, Y, "x has 1 entries that are not finite, the first in example 4"),
         (X, HOLED, "y has 1 entries"),
         (X * 1e200, Y, "scale them"),
+        (X * 1e-200, Y, "scale them"),
         (X, 0 * Y, "are zero"),
         (X[:20], Y[:20], "4 of them to hold out: at least 10"),
         (X + 1j, Y, "complex128: real numbers"),
@@ -129,14 +130,6 @@ def test_files_that_hold_something_else_are_refused(tmp_path):
         own_data([X], None, None, 0)
 
 
-@pytest.mark.parametrize(
-    "fields", [{"d": 0, "k": 2}, {"d": 2, "k": 1}, {"d": 2, "k": 2, "tokens": "x"}]
-)
-def test_a_family_of_data_has_parameters_in_range(fields):
-    with pytest.raises(UsageError, match="given"):
-        OwnData(**fields)
-
-
 @pytest.mark.cluster
 def test_rows_of_tokens_in_parquet(tmp_path):
     import pyarrow as pa
@@ -171,9 +164,3 @@ def test_rows_of_tokens_in_parquet(tmp_path):
     path.write_bytes(b"PAR1")
     with pytest.raises(DamagedFile, match="cannot be read as Parquet"):
         own_data(path, None, None, 0)
-
-
-@pytest.mark.parametrize(("x", "y"), [(1e-200, 1.0), (1.0, 1e-200)])
-def test_numbers_whose_squares_vanish_are_refused(x, y):
-    with pytest.raises(UsageError, match="squares stay within float64: scale"):
-        split(x * X, y * Y)

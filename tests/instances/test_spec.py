@@ -56,6 +56,9 @@ def test_catalog_names_are_specs(name):
         ("parity:d=(8,m=2", "brackets"),
         ("", "unknown"),
         ("parity:d=８,m=2", "integer"),
+        ("data:d=0,k=2", "at least 1"),
+        ("data:d=2,k=1", "at least 2"),
+        ("data:d=2,k=2,tokens=x", "boolean or real"),
     ],
 )
 def test_bad_specs_are_named(text, word):
