@@ -73,29 +73,34 @@ def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int 
 
 def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) -> None:
     """Write a text file beside its name and rename it into place; raises AlreadyExists."""
-    refuse_existing(path, force)
-    with beside(path, mode) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode("utf-8"), force, mode)
 
 
-def write_bytes(path: Path, content: bytes, force: bool = False) -> None:
+def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o666) -> None:
     """Write bytes beside their name and rename them into place; raises AlreadyExists."""
     refuse_existing(path, force)
-    with beside(path) as draft:
+    with beside(path, mode) as draft:
         draft.write_bytes(content)
+
+
+def _stands(path: Path, what: str) -> bool:
+    """Return whether something is in the way of an output; raises AlreadyExists for a link."""
+    with written(path):  # a name may be too long to be looked for
+        linked, exists = path.is_symlink(), path.exists()
+    if linked:
+        raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
+    return exists
 
 
 def refuse_existing(path: Path, force: bool = False) -> None:
     """Keep what stands at an output's name unless forced; raises AlreadyExists."""
-    with written(path):  # a name may be too long to be looked for
-        linked, exists = path.is_symlink(), path.exists()
-    if linked:
-        raise AlreadyExists(f"{path} is a link and was kept: give the name of a file")
+    if not _stands(path, "file"):
+        return
     if path.is_dir():
         raise AlreadyExists(f"{path} is a folder: give the name of a file")
-    if exists and not path.is_file():
+    if not path.is_file():
         raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
-    if exists and not force:
+    if not force:
         raise AlreadyExists(f"{path} exists and was kept: give another name, or --force")
 
 
@@ -107,9 +112,8 @@ def refuse_unwritable(path: Path) -> None:
             raise ToolkitError(f"{path} cannot be written: {folder} is a link that leads nowhere")
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise ToolkitError(
-            f"{path} cannot be written: {folder} is not a folder that may be written"
-        )
+        said = f"{folder} is not a folder that may be written"
+        raise ToolkitError(f"{path} cannot be written: {said}")
 
 
 @contextlib.contextmanager
@@ -124,7 +128,9 @@ def beside(path: Path, mode: int = 0o666) -> Iterator[Path]:
         try:
             draft.touch(mode)  # before there is content to read
             yield draft
-            draft.chmod(mode & ~_umask())  # safetensors makes a file of its own
+            mask = os.umask(0o077)
+            os.umask(mask)
+            draft.chmod(mode & ~mask)  # safetensors makes a file of its own
             os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
@@ -156,11 +162,7 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
 
 def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
     """Keep a folder unless forced, and one with anything foreign in it always."""
-    with written(path):
-        linked, exists = path.is_symlink(), path.exists()
-    if linked:
-        raise AlreadyExists(f"{path} is a link and was kept: give the name of a folder")
-    if not exists:
+    if not _stands(path, "folder"):
         return
     if not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
@@ -180,12 +182,6 @@ def written(path: Path) -> Iterator[None]:
         raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 @contextlib.contextmanager
 def damage(path: Path) -> Iterator[None]:
     """Turn what goes wrong in reading a file's fields into DamagedFile with its name."""
@@ -196,5 +192,5 @@ def damage(path: Path) -> Iterator[None]:
     except UnknownFamily as error:
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        said = one_line(error)
-        raise DamagedFile(f"{path} is damaged: {type(error).__name__} {said}") from error
+        said = f"{type(error).__name__} {one_line(error)}"
+        raise DamagedFile(f"{path} is damaged: {said}") from error
