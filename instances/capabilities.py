@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from instances.errors import UsageError
 from instances.factor import MOST_COORDINATES
-from instances.family import Family, HiddenSigns, View
+from instances.family import Family, HiddenSigns
 
 if TYPE_CHECKING:
     from instances.coded import Coded
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import Questions
-    from instances.symmetric import Symmetric
+    from instances.symmetric import Symmetric, View
 
 T = TypeVar("T")
 itself: Any = property(lambda family: family)  # of a family that is what is asked for

@@ -81,7 +81,6 @@ class Dense(Family):
         "spec names one, plus noise * N(0,1) in every entry; stored in float64"
     )
     easy: ClassVar[str] = "it may be easy"  # what learns the family
-    size: ClassVar[None] = None
     default_learners: ClassVar[tuple[str, ...]] = ("staged", "levenberg", "student", "linear")
     m: int  # heads
     tokens: str  # boolean or gaussian
@@ -135,6 +134,11 @@ class Dense(Family):
     def layer_heads(self) -> int:
         """m."""
         return self.m
+
+    @property
+    def size(self) -> int | None:
+        """None: a continuum."""
+        return None
 
     @property
     def token_text(self) -> str:

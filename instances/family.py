@@ -24,7 +24,6 @@ from instances.streams import generator
 
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
-View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others"]  # of hidden sets
 REFERENCE_EXAMPLES = 8
 _ASK_ABOVE_BYTES = 1 << 28
 

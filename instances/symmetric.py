@@ -1,8 +1,12 @@
-"""Symmetric functions of a hidden set as two-token attention layers, exactly.
+"""Hidden sets: a law of secrets, a label, and the views that show it on a pair of tokens.
 
-Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2, S a hidden set of m of the coordinates
-1 .. d-1, h the number of j in S with z_j = -1. Coordinate 0 is public: the layer reads it (r = 0)
-and writes it (c = 0). For a profile g: {0..m} -> R the label is
+The law: members are the sets S of m of the coordinates 1 .. d-1, all as likely. The label: with h
+the number of j in S with z_j = -1, a profile g: {0..m} -> R. The view is how examples show g(h) and
+which layer computes it: the one here, or a class of its own in instances/families. A family is a
+class that has all three.
+
+Here tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads
+it (r = 0) and writes it (c = 0). The label is
 
     Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
 
@@ -17,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from flint import fmpq
@@ -27,29 +31,28 @@ from instances import tokens
 from instances.coded import Coded
 from instances.errors import ToolkitError
 from instances.expression import profile, spelling
-from instances.family import Hardness, Secret, require
+from instances.family import Family, Hardness, Secret, require
 from instances.krawtchouk import coefficients
 from instances.layer import AttentionLayer
 from instances.layererror import Array, LayerError, counting_error, half_gap
 from instances.limits import require_memory
 from instances.parameters import Expression
-from instances.threshold import Head, Rational, rational, solve
+from instances.threshold import Head, Rational, python_fraction, rational, solve
 
+View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others"]  # to the kernel
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
 _LEAST = Fraction(1, 10**100)  # of a value, and the inverse of the largest
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
-class Symmetric(Coded):
-    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
+class HiddenSets(Family):
+    """A law and a label: members are the m-subsets S of 1 .. d-1, and show g(h) in some view.
 
-    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
+    A subclass is a frozen dataclass with the fields d, m, noise, rho. It gives the profile, and a
+    class between it and this one the view.
     """
 
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
-        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
-    )
+    view: ClassVar[View | None] = None  # what the kernel calls the view; None: that of Symmetric
 
     m: int  # size of the hidden set
     rho: Fraction  # e^(beta/2) of the heads
@@ -60,11 +63,22 @@ class Symmetric(Coded):
         """The profile g(0) .. g(m)."""
 
     @cached_property
-    def scheme(self) -> "Symmetric":
-        """The profile that has the same members: certificates are of it, whatever the name here."""
-        listed = ",".join(map(str, self.values))
-        g = Expression(f"[{listed}]")
-        return Profile(g=g, d=self.d, m=self.m, noise=self.noise, rho=self.rho)
+    def plain(self) -> "Symmetric":
+        """The family built in that has the same sets, profile and noise in the view of Symmetric.
+
+        Certificates are of it, whatever the name here.
+        """
+        return listed(self)
+
+    @property
+    def proved_as(self) -> "tuple[Symmetric, View] | None":
+        """The same hidden sets, and the view in which examples show them here."""
+        return (self.plain, self.view) if self.view else None
+
+    @property
+    def size(self) -> int:
+        """The number of members: C(d-1, m)."""
+        return math.comb(self.d - 1, self.m)
 
     def members(self) -> Iterator[Secret]:
         """List the m-subsets of 1 .. d-1 in lexicographic order, for d of any size.
@@ -80,6 +94,22 @@ class Symmetric(Coded):
             if place < 0:
                 return
             chosen[place:] = range(chosen[place] + 1, chosen[place] + 1 + self.m - place)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw S uniformly among the m-subsets of 1 .. d-1."""
+        chosen = rng.choice(self.d - 1, size=self.m, replace=False)
+        return tuple(sorted(int(j) + 1 for j in chosen))
+
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Return whether two secrets are the same set, in whatever order."""
+        return sorted(one) == sorted(other)
+
+    def require_member(self, secret: Secret) -> None:
+        """Refuse what is no secret of this family; raises UsageError."""
+        require(
+            len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
+            f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
+        )
 
     def require_range(self) -> None:
         """Refuse parameters out of range; raises UsageError."""
@@ -101,6 +131,10 @@ class Symmetric(Coded):
             f"rho={self.rho} given: a rational above 1, at most 16, with denominator at most 16",
         )
 
+
+class Counting(HiddenSets, Coded):
+    """Hidden sets on two tokens: g(h) is the code of a label, and heads that count h compute it."""
+
     @property
     def hardness(self) -> Hardness:
         """Correlations are exact; how small they are depends on the profile."""
@@ -112,9 +146,27 @@ class Symmetric(Coded):
         )
 
     @property
-    def size(self) -> int:
-        """The number of members: C(d-1, m)."""
-        return math.comb(self.d - 1, self.m)
+    def two_valued(self) -> bool:
+        """Whether the profile takes two values only."""
+        return len(set(self.values)) == 2
+
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The values that g(h) can take, with noise, the largest first."""
+        found = set(self.values)
+        if self.noise:
+            found |= {max(found) + min(found) - v for v in self.values}
+        return tuple(sorted(found, reverse=True))
+
+    @property
+    def scale(self) -> float:
+        """The largest value of the profile in size."""
+        return float(max(map(abs, self.values)))
+
+    @cached_property
+    def fourier(self) -> tuple[Rational, ...]:
+        """The coefficients g^_0 .. g^_m of the profile."""
+        return tuple(coefficients([rational(v) for v in self.values]))
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -129,57 +181,7 @@ class Symmetric(Coded):
     @cached_property
     def known_constant(self) -> Fraction:
         """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
-        total = sum((head.a for head in self.heads), fmpq(0))
-        return Fraction(int(total.p), int(total.q))
-
-    @cached_property
-    def levels(self) -> tuple[Fraction, ...]:
-        """The values that a label's factor can take where z_0 = -1, the largest first."""
-        found = set(self.values)
-        if self.noise:
-            found |= {max(found) + min(found) - v for v in self.values}
-        return tuple(sorted(found, reverse=True))
-
-    @property
-    def two_valued(self) -> bool:
-        """Whether the profile takes two values only."""
-        return len(set(self.values)) == 2
-
-    @cached_property
-    def fourier(self) -> tuple[Rational, ...]:
-        """The coefficients g^_0 .. g^_m of the profile."""
-        return tuple(coefficients([rational(v) for v in self.values]))
-
-    @cached_property
-    def _codes(self) -> NDArray[np.uint8]:
-        """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
-        clean = [self.levels.index(v) for v in self.values]
-        return np.array([clean, self._reflected[clean]], np.uint8)
-
-    @cached_property
-    def _profile(self) -> NDArray[np.float64]:
-        return np.array([float(v) for v in self.values])
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw S uniformly among the m-subsets of 1 .. d-1."""
-        chosen = rng.choice(self.d - 1, size=self.m, replace=False)
-        return tuple(sorted(int(j) + 1 for j in chosen))
-
-    def same(self, one: Secret, other: Secret) -> bool:
-        """Return whether two secrets are the same set, in whatever order."""
-        return sorted(one) == sorted(other)
-
-    def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T."""
-        self.require_member(secret)
-        self.require_float64()
-        slope, offset, a = self._float_heads
-        require_memory(16 * len(a) * self.d**2, f"the layer of {self.spec}")
-        theta = np.zeros((len(a), self.d, self.d))
-        w = np.zeros_like(theta)
-        theta[:, secret, secret] = slope[:, None]
-        theta[:, 0, 0], w[:, 0, 0] = offset, a
-        return AttentionLayer(theta=theta, w=w, kind=self.kind)
+        return python_fraction(sum((head.a for head in self.heads), fmpq(0)))
 
     @cached_property
     def _float_heads(self) -> tuple[Array, Array, Array]:
@@ -189,19 +191,7 @@ class Symmetric(Coded):
         slope, offset, a = np.array(found).T
         return slope, offset, a
 
-    @cached_property
-    def layer_error(self) -> LayerError:
-        """Bound the error of the layer in float64, whichever member: each h by itself."""
-        self.require_float64()
-        error = counting_error(*self._float_heads, self.values, self.known_constant)
-        return LayerError(error=error, half_gap=half_gap(self.levels))
-
-    def response(self) -> NDArray[np.float64]:
-        """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
-        self.require_float64()
-        return np.asarray(sum(self.curves(np.arange(self.m + 1.0)), np.zeros(self.m + 1)))
-
-    def curves(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curves(self, at: Array) -> Array:
         """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
         log_x = 2 * math.log(self.rho) * at
         rows = [
@@ -210,20 +200,70 @@ class Symmetric(Coded):
         ]
         return np.array(rows).reshape(-1, len(at))
 
-    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        return self._profile[self._count(secret, x)]
+    @property
+    def sum_abs_a(self) -> float:
+        """Sum |a_i|: how much cancels in the layer."""
+        return sum(abs(to_float(head.a)) for head in self.heads)
 
-    def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def require_float64(self) -> None:
+        """Refuse heads that float64 cannot hold; raises ToolkitError."""
+        if self.sum_abs_a > MAX_SUM * self.scale:
+            raise ToolkitError(
+                f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
+                f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
+                "exact anyway"
+            )
+
+    def layer(self, secret: Secret) -> AttentionLayer:
+        """Build the layer: Theta_i = diag(theta_i), and W_i by `outputs`."""
+        self.require_member(secret)
+        self.require_float64()
+        slope, offset, a = self._float_heads
+        require_memory(16 * len(a) * self.d**2, f"the layer of {self.spec}")
+        theta = np.zeros((len(a), self.d, self.d))
+        theta[:, secret, secret] = slope[:, None]
+        theta[:, 0, 0] = offset
+        return AttentionLayer(theta=theta, w=self.outputs(a), kind=self.kind)
+
+    def outputs(self, a: Array) -> Array:
+        """Make the W_i of heads of amplitudes a_i, here a_i e_0 e_0^T: (heads, d, d)."""
+        w = np.zeros((len(a), self.d, self.d))
+        w[:, 0, 0] = a
+        return w
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint8]:
+        """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
+        clean = [self.levels.index(v) for v in self.values]
+        return np.array([clean, self._reflected[clean]], np.uint8)
+
+    def codes(
+        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
+    ) -> NDArray[np.uint8]:
+        """Compute the code of the label's value where z_0 = -1, reflected where `flips`: (n,)."""
+        self.require_member(secret)
+        count = np.zeros(len(words), np.uint8)  # m is at most 128
+        for j, mask in enumerate(tokens.mask(secret, self.d)):
+            if mask:
+                count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
+        return self._codes[flips.view(np.uint8), count] * self.open(words)
+
+    def _factor(self, secret: Secret, x: NDArray[Any]) -> Array:
+        self.require_member(secret)
+        hidden = list(secret)
+        return self._profile[np.count_nonzero(x[:, 0, hidden] != x[:, 1, hidden], axis=1)]
+
+    @cached_property
+    def _profile(self) -> Array:
+        return np.array([float(v) for v in self.values])
+
+    def expected(self, words: NDArray[np.uint64]) -> Array:
         """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
-        z = words[:, 0] ^ words[:, 1]
-        return self.expected_at(np.bitwise_count(z).sum(axis=1, dtype=np.intp) - 1)
-
-    def expected_at(self, minus: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known` where z_0 = -1 from the number of -1 in z_1 .. z_(d-1)."""
+        minus = np.bitwise_count(words[:, 0] ^ words[:, 1]).sum(axis=1, dtype=np.intp) - 1
         return self.fade(self.prior)[minus]
 
     @cached_property
-    def prior(self) -> NDArray[np.float64]:
+    def prior(self) -> Array:
         """The mean of g(h) over all members, by the number of -1 in z_1 .. z_(d-1): (d,)."""
         # h is hypergeometric: m draws without replacement from d - 1 places, w of them -1.
         from scipy.special import gammaln
@@ -238,17 +278,6 @@ class Symmetric(Coded):
             out[fits] += value * np.exp(logs - _log_binomial(gammaln, float(n), self.m))
         return out
 
-    def codes(
-        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
-    ) -> NDArray[np.uint8]:
-        """Compute the code of the label's value where z_0 = -1, reflected where `flips`: (n,)."""
-        self.require_member(secret)
-        count = np.zeros(len(words), np.uint8)  # m is at most 128
-        for j, mask in enumerate(tokens.mask(secret, self.d)):
-            if mask:
-                count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
-        return self._codes[flips.view(np.uint8), count] * self.open(words)
-
     @cached_property
     def unknown_variance(self) -> Fraction:
         """E (g(h) - mean over members)^2, what there is to learn: exact."""
@@ -258,53 +287,88 @@ class Symmetric(Coded):
         for k, value in enumerate(self.fourier):
             if value:
                 total += value**2 * math.comb(m, k) * (1 - fmpq(math.comb(m, k), math.comb(n, k)))
-        return Fraction(int(total.p), int(total.q))
+        return python_fraction(total)
+
+
+class Symmetric(Counting):
+    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
+
+    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
+    """
+
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
+    )
+
+    @property
+    def scheme(self) -> "Symmetric":
+        """Hidden sets whose labels these are."""
+        return self.plain
+
+    @cached_property
+    def layer_error(self) -> LayerError:
+        """Bound the error of the layer in float64, whichever member: each h by itself."""
+        self.require_float64()
+        error = counting_error(*self._float_heads, self.values, self.known_constant)
+        return LayerError(error=error, half_gap=half_gap(self.levels))
+
+    def response(self) -> Array:
+        """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
+        self.require_float64()
+        return np.asarray(sum(self.curves(np.arange(self.m + 1.0)), np.zeros(self.m + 1)))
 
     def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
         """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
         self.require_member(secret)
         rest = set(subset) - {0}
-        value = self.fourier[len(rest)] if rest <= set(secret) else fmpq(0)
-        found = (1 - 2 * self.noise) * Fraction(int(value.p), int(value.q))
+        found = Fraction(0)
+        if rest <= set(secret):
+            found = (1 - 2 * self.noise) * python_fraction(self.fourier[len(rest)])
         if not rest:
             found += 2 * self.noise * self.centre
         return (-1 if 0 in subset else 1) * found / 2
 
-    @property
-    def sum_abs_a(self) -> float:
-        """Sum |a_i|: how much cancels in the layer."""
-        return sum(abs(to_float(head.a)) for head in self.heads)
 
-    @property
-    def scale(self) -> float:
-        """The largest value of the profile in size."""
-        return float(max(map(abs, self.values)))
+class Expressed(Counting):
+    """A label that an expression gives, the field g: of h and m, or a list of m + 1 values."""
 
-    def require_float64(self) -> None:
-        """Refuse heads that float64 cannot hold; raises ToolkitError."""
-        if self.sum_abs_a > MAX_SUM * self.scale:
-            raise ToolkitError(
-                f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
-                f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
-                "exact anyway"
-            )
+    g: Expression
 
-    def require_member(self, secret: Secret) -> None:
-        """Refuse what is no secret of this family; raises UsageError."""
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
+
+    @cached_property
+    def plain(self) -> Symmetric:
+        """The profile of the same expression."""
+        return Profile(g=self.g, d=self.d, m=self.m, noise=self.noise)
+
+    def require_profile(self) -> None:
+        """Refuse an expression that is no function of h; writes it in its canonical form."""
+        object.__setattr__(self, "g", Expression(spelling(self.g)))
+        values = self.values
         require(
-            len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
-            f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
+            len(set(values)) > 1,
+            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
+            "nothing is hidden; use h, as in g=majority",
         )
-
-    def _count(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.intp]:
-        """How many j of S have z_j = -1, (n,)."""
-        self.require_member(secret)
-        hidden = list(secret)
-        return np.count_nonzero(x[:, 0, hidden] != x[:, 1, hidden], axis=1)
+        sizes = [abs(v) for v in values if v]
+        require(
+            min(sizes) >= _LEAST and max(sizes) <= 1 / _LEAST,
+            f"g={self.g} given: its values go from {_power(min(sizes))} to {_power(max(sizes))} in "
+            "size, 1e-100 to 1e100 are allowed: multiply g by a constant",
+        )
+        require(
+            len(self.levels) <= 256,
+            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
+            "at most 256 are allowed: lower m",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Profile(Symmetric):
+class Profile(Expressed, Symmetric):
     """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
 
     g: an expression of h and m, such as majority, threshold(3), mod(3), exactly(2),
@@ -328,39 +392,23 @@ class Profile(Symmetric):
 
     def __post_init__(self) -> None:
         self.require_range()
-        object.__setattr__(self, "g", Expression(spelling(self.g)))
-        values = self.values
-        require(
-            len(set(values)) > 1,
-            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
-            "nothing is hidden; use h, as in g=majority",
-        )
-        sizes = [abs(v) for v in values if v]
-        require(
-            min(sizes) >= _LEAST and max(sizes) <= 1 / _LEAST,
-            f"g={self.g} given: its values go from {_power(min(sizes))} to {_power(max(sizes))} in "
-            "size, 1e-100 to 1e100 are allowed: multiply g by a constant",
-        )
+        self.require_profile()
         require(
             self.m <= self.d - 2,
             f"m={self.m} given with d={self.d}: there is one member only, nothing is hidden; "
             f"m may be up to d - 2 = {self.d - 2}",
         )
-        require(
-            len(self.levels) <= 256,
-            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
-            "at most 256 are allowed: lower m",
-        )
-
-    @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile g(0) .. g(m)."""
-        return profile(self.g, self.m)
 
     @property
     def scheme(self) -> Symmetric:
         """The family itself; a family that is made of this class is another one."""
-        return self if type(self) is Profile else super().scheme
+        return self if type(self) is Profile else listed(self)
+
+
+def listed(family: HiddenSets) -> Profile:
+    """Write hidden sets as the profile of their values."""
+    g = Expression(f"[{','.join(map(str, family.values))}]")
+    return Profile(g=g, d=family.d, m=family.m, noise=family.noise, rho=family.rho)
 
 
 @lru_cache(maxsize=16)
@@ -389,7 +437,7 @@ def to_float(value: Rational) -> float:
     >>> to_float(fmpq(1, 3))
     0.3333333333333333
     """
-    return float(Fraction(int(value.p), int(value.q)))
+    return float(python_fraction(value))
 
 
 def log(value: Rational) -> float:

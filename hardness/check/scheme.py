@@ -14,8 +14,7 @@ from hardness.check.reading import refuse
 from hardness.check.spec import read_family
 from instances.capabilities import SCHEME
 from instances.errors import ToolkitError
-from instances.family import View
-from instances.symmetric import Symmetric
+from instances.symmetric import Symmetric, View
 from instances.threshold import python_fraction
 
 
@@ -129,8 +128,8 @@ def check_shown(family: Any, twin: Symmetric, view: View) -> None:
         _check_one(family, Scheme(twin).values)
     elif view == "three-tokens":
         _check_three(family, twin.m)
-    else:  # of positions and among others they are the twin's
-        Scheme(family if view == "hardmax" else twin).check_layer()
+    else:
+        Scheme(twin if view == "among-others" else family).check_layer()
 
 
 def _check_one(family: Any, values: list[fmpq]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -17,10 +18,8 @@ from numpy.typing import NDArray
 
 from instances.errors import ToolkitError
 from instances.families.parity import Parity
-from instances.family import View
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, counting_error
-from instances.symmetric import Symmetric
 from instances.threshold import Head, python_fraction, rational
 
 _MOST = 1e-9  # of the error of P of the layer: where rounding does more, rho is refused
@@ -50,31 +49,13 @@ class Composed(Parity):
         f"{Parity.label_text}; without noise they are P of the layer's output, P a public map"
     )
     outer_text: ClassVar[str] = "P, odd and piecewise linear, through (r(h), (-1)^h) and (1, A)"
+    view = "one-head"
+    scheme = characters = property(attrgetter("plain"))  # by layers of m heads, or m + 1
 
     d: int
     m: int
     noise: Fraction = Fraction(0)
     rho: Fraction = Fraction(17, 16)
-
-    @cached_property
-    def twin(self) -> Parity:
-        """The parities of the same sets by layers of m heads, or m + 1: they have these labels."""
-        return Parity(d=self.d, m=self.m, noise=self.noise)
-
-    @property
-    def scheme(self) -> Symmetric:
-        """The parities, of the same members."""
-        return self.twin
-
-    @property
-    def characters(self) -> Parity:
-        """The parities, of the same members."""
-        return self.twin
-
-    @property
-    def proved_as(self) -> tuple[Parity, View]:
-        """Parities, computed in another way."""
-        return self.twin, "one-head"
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:
@@ -84,7 +65,7 @@ class Composed(Parity):
     @property
     def known_constant(self) -> Fraction:
         """A of the parity."""
-        return self.twin.known_constant
+        return self.plain.known_constant
 
     @cached_property
     def nodes(self) -> tuple[tuple[Fraction, Fraction], ...]:

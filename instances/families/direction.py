@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from instances.alternating import MOST, Alternating, smooth
 from instances.capabilities import itself
 from instances.dense import Dense
-from instances.family import Hardness, HiddenSigns, Secret, require
+from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
 from instances.streams import BitStream, generator
@@ -117,12 +117,8 @@ class Direction(Dense):
 
     hidden_direction = itself
 
-    @property
-    def hidden_signs(self) -> HiddenSigns:
-        """The sign of G, which every example shows."""
-        return self._signs
-
-    def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+    def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""
         return self.response.signs(self.hidden(secret, x))[:, None]
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:

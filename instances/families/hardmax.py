@@ -12,18 +12,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from instances.expression import profile, spelling
+from instances.capabilities import itself
 from instances.families.parity import Parity, signs
-from instances.family import View, require
-from instances.layer import Kind
 from instances.layererror import Array, LayerError, half_gap
 from instances.parameters import Expression
-from instances.symmetric import Profile, Symmetric, to_float
+from instances.symmetric import Expressed, Symmetric, to_float
 from instances.threshold import Head, rational
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hardmax(Symmetric):
+class Hardmax(Expressed, Symmetric):
     """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, by hardmax attention.
 
     d, m, noise as for Parity, g as for Profile. Raises UsageError out of range.
@@ -36,6 +34,9 @@ class Hardmax(Symmetric):
     name: ClassVar[str] = "hardmax"
     example: ClassVar[str] = "hardmax:d=32,m=3"
     about: ClassVar[str] = "hidden parities and profiles by hardmax attention, exact in float64"
+    kind = "hardmax"
+    view = "hardmax"
+    scheme = itself
 
     d: int
     m: int
@@ -45,39 +46,19 @@ class Hardmax(Symmetric):
 
     def __post_init__(self) -> None:
         self.require_range()
-        object.__setattr__(self, "g", Expression(spelling(self.g)))
-        require(
-            len(set(self.values)) > 1,
-            f"g={self.g} given: it is {self.values[0]} for every h, nothing is hidden",
-        )
+        self.require_profile()
 
     @property
-    def kind(self) -> Kind:
-        """Hardmax."""
-        return "hardmax"
+    def characters(self) -> Symmetric | None:
+        """The parities with the same labels, where g is theirs."""
+        return self.plain if self.values == signs(self.m) else None
 
     @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile g(0) .. g(m)."""
-        return profile(self.g, self.m)
-
-    @property
-    def scheme(self) -> Symmetric:
-        """The family itself."""
-        return self
-
-    @property
-    def characters(self) -> Parity | None:
-        """The parities with the same labels, where g is theirs."""
+    def plain(self) -> Symmetric:
+        """The parities with the same labels, where g is theirs; else the profile."""
         if self.values != signs(self.m):
-            return None
+            return super().plain
         return Parity(d=self.d, m=self.m, noise=self.noise)
-
-    @property
-    def proved_as(self) -> tuple[Symmetric, View]:
-        """The hidden sets with the same labels."""
-        twin = self.characters
-        return twin or Profile(g=self.g, d=self.d, m=self.m, noise=self.noise), "hardmax"
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:

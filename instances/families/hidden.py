@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.families.nice import Nice
 from instances.families.parity import Parity
-from instances.family import Hardness, HiddenSigns, Secret, View, require
+from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.streams import generator
+from instances.symmetric import View
 
 Array = NDArray[np.float64]
 
@@ -75,7 +76,7 @@ class Hidden(Dense):
             f"nice={self.nice} given: the random heads, between 1 and 64; the family parity has "
             "none",
         )
-        Parity(d=self.d, m=self.hard, rho=self.rho)  # which refuses the same rho
+        _ = self.plain  # which refuses the same rho
         self.require_tokens()
         self.require_norm("scale")
         require(
@@ -84,36 +85,33 @@ class Hidden(Dense):
         )
 
     @cached_property
-    def twin(self) -> Parity:
+    def plain(self) -> Parity:
         """The parities that are hidden."""
         return Parity(d=self.d, m=self.hard, rho=self.rho)
 
     @property
     def proved_as(self) -> tuple[Parity, View]:
         """The hidden parities, among others."""
-        return self.twin, "among-others"
+        return self.plain, "among-others"
 
-    @property
-    def hardness(self) -> Hardness:
-        """That of the parities."""
-        return Hardness(
-            evidence="exact",
-            why="orthogonal hidden parts: exact for statistical queries, even of a learner that "
-            "knows all other heads; the risk is relative to the hidden part",
-        )
+    hardness = Hardness(
+        evidence="exact",
+        why="orthogonal hidden parts: exact for statistical queries, even of a learner that knows "
+        "all other heads; the risk is relative to the hidden part",
+    )
 
     @property
     def layer_heads(self) -> int:
         """Those of the parity, and the random ones."""
-        return self.twin.layer_heads + self.nice
+        return self.plain.layer_heads + self.nice
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw 256 bits, and a set."""
-        return (*super().draw(rng), *self.twin.draw(rng))
+        return (*super().draw(rng), *self.plain.draw(rng))
 
     def same(self, one: Secret, other: Secret) -> bool:
         """Return whether both the random heads and the sets are the same."""
-        return one[0] == other[0] and self.twin.same(one[1:], other[1:])
+        return one[0] == other[0] and self.plain.same(one[1:], other[1:])
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
         """1 where the hidden sets are the same, else 0."""
@@ -122,7 +120,7 @@ class Hidden(Dense):
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Put the heads of both parts together, the random ones first."""
-        hard, nice = self.twin.layer(secret[1:]), self.nice_part(secret)
+        hard, nice = self.plain.layer(secret[1:]), self.nice_part(secret)
         theta, w = zip((nice.theta, nice.w), (hard.theta, hard.w), strict=True)
         return AttentionLayer(theta=np.concatenate(theta), w=np.concatenate(w))
 
@@ -136,7 +134,7 @@ class Hidden(Dense):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Add the formula of the parity to the random heads."""
-        return self.nice_part(secret)(x) + self.twin.label(secret[1:], x)
+        return self.nice_part(secret)(x) + self.plain.label(secret[1:], x)
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate F, the label without noise."""
@@ -144,16 +142,12 @@ class Hidden(Dense):
 
     def known(self, x: NDArray[Any]) -> Array:
         """Evaluate what is known of the parity; random heads are as likely as their negatives."""
-        return self.twin.known(x)
+        return self.plain.known(x)
 
-    @property
-    def hidden_signs(self) -> HiddenSigns:
-        """The parity, where an example shows it."""
-        return self._signs
-
-    def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+    def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the parity where an example shows it, else 0: (n, 2, d) -> (n, 1)."""
         z = x[:, 0] * x[:, 1]
-        self.twin.require_member(secret[1:])
+        self.plain.require_member(secret[1:])
         return np.asarray(z[:, list(secret[1:])].prod(axis=1, dtype=float) * (z[:, 0] < 0))[:, None]
 
     def beside(self, secret: Secret, x: NDArray[Any]) -> Array:
@@ -162,7 +156,7 @@ class Hidden(Dense):
 
     def reach(self, secret: Secret) -> float:
         """Bound a row of the parity by its two values."""
-        return max(1.0, abs(float(self.twin.known_constant))) / math.sqrt(self.d)
+        return max(1.0, abs(float(self.plain.known_constant))) / math.sqrt(self.d)
 
 
 @lru_cache(maxsize=8)  # asked for a block of examples at a time

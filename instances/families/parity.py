@@ -18,65 +18,26 @@ from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret
 from instances.linearsamples import LinearSamples, of_flips
 from instances.secrets import Secrets
-from instances.symmetric import Symmetric
+from instances.symmetric import Counting, Symmetric, listed
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parity(Symmetric):
-    """The family of all parities on m of d - 1 hidden coordinates.
-
-    d: dimension of a token; m: size of the hidden set; noise: flip probability in [0, 1/2);
-    rho: e^(beta/2) of the heads, a rational above 1. Raises UsageError out of these ranges.
-
-    >>> import math
-    >>> Parity(d=1000, m=21).size == math.comb(999, 21)
-    True
-    >>> Parity(d=16, m=4, noise=Fraction(1, 10)).spec
-    'parity:d=16,m=4,noise=0.1,rho=3'
-    """
-
-    name: ClassVar[str] = "parity"
-    example: ClassVar[str] = "parity:d=32,m=3"
-    about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
-        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
-    )
-
-    d: int
-    m: int
-    noise: Fraction = Fraction(0)
-    rho: Fraction = Fraction(3)
-
-    def __post_init__(self) -> None:
-        self.require_range()
+class Parities(Counting):
+    """A label that is a parity: g(h) = (-1)^h."""
 
     @property
-    def scheme(self) -> Symmetric:
-        """The family itself; a family that is made of this class is another one."""
-        return self if type(self) is Parity else super().scheme
-
-    characters = itself
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile: 1, -1, 1, ..."""
+        return signs(self.m)
 
     @cached_property
-    def linear_forms(self) -> Lpn:
-        """Hidden parities on m of d - 1 coordinates as LPN with secrets of weight m.
+    def plain(self) -> "Symmetric":
+        """The parities of the same sets."""
+        return Parity(d=self.d, m=self.m, noise=self.noise)
 
-        >>> Parity(d=21, m=3).linear_forms.spec[:21]
-        'lpn:beta=40,h=3,heads'
-        """
-        return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample, of a secret with m ones."""
-        secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
-        return of_flips(self.size, secrets, self.noise)
-
-    @property
+    @cached_property
     def noisy_parities(self) -> Lpn:
-        """The same."""
-        return self.linear_forms
+        """Hidden parities on m of d - 1 coordinates as LPN with secrets of weight m."""
+        return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
 
     def to_linear(self, secret: Secret) -> Secret:
         """Write a hidden set as d - 1 bits."""
@@ -97,24 +58,17 @@ class Parity(Symmetric):
         return ("queries", second, "lowdegree", "student")
 
     @property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile: 1, -1, 1, ..."""
-        return signs(self.m)
-
-    @property
     def hardness(self) -> Hardness:
         """Members are exactly orthogonal; other algorithms are another matter."""
-        if self.noise:
-            return Hardness(
-                evidence="exact",
-                why="orthogonal members: exact for statistical queries; for all algorithms only "
-                "the assumption that learning (sparse) parity with noise is hard",
-            )
-        return Hardness(
-            evidence="exact",
-            why="orthogonal members: exact for statistical queries; without noise Gaussian "
-            "elimination, which is no statistical-query algorithm, learns it fast",
+        other = (
+            "for all algorithms only the assumption that learning (sparse) parity with noise is "
+            "hard"
+            if self.noise
+            else "without noise Gaussian elimination, which is no statistical-query algorithm, "
+            "learns it fast"
         )
+        why = f"orthogonal members: exact for statistical queries; {other}"
+        return Hardness(evidence="exact", why=why)
 
     # The mean over all members is K_m(w)/C(d-1,m): its squared norm is 1/N. Leaving it out keeps
     # members exactly orthonormal, and changes a relative risk by a factor of 1 - 1/N at most.
@@ -147,6 +101,54 @@ class Parity(Symmetric):
         out &= (words[:, 0, 0] ^ words[:, 1, 0]).astype(np.uint8)
         out &= np.uint8(1)
         return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parity(Parities, Symmetric):
+    """The family of all parities on m of d - 1 hidden coordinates.
+
+    d: dimension of a token; m: size of the hidden set; noise: flip probability in [0, 1/2);
+    rho: e^(beta/2) of the heads, a rational above 1. Raises UsageError out of these ranges.
+
+    >>> import math
+    >>> Parity(d=1000, m=21).size == math.comb(999, 21)
+    True
+    >>> Parity(d=16, m=4, noise=Fraction(1, 10)).spec
+    'parity:d=16,m=4,noise=0.1,rho=3'
+    """
+
+    name: ClassVar[str] = "parity"
+    example: ClassVar[str] = "parity:d=32,m=3"
+    about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
+    )
+    characters = itself
+
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def __post_init__(self) -> None:
+        self.require_range()
+
+    @property
+    def scheme(self) -> Symmetric:
+        """The family itself; a family that is made of this class is another one."""
+        return self if type(self) is Parity else listed(self)
+
+    @property
+    def linear_forms(self) -> Lpn:
+        """A label is one equation mod 2."""
+        return self.noisy_parities
+
+    @property
+    def linear_samples(self) -> LinearSamples:
+        """A label is a sample, of a secret with m ones."""
+        secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
+        return of_flips(self.size, secrets, self.noise)
 
 
 def signs(m: int) -> tuple[Fraction, ...]:

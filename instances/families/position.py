@@ -1,16 +1,16 @@
-"""Hidden parities as two-token layers that read positions, with any public output matrix W_0.
+"""Hidden sets that two-token layers show by positions, with any public output matrix W_0.
 
 Coordinate 0 of a token is its position: +1 in token 1 and -1 in token 2, in every example. So
 z = X_1 * X_2 has z_0 = -1 always, a head has a free bias, and W_i = a_i W_0 for any W_0. With
 A = sum_i a_i the layer is, exactly,
 
-    F_1 = A/2 (x_1 + x_2) W_0 + chi_S(z)/2 (x_1 - x_2) W_0,
+    F_1 = A/2 (x_1 + x_2) W_0 + g(h)/2 (x_1 - x_2) W_0,
 
 and F_2 the same with - in the middle. Given z, E|(x_1 - x_2) W_0|^2 is a constant plus a weighted
-sum of the z_j, so that sets of one size stay exactly orthogonal. docs/families/beyond.md
+sum of the z_j. Where all g(h), or no g(h), change their sign with z, a product of two members has
+the mean 0 with every z_j: correlations are those without the weights. docs/families/beyond.md
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,15 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.coded import Coded
-from instances.families.lwe import Lpn
-from instances.families.parity import Parity
-from instances.family import Hardness, Secret, View, require
+from instances.families.parity import Parities
+from instances.family import require
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
 from instances.limits import require_memory
 from instances.questions import Questions
 from instances.streams import BitStream, key
+from instances.symmetric import Counting
 
 MATRICES = ("identity", "corner", "gaussian")
 _UNIT = 2.0**-20  # of entries of W_0: sums of them are exact in float64, in any order
@@ -36,123 +35,33 @@ _UNIT = 2.0**-20  # of entries of W_0: sums of them are exact in float64, in any
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParityPosition(Coded):
-    """The family of all parities on m of d - 1 hidden coordinates, seen through W_0.
+class Positions(Counting):
+    """The view: every example shows g(h) through W_0, which is the field w0.
 
-    d, m, noise, rho: as of Parity. w0: identity, corner (e_0 e_0^T) or gaussian (entries N(0, 1),
-    rounded to multiples of 2^-20, a function of d alone). Raises UsageError out of range.
-
-    >>> family = ParityPosition(d=8, m=3)
-    >>> family.spec, family.size
-    ('parity_position:d=8,m=3,noise=0,rho=3,w0=identity', 35)
-    >>> examples = family.instance(0).examples(0, 100)
-    >>> bool((abs(family.instance(0).layer()(examples.x) - examples.y) < 1e-12).all())
-    True
+    w0: identity, corner (e_0 e_0^T) or gaussian (entries N(0, 1), rounded to multiples of 2^-20, a
+    function of d alone). g is odd or even: g(m - h) is -g(h) for all h, or g(h) for all h.
     """
 
-    name: ClassVar[str] = "parity_position"
-    example: ClassVar[str] = "parity_position:d=32,m=3,w0=gaussian"
-    about: ClassVar[str] = "hidden parities shown in every example, positions, any output matrix"
+    view = "positions"
     label_text: ClassVar[str] = (
         "bit j of a token is 1 where coordinate j is -1; coordinate 0 is +1 in token 1, -1 in "
-        "token 2; Y[l] = A/2 (X_1 + X_2) W_0 + (1 - 2 code)/2 (X_l - X_other) W_0"
+        "token 2; Y[l] = A/2 (X_1 + X_2) W_0 + levels[code]/2 (X_l - X_other) W_0"
     )
     open_share: ClassVar[Fraction] = Fraction(1)
+    questions = Questions(tokens="boolean", fixed=((0, 0, 1), (1, 0, -1)))
 
-    d: int
-    m: int
-    noise: Fraction = Fraction(0)
-    rho: Fraction = Fraction(3)
-    w0: str = "identity"
+    w0: str
 
-    def __post_init__(self) -> None:
-        self.twin.require_range()
+    def require_range(self) -> None:
+        """Refuse parameters out of range; raises UsageError."""
+        super().require_range()
         require(self.w0 in MATRICES, f"w0={self.w0} given: one of {', '.join(MATRICES)}")
-
-    @cached_property
-    def twin(self) -> Parity:
-        """The parities of the same sets, shown in half of the examples and in one column."""
-        return Parity(d=self.d, m=self.m, noise=self.noise, rho=self.rho)
-
-    @property
-    def proved_as(self) -> tuple[Parity, View]:
-        """Parities that every example shows, through vectors of known mean squared length."""
-        return self.twin, "positions"
-
-    @property
-    def hardness(self) -> Hardness:
-        """Members are exactly orthogonal; other algorithms are another matter."""
-        return self.twin.hardness
-
-    @property
-    def noisy_parities(self) -> Lpn:
-        """A label is one equation."""
-        return self.twin.noisy_parities
-
-    def to_linear(self, secret: Secret) -> Secret:
-        """Write a hidden set as d - 1 bits."""
-        return self.twin.to_linear(secret)
-
-    def from_linear(self, s: Secret) -> Secret:
-        """List the places of the bits that are 1."""
-        return self.twin.from_linear(s)
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Those of parities."""
-        return self.twin.default_learners
-
-    @property
-    def size(self) -> int:
-        """The number of members: C(d-1, m)."""
-        return self.twin.size
-
-    def members(self) -> Iterator[Secret]:
-        """List the m-subsets of 1 .. d-1 in lexicographic order."""
-        return self.twin.members()
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw S uniformly among the m-subsets of 1 .. d-1."""
-        return self.twin.draw(rng)
-
-    def same(self, one: Secret, other: Secret) -> bool:
-        """Return whether two secrets are the same set, in whatever order."""
-        return self.twin.same(one, other)
-
-    @property
-    def layer_heads(self) -> int:
-        """The number of heads: m, and a bias head for even m."""
-        return self.twin.layer_heads
-
-    def curves(self, at: Array) -> Array:
-        """Evaluate what every head adds to the factor at h = `at`: (n,) -> (heads, n)."""
-        return self.twin.curves(at)
-
-    @property
-    def known_constant(self) -> Fraction:
-        """A, the sum of all a_i: what is known of a label is A/2 (x_1 + x_2) W_0."""
-        return self.twin.known_constant
-
-    @property
-    def shares(self) -> tuple[Fraction, ...]:
-        """A fair coin."""
-        return self.twin.shares
-
-    @cached_property
-    def unknown_variance(self) -> Fraction:
-        """1: the squared norm of a parity."""
-        return Fraction(1)
-
-    def expected(self, words: NDArray[np.uint64]) -> Array:
-        """Return 0, what is known of a parity, for packed tokens: (n, k, words) -> (n,)."""
-        return np.zeros(len(words))
-
-    def codes(
-        self, secret: Secret, words: NDArray[np.uint64], errors: NDArray[np.bool_]
-    ) -> NDArray[np.uint8]:
-        """Compute the parity of z on S, flipped where `errors`: (n,)."""
-        return self.twin.codes(secret, words, errors)
+        back = self.values[::-1]
+        require(
+            back in (self.values, tuple(-v for v in self.values)),
+            f"{self.name} given: g(m - h) must be g(h) for every h, or -g(h) for every h; the "
+            "majority is for an odd m",
+        )
 
     def placed(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Write the positions into packed tokens: coordinate 0 is +1 in token 1, -1 in token 2."""
@@ -160,11 +69,6 @@ class ParityPosition(Coded):
         out[:, 0, 0] &= ~np.uint64(1)
         out[:, 1, 0] |= np.uint64(1)
         return out
-
-    @property
-    def questions(self) -> Questions:
-        """Tokens of -1 and +1 with their positions."""
-        return Questions(tokens="boolean", fixed=((0, 0, 1), (1, 0, -1)))
 
     @cached_property
     def matrix(self) -> Array:
@@ -181,10 +85,9 @@ class ParityPosition(Coded):
         """The diagonal of W_0 where it has nothing else."""
         return np.ones(self.d) if self.w0 == "identity" else np.eye(self.d)[0]
 
-    def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer: Theta_i of the parity with the same secret, W_i = a_i W_0."""
-        found = self.twin.layer(secret)
-        return AttentionLayer(theta=found.theta, w=found.w[:, :1, :1] * self.matrix)
+    def outputs(self, a: Array) -> Array:
+        """Make the W_i = a_i W_0: (heads, d, d)."""
+        return a[:, None, None] * self.matrix
 
     def _halves(self, x: NDArray[Any]) -> tuple[Array, Array]:
         """Evaluate (x_1 + x_2)/2 W_0 and (x_1 - x_2)/2 W_0: (n, 2, d) -> (n, d) each."""
@@ -226,19 +129,20 @@ class ParityPosition(Coded):
     @property
     def trivial_risk(self) -> float:
         """E ||F - known||^2: what a relative risk of 1 stands for."""
-        return (1 - 2 * float(self.noise)) ** 2 * self.power
+        _ = super().trivial_risk  # which refuses a family in which nothing is hidden
+        return (1 - 2 * float(self.noise)) ** 2 * float(self.unknown_variance) * self.power
 
     @cached_property
     def risk_bound(self) -> float:
         """The largest relative loss of a clipped prediction on one pair of tokens, or more.
 
-        4 times the largest |x_1 - x_2|^2 / 2 through W_0, over its mean.
+        That of a factor, times the largest |x_1 - x_2|^2 through W_0 over `power`.
         """
         largest = float(self._rows.sum())  # where the rows are orthogonal
         if self.w0 == "gaussian":
             rows = float(np.sqrt(self._rows).sum())
             largest = min(rows**2, float(np.linalg.norm(self.matrix, 2)) ** 2 * self.d)
-        return 4 * 2 * largest / self.power
+        return super().risk_bound * 2 * largest / self.power
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far a member's layer may be from the formula by rounding.
@@ -246,9 +150,38 @@ class ParityPosition(Coded):
         1e-12 of the size of a label up to sum |a_i| = 200, and in proportion above.
         """
         size = float(np.abs(self.matrix).sum(axis=0).max())
-        return 1e-12 * size * max(1.0, self.twin.sum_abs_a / 200)
+        return 1e-12 * size * max(self.scale, self.sum_abs_a / 200)
 
     @property
     def layer_error(self) -> LayerError:
         """Claim nothing: the bound is for labels of one column."""
         return unknown(self.levels, "a bound is known for labels of one column only")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParityPosition(Parities, Positions):
+    """The family of all parities on m of d - 1 hidden coordinates, seen through W_0.
+
+    d, m, noise, rho: as of Parity; w0: as of Positions. Raises UsageError out of range.
+
+    >>> family = ParityPosition(d=8, m=3)
+    >>> family.spec, family.size
+    ('parity_position:d=8,m=3,noise=0,rho=3,w0=identity', 35)
+    >>> examples = family.instance(0).examples(0, 100)
+    >>> bool((abs(family.instance(0).layer()(examples.x) - examples.y) < 1e-12).all())
+    True
+    """
+
+    name: ClassVar[str] = "parity_position"
+    example: ClassVar[str] = "parity_position:d=32,m=3,w0=gaussian"
+    about: ClassVar[str] = "hidden parities shown in every example, positions, any output matrix"
+    label_text: ClassVar[str] = Positions.label_text.replace("levels[code]", "(1 - 2 code)")
+
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+    w0: str = "identity"
+
+    def __post_init__(self) -> None:
+        self.require_range()

@@ -12,7 +12,7 @@ the third with them.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from instances.dense import Dense
 from instances.errors import ToolkitError
-from instances.families.parity import Parity
-from instances.family import Hardness, HiddenSigns, Secret, View
+from instances.families.parity import Parity, signs
+from instances.family import Hardness, Secret
 from instances.hiddenfunction import HiddenFunction
 from instances.layer import AttentionLayer
 from instances.streams import BitStream
-from instances.symmetric import MAX_SUM, log, to_float
+from instances.symmetric import MAX_SUM, HiddenSets, log, to_float
 from instances.threetokens import Head, heads_needed, three_token_heads
 
 MOST_M = 6  # that float64 holds: sums of |a_i| are 92, 742, 2485 and 2e4 at m = 2 .. 5, rho = 2
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tokens3(Dense):
+class Tokens3(HiddenSets, Dense):
     """All parities on m of d - 1 hidden coordinates, on three tokens.
 
     noise: flip probability in [0, 1/2). rho: slopes of the heads are multiples of ln(rho)/2. Raises
@@ -58,6 +58,7 @@ class Tokens3(Dense):
     k = 3
     tokens = "boolean"
     default_learners: ClassVar[tuple[str, ...]] = ("student", "levenberg", "staged", "linear")
+    view = "three-tokens"
 
     d: int
     m: int
@@ -65,17 +66,17 @@ class Tokens3(Dense):
     rho: Fraction = Fraction(2)
 
     def __post_init__(self) -> None:
-        Parity(d=self.d, m=self.m, noise=self.noise, rho=self.rho)  # which refuses the same ranges
-
-    @cached_property
-    def twin(self) -> Parity:
-        """The parities on two tokens that have the same hidden sets and noise."""
-        return Parity(d=self.d, m=self.m, noise=self.noise)
+        self.require_range()
 
     @property
-    def proved_as(self) -> tuple[Parity, View]:
-        """Its twin, on three tokens."""
-        return self.twin, "three-tokens"
+    def values(self) -> tuple[Fraction, ...]:
+        """Those of a parity."""
+        return signs(self.m)
+
+    @cached_property
+    def plain(self) -> Parity:
+        """The parities on two tokens that have the same hidden sets and noise."""
+        return Parity(d=self.d, m=self.m, noise=self.noise)
 
     @property
     def hardness(self) -> Hardness:
@@ -90,23 +91,6 @@ class Tokens3(Dense):
     def layer_heads(self) -> int:
         """One for each case of a row, and one more."""
         return heads_needed(self.m)
-
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        """The number of members: C(d-1, m)."""
-        return self.twin.size
-
-    def members(self) -> Iterator[Secret]:
-        """List the m-subsets of 1 .. d-1."""
-        return self.twin.members()
-
-    def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw S uniformly."""
-        return self.twin.draw(rng)
-
-    def same(self, one: Secret, other: Secret) -> bool:
-        """Return whether two secrets are the same set."""
-        return self.twin.same(one, other)
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:
@@ -125,7 +109,7 @@ class Tokens3(Dense):
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag, with a slope on S; W_i = a_i e_0 e_0^T."""
-        self.twin.require_member(secret)
+        self.require_member(secret)
         theta = np.zeros((self.layer_heads, self.d, self.d))
         w = np.zeros_like(theta)
         for i, head in enumerate(self.heads):
@@ -135,12 +119,12 @@ class Tokens3(Dense):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the formula without noise."""
-        return _labelled(x, self._signs(secret, x))
+        return _labelled(x, self.hidden_signs(secret, x))
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate F = E[Y|X]: noise fades a bit by 1 - 2 eta, the product by its square."""
         fade = float(1 - 2 * self.noise)
-        return _labelled(x, self._signs(secret, x) * np.where(_odd(x), fade**2, fade))
+        return _labelled(x, self.hidden_signs(secret, x) * np.where(_odd(x), fade**2, fade))
 
     @property
     def hidden_function(self) -> HiddenFunction:
@@ -170,13 +154,12 @@ class Tokens3(Dense):
             first_step=True,
         )
 
-    @property
-    def hidden_signs(self) -> HiddenSigns:
-        """The signs of all three rows, so that correlations are those of the labels."""
-        return self._signs
+    def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the signs of all three rows: (n, 3, d) -> (n, 3), 0 where nothing is shown.
 
-    def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
-        self.twin.require_member(secret)
+        Of all three, so that correlations are those of the labels.
+        """
+        self.require_member(secret)
         own = x[:, :, list(secret)].prod(axis=2, dtype=x.dtype).astype(np.float64)
         odd = _odd(x)
         of_odd = (own * odd).sum(axis=1, keepdims=True)  # 0 where no token is odd

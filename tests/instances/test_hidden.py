@@ -31,7 +31,7 @@ def test_the_layer_is_both_parts(spec):
     instance = parse(spec).instance(2)
     family, secret = instance.family, instance.hidden.secret
     x, layer = instance.examples(0, 500).x, instance.layer()
-    hard, nice = family.twin.layer(secret[1:]), family.nice_part(secret)
+    hard, nice = family.plain.layer(secret[1:]), family.nice_part(secret)
     assert layer.m == family.layer_heads == hard.m + nice.m
     assert np.abs(layer(x) - family.label(secret, x)).max() < 1e-12
     assert np.abs(nice(x) + hard(x) - layer(x)).max() < 1e-12
@@ -98,7 +98,7 @@ def test_a_query_may_subtract_the_other_heads():
     x = EVERY
     for number in (3, 4):
         moved = SMALL.label((number, 1, 2), x) - SMALL.label((number, 1, 3), x)
-        twin = SMALL.twin.label((1, 2), x) - SMALL.twin.label((1, 3), x)
+        twin = SMALL.plain.label((1, 2), x) - SMALL.plain.label((1, 3), x)
         assert np.abs(moved - twin).max() < 1e-12
 
 

@@ -130,8 +130,8 @@ def test_sampling_agrees_and_refuses_signs_of_another_set(monkeypatch):
     found.require()
     assert 14_000 < found.gram.used < 16_000
     kind = type(family)
-    right = kind._signs
-    monkeypatch.setattr(kind, "_signs", lambda self, s, x: right(self, (1, s[-1]), x))
+    right = kind.hidden_signs
+    monkeypatch.setattr(kind, "hidden_signs", lambda self, s, x: right(self, (1, s[-1]), x))
     wrong = verify(family, members=10, samples=20_000)
     assert wrong.disagreements > 0
     assert not wrong.agrees
