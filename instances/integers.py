@@ -1,12 +1,13 @@
-"""Distributions on a few integers: what secrets and errors of LWE-style instances are drawn from.
+"""Laws on a few integers: what secrets and errors of LWE-style instances are drawn from.
 
-Every distribution is exactly what is sampled: its probabilities are multiples of 2^-64, and a value
-is a function of one random 64-bit word.
+A law is exactly what is sampled: its probabilities are multiples of 2^-64, and a value is a
+function of one random 64-bit word.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -21,7 +22,9 @@ _MAX_SIGMA = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class Integers:
-    """A distribution on the integers `values`, ascending; `counts` are out of 2^64 and above 0.
+    """A law on the integers `values`, ascending; `counts` are out of 2^64 and above 0.
+
+    kind: what such a law is called, as "gaussian".
 
     >>> coin = integers({0: Fraction(1, 2), 1: Fraction(1, 2)})
     >>> coin.draw(np.array([0, 2**63 - 1, 2**63], np.uint64)).tolist()
@@ -30,11 +33,28 @@ class Integers:
 
     values: tuple[int, ...]
     counts: tuple[int, ...]
+    kind: str = field(default="", compare=False, repr=False)
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
         """The probabilities, exactly."""
         return tuple(Fraction(c, _WORDS) for c in self.counts)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The probabilities in float64."""
+        return np.array(self.counts, np.float64) / 2.0**64
+
+    def residues(self, q: int) -> Counter[int]:
+        """Count, out of 2^64, how often each residue mod q is drawn.
+
+        >>> uniform((0, 4)).residues(4) == {0: 2**64}
+        True
+        """
+        out: Counter[int] = Counter()
+        for value, count in zip(self.values, self.counts, strict=True):
+            out[value % q] += count
+        return out
 
     @cached_property
     def mean(self) -> float:
@@ -69,29 +89,28 @@ class Integers:
 
     def without_zero(self) -> "Integers":
         """Condition on not being 0."""
-        pairs = zip(self.values, self.weights, strict=True)
-        kept = {v: w for v, w in pairs if v}
+        kept = {v: w for v, w in zip(self.values, self.weights, strict=True) if v}
         total = sum(kept.values())
-        return integers({v: w / total for v, w in kept.items()})
+        return integers({v: w / total for v, w in kept.items()}, self.kind)
 
 
-def integers(weights: dict[int, Fraction]) -> Integers:
+def integers(weights: dict[int, Fraction], kind: str = "") -> Integers:
     """Round probabilities that add up to 1 to multiples of 2^-64; the likeliest takes the rest."""
     counts = {v: math.floor(w * _WORDS) for v, w in sorted(weights.items())}
     likeliest = max(counts, key=lambda v: counts[v])
     counts[likeliest] += _WORDS - sum(counts.values())
     kept = {v: c for v, c in counts.items() if c}
-    return Integers(values=tuple(kept), counts=tuple(kept.values()))
+    return Integers(values=tuple(kept), counts=tuple(kept.values()), kind=kind)
 
 
 def uniform(values: Iterable[int]) -> Integers:
-    """Make the uniform distribution on some integers.
+    """Make the uniform law on some integers.
 
     >>> uniform(range(-1, 2)).values
     (-1, 0, 1)
     """
     found = sorted(values)
-    return integers({v: Fraction(1, len(found)) for v in found})
+    return integers({v: Fraction(1, len(found)) for v in found}, "uniform")
 
 
 def centred_binomial(eta: int) -> Integers:
@@ -101,8 +120,8 @@ def centred_binomial(eta: int) -> Integers:
     1.0
     """
     require(1 <= eta <= 64, f"eta={eta} given: a centred binomial takes 1 to 64")
-    whole = 4**eta
-    return integers({v: Fraction(math.comb(2 * eta, eta + v), whole) for v in range(-eta, eta + 1)})
+    reach = range(-eta, eta + 1)
+    return integers({v: Fraction(math.comb(2 * eta, eta + v), 4**eta) for v in reach}, "cbd")
 
 
 def gaussian(sigma: Fraction | float) -> Integers:
@@ -119,9 +138,9 @@ def gaussian(sigma: Fraction | float) -> Integers:
     reach = math.ceil(s * math.sqrt(2 * 66 * math.log(2))) + 1
     weights = [Fraction(math.exp(-(x * x) / (2 * s * s))) for x in range(reach + 1)]
     whole = weights[0] + 2 * sum(weights[1:])
-    return integers({x: weights[abs(x)] / whole for x in range(-reach, reach + 1)})
+    return integers({x: weights[abs(x)] / whole for x in range(-reach, reach + 1)}, "gaussian")
 
 
 def bernoulli(rate: Fraction) -> Integers:
     """Make the bit that is 1 with probability `rate`."""
-    return integers({0: 1 - rate, 1: rate})
+    return integers({0: 1 - rate, 1: rate}, "flips")

@@ -3,10 +3,10 @@
 Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is written in the bits of
 z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
 uniform; for a prime q the L bits of a number are reduced mod q, and a is uniform up to a
-statistical distance of n q / 2^(L+2). Coordinate 0 is public. For a secret s of Z_q^n, an error e
-and a public map `table` of Z_q to levels the label is
+statistical distance of n q / 2^(L+2). Coordinate 0 is public. A family is a law of secrets s of
+Z_q^n, a law of errors e, and a rounding of Z_q to codes, each of which has a level:
 
-    Y[l, 0] = X[l, 0] * level[table[(<a, s> + e) mod q]] where z_0 = -1, else 0,
+    Y[l, 0] = X[l, 0] * level of (<a, s> + e) mod q where z_0 = -1, else 0,
 
 and 0 in every other column. With w_{j,b} = 2^b s_j mod q, centred, t = <w, bits> is an integer that
 is <a, s> mod q, so heads with theta_j = beta w_j are threshold units in t. [Regev05, BPR12]
@@ -17,34 +17,112 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import bits, steps, tokens
+from instances import residues, steps, tokens
 from instances.capabilities import itself
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
-from instances.independence import obstacle
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, half_gap, step_error, sum_above, unknown
 from instances.limits import require_memory
+from instances.linearsamples import LinearSamples, told
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
 from instances.secrets import Secrets
 from instances.streams import BitStream
 
+MOST_VALUES = 1 << 15  # of a law that a certificate writes down
 SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
+_LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
 _MAX_TABLE = 1 << 16
 _MAX_EXACT = 1000  # heads of an exact solve
 _SPARE_BITS = 30  # of a number that is reduced mod a prime
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rounding:
+    """What a label shows of t = <a, s> + e mod q: a code, which has a level.
+
+    shows: "residue", t itself; "interval", which of `parts` equal intervals of Z_q has t; "window",
+    whether the first has; "table", codes[t] of `values`, of which no bound is known.
+
+    >>> found = Rounding(q=8, parts=4, shows="interval")
+    >>> found.place(np.arange(8)).tolist(), [str(v) for v in found.levels]
+    ([0, 0, 1, 1, 2, 2, 3, 3], ['1', '1/3', '-1/3', '-1'])
+    """
+
+    q: int
+    parts: int
+    shows: Literal["residue", "interval", "window", "table"]
+    codes: tuple[int, ...] = ()
+    values: tuple[Fraction, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The residues of an interval."""
+        return self.q // self.parts
+
+    @property
+    def step(self) -> int | None:
+        """How many residues, in order, a code tells apart; None where codes do not place t."""
+        return self.width if self.shows in ("residue", "interval") else None
+
+    @property
+    def outcomes(self) -> int:
+        """The number of codes, at any q."""
+        return {"window": 2, "table": len(self.values)}.get(self.shows, self.parts)
+
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """-1, -1 + 2/q, .. of residues; 1, .., -1 of intervals; 0 and 1, in a window."""
+        match self.shows:
+            case "residue":
+                return tuple(Fraction(2 * v, self.q) - 1 for v in range(self.q))
+            case "interval":
+                return tuple(1 - Fraction(2 * v, self.parts - 1) for v in range(self.parts))
+            case "window":
+                return (Fraction(0), Fraction(1))
+        return self.values
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The part of Z_q that has each code."""
+        match self.shows:
+            case "window":
+                return (1 - Fraction(1, self.parts), Fraction(1, self.parts))
+            case "table":
+                counts = np.bincount(self.codes, minlength=self.outcomes)
+                return tuple(Fraction(int(v), self.q) for v in counts)
+        return (Fraction(1, self.parts),) * self.parts
+
+    @property
+    def entropy(self) -> float:
+        """The bits of a code where t is uniform."""
+        if self.step is not None:
+            return math.log2(self.parts)
+        return -sum(float(p) * math.log2(p) for p in self.shares if p)
+
+    @property
+    def error(self) -> Integers | None:
+        """The law of b - t, where b is the least residue that has a code; None where it is 0."""
+        return uniform(range(1 - self.step, 1)) if self.step is not None and self.step > 1 else None
+
+    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the code of each residue: (N,) -> (N,)."""
+        if self.shows == "table":
+            return np.array(self.codes, np.intp)[t]
+        found = t // self.width
+        return (found == 0).astype(np.intp) if self.shows == "window" else found
+
+
+@dataclass(frozen=True, kw_only=True)
 class Modular(Coded):
-    """A family of functions of <a, s> mod q; a subclass may give its own levels and table of them.
+    """A family of functions of <a, s> mod q; a subclass gives its `rounding`, and `errors` if any.
 
     n: the dimension of a and s; q: a prime or a power of two. secret: binary, ternary, uniform,
     gaussian or cbd, with h entries that are not 0 (0: any number) and the standard deviation or eta
@@ -53,6 +131,8 @@ class Modular(Coded):
     """
 
     noise = Fraction(0)  # errors are no flips
+    assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
+    exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     n: int
     q: int
     secret: str = "uniform"
@@ -67,80 +147,59 @@ class Modular(Coded):
         self.require_range()
 
     @property
-    def assumption(self) -> str | None:
-        """What is known of all algorithms, not only of statistical queries; None for nothing."""
+    def rounding(self) -> Rounding:
+        """What labels show of <a, s> + e mod q."""
+        raise NotImplementedError(f"{type(self).__name__} gives no `rounding`")
+
+    @property
+    def errors(self) -> Integers | None:
+        """The law of e; None where there is none."""
         return None
 
     @property
     def hardness(self) -> Hardness:
-        """Exact for statistical queries where members are independent; `assumption` for others."""
-        if self.assumption is None:
+        """Exact for statistical queries where members are independent; `assumed` for others."""
+        if self.assumed is None:
             return super().hardness
-        reason = obstacle(self)
+        linear = self.rounding.step == 1 and self.errors is None
+        known, reason = self.exact_text if linear else self.assumed, obstacle(self)
         if reason:
-            why = f"{self.assumption}; no certificate: {reason}"
-            return Hardness(evidence="assumption", why=why)
+            return Hardness(evidence="assumption", why=f"{known}; no certificate: {reason}")
         return Hardness(
             evidence="exact",
             why="independent members: exact for statistical queries, and lattice attacks ask none; "
-            f"for all algorithms: {self.assumption}",
+            f"for all algorithms: {known}",
         )
 
     @property
-    def outcomes(self) -> int:
-        """The number of levels, at any q."""
-        return self.q
-
-    @cached_property
     def levels(self) -> tuple[Fraction, ...]:
-        """1, ..., -1 in equal steps."""
-        return tuple(1 - Fraction(2 * v, self.outcomes - 1) for v in range(self.outcomes))
+        """Those of the codes."""
+        if self.rounding.outcomes > _MAX_TABLE:
+            self.require_table()
+        return self.rounding.levels
 
     @cached_property
     def table(self) -> NDArray[np.intp]:
-        """Which level each element of Z_q has: here, that of its equal part of Z_q, (q,)."""
+        """The code of each element of Z_q, (q,)."""
         self.require_table()
-        return np.arange(self.q) * self.outcomes // self.q
-
-    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
-        """Return which level each of <a, s> + e mod q has, by the table: (n,) -> (n,)."""
-        return self.table[t]
-
-    @property
-    def rarest(self) -> Fraction:
-        """The probability of the rarest level where <a, s> mod q is uniform."""
-        return Fraction(1, self.outcomes)
-
-    @property
-    def intervals(self) -> int:
-        """Equal intervals of Z_q: without error the level is that of the one that has <a, s>."""
-        return self.outcomes
-
-    @property
-    def step(self) -> int | None:
-        """Equal intervals of how many residues a label tells apart, in order; None for others."""
-        return self.q // self.outcomes
-
-    @property
-    def errors(self) -> Integers | None:
-        """The distribution of e; None where there is none."""
-        return None
-
-    @property
-    def rounding(self) -> Integers | None:
-        """The distribution of b - <a, s> mod q that rounding makes; None where it makes none."""
-        return uniform(range(1 - self.step, 1)) if self.step is not None and self.step > 1 else None
-
-    def least(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Compute b, the least <a, s> + e mod q of which a label has each code: (n,).
-
-        Raises UsageError for labels that do not place <a, s>, as those of a window.
-        """
-        if self.step is None:
-            raise UsageError(f"{self.name} given: its labels do not say where <a, s> mod q is")
-        return codes * self.step
+        return self.rounding.place(np.arange(self.q))
 
     linear_forms = itself
+
+    @property
+    def linear_samples(self) -> LinearSamples | None:
+        """A label is a sample; of a window one that is 1, as b then is 0 .. q/parts - 1."""
+        found = self.rounding
+        if found.shows == "table":
+            return None
+        return LinearSamples(
+            secrets=self.secrets,
+            errors=self.errors,
+            information=self.information,
+            width=found.width,
+            noise=self.noise,
+            labels=found.parts if found.shows == "window" else 1,
+        )
 
     @property
     def default_learners(self) -> tuple[str, ...]:
@@ -177,37 +236,69 @@ class Modular(Coded):
             f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
             "that float64 counts to, lower beta",
         )
-        self._require_labels()
-        _ = self.secrets  # refuses what it cannot draw
-
-    def _require_labels(self) -> None:
-        if self.labels == "formula":
-            return
+        by_layer = self.labels == "layer"
         require(
-            self.errors is None,
+            not by_layer or self.errors is None,
             f"labels=layer given for {self.name} with errors: the layer is E[Y|X], which gives "
             "<a, s> away without error; take labels=formula",
         )
         require(
-            self.heads == "exact" or self.beta >= SATURATED,
+            not by_layer or self.heads == "exact" or self.beta >= SATURATED,
             f"labels=layer given with beta={self.beta}: heads that are not saturated reveal how "
             "far t is from a step, from which lattice reduction finds s; take "
             f"beta={SATURATED} or more, heads=exact, or labels=formula",
         )
+        require(
+            self.errors is None or self.rounding.step == 1,
+            f"{self.name} given with errors: each residue needs a code of its own",
+        )
 
     @cached_property
     def secrets(self) -> Secrets:
-        """The distribution of the secret."""
+        """The law of the secret."""
         return Secrets(kind=self.secret, n=self.n, q=self.q, h=self.h, spread=self.spread)
 
     @property
+    def multiples(self) -> int | None:
+        """How many secrets are of one member: 1, but for windows of one residue.
+
+        These see whether <a, s> is 0, as it is where a multiple of it by a unit is. None where it
+        is not the same for all members.
+        """
+        if self.rounding.shows != "window" or self.rounding.width > 1:
+            return 1
+        entries = self.secrets.entries
+        if entries is None:
+            return self.q // 2 if self.q % 2 == 0 else self.q - 1
+        return len(set(entries.values) - {0}) if max(entries.values) == 1 else None
+
+    @property
     def size(self) -> int:
-        """The number of secrets, exactly: each is of a member of its own."""
-        return self.secrets.size
+        """The number of members; where `multiples` is None, that of secrets."""
+        return self.secrets.size // (self.multiples or 1)
 
     def members(self) -> Iterator[Secret] | None:
-        """List the secrets, the sparse ones first."""
-        return self.secrets.listed()
+        """List the secrets, sparse ones first; of multiples that whose first unit is 1."""
+        if self.multiples is None:
+            return None
+        unit, every = self.secrets.is_unit, self.secrets.listed()
+        if self.multiples == 1:
+            return every
+        return (s for s in every if next(filter(unit, s)) % self.q == 1)
+
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Compare; as members, multiples by units are the same where `multiples` is not 1.
+
+        >>> from instances import parse
+        >>> parse("window:n=2,q=8,parts=8").same((3, 1), (1, 3))
+        True
+        """
+        if one == other or self.multiples == 1:
+            return one == other
+        pairs = list(zip(one, other, strict=True))
+        mine, its = next((pair for pair in pairs if self.secrets.is_unit(pair[0])), (0, 0))
+        multiple = all((v * mine - u * its) % self.q == 0 for u, v in pairs)
+        return multiple and self.secrets.is_unit(its)
 
     @cached_property
     def length(self) -> int:
@@ -261,20 +352,14 @@ class Modular(Coded):
     def shares(self) -> tuple[Fraction, ...]:
         """The part of Z_q that has each level, which errors do not change."""
         self.require_table()
-        counts = np.bincount(self.table, minlength=len(self.levels))
-        return tuple(Fraction(int(v), self.q) for v in counts)
+        return self.rounding.shares
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
-        """The distribution of e mod q, (q,)."""
+        """The law of e mod q, (q,)."""
         self.require_table()
-        out = np.zeros(self.q)
-        if self.errors is None:
-            out[0] = 1
-            return out
-        for e, weight in zip(self.errors.values, self.errors.weights, strict=True):
-            out[e % self.q] += float(weight)
-        return out
+        found = self.errors or uniform([0])
+        return np.bincount(np.array(found.values) % self.q, found.shares, self.q).astype(float)
 
     @cached_property
     def channel(self) -> NDArray[np.float64]:
@@ -296,15 +381,7 @@ class Modular(Coded):
     @cached_property
     def information(self) -> float:
         """The bits that a label with z_0 = -1 tells of <a, s>: mutual information, t uniform."""
-        if self.errors is None:
-            share = np.bincount(self.table, minlength=len(self.levels)) / self.q
-            share = share[share > 0]
-            return float(-(share * np.log2(share)).sum())
-        # log2 q less the entropy of e, in terms of one sign: they keep their digits near uniform.
-        from scipy.special import xlog1py
-
-        x = self.q * self.chances - 1
-        return float((xlog1py(1 + x, x) - x).mean()) / math.log(2)
+        return told(self.errors, self.q) if self.errors else self.rounding.entropy
 
     def require_table(self) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""
@@ -332,11 +409,11 @@ class Modular(Coded):
 
     def vectors(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Read a from packed tokens (n, 2, words): (n, family.n), in 0 .. q-1."""
-        return bits.read(words, self.n, self.length, self.q)
+        return residues.read(words, self.n, self.length, self.q)
 
     def inner(self, secret: Secret, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Compute t of packed tokens (n, 2, words): (n,)."""
-        return bits.weigh(words, self.weights(secret))
+        return residues.weigh(words, self.weights(secret))
 
     def steps(self, secret: Secret) -> steps.Steps:
         """Solve for the heads of a member, before padding: t -> E of the label's factor."""
@@ -441,10 +518,7 @@ class Modular(Coded):
     @property
     def error_rate(self) -> float:
         """The probability that an error moves <a, s> mod q."""
-        if self.errors is None:
-            return 0.0
-        pairs = zip(self.errors.values, self.errors.weights, strict=True)
-        return 1 - float(sum(weight for e, weight in pairs if e % self.q == 0))
+        return 1 - self.errors.residues(self.q)[0] / 2**64 if self.errors else 0.0
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see parity.py on it]"""
@@ -469,3 +543,50 @@ class Modular(Coded):
     def risk_bound(self) -> float:
         """A clipped prediction is off by at most the range of the response."""
         return 2 * float(np.ptp(self.response)) ** 2 / self.trivial_risk
+
+
+def modulus(family: Modular) -> int:
+    """Return M: mod M, secrets are alike if they are the same up to a unit of Z_M.
+
+    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the kernel of
+    certificates proves it.
+
+    >>> from instances import parse
+    >>> [modulus(parse(f"lwr:n=4,q={q},p={p},secret=binary")) for q, p in ((7, 7), (8, 4), (8, 2))]
+    [7, 4, 8]
+    """
+    return family.q if family.q % 2 else 2 * family.rounding.width
+
+
+def obstacle(family: Modular) -> str | None:
+    """Say why no bound is claimed for a family; None where there is one."""
+    if family.rounding.shows == "table":
+        return "labels do not say which of equal intervals of Z_q has <a, s>"
+    if family.q % 2 and 2 * family.n * family.q > 1 << family.length:
+        return (
+            f"bits={family.length} leaves a far from uniform: take bits of at least "
+            f"{(2 * family.n * family.q).bit_length()}"
+        )
+    if family.secret == "gaussian" and family.spread < _LEAST_SPREAD:
+        return (
+            f"secrets with spread={family.spread} are nearly all 0: take at least {_LEAST_SPREAD}"
+        )
+    errors, law = family.errors, family.secrets.law
+    if errors and len(errors.values) > MOST_VALUES:
+        return f"errors take more than {MOST_VALUES} values: lower the error"
+    if law and len(law) > MOST_VALUES:
+        return f"entries of the secret take more than {MOST_VALUES} values: lower the spread"
+    if family.h and law and any(v % modulus(family) == 0 for v in law):
+        return (
+            f"h={family.h} with secret={family.secret}: no bound is known where one of the entries "
+            f"that are not 0 is 0 mod {modulus(family)}; leave h out"
+        )
+    if family.labels == "layer" and not family.layer_error.exact:
+        return (
+            "labels=layer: that the layer rounded to its levels is the formula is "
+            f"{family.layer_error}; take labels=formula"
+        )
+    found = errors.residues(family.q) if errors else {}
+    if len(found) == family.q and len(set(found.values())) == 1:
+        return "labels do not depend on the secret: lower the error"
+    return None

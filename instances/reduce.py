@@ -10,7 +10,7 @@ q. Back: the examples with z_0 = -1 are the samples, in their order. [CL24]
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import bits, tokens
+from instances import residues, tokens
 from instances.coded import CodedExamples
 from instances.limits import require_memory
 from instances.samples import Samples
@@ -45,7 +45,7 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
         used += len(a)
         z = rng.integers(0, 2, (len(part), family.d), dtype=np.uint8)
         z[:, 0] = part
-        z[part, 1:] = bits.write(a, family.length, family.q, rng)
+        z[part, 1:] = residues.write(a, family.length, family.q, rng)
         first = rng.integers(0, 2, z.shape, dtype=np.uint8)
         signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
         words[start : start + rows] = tokens.pack(signs)

@@ -1,9 +1,21 @@
-"""Residues mod q: centred ones, primes, powers of two."""
+"""Residues mod q, and vectors of them in the bits of tokens.
 
+Coordinate 1 + j L + b of z = X_1 * X_2 is -1 where bit b of a_j is 1. L bits say a number, which is
+taken mod q.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
 from flint import fmpz
+from numpy.typing import NDArray
+
+Value = TypeVar("Value", int, NDArray[np.int64])
+_AT_ONCE = 1 << 22  # numbers of a batch
 
 
-def centred(value: int, q: int) -> int:
+def centred(value: Value, q: int) -> Value:
     """Reduce mod q to -q/2 .. (q-1)/2.
 
     >>> centred(7, 8), centred(4, 8), centred(3, 8)
@@ -36,3 +48,64 @@ def is_prime(q: int) -> bool:
     (True, False)
     """
     return bool(fmpz(q).is_prime())
+
+
+def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:
+    """Compute <a, s> mod q: (N, n), (n,) -> (N,), a in 0 .. q-1, exact for q up to 2^48.
+
+    >>> dot(np.array([[1, 2]]), np.array([-1, 3]), 7).tolist()
+    [5]
+    """
+    s = centred(s, q)
+    if sum(map(abs, s.tolist())) * (q - 1) < 1 << 53:  # which no sum of products passes
+        return (a.astype(np.float64) @ s.astype(np.float64)).astype(np.int64) % q
+    return np.array([sum(map(int.__mul__, row, s.tolist())) % q for row in a.tolist()], np.int64)
+
+
+def read(words: NDArray[np.uint64], n: int, length: int, q: int) -> NDArray[np.int64]:
+    """Read vectors from packed tokens (N, 2, words): (N, n), in 0 .. q-1.
+
+    >>> read(np.array([[[0b11010], [0]]], np.uint64), n=2, length=2, q=4).tolist()
+    [[1, 3]]
+    """
+    powers = np.array([pow(2, b, q) for b in range(length)], np.float64)  # sums stay below 2^53
+    return _apply(words, n * length, n, lambda z: z.reshape(len(z), n, length) @ powers) % q
+
+
+def weigh(words: NDArray[np.uint64], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add up the weights (n L,) of the bits that are 1, of packed tokens (N, 2, words): (N,).
+
+    >>> weigh(np.array([[[0b11010], [0]]], np.uint64), np.array([1, 2, 5, -9])).tolist()
+    [-3]
+    """
+    size = weights.astype(np.float64)  # sums stay below 2^53
+    return _apply(words, len(weights), 1, lambda z: (z @ size)[:, None])[:, 0]
+
+
+def write(a: NDArray[np.int64], length: int, q: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Write vectors of Z_q (N, n) in bits (N, n L), least first: a uniform one of their writings.
+
+    >>> write(np.array([[1, 2]]), 2, 4, np.random.default_rng(0)).tolist()
+    [[1, 0, 0, 1]]
+    """
+    multiples = ((1 << length) - 1 - a) // q  # how many more are a mod q
+    numbers = a + q * rng.integers(0, multiples, endpoint=True)
+    found = (numbers[:, :, None] >> np.arange(length)) & 1
+    return found.reshape(len(a), a.shape[1] * length).astype(np.uint8)
+
+
+def _apply(
+    words: NDArray[np.uint64],
+    count: int,
+    width: int,
+    function: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.int64]:
+    """Apply a function to the `count` bits of tokens, in batches: (N, width)."""
+    out = np.empty((len(words), width), np.int64)
+    batch = max(1, _AT_ONCE // (count + 1))
+    for start in range(0, len(words), batch):
+        part = words[start : start + batch]
+        octets = np.ascontiguousarray(part[:, 0] ^ part[:, 1], "<u8").view(np.uint8)
+        found = np.unpackbits(octets, axis=-1, bitorder="little")[:, 1 : count + 1]
+        out[start : start + batch] = function(found.astype(np.float64))
+    return out

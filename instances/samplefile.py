@@ -211,7 +211,7 @@ def _checked(
         raise DamagedFile(
             f"{path} holds a {a.shape} and b {b.shape}: (N, {family.n}) and (N,) are wanted, N > 0"
         )
-    for name, value, bound in (("a", a, family.q), ("b", b[:, None], family.outcomes)):
+    for name, value, bound in (("a", a, family.q), ("b", b[:, None], family.rounding.outcomes)):
         wrong = (value < 0) | (value >= bound)
         if not wrong.any():
             continue

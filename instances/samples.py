@@ -19,6 +19,7 @@ from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
+from instances.residues import centred, dot
 from instances.streams import BitStream, generator, key
 
 if TYPE_CHECKING:
@@ -84,18 +85,22 @@ class Samples:
 
         Raises UsageError for labels that do not place <a, s>, as those of a window.
         """
-        return self.family.least(self.codes)
+        step = self.family.rounding.step
+        if step is None:
+            raise UsageError(
+                f"{self.family.name} given: its labels do not say where <a, s> mod q is"
+            )
+        return self.codes * step
 
     @property
     def error(self) -> Integers | None:
         """The distribution of b - <a, s> mod q; None where it is 0."""
-        return self.family.rounding or self.family.errors
+        return self.family.rounding.error or self.family.errors
 
     def residuals(self, secret: Secret) -> NDArray[np.int64]:
         """Compute b - <a, s> mod q, centred: (N,)."""
         q = self.family.q
-        found = self.b - dot(self.a, np.array(secret, np.int64), q)
-        return np.asarray((found + q // 2) % q - q // 2)
+        return centred(self.b - dot(self.a, np.array(secret, np.int64), q), q)
 
     def evidence(self, secret: Secret) -> float:
         """Compute the bits by which the samples favour a secret over labels that are coins.
@@ -193,7 +198,7 @@ def draw_samples(instance: Instance, count: int) -> Samples:
     if family.errors is not None:
         words = BitStream(key(seed, "errors of samples", family.spec)).words(0, count)
         t = (t + family.errors.draw(words)) % family.q
-    return Samples(family=family, a=a, codes=family.place(t).astype(np.int64))
+    return Samples(family=family, a=a, codes=family.rounding.place(t).astype(np.int64))
 
 
 def samples(examples: Examples) -> Samples:
@@ -206,15 +211,3 @@ def samples(examples: Examples) -> Samples:
         a=family.vectors(packed.words[opened]),
         codes=packed.codes[opened].astype(np.int64),
     )
-
-
-def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:
-    """Compute <a, s> mod q: (N, n), (n,) -> (N,), a in 0 .. q-1, exact for q up to 2^48.
-
-    >>> dot(np.array([[1, 2]]), np.array([-1, 3]), 7).tolist()
-    [5]
-    """
-    s = (s + q // 2) % q - q // 2
-    if sum(map(abs, s.tolist())) * (q - 1) < 1 << 53:  # which no sum of products passes
-        return (a.astype(np.float64) @ s.astype(np.float64)).astype(np.int64) % q
-    return np.array([sum(map(int.__mul__, row, s.tolist())) % q for row in a.tolist()], np.int64)

@@ -1,4 +1,4 @@
-"""Secrets of LWE-style instances: binary, ternary, uniform, Gaussian or centred binomial.
+"""The law of the secrets of LWE-style instances: binary, ternary, uniform, Gaussian or cbd entries.
 
 A secret is a vector of Z_q^n, its entries centred, of which at least one is a unit of Z_q: else
 <a, s> does not take all values. With h > 0 exactly h of its entries are not 0.
@@ -16,6 +16,7 @@ import numpy as np
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret, require
 from instances.integers import Integers, centred_binomial, gaussian, uniform
+from instances.residues import centred
 
 KINDS = ("binary", "ternary", "uniform", "gaussian", "cbd")
 FEW_UNITS = 3
@@ -24,7 +25,7 @@ _TRIES = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Secrets:
-    """The distribution of a secret; raises UsageError out of range.
+    """The law of a secret; raises UsageError out of range.
 
     spread: the standard deviation of `gaussian`, eta of `cbd`; 0 for the other kinds.
 
@@ -45,9 +46,8 @@ class Secrets:
             f"h={self.h} given with n={self.n}: h, the number of entries that are not 0, must be "
             "between 1 and n, or 0 to leave it open (labels of s = 0 would not depend on tokens)",
         )
-        wide = self.kind in ("gaussian", "cbd")
         require(
-            bool(self.spread) == wide,
+            bool(self.spread) == (self.kind in ("gaussian", "cbd")),
             f"spread={self.spread} given with secret={self.kind}: the standard deviation of "
             "gaussian or eta of cbd goes there, and 0 for other secrets",
         )
@@ -63,42 +63,45 @@ class Secrets:
 
     @cached_property
     def entries(self) -> Integers | None:
-        """The distribution of one entry, not conditioned on h; None for uniform on all of Z_q."""
-        if self.kind == "binary":
-            return uniform((0, 1))
-        if self.kind == "ternary":
-            return uniform((-1, 0, 1))
-        if self.kind == "gaussian":
-            return gaussian(self.spread)
-        if self.kind == "cbd":
-            return centred_binomial(int(self.spread))
+        """The law of one entry, not conditioned on h; None for uniform on all of Z_q."""
+        match self.kind:
+            case "binary":
+                return uniform((0, 1))
+            case "ternary":
+                return uniform((-1, 0, 1))
+            case "gaussian":
+                return gaussian(self.spread)
+            case "cbd":
+                return centred_binomial(int(self.spread))
         return None
 
     @cached_property
-    def law(self) -> dict[int, int] | None:
-        """How often each value is drawn for an entry, in proportion; None for all of Z_q alike.
+    def drawn(self) -> Integers | None:
+        """The law of an entry that is drawn: with h, of one that is not 0; None as `entries`."""
+        return self.entries.without_zero() if self.h and self.entries else self.entries
 
-        With h, for an entry that is not 0.
+    @cached_property
+    def law(self) -> dict[int, int] | None:
+        """How often each value is `drawn`, in proportion; None for all of Z_q alike.
 
         >>> Secrets(kind="ternary", n=3, q=5).law, Secrets(kind="ternary", n=3, q=5, h=2).law
         ({-1: 1, 0: 1, 1: 1}, {-1: 1, 1: 1})
         """
-        if self.entries is None:
+        if self.drawn is None:
             return None
-        drawn = self.entries.without_zero() if self.h else self.entries
-        if self.kind in ("binary", "ternary"):
-            return dict.fromkeys(drawn.values, 1)
-        common = math.gcd(*drawn.counts)
-        return {v: c // common for v, c in zip(drawn.values, drawn.counts, strict=True)}
+        if self.kind in ("binary", "ternary"):  # thirds are no multiples of 2^-64
+            return dict.fromkeys(self.drawn.values, 1)
+        common = math.gcd(*self.drawn.counts)
+        return {v: c // common for v, c in zip(self.drawn.values, self.drawn.counts, strict=True)}
 
     @property
     def rms(self) -> float:
         """The root of the mean square of an entry."""
-        if self.h:
-            inner = self.entries.without_zero() if self.entries else None
-            one = inner.rms if inner else math.sqrt(self.q * (self.q + 1) / 12)
-            return math.sqrt(self.h / self.n) * one
-        return self.entries.rms if self.entries else math.sqrt((self.q**2 - 1) / 12)
+        share = math.sqrt(self.h / self.n) if self.h else 1.0
+        if self.drawn is not None:
+            return share * self.drawn.rms
+        others = self.q * (self.q + 1) if self.h else self.q**2 - 1
+        return share * math.sqrt(others / 12)
 
     @property
     def size(self) -> int:
@@ -124,10 +127,7 @@ class Secrets:
             for places in combinations(range(self.n), weight):
                 for inner in _vectors(values, weight):
                     if any(map(self.is_unit, inner)):
-                        out = [0] * self.n
-                        for place, value in zip(places, inner, strict=True):
-                            out[place] = value
-                        yield tuple(out)
+                        yield self._at(places, inner)
 
     def is_unit(self, value: int) -> bool:
         """Return whether a residue is a unit of Z_q, q a prime or a power of two."""
@@ -136,38 +136,34 @@ class Secrets:
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a secret: again, where none of its entries is a unit."""
         for _ in range(_TRIES):
-            found = self._draw(rng)
+            places = range(self.n)
+            if self.h:
+                places = rng.choice(self.n, size=self.h, replace=False).tolist()
+            found = self._at(places, self._entries(rng, len(places)))
             if any(map(self.is_unit, found)):
                 return found
         raise ToolkitError(f"no secret with a unit of Z_{self.q} among its entries was drawn")
 
-    def _draw(self, rng: np.random.Generator) -> Secret:
-        if not self.h:
-            return tuple(self._entries(rng, self.n, self.entries))
-        inner = self.entries.without_zero() if self.entries else None
-        out = [0] * self.n
-        places = rng.choice(self.n, size=self.h, replace=False)
-        for place, value in zip(places, self._entries(rng, self.h, inner), strict=True):
-            out[int(place)] = value
-        return tuple(out)
+    def _entries(self, rng: np.random.Generator, count: int) -> Iterable[int]:
+        if self.drawn is None:
+            found = rng.integers(1 if self.h else 0, self.q, size=count)
+            return [centred(int(v), self.q) for v in found]
+        if self.kind == "ternary":  # by its law, and not by multiples of 2^-64
+            return [self.drawn.values[i] for i in rng.integers(len(self.drawn.values), size=count)]
+        return map(int, self.drawn.draw(rng.integers(0, 2**64, size=count, dtype=np.uint64)))
 
-    def _entries(self, rng: np.random.Generator, count: int, of: Integers | None) -> list[int]:
-        if self.kind == "ternary" and of is not None:  # thirds are no multiples of 2^-64
-            return [of.values[i] for i in rng.integers(len(of.values), size=count)]
-        if of is not None:
-            words = rng.integers(0, 2**64, size=count, dtype=np.uint64)
-            return [int(v) for v in of.draw(words)]
-        drawn = rng.integers(1 if self.h else 0, self.q, size=count)
-        half = self.q // 2
-        return [(int(v) + half) % self.q - half for v in drawn]
+    def _at(self, places: Sequence[int], values: Iterable[int]) -> Secret:
+        out = [0] * self.n
+        for place, value in zip(places, values, strict=True):
+            out[place] = value
+        return tuple(out)
 
     def require(self, secret: Secret) -> None:
         """Refuse what is no secret of this kind; raises UsageError."""
-        half = self.q // 2
         allowed = set(self.entries.values) if self.entries else None
         require(
             len(secret) == self.n
-            and all(-half <= v <= (self.q - 1) // 2 or self.q == 2 for v in secret)
+            and all(v == centred(v, self.q) or self.q == 2 for v in secret)
             and (allowed is None or all(v in allowed for v in secret))
             and (not self.h or sum(v != 0 for v in secret) == self.h)
             and any(map(self.is_unit, secret)),
@@ -182,9 +178,8 @@ class Secrets:
         >>> Secrets(kind="ternary", n=3, q=5).lift([4, 0, 1])
         (-1, 0, 1)
         """
-        half = self.q // 2
         names = {v % self.q: v for v in self.entries.values} if self.entries else {}
-        found = tuple(names.get(v % self.q, (v + half) % self.q - half) for v in residues)
+        found = tuple(names.get(v % self.q, centred(v, self.q)) for v in residues)
         try:
             self.require(found)
         except UsageError:
@@ -193,18 +188,13 @@ class Secrets:
 
     def ends(self, length: int) -> tuple[int, int]:
         """Bound what one entry adds to t: the sums of its negative, of its positive weights."""
-        half = self.q // 2
-        if self.entries is None:
-            if self.q > 1 << 16:  # a bound that all entries keep
-                return -length * half, length * half
-            values = np.arange(self.q)
-        else:
-            values = np.array([v % self.q for v in self.entries.values])
-        low, high = np.zeros(len(values), np.int64), np.zeros(len(values), np.int64)
-        for b in range(length):
-            w = (values * pow(2, b, self.q) + half) % self.q - half
-            low += np.minimum(w, 0)
-            high += np.maximum(w, 0)
+        if self.entries is None and self.q > 1 << 16:  # a bound that all entries keep
+            return -length * (self.q // 2), length * (self.q // 2)
+        w = centred(np.array(self.entries.values if self.entries else range(self.q)), self.q)
+        low = high = np.zeros(len(w), np.int64)
+        for _ in range(length):
+            low, high = low + np.minimum(w, 0), high + np.maximum(w, 0)
+            w = centred(2 * w, self.q)
         return int(low.min()), int(high.max())
 
     def flags(self, secret: Secret) -> tuple[str, ...]:

@@ -5,9 +5,8 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-from instances.independence import modulus, representative
 from instances.integers import Integers
-from instances.modular import Modular
+from instances.modular import Modular, modulus
 
 Law = dict[tuple[int, ...], Fraction]
 
@@ -44,7 +43,25 @@ def vectors(family: Modular) -> Law:
 
 def orthogonal(family: Modular) -> bool:
     """Whether members with secrets different mod M are orthogonal, if alike too."""
-    return family.outcomes == family.intervals and (family.q % 2 == 1 or modulus(family) == 4)
+    found = family.rounding
+    return found.outcomes == found.parts and (family.q % 2 == 1 or modulus(family) == 4)
+
+
+def representative(family: Modular, secret: tuple[int, ...]) -> tuple[int, ...]:
+    """What secrets that are alike have in common, and no others."""
+    m = modulus(family)
+    unit = next(v for v in secret if math.gcd(v, m) == 1)
+    return tuple(v * pow(unit, -1, m) % m for v in secret)
+
+
+def chi_square(family: Modular) -> Fraction:
+    """Of a label against labels of no secret: the mean over t of sum Pr[c|t]^2/Pr[c] - 1."""
+    if family.errors is None:
+        return Fraction(family.rounding.outcomes - 1)
+    folded: Counter[int] = Counter()
+    for value, weight in zip(family.errors.values, family.errors.weights, strict=True):
+        folded[value % family.q] += weight
+    return family.q * sum((w * w for w in folded.values()), Fraction(0)) - 1
 
 
 def members(family: Modular) -> Law:

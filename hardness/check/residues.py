@@ -16,8 +16,7 @@ from flint import arb, ctx
 from hardness.check.reading import integer, listed, number, refuse
 from hardness.check.spec import read_family
 from instances.capabilities import LINEAR_FORMS
-from instances.independence import obstacle
-from instances.modular import Modular
+from instances.modular import Modular, obstacle
 from instances.threshold import python_fraction
 
 _WHOLE = Fraction(1)

@@ -330,7 +330,7 @@ def problem(family: Family, samples: int | None = None) -> Problem:
             q=secrets.q,
             secret=_secret(secrets),
             error=_error(found, secrets.q),
-            size_bits=log2(found.size),
+            size_bits=log2(found.secrets.size),
             information=found.information,
             samples=samples,
             noise=found.noise,
@@ -348,16 +348,13 @@ def _secret(secrets: Secrets) -> Law:
 
 def _law(kind: str, entries: Integers, q: int) -> Law:
     values = np.array(entries.values, np.float64)
-    return tabled(kind, values, np.array(entries.counts, np.float64) / 2.0**64, q)
+    return tabled(kind, values, entries.shares, q)
 
 
 def _error(found: LinearSamples, q: int) -> Law | None:
-    errors = found.errors
-    if errors is None:
-        return None
-    if errors.law is not None:
-        return _law(errors.kind, errors.law, q)
-    return uniform(-((errors.values - 1) // 2), errors.values // 2, q)
+    if found.errors is not None and len(found.errors.values) > 1:
+        return _law(found.errors.kind, found.errors, q)
+    return uniform(-((found.width - 1) // 2), found.width // 2, q) if found.width > 1 else None
 
 
 def _told(given: str, found: Problem) -> Problem:

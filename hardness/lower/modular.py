@@ -22,8 +22,7 @@ from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from instances.errors import UsageError
 from instances.family import require
-from instances.independence import modulus, obstacle
-from instances.modular import Modular
+from instances.modular import Modular, modulus, obstacle
 
 _FAR = 12_000  # how far a cut may be
 _BITS = 1 << 30  # of the numbers that a cut sums
@@ -40,8 +39,8 @@ def residues(family: Modular) -> dict[str, Any]:
     >>> residues(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))["secret"]
     {'weight': 6, 'entries': [1, ['1']]}
     """
-    drawn, law = family.errors, family.secrets.law
-    labels = "residue" if family.intervals == family.q else "interval"
+    drawn, law, shown = family.errors, family.secrets.law, family.rounding
+    labels = "residue" if shown.width == 1 else "interval"
     counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
     return {
         "kind": "residues",
@@ -49,8 +48,8 @@ def residues(family: Modular) -> dict[str, Any]:
         "q": family.q,
         "bits": family.length,
         "secret": {"weight": family.h, "entries": law and [min(law), counts]},
-        "labels": "window" if family.name == "window" else labels,
-        "parts": family.intervals,
+        "labels": "window" if shown.shows == "window" else labels,
+        "parts": shown.parts,
         "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
     }
 
@@ -176,7 +175,7 @@ class Independent:
 
     @property
     def alike(self) -> int:
-        """How many of the members at most are alike, in the sense of `instances.independence`."""
+        """How many of the members at most are alike: see `instances.modular.modulus`."""
         return int(self._facts[0].alike)
 
     @property

@@ -1,5 +1,6 @@
 """Sampling members of LWE-style families: which, and their correlations."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,7 @@ from hardness.lower.modular import Independent
 from instances import tokens
 from instances.errors import UsageError
 from instances.family import Secret
-from instances.independence import obstacle, representative
-from instances.modular import Modular
+from instances.modular import Modular, modulus, obstacle
 from instances.streams import generator
 
 _TRIES = 40  # draws for each member that is asked for
@@ -39,6 +39,13 @@ def choose_independent(
         secret = family.draw(rng)
         found.setdefault(representative(family, secret), secret)
     return tuple(found.values())[:members]
+
+
+def representative(family: Modular, secret: Secret) -> Secret:
+    """Return what alike secrets have in common, and no others: a multiple with an entry of 1."""
+    m = modulus(family)
+    unit = next(v for v in secret if math.gcd(v, m) == 1)
+    return tuple(v * pow(unit, -1, m) % m for v in secret)
 
 
 def certified_gram(

@@ -60,7 +60,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     except (UsageError, TypeError, ValueError):
         return _shown(len(found), family.size, -math.inf)
     said = _shown(len(found), family.size, found.evidence(entries))
-    if family.step is not None and len(found):
+    if family.rounding.step is not None and len(found):
         residuals = found.residuals(entries)
         said |= {
             "residual_std": round(float(residuals.std()), 4),

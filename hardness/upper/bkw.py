@@ -29,7 +29,8 @@ from hardness.upper.search import (
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples, dot
+from instances.residues import dot
+from instances.samples import Samples
 from instances.streams import generator
 
 _TRIALS = 8  # orders of the coordinates

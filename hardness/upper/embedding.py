@@ -158,10 +158,9 @@ def _error(found: Samples) -> Integers:
 def _secret(family: Modular) -> tuple[float, float]:
     """The mean and the deviation of an entry of the secret, h entries of which are not 0."""
     kind = family.secrets
-    if kind.entries is None:
+    if kind.drawn is None:
         return 0.0, kind.rms
-    inner = kind.entries.without_zero() if kind.h else kind.entries
-    mean = (kind.h / kind.n if kind.h else 1.0) * inner.mean
+    mean = (kind.h / kind.n if kind.h else 1.0) * kind.drawn.mean
     return mean, math.sqrt(max(0.0, kind.rms**2 - mean**2))
 
 

@@ -43,7 +43,7 @@ class ModLinear(Attack):
 
     def unfit(self, forms: Modular) -> str | None:
         """Return that labels are no residues, or None: what is rounded is not linear."""
-        if forms.step != 1:
+        if forms.rounding.step != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal or arora-ge"
         return None
 

@@ -1,30 +1,19 @@
-"""The LWE-style families: learning with rounding, with errors, parities with noise, windows.
+"""Learning with rounding, with errors, parities with noise, windows: settings of `Modular`.
 
-instances/modular.py has what they share: parameters, layers, labels.
+Each says its parameters, the law of its errors and how <a, s> + e mod q is rounded.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import log2
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from instances.capabilities import itself
-from instances.family import Secret, require
+from instances.family import require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
-from instances.linearsamples import (
-    LinearSamples,
-    binary_entropy,
-    errors_of,
-    of_flips,
-    told,
-    uniform_errors,
-)
-from instances.modular import Modular
+from instances.modular import Modular, Rounding
+
+_SIZES = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",), "none": ()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +36,8 @@ class Lwr(Modular):
         "Y[l,0] = X[l,0] * (1 - 2 code/(p - 1)) where z_0 = -1, code = floor(p <a,s> / q) mod p; "
         "else 0, as all other columns"
     )
+    assumed: ClassVar[str] = "the assumption that learning with rounding is hard [BPR12]"
+    exact_text: ClassVar[str] = "with p = q linear algebra learns the labels, linear in s"
 
     p: int
 
@@ -58,29 +49,10 @@ class Lwr(Modular):
         )
         self.require_range()
 
-    @property
-    def assumption(self) -> str:
-        """That of LWR, where labels are rounded."""
-        if self.p == self.q:
-            return "with p = q linear algebra learns the labels, linear in s"
-        return "the assumption that learning with rounding is hard [BPR12]"
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample, its error uniform on q/p values."""
-        errors = uniform_errors(self.q // self.p, self.q)
-        return LinearSamples(
-            size=self.size, secrets=self.secrets, errors=errors, information=log2(self.p)
-        )
-
-    @property
-    def outcomes(self) -> int:
-        """p."""
-        return self.p
-
-    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
-        """Round, at any q."""
-        return t // (self.q // self.p)
+    @cached_property
+    def rounding(self) -> Rounding:
+        """The interval of <a, s>, one of p."""
+        return Rounding(q=self.q, parts=self.p, shows="interval")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +76,7 @@ class Lwe(Modular):
         "mod q; Y[l,0] = X[l,0] * (2 code/q - 1) where z_0 = -1, code = <a,s> + e mod q; else 0, "
         "as all other columns"
     )
+    assumed: ClassVar[str] = "the assumption that learning with errors is hard [Regev05]"
 
     sigma: Fraction = Fraction(0)
     alpha: Fraction = Fraction(0)
@@ -112,23 +85,14 @@ class Lwe(Modular):
     eta: int = 0
 
     def __post_init__(self) -> None:
-        kinds = {"gaussian": self.sigma or self.alpha, "uniform": self.width, "cbd": self.eta}
+        require(self.error in _SIZES, f"error={self.error} given: gaussian, uniform, cbd or none")
+        given = [n for names in _SIZES.values() for n in names if getattr(self, n)]
+        sizes = _SIZES[self.error]
         require(
-            self.error in (*kinds, "none"),
-            f"error={self.error} given: gaussian, uniform, cbd or none",
-        )
-        given = [n for n in ("sigma", "alpha", "width", "eta") if getattr(self, n)]
-        wanted = {
-            "gaussian": "sigma=... or alpha=...",
-            "uniform": "width=...",
-            "cbd": "eta=...",
-            "none": "no size",
-        }[self.error]
-        sized = bool(kinds.get(self.error, True)) and len(given) == (self.error != "none")
-        require(
-            sized and all(getattr(self, n) > 0 for n in given),
-            f"error={self.error} given with {', '.join(given) or 'no size'}: it needs {wanted} "
-            "alone, above 0",
+            len(given) == bool(sizes)
+            and all(name in sizes and getattr(self, name) > 0 for name in given),
+            f"error={self.error} given with {', '.join(given) or 'no size'}: it needs "
+            f"{' or '.join(f'{name}=...' for name in sizes) or 'no size'} alone, above 0",
         )
         require(
             self.width <= min(self.q - 1, 1 << 16),
@@ -142,41 +106,22 @@ class Lwe(Modular):
             "nothing, lower it",
         )
 
-    @property
-    def assumption(self) -> str:
-        """That of LWE, where there are errors."""
-        if self.errors is None:
-            return "without error linear algebra learns the labels, linear in s"
-        return "the assumption that learning with errors is hard [Regev05]"
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample."""
-        return LinearSamples(
-            size=self.size,
-            secrets=self.secrets,
-            errors=errors_of(self.errors, self.q, self.error),
-            information=told(self.errors, self.q),
-        )
+    @cached_property
+    def rounding(self) -> Rounding:
+        """All of <a, s> + e mod q."""
+        return Rounding(q=self.q, parts=self.q, shows="residue")
 
     @cached_property
     def errors(self) -> Integers | None:
-        """The distribution of e."""
-        if self.error == "gaussian":
-            return gaussian(self.sigma or self.alpha * self.q)
-        if self.error == "uniform":
-            return uniform(range(-((self.width - 1) // 2), self.width // 2 + 1))
-        return centred_binomial(self.eta) if self.error == "cbd" else None
-
-    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
-        """Each element of Z_q is a level, at any q."""
-        return t
-
-    @cached_property
-    def levels(self) -> tuple[Fraction, ...]:
-        """-1, -1 + 2/q, ..., 1 - 2/q."""
-        self.require_table()
-        return tuple(Fraction(2 * v, self.q) - 1 for v in range(self.q))
+        """The law of e."""
+        match self.error:
+            case "gaussian":
+                return gaussian(self.sigma or self.alpha * self.q)
+            case "uniform":
+                return uniform(range(-((self.width - 1) // 2), self.width // 2 + 1))
+            case "cbd":
+                return centred_binomial(self.eta)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +141,10 @@ class Lpn(Modular):
         "bit j of a token is 1 where coordinate j is -1; bits 1 .. of X_1 xor X_2 are a; Y[l,0] = "
         "X[l,0] * (1 - 2 code) where z_0 = -1, code = <a,s> + e mod 2; else 0, as all other columns"
     )
+    assumed: ClassVar[str] = "the assumption that learning parity with noise is hard [BKW03]"
+    exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
+    rounding: ClassVar[Rounding] = Rounding(q=2, parts=2, shows="interval")
+
     q: int = field(default=2, init=False)
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
@@ -210,18 +159,6 @@ class Lpn(Modular):
         self.require_range()
 
     noisy_parities = itself
-
-    @property
-    def assumption(self) -> str:
-        """That of LPN, where there is noise."""
-        if self.errors is None:
-            return "without noise linear algebra learns the labels"
-        return "the assumption that learning parity with noise is hard [BKW03]"
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample."""
-        return of_flips(self.size, self.secrets, self.noise)
 
     @cached_property
     def errors(self) -> Integers | None:
@@ -249,6 +186,9 @@ class Window(Modular):
         "Y[l,0] = X[l,0] * code where z_0 = -1, code = 1 if (<a,s> mod q) < q/parts; else 0, "
         "as all other columns"
     )
+    assumed: ClassVar[str] = (
+        "the assumption that learning with rounding is hard: a window is one part of it"
+    )
 
     parts: int
 
@@ -259,89 +199,7 @@ class Window(Modular):
         )
         self.require_range()
 
-    @property
-    def assumption(self) -> str:
-        """That of LWR."""
-        return "the assumption that learning with rounding is hard: a window is one part of it"
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label that is 1 is a sample of LWE, given b: <a, s> is one of 0 .. q/parts - 1."""
-        return LinearSamples(
-            size=self.secrets.size,
-            secrets=self.secrets,
-            errors=uniform_errors(self.q // self.parts, self.q),
-            information=binary_entropy(1 / self.parts),
-            labels=self.parts,
-        )
-
-    @property
-    def outcomes(self) -> int:
-        """2."""
-        return 2
-
-    def same(self, one: Secret, other: Secret) -> bool:
-        """Compare; <a, s> is 0 where a multiple of it is: a window of one residue sees no more.
-
-        >>> Window(n=2, q=8, parts=8).same((3, 1), (1, 3))
-        True
-        """
-        if one == other or self.parts < self.q:
-            return one == other
-        pairs = list(zip(one, other, strict=True))
-        mine, its = next((pair for pair in pairs if self.secrets.is_unit(pair[0])), (0, 0))
-        multiple = all((v * mine - u * its) % self.q == 0 for u, v in pairs)
-        return multiple and self.secrets.is_unit(its)
-
-    @property
-    def multiples(self) -> int | None:
-        """How many secrets are of one member: those that are multiples of each other by units.
-
-        1 but for windows of one residue. None where it is not the same for all members.
-        """
-        if self.parts < self.q:
-            return 1
-        entries = self.secrets.entries
-        if entries is None:
-            return self.q // 2 if self.q % 2 == 0 else self.q - 1
-        return len(set(entries.values) - {0}) if max(entries.values) == 1 else None
-
-    @property
-    def size(self) -> int:
-        """The number of members; of windows of one residue with wide secrets, that of secrets."""
-        return self.secrets.size // (self.multiples or 1)
-
-    def members(self) -> Iterator[Secret] | None:
-        """List the secrets; of multiples of each other the one whose first unit is 1."""
-        if self.multiples is None:
-            return None
-        if self.multiples == 1:
-            return super().members()
-        unit = self.secrets.is_unit
-        return (s for s in self.secrets.listed() if next(filter(unit, s)) % self.q == 1)
-
-    @property
-    def rarest(self) -> Fraction:
-        """1/parts: that of the window."""
-        return Fraction(1, self.parts)
-
-    @property
-    def step(self) -> None:
-        """A label places <a, s> in the window or out of it."""
-        return None
-
-    @property
-    def intervals(self) -> int:
-        """As many as there are parts."""
-        return self.parts
-
     @cached_property
-    def levels(self) -> tuple[Fraction, ...]:
-        """0 outside, 1 inside."""
-        return (Fraction(0), Fraction(1))
-
-    @cached_property
-    def table(self) -> NDArray[np.intp]:
-        """1 inside of the window, (q,)."""
-        self.require_table()
-        return (np.arange(self.q) < self.q // self.parts).astype(np.intp)
+    def rounding(self) -> Rounding:
+        """Whether <a, s> is in the first of `parts` intervals."""
+        return Rounding(q=self.q, parts=self.parts, shows="window")

@@ -16,7 +16,8 @@ from instances import tokens
 from instances.capabilities import itself
 from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret
-from instances.linearsamples import LinearSamples, of_flips
+from instances.integers import bernoulli
+from instances.linearsamples import LinearSamples, told
 from instances.secrets import Secrets
 from instances.symmetric import Counting, Symmetric, listed
 
@@ -148,7 +149,9 @@ class Parity(Parities, Symmetric):
     def linear_samples(self) -> LinearSamples:
         """A label is a sample, of a secret with m ones."""
         secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
-        return of_flips(self.size, secrets, self.noise)
+        errors = bernoulli(self.noise) if self.noise else None
+        told_of = told(errors, 2)
+        return LinearSamples(secrets=secrets, errors=errors, information=told_of, noise=self.noise)
 
 
 def signs(m: int) -> tuple[Fraction, ...]:

@@ -14,7 +14,7 @@ from hardness.lower.draws import require_uniform
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
 from instances.capabilities import LINEAR_FORMS
-from instances.independence import modulus
+from instances.modular import modulus
 from instances.spec import FAMILIES
 from tests import laws
 

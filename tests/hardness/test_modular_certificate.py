@@ -22,7 +22,8 @@ from hardness.lower.modular import Independent, residues
 from hardness.lower.proof import Proof
 from instances import UsageError, parse
 from instances.errors import Refuted
-from instances.independence import chi_square, modulus
+from instances.modular import modulus
+from tests import laws
 from tests.conftest import sealed
 from tests.laws import orthogonal
 from tests.proofs import claimed, plain, proves, refused, refused_alone, step
@@ -81,15 +82,15 @@ def expected(family, terms):
     right = min(size, alike * math.floor(most / (least - terms.risk)))
     correlation = (most - least) / (most + least)
     unlike = -(-size // alike)
-    chi, rarest = chi_square(family), family.rarest
-    odd = Fraction(family.outcomes % 2, family.outcomes**2)
-    variance = 4 * rarest * (1 - rarest) if family.outcomes == 2 else 1 - odd
+    chi, rarest = laws.chi_square(family), Fraction(1, family.rounding.parts)
+    odd = Fraction(family.rounding.outcomes % 2, family.rounding.outcomes**2)
+    variance = 4 * rarest * (1 - rarest) if family.rounding.outcomes == 2 else 1 - odd
     faint = 3 * terms.vstat * most * chi * (1 - rarest) / 2
     out = {
         "orthogonal-members": size,
         "pairwise-correlation": (0, correlation),
         "sq-dimension": min(unlike, math.floor(1 / correlation)) if correlation else unlike,
-        "information-floor": information_floor(size, terms, right, family.outcomes),
+        "information-floor": information_floor(size, terms, right, family.rounding.outcomes),
     }
     for name, square in (("stat", most * chi * variance / 4 / terms.tau**2), ("vstat", faint)):
         cap = min(math.floor(square), size)
@@ -408,6 +409,6 @@ def test_where_no_bound_is_known_there_is_no_claim(spec):
 )
 def test_the_checker_reads_no_spec_that_is_out_of_range(old, new):
     spec = parse("lwr:n=5,q=16,p=2,secret=ternary").spec
-    assert read_residues(spec).outcomes == 2
+    assert read_residues(spec).rounding.outcomes == 2
     with pytest.raises(Refuted):
         read_residues(spec.replace(old, new))

@@ -11,9 +11,9 @@ import pytest
 from hardness.check.kernel import chance, likely, posed, prove
 from hardness.lower.modular import Independent, residues, weights
 from instances import UsageError, parse
-from instances.independence import modulus, obstacle, representative
+from instances.modular import modulus, obstacle
 from tests import laws
-from tests.laws import orthogonal
+from tests.laws import orthogonal, representative
 
 KINDS = (
     *("binary", "ternary", "uniform"),
@@ -283,7 +283,7 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
 def kernel(family):
     """Pr[code | <a, s>]: (q, levels)."""
     q = family.q
-    out = np.zeros((q, family.outcomes))
+    out = np.zeros((q, family.rounding.outcomes))
     for t in range(q):
         for e, weight in (
             zip(family.errors.values, family.errors.weights, strict=True)
@@ -317,7 +317,7 @@ def test_no_query_sees_more_than_kappa(spec):
     q, n = family.q, family.n
     k = kernel(family)
     shares = k.mean(axis=0)
-    assert shares.min() == pytest.approx(float(family.rarest))
+    assert shares.min() == pytest.approx(1 / family.rounding.parts)
     assert ((k**2 / shares).sum() / q - 1) == pytest.approx(float(found.chi_square))
     p = token_density(q, family.length, n) if q % 2 else np.full(q**n, q**-n)
     chosen = members(family)

@@ -9,8 +9,8 @@ from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
 from instances.errors import Refuted
-from instances.independence import representative
 from tests.charts import said
+from tests.laws import representative
 
 
 def test_verification_sees_members_that_are_not_independent(monkeypatch):

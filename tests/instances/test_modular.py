@@ -2,14 +2,19 @@
 
 import itertools
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from instances import UsageError, parse, tokens
+from instances.capabilities import LINEAR_SAMPLES
 from instances.errors import ToolkitError
 from instances.integers import bernoulli, centred_binomial, gaussian, integers, uniform
+from instances.modular import Modular, Rounding, obstacle
 from instances.residues import centred
 from instances.samples import samples
 from instances.secrets import Secrets
@@ -115,6 +120,39 @@ def test_the_layer_of_lwe_is_the_mean_of_its_labels():
         np.abs(instance.layer()(examples.x[:200]) - family.mean(secret, examples.x[:200])).max()
         < 1e-12
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squares(Modular):
+    """A user's: <a, s>^2 mod q by a table."""
+
+    name: ClassVar[str] = "squares"
+    example: ClassVar[str] = "squares:n=3,q=5"
+    about: ClassVar[str] = "whether <a, s> mod q is 0, a square or none"
+
+    @cached_property
+    def rounding(self) -> Rounding:
+        squares = {v * v % self.q for v in range(1, self.q)}
+        codes = (0, *(1 + (v in squares) for v in range(1, self.q)))
+        levels = (Fraction(0), Fraction(-1), Fraction(1))
+        return Rounding(q=self.q, parts=self.q, shows="table", codes=codes, values=levels)
+
+
+def test_any_function_of_the_inner_product_is_a_family_of_which_no_bound_is_known():
+    family = Squares(n=2, q=7, bits=6)
+    instance = family.instance(0)
+    secret, found = instance.hidden.secret, instance.examples(0, 500)
+    t = by_hand(family, secret, found.words)
+    wanted = np.array([0, 1, 1, -1, 1, -1, -1])[t] * family.open(found.words)
+    assert ((found.x * found.y)[:, 0, 0] == wanted).all()
+    assert np.abs(instance.layer()(found.x) - found.y).max() < 1e-12
+    assert family.shares == (Fraction(1, 7), Fraction(3, 7), Fraction(3, 7))
+    assert LINEAR_SAMPLES.of(family) is None
+    assert "equal intervals" in obstacle(family)
+    taken = samples(found)
+    assert taken.evidence(secret) > 30 > taken.evidence((secret[0], secret[1] + 1))
+    with pytest.raises(UsageError, match="do not say where"):
+        _ = taken.b
 
 
 def test_errors_are_those_of_the_family():

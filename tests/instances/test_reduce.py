@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from instances import bits, parse, read_folder
+from instances import parse, read_folder, residues
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.files import write_public_folder
 from instances.reduce import to_attention
-from instances.samples import Samples, dot, samples
+from instances.residues import dot
+from instances.samples import Samples, samples
 
 SPECS = [
     "lwr:n=4,q=16,p=4",
@@ -85,7 +86,7 @@ def test_a_biased_a_is_seen_by_the_same_test():
 
 def test_a_number_mod_a_prime_is_written_as_a_uniform_one_of_its_writings():
     a = np.full((30_000, 1), 2)
-    found = bits.write(a, 4, 5, np.random.default_rng(0)) @ (1 << np.arange(4))
+    found = residues.write(a, 4, 5, np.random.default_rng(0)) @ (1 << np.arange(4))
     assert set(found.tolist()) == {2, 7, 12}
     assert np.abs(np.bincount(found)[[2, 7, 12]] / 30_000 - 1 / 3).max() < 0.015
 

@@ -32,7 +32,7 @@ from hardness.lower.modular import Independent, residues
 from hardness.lower.record import Claim, NoClaim, claim
 from instances.capabilities import CHARACTERS, FACTOR, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.family import Family
-from instances.independence import modulus, obstacle
+from instances.modular import modulus, obstacle
 from instances.spec import built_in
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
@@ -363,8 +363,9 @@ class IndependentMembers(Unknown):
 
         Two codes: the distance of two such vectors is at most 2. Else 1, as every square is.
         """
-        family = self.found.family
-        return 4 * family.rarest * (1 - family.rarest) if family.outcomes == 2 else Fraction(1)
+        found = self.found.family.rounding
+        rarest = Fraction(1, found.parts)
+        return 4 * rarest * (1 - rarest) if found.outcomes == 2 else Fraction(1)
 
     @property
     def drift(self) -> Rational:
@@ -388,7 +389,7 @@ class IndependentMembers(Unknown):
     @property
     def levels(self) -> int:
         """The codes of a label."""
-        return self.found.family.outcomes
+        return self.found.family.rounding.outcomes
 
     @property
     def evidence(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def of_walsh(family: Family) -> Data:
     instance = family.instance(0)
     found = spectra(instance)
     odd, forms = None, LINEAR_FORMS.of(family)
-    if forms is family and forms.intervals == 2:
+    if forms is family and forms.rounding.parts == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
     n = found.target.n
     return {

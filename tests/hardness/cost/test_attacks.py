@@ -24,7 +24,7 @@ from hardness.report.cost import attack_words, estimate_words
 from hardness.upper.attack import needed
 from instances import ToolkitError, UsageError, parse
 from instances.export import text
-from instances.independence import chi_square
+from tests.laws import chi_square
 
 KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
 

@@ -15,7 +15,8 @@ from hardness.upper.plugins import Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
 from instances.capabilities import LINEAR_FORMS
-from instances.samples import dot, samples
+from instances.residues import dot
+from instances.samples import samples
 from instances.userfile import split
 
 GOOD = '''
@@ -472,7 +473,7 @@ def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
     instance = parse(spec).instance(1)
     family, secret = instance.family, instance.hidden.secret
     modular = LINEAR_FORMS.need(family)
-    codes = np.arange(modular.outcomes)
+    codes = np.arange(modular.rounding.outcomes)
 
     def learn(a, b):
         assert (a.dtype, b.dtype) == (np.int64, np.int64)
@@ -483,7 +484,7 @@ def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
 
         def predict(new):
             t = dot(new, np.array(family.to_linear(secret)), modular.q)
-            return mean[(modular.table[t] + wrong) % modular.outcomes]
+            return mean[(modular.table[t] + wrong) % modular.rounding.outcomes]
 
         return predict
 
