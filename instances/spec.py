@@ -8,7 +8,7 @@ to the processes that this one starts. What stands in a file is never executed b
 import copyreg
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -18,7 +18,7 @@ from pathlib import Path
 from instances.capabilities import CODED, LINEAR_FORMS
 from instances.catalog import CATALOG
 from instances.errors import UnknownFamily, UsageError, unknown
-from instances.family import Family
+from instances.family import Family, require
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
 from instances.userfile import Functions, execute, guarded, load, split
@@ -129,12 +129,21 @@ def named() -> dict[str, Named]:
 
     Raises UsageError for a file that cannot be used, or that was changed since it was named.
     """
-    given = os.environ.get(VARIABLE, "")
+    return _keep(filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(";"))))
+
+
+def _keep(entries: Iterable[str]) -> dict[str, Named]:
+    """Load families, and have this process and those that it starts know them by their names."""
     found: dict[str, Named] = {}
-    for entry in filter(None, (part.strip() for part in given.split(";"))):
+    for entry in entries:
         one = _loaded(entry if _PINNED.search(entry) else _entry(entry))
-        _require_free(one, found)
-        found[one.kind.name] = one
+        name, other = one.kind.name, found.get(one.kind.name)
+        if name in {*FAMILIES, *GIVEN, *CATALOG} or (other and other.kind is not one.kind):
+            by = f" by {other.path}" if other else ""
+            raise UsageError(
+                f"{one.path} given: the name '{name}' is taken{by}: name it differently"
+            )
+        found[name] = one
     if found:  # with their digests: another process refuses another text
         os.environ[VARIABLE] = ";".join(one.entry for one in found.values())
     return found
@@ -184,24 +193,13 @@ def _named(text: str) -> str | Family:
         return listed_functions(found)
     kind = found if isinstance(found, type) else type(found)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):
-        _name(text, kind)
+        one = _loaded(_entry(text))
+        # A file that was edited and is named again is not the one that was named before.
+        others = [o for o in named().values() if o.path != one.path or o.sha256 == one.sha256]
+        _keep(dict.fromkeys([*(other.entry for other in others), one.entry]))
     if isinstance(found, Family):
         return _sound(found)
     return f"{kind.name}:{given.parameters}" if given.parameters else kind.name
-
-
-def _name(text: str, kind: type[Family]) -> None:
-    """Have this process and those that it starts know a family by its name; raises UsageError."""
-    one = _loaded(_entry(text))
-    # A file that was edited and is named again is not the one that was named before.
-    others = {
-        name: other
-        for name, other in named().items()
-        if other.path != one.path or other.sha256 == one.sha256
-    }
-    _require_free(one, others)
-    others[kind.name] = one
-    os.environ[VARIABLE] = ";".join(other.entry for other in others.values())
 
 
 def _sound(family: Family) -> Family:
@@ -211,36 +209,28 @@ def _sound(family: Family) -> Family:
         levels = coded.levels if coded else ()
         centre = coded.centre if coded and family.noise else 0
         shares = coded.shares if coded and LINEAR_FORMS.of(family) is None else None
-    wrong = None
-    if spec != canonical(family, family.name):
-        wrong = "its spec is not its name and fields: leave `spec` as it is"
-    elif size is not None and (not isinstance(size, int) or size < 1):
-        wrong = f"its size is {size!r:.60}: an int of at least 1, or None, is needed"
-    elif coded and not all(isinstance(v, Rational) for v in levels):
-        wrong = "its levels are not all integers or Fractions"
-    elif coded and coded.k != 2:
-        wrong = f"k is {coded.k!r:.20}: labels that are codes are of two tokens"
-    elif coded and len(levels) == 2 and not 0 <= family.noise < Fraction(1, 2):
-        wrong = f"noise is {family.noise!s:.20}: the rate of flips must be in [0, 1/2)"
-    elif coded and len(set(levels)) < max(2, len(levels)):
-        wrong = (
-            f"it has {len(set(levels))} different levels of {len(levels)}: at least 2 are needed"
-        )
-    elif coded and family.noise and not {2 * centre - v for v in levels} <= set(levels):
-        wrong = f"noise reflects levels at {centre}, which must give levels: leave noise out"
-    elif shares is not None and (len(shares) != len(levels) or sum(shares) != 1):
-        wrong = "its shares are not one for each level, 1 in sum"
-    if wrong:
-        raise UsageError(f"{family.name} given: {wrong}")
+
+    def need(good: bool, said: str) -> None:
+        require(good, f"{family.name} given: {said}")
+
+    said = "its spec is not its name and fields: leave `spec` as it is"
+    need(spec == canonical(family, family.name), said)
+    counted = size is None or (isinstance(size, int) and size >= 1)
+    need(counted, f"its size is {size!r:.60}: an int of at least 1, or None, is needed")
+    if coded:
+        noise, apart, count = family.noise, len(set(levels)), len(levels)
+        rational = all(isinstance(v, Rational) for v in levels)
+        need(rational, "its levels are not all integers or Fractions")
+        need(coded.k == 2, f"k is {coded.k!r:.20}: labels that are codes are of two tokens")
+        flips = f"noise is {noise!s:.20}: the rate of flips must be in [0, 1/2)"
+        need(count != 2 or 0 <= noise < Fraction(1, 2), flips)
+        said = f"it has {apart} different levels of {count}: at least 2 are needed"
+        need(apart >= max(2, count), said)
+        said = f"noise reflects levels at {centre}, which must give levels: leave noise out"
+        need(not noise or {2 * centre - v for v in levels} <= set(levels), said)
+    shared = shares is None or (len(shares) == len(levels) and sum(shares) == 1)
+    need(shared, "its shares are not one for each level, 1 in sum")
     return family
-
-
-def _require_free(one: Named, others: Mapping[str, Named]) -> None:
-    name = one.kind.name
-    other = others.get(name)
-    if name in {*FAMILIES, *GIVEN, *CATALOG} or (other and other.kind is not one.kind):
-        by = f" by {other.path}" if other else ""
-        raise UsageError(f"{one.path} given: the name '{name}' is taken{by}: name it differently")
 
 
 def _entry(text: str) -> str:
