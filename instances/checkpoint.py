@@ -6,7 +6,7 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,19 +151,6 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
             f"{path} given: pickles are not loaded, for they can run code; save the model as "
             "safetensors"
         )
-    with _opened(path) as tensors:
-        own = {"theta", "w"}, {"q", "k", "v", "o"}
-        names = set(tensors)
-        if any(wanted <= names for wanted in own):
-            if layer is not None:
-                raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
-            return _own_layer(path, tensors)
-        return _of_checkpoint(path, tensors, layer, heads)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[_Tensors]:
-    """Open all files of a model; their arrays are read while they are open."""
     with ExitStack() as stack:
         found: dict[str, tuple[Path, Described]] = {}
         for file in _files(path):
@@ -172,18 +159,23 @@ def _opened(path: Path) -> Iterator[_Tensors]:
                 if name in found:
                     raise DamagedFile(f"{file}: tensor {name} stands in {found[name][0]} too")
                 found[name] = (file, one)
-        yield _Tensors(found)
+        tensors = _Tensors(found)
+        if not any(own <= found.keys() for own in ({"theta", "w"}, {"q", "k", "v", "o"})):
+            return _of_checkpoint(path, tensors, layer, heads)
+        if layer is not None:
+            raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
+        return _own_layer(path, tensors)
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        for name in _MODELS:
-            if (path / name).exists():
-                return _files(path / name)
-        raise UsageError(f"{path} given: it has no model.safetensors and no index of its parts")
+        there = [path / name for name in _MODELS if (path / name).exists()]
+        if not there:
+            raise UsageError(f"{path} given: it has no model.safetensors and no index of its parts")
+        return _files(there[0])
     if path.name.endswith(".index.json"):
         index = read_json(path, _INDEX)
-        parts = index.get("weight_map") if isinstance(index, dict) else None
+        parts = index.get("weight_map")
         if not isinstance(parts, dict) or not parts:
             raise DamagedFile(f"{path} has no weight_map: it is no index of a model's files")
         names = sorted({str(part) for part in parts.values()})
@@ -248,24 +240,17 @@ def of_projections(
     (5, 'biases stand in coordinate 5 o')
     """
     m, d, r = q.shape
-    shapes = {
-        "k": k.shape == q.shape,
-        "v": v.shape[:2] == (m, d),
-        "o": o.shape == (m, v.shape[2], d),
-    }
-    wrong = [name for name, fits in shapes.items() if not fits]
-    if wrong:
+    if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, v.shape[2], d):
         raise UsageError(
             f"q {q.shape}, k {k.shape}, v {v.shape}, o {o.shape} do not fit: (m, d, r) for q, k "
             "and v, (m, r, d) for o"
         )
     said = [f"Theta_i = Q_i K_i^T {'/ sqrt(r)' if scale is None else f'* {scale:g}'}, r = {r}"]
-    bq, bk, bv, bo = biases
-    for name, bias, shape in (("q", bq, (m, r)), ("k", bk, (m, r)), ("v", bv, (m, v.shape[2]))):
+    shapes = {"q": (m, r), "k": (m, r), "v": (m, v.shape[2]), "the output": (d,)}
+    for (name, shape), bias in zip(shapes.items(), biases, strict=True):
         if bias is not None and bias.shape != shape:
             raise UsageError(f"bias of {name} of shape {bias.shape} given: {shape} is needed")
-    if bo is not None and bo.shape != (d,):
-        raise UsageError(f"bias of the output of shape {bo.shape} given: {(d,)} is needed")
+    bq, bk, bv, bo = biases
     if bk is not None:
         said.append("the bias of keys is left out: it adds one number to all logits of a token")
     right = o.transpose(0, 2, 1)
