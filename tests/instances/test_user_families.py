@@ -35,10 +35,7 @@ def test_parameters_are_those_of_a_spec(signed):
     ("parameters", "words"),
     [
         ("", "signed-majority needs d, m: write signed-majority:d=9,m=3"),
-        (":d=9", "signed-majority needs m"),
         (":d=9,m=3,noies=0", "did you mean 'noise'"),
-        (":d=9,m=3,m=3", "m is given twice"),
-        (":d=9,m=three", "an integer such as"),
         (":d=9,m=2", "m=2 given: odd, below d=9"),
         (":d=9,m", "key=value"),
     ],
