@@ -43,6 +43,12 @@ class TooLarge(ToolkitError):
     """The request does not fit in the memory or on the disk of this machine."""
 
 
+def require(condition: bool, message: str) -> None:
+    """Refuse a parameter that is out of range; raises UsageError."""
+    if not condition:
+        raise UsageError(message)
+
+
 def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> UsageError:
     """Build the error for an unknown name, with the nearest known one.
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.errors import UsageError
+from instances.errors import require as require
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import brief, canonical
@@ -290,9 +290,3 @@ def require_examples(family: Family, count: int) -> None:
     size = 3 * count * family.bytes_per_example
     if size > _ASK_ABOVE_BYTES:
         require_memory(size, f"{count} examples of {family.spec} at once")
-
-
-def require(condition: bool, message: str) -> None:
-    """Refuse a parameter that is out of range; raises UsageError."""
-    if not condition:
-        raise UsageError(message)

@@ -4,7 +4,7 @@ The secret is the layer: the bits of its float64 numbers, theta and then w. Noth
 the family, which is public.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NoReturn
@@ -20,7 +20,7 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.questions import Questions
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import NAMES, TokenLaw, law_of, with_constant
+from instances.tokenlaw import NAMES, TokenLaw, law_of
 
 _NUMBER_BYTES = 100  # of a number of the layer in a secret
 # Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
@@ -133,7 +133,7 @@ def teach(
             "attention; `hardness learn lifted linear:...` learns random ones without it"
         )
     if heads.constant:
-        law = with_constant(law)
+        law = replace(law, constant=True)
     if law.d != heads.d:
         raise UsageError(f"tokens of dimension {law.d} given: the layer takes {heads.d}")
     if law.positions is not None and len(law.positions) != k:

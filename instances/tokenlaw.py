@@ -7,7 +7,7 @@ Draws are addressed by position, as in `tokens`.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from instances import tokens
 from instances.arguments import real_array
 from instances.arrayfile import SUFFIXES, read_arrays
-from instances.errors import DamagedFile, UsageError
+from instances.errors import DamagedFile, UsageError, require
 from instances.streams import BitStream
 
 Array = NDArray[np.float64]
@@ -73,24 +73,20 @@ class Normal:
     def of(covariance: Array, mean: Array | None = None) -> "Normal":
         """Check a covariance, and a mean if there is one; raises UsageError."""
         c = _numbers("covariance", covariance, "(d, d)")
-        if c.shape[0] != c.shape[1]:
-            raise UsageError(f"covariance of shape {c.shape} given: (d, d) is needed")
+        d = len(c)
+        require(c.shape == (d, d), f"covariance of shape {c.shape} given: (d, d) is needed")
         size, apart = float(np.abs(c).max()), np.abs(c - c.T)
-        if apart.max() > _ROUNDING * size:
-            i, j = (int(n) for n in np.unravel_index(int(np.argmax(apart)), c.shape))
-            raise UsageError(
-                f"covariance with entries {c[i, j]:g} at ({i}, {j}) and {c[j, i]:g} at ({j}, {i}) "
-                "given: it must be symmetric"
-            )
-        c = (c + c.T) / 2
-        values, vectors = np.linalg.eigh(c)
-        if values[0] < -_ROUNDING * size:
-            raise UsageError(
-                f"covariance with an eigenvalue of {values[0]:.3g} given: none may be negative"
-            )
-        mean = np.zeros(len(c)) if mean is None else _numbers("mean", mean, "(d,)")
-        if len(mean) != len(c):
-            raise UsageError(f"mean of shape {mean.shape} given: ({len(c)},) is needed")
+        i, j = divmod(int(np.argmax(apart)), d)
+        require(
+            apart[i, j] <= _ROUNDING * size,
+            f"covariance with entries {c[i, j]:g} at ({i}, {j}) and {c[j, i]:g} at ({j}, {i}) "
+            "given: it must be symmetric",
+        )
+        values, vectors = np.linalg.eigh((c + c.T) / 2)
+        least = f"covariance with an eigenvalue of {values[0]:.3g} given: none may be negative"
+        require(values[0] >= -_ROUNDING * size, least)
+        mean = np.zeros(d) if mean is None else _numbers("mean", mean, "(d,)")
+        require(len(mean) == d, f"mean of shape {mean.shape} given: ({d},) is needed")
         values = np.where(values > _ROUNDING**2 * size, values, 0.0)
         return Normal(
             mean=mean,
@@ -135,22 +131,18 @@ class Vocabulary:
         if frequencies is None:
             return Vocabulary(embedding=rows, frequencies=np.full(len(rows), 1 / len(rows)))
         shares = _numbers("frequencies", frequencies, "(V,)")
-        if len(shares) != len(rows):
-            raise UsageError(
-                f"frequencies of shape {shares.shape} given: ({len(rows)},) is needed, one for "
-                "each row of the embedding"
-            )
-        if shares.min() < 0:
-            raise UsageError(
-                f"frequency {shares.min():g} of word {int(np.argmin(shares))} given: none may be "
-                "negative"
-            )
-        total = float(shares.sum())
-        if abs(total - 1) > _ROUNDING * len(shares) ** 0.5:
-            raise UsageError(
-                f"frequencies that sum to {total:g} given: they must sum to 1; divide counts by "
-                "their sum"
-            )
+        fit = (
+            f"frequencies of shape {shares.shape} given: ({len(rows)},) is needed, one for each row"
+        )
+        require(len(shares) == len(rows), f"{fit} of the embedding")
+        least, total = int(np.argmin(shares)), float(shares.sum())
+        said = f"frequency {shares[least]:g} of word {least} given: none may be negative"
+        require(shares[least] >= 0, said)
+        require(
+            abs(total - 1) <= _ROUNDING * len(shares) ** 0.5,
+            f"frequencies that sum to {total:g} given: they must sum to 1; divide counts by their "
+            "sum",
+        )
         return Vocabulary(embedding=rows, frequencies=shares / total)
 
     @property
@@ -240,17 +232,14 @@ class TokenLaw:
         """The largest squared length of a token, to rounding from above; None where none is."""
         moves, plain = self._moves(k), self.plain
         if isinstance(plain, Signs):
-            squares = [float(((np.abs(move) + 1) ** 2).sum()) for move in moves]
+            farthest = [np.abs(move) + 1 for move in moves]
         elif isinstance(plain, Vocabulary):
-            squares = [
-                float(((plain.embedding[plain.frequencies > 0] + move) ** 2).sum(axis=1).max())
-                for move in moves
-            ]
+            farthest = [plain.embedding[plain.frequencies > 0] + move for move in moves]
         elif self.tail(k)[1]:
             return None
         else:
-            squares = (self.mean(k)[:, : plain.d] ** 2).sum(axis=1).tolist()
-        found = max(squares) + self.constant
+            farthest = list(plain.mean + moves)
+        found = max(float((one**2).sum(axis=-1).max()) for one in farthest) + self.constant
         return found if self.name == "boolean" else found * (1 + _ABOVE)
 
     def _moves(self, k: int) -> Array:
@@ -328,37 +317,27 @@ def given_law(arrays: Mapping[str, ArrayLike], d: int, k: int | None = None) -> 
     'vocabulary of 4 words with positions'
     """
     odd = sorted(set(arrays) - set(_ARRAYS))
-    if odd or not arrays:
-        raise UsageError(
-            f"{'arrays ' + ', '.join(odd)[:60] if odd else 'no arrays'} given: a law of tokens "
-            f"has {', '.join(_ARRAYS[:-1])} or {_ARRAYS[-1]}"
-        )
+    said = f"arrays {', '.join(odd)[:60]}" if odd else "no arrays"
+    known = f"{', '.join(_ARRAYS[:-1])} or {_ARRAYS[-1]}"
+    require(not odd and len(arrays) > 0, f"{said} given: a law of tokens has {known}")
     for whose, what in (("embedding", "frequencies"), ("covariance", "mean")):
-        if what in arrays and whose not in arrays:
-            raise UsageError(f"{what} given without {whose}")
-    if {"embedding", "covariance"} <= set(arrays):
-        raise UsageError("embedding and covariance given: a law has one of the two")
+        require(what not in arrays or whose in arrays, f"{what} given without {whose}")
+    both = {"embedding", "covariance"} <= set(arrays)
+    require(not both, "embedding and covariance given: a law has one of the two")
     if "embedding" in arrays:
         plain: Plain = Vocabulary.of(arrays["embedding"], arrays.get("frequencies"))
     elif "covariance" in arrays:
         plain = Normal.of(arrays["covariance"], arrays.get("mean"))  # type: ignore[arg-type]
     else:
         plain = Normal.standard(d)
-    if plain.d != d:
-        raise UsageError(f"tokens of dimension {plain.d} given: the layer takes {d}")
+    require(plain.d == d, f"tokens of dimension {plain.d} given: the layer takes {d}")
     positions = None
     if "positions" in arrays:
         positions = _numbers("positions", arrays["positions"], "(k, d)")
-        if positions.shape[1] != d or positions.shape[0] != (k or positions.shape[0]):
-            raise UsageError(
-                f"positions of shape {positions.shape} given: ({k or 'k'}, {d}) is needed"
-            )
+        shape = positions.shape
+        fit = shape == (k or shape[0], d)
+        require(fit, f"positions of shape {shape} given: ({k or 'k'}, {d}) is needed")
     return TokenLaw(plain=plain, positions=positions, sha256=_digest(arrays))
-
-
-def with_constant(law: TokenLaw) -> TokenLaw:
-    """Return the law with a coordinate more that is always 1."""
-    return replace(law, constant=True)
 
 
 def _digest(arrays: Mapping[str, ArrayLike]) -> str:
@@ -373,9 +352,8 @@ def _digest(arrays: Mapping[str, ArrayLike]) -> str:
 def _numbers(name: str, given: ArrayLike, shape: str) -> Array:
     """Read an array of finite numbers as float64; raises UsageError."""
     made = real_array(name, given, shape).astype(np.float64)
-    if not np.isfinite(made).all():
-        raise UsageError(f"{name} has entries that are not finite")
-    if np.abs(made).max() > _LARGEST:
-        raise UsageError(f"{name} has entries up to {np.abs(made).max():.1g}: scale them")
+    require(bool(np.isfinite(made).all()), f"{name} has entries that are not finite")
+    most = np.abs(made).max()
+    require(most <= _LARGEST, f"{name} has entries up to {most:.1g}: scale them")
     made.setflags(write=False)
     return made

@@ -15,7 +15,7 @@ from hardness.upper.staged.whiten import Whitening
 from instances import AttentionLayer, parse
 from instances.heads import Heads
 from instances.teacher import teach
-from instances.tokenlaw import given_law, law_of, with_constant
+from instances.tokenlaw import given_law, law_of
 
 D = 6
 RNG = np.random.default_rng(3)
@@ -30,7 +30,7 @@ LAWS = {
     "words": given_law({"embedding": WORDS}, D),
     "frequent words": given_law({"embedding": WORDS, "frequencies": OFTEN}, D),
     "thin": given_law({"covariance": TURN[:, :4] @ TURN[:, :4].T}, D),
-    "constant": with_constant(law_of("gaussian", D - 1)),
+    "constant": replace(law_of("gaussian", D - 1), constant=True),
 }
 
 

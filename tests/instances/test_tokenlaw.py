@@ -1,12 +1,14 @@
 """Laws of tokens: what is drawn against the moments, lengths and tails that the law states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from instances import DamagedFile, UsageError
 from instances.arrayfile import read_arrays
 from instances.streams import BitStream
-from instances.tokenlaw import TokenLaw, given_law, law_of, read_law, with_constant
+from instances.tokenlaw import TokenLaw, given_law, law_of, read_law
 
 RNG = np.random.default_rng(0)
 D, K = 4, 3
@@ -24,7 +26,7 @@ LAWS = {
     "places": given_law({"positions": PLACES}, D),
     "signs": TokenLaw(plain=law_of("boolean", D).plain, positions=PLACES),
     "point": given_law({"covariance": np.zeros((D, D)), "mean": np.ones(D)}, D),
-    "constant": with_constant(given_law({"embedding": WORDS, "positions": PLACES}, D)),
+    "constant": replace(given_law({"embedding": WORDS, "positions": PLACES}, D), constant=True),
 }
 MANY = 20_000
 
