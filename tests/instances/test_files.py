@@ -11,9 +11,7 @@ from instances import (
     AlreadyExists,
     AttentionLayer,
     DamagedFile,
-    TooLarge,
     ToolkitError,
-    UsageError,
     arrayfile,
     disk,
     files,
@@ -132,25 +130,6 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     assert modes["instance.json"] == modes["examples-00000.safetensors"] == 0o666 & ~mask
 
 
-def test_what_is_interrupted_leaves_nothing(tmp_path):
-    def stop(done):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make(tmp_path / "x", progress=stop)
-    assert not list(tmp_path.iterdir())
-
-
-def test_what_does_not_fit_is_refused(tmp_path):
-    with pytest.raises(TooLarge, match="disk"):
-        make(tmp_path / "x", count=10**18)
-    with pytest.raises(TooLarge, match="memory"):
-        parse("parity:d=64,m=3").instance(0).examples(0, 10**12)
-    with pytest.raises(TooLarge, match="memory"):
-        parse("parity:d=1000000,m=3").instance(0).layer()
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("tensors", ["safetensors", "npz"])
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -211,15 +190,6 @@ def test_a_swapped_secret_is_refused(tmp_path):
     write_folder(tmp_path / "y", parse("parity:d=70,m=3,noise=0.1").instance(1))
     os.replace(tmp_path / "y" / "secret.json", tmp_path / "x" / "secret.json")
     with pytest.raises(DamagedFile, match="committed"):
-        read_folder(tmp_path / "x")
-
-
-def test_the_secret_part_is_not_taken_for_the_public_one(tmp_path):
-    make(tmp_path / "x", count=5)
-    with pytest.raises(UsageError, match="secret part"):
-        read_folder(tmp_path / "x" / "secret.json")
-    os.replace(tmp_path / "x" / "secret.json", tmp_path / "x" / "instance.json")
-    with pytest.raises(UsageError, match="secret part"):
         read_folder(tmp_path / "x")
 
 
