@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.capabilities import NOISY_PARITIES, SCHEME
+from instances.capabilities import NOISY_PARITIES, PROVED_AS, SCHEME
 from instances.family import Secret
 
 if TYPE_CHECKING:
@@ -64,19 +64,14 @@ def of_coded(family: "Coded") -> HiddenFunction:
     def labels(x: NDArray[Any], f: Callable[[Signs], Array]) -> Array:
         return family.labelled(x, f((x[:, 0] * x[:, 1])[:, 1:].astype(np.int8)))
 
-    parities, scheme = NOISY_PARITIES.of(family), SCHEME.of(family)
+    parities, proved = NOISY_PARITIES.of(family), PROVED_AS.of(family)
     hides: dict[str, Any] = {}
-    if scheme:
-        g = scheme.values
-        hides = {"size": scheme.m, "first_step": g[0] != g[1]}
+    if sets := SCHEME.of(family) or (proved and proved[0]):
+        hides = {"size": sets.m, "first_step": sets.values[0] != sets.values[1]}
         hides["secret"] = lambda places: tuple(j + 1 for j in places)
     elif parities:
-
-        def secret(places: tuple[int, ...]) -> Secret:
-            chosen = np.isin(np.arange(family.d - 1), places)
-            return family.from_linear(tuple(int(bit) for bit in chosen))
-
-        hides = {"secret": secret, "size": parities.h or None, "first_step": True}
+        hides = {"size": parities.h or None, "first_step": True}
+        hides["secret"] = lambda places: tuple(int(j in places) for j in range(family.d - 1))
     return HiddenFunction(
         places=family.d - 1,
         tokens=tokens,

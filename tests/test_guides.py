@@ -15,7 +15,7 @@ from hardness.upper import registry
 from instances import parse
 from instances.capabilities import CAPABILITIES
 from instances.errors import Refuted
-from instances.spec import FAMILIES
+from instances.spec import FAMILIES, VARIABLE
 from tests import test_matrix as matrix
 from tests.conftest import sealed
 
@@ -69,6 +69,17 @@ def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tm
     for learner in ("lowdegree:degree=1", "student:steps=200,batch=64", "elimination", "trivial"):
         matrix.test_a_run_is_reproducible_honest_and_reads_back(learner, spec)
     conjunction["tests/instances/test_conjunction.py"].test_the_label_is_the_conjunction()
+
+
+@pytest.mark.parametrize("more", ["", ",noise=0.1,w0=gaussian"])
+def test_the_view_of_the_guide_has_the_properties_of_all(more, monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, "")
+    spec = parse(f"{DOCS}/examples/majority_position.py:MajorityPosition:d=8,m=3{more}").spec
+    matrix.test_certificates_check_and_sampling_agrees(spec)
+    matrix.test_streams_do_not_depend_on_the_cut(spec)
+    matrix.test_a_folder_holds_the_stream(spec, "npz", tmp_path)
+    for learner in ("queries", "flips", "student:steps=200,batch=64"):
+        matrix.test_a_run_is_reproducible_honest_and_reads_back(learner, spec)
 
 
 def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):

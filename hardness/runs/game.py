@@ -33,7 +33,9 @@ from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.result import Result, TableRow
+from instances.spec import built_in
 from instances.streams import generator
+from instances.symmetric import Symmetric
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -147,15 +149,14 @@ class _Asked:
 def listed_spread(family: Coded) -> Spread | None:
     """Compute what one query can do about listed members of two values, from all their products.
 
-    None for families with a scheme, or proved as one, whose spread is known; for members that are
-    not listed, are more than 5000, or have more values; and for members that are all the same.
+    None for families certified as hidden sets, whose spread is known; for members that are not
+    listed, are more than 5000, or have more values; and for members that are all the same.
 
     >>> from instances import parse
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    known = SCHEME.of(family) or PROVED_AS.of(family)
-    if known is not None or unlisted(family) is not None or not two_levels(family):
+    if _certified(family) or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
     if len(codes) > MOST_MEMBERS:
@@ -166,6 +167,12 @@ def listed_spread(family: Coded) -> Spread | None:
         products += onebit.gram(tokens.pack(signs), signs.shape[1])
     same = bool((products == products[0, 0]).all())
     return None if same else Spread.of(products / codes.shape[1], 0.0)
+
+
+def _certified(family: Coded) -> Symmetric | None:
+    """The hidden sets that the family's certificate is about, if it is of such."""
+    proved = PROVED_AS.of(family) if built_in(family) else None
+    return SCHEME.of(family) or (proved and proved[0])
 
 
 def _adversary(
@@ -183,21 +190,19 @@ def _adversary(
         return CertificateAdversary(family, tau, meter)
     if strategy == "stabbing":
         return StabbingAdversary(family, tau, meter)
-    if scheme is None and PROVED_AS.of(family):
-        return ReferenceAdversary(family, tau, meter, Fraction(1))
-    if scheme is None:
+    sets = _certified(family)
+    if sets is None:
         half = (max(family.levels) - min(family.levels)) / 2
         second = Fraction(spread.eigenvalue, UNIT) * half**2 if spread else None
         return ReferenceAdversary(family, tau, meter, second)
-    if CHARACTERS.of(scheme):
+    if CHARACTERS.of(sets):
         return ReferenceAdversary(family, tau, meter, Fraction(1))
-    second = Johnson.family(scheme).spread
+    second = Johnson.family(sets).spread
     return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
 
 
 def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
     """The certified bound for success probability 1 and relative risk 0."""
-    scheme = SCHEME.of(family)
     if spread is not None:
         # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves
         # by so much less than that of the function of z which the bound is about.
@@ -205,7 +210,8 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         members = len(listed(family).secrets)
         missing = members - spread.right_about(Fraction(0), members)
         return least_queries(spread.cap(within), Fraction(missing))
-    if not PROVED_AS.of(family) and (scheme is None or not scheme.two_valued):
+    sets = _certified(family)
+    if sets is None or not sets.two_valued:
         return None
     made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
     asked = "stat-queries" in {claim.quantity for claim in made.claims}
