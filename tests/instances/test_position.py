@@ -1,6 +1,7 @@
 """Parities shown through positions: labels, correlations, means, risk; by brute force."""
 
 import itertools
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -29,7 +30,10 @@ from hardness.runs.spectrum import spectra
 from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.errors import Refuted
+from instances.families.position import Positions
+from instances.parameters import Expression
 from instances.reduced import reduce
+from instances.symmetric import Expressed
 from instances.uniform import Uniform
 
 WHOLE = ["identity", "corner", "gaussian"]
@@ -39,6 +43,30 @@ def spec(d, m, w0, **more):
     return parse(
         ",".join([f"parity_position:d={d},m={m},w0={w0}", *(f"{k}={v}" for k, v in more.items())])
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(Expressed, Positions):
+    """Any profile by positions."""
+
+    name = "shown"
+    g: Expression
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+    w0: str = "identity"
+
+    def __post_init__(self):
+        self.require_range()
+        self.require_profile()
+
+
+def made(g, d, w0):
+    """Parities of g places, or the profile with the values g."""
+    if isinstance(g, int):
+        return spec(d, g, w0)
+    return Shown(g=Expression(f"[{g}]"), d=d, m=g.count(","), w0=w0)
 
 
 def cube(d):
@@ -60,17 +88,30 @@ def by_hand(family, secret, x, sign=1.0):
 
 
 @pytest.mark.parametrize("w0", WHOLE)
-@pytest.mark.parametrize("m", [1, 2, 3])
-def test_members_are_orthogonal_over_the_whole_cube(m, w0):
-    family, x = spec(6, m, w0), cube(6)
+@pytest.mark.parametrize("g", [1, 2, 3, "1,1,-1,-1", "3,0,3", "2,1,-1,-2"])
+def test_correlations_over_the_whole_cube_are_those_without_the_matrix(g, w0):
+    """Weighted by |(x_1 - x_2) W_0|^2, members of odd and even profiles correlate as on z alone."""
+    family, x = made(g, 6, w0), cube(6)
     apart = np.array([family.label(s, x) - family.known(x) for s in family.members()])
     rows = np.einsum("inlc,jnlc->lij", apart, apart) / len(x)
+    z = np.array(list(itertools.product((1, -1), repeat=5)))
+    h = np.array([(z[:, np.array(s) - 1] < 0).sum(axis=1) for s in family.members()])
+    factor = np.array([float(v) for v in family.values])[h]
+    factor -= 0 if family.name == "parity_position" else factor.mean(axis=0)
     norm = ((family.matrix**2).sum() + (family.matrix[0] ** 2).sum()) / 2
+    wanted = factor @ factor.T / len(z)
     for gram in rows:
-        assert np.abs(gram - norm * np.eye(family.size)).max() <= 1e-14 * norm * 10
+        assert np.abs(gram - norm * wanted).max() <= 1e-13 * norm * 10
     assert family.power == pytest.approx(2 * norm, rel=1e-14)
-    assert family.trivial_risk == pytest.approx(2 * norm, rel=1e-14)
+    assert family.trivial_risk == pytest.approx(2 * norm * np.diag(wanted).mean(), rel=1e-12)
     assert family.size == len(apart)
+
+
+@pytest.mark.parametrize("g", ["1,1,-1", "1,-1,-1,-1", "0,1,3"])
+def test_a_profile_that_is_neither_odd_nor_even_is_refused(g):
+    """Over W_0 of the corner all would do, but not over others."""
+    with pytest.raises(UsageError, match=r"g\(m - h\) must be"):
+        made(g, 6, "identity")
 
 
 @pytest.mark.parametrize(
