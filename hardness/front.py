@@ -789,7 +789,7 @@ def _file(source: "Source") -> Path | None:
 def _read(path: Path, of: str | None) -> "Samples":
     """Read a file of samples, of the spec that it states or of one given."""
     from instances.capabilities import LINEAR_FORMS
-    from instances.samplefile import read_samples
+    from instances.samples import read_samples
     from instances.spec import parse
 
     return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
@@ -798,7 +798,7 @@ def _read(path: Path, of: str | None) -> "Samples":
 def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
     """Make examples in memory of a file of samples."""
     from instances.files import Held
-    from instances.reduce import to_attention
+    from instances.samples import to_attention
 
     found = _read(path, of)
     return found.family, Held.of(path, to_attention(found, 0))

@@ -5,9 +5,9 @@ then A in brackets, m rows in brackets of n numbers each. [BBGRS16]
 """
 
 import re
-from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ _ROW = re.compile(r"\[([^\[\]]*)\]")
 _FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}")
 _LONG = re.compile(rf"[0-9]{{{_DIGITS + 1},}}")
 Challenge = tuple[Lwe, NDArray[np.int64], NDArray[np.int64]]  # of samples a (N, n), b (N,)
-_FREE = ("beta", "heads", "labels", "bits")  # of the layer, not of samples
 
 
 def read_challenge(path: Path) -> Challenge:
@@ -43,19 +42,18 @@ def read_challenge(path: Path) -> Challenge:
         ) from error
 
 
-def states(family: Modular) -> bool:
+def states(family: Modular) -> TypeGuard[Lwe]:
     """Return whether a challenge file can say a family: lwe with alpha, a decimal, and no more."""
-    alpha = plain(getattr(family, "alpha", 0))  # which lwe alone has
-    if "/" in alpha or alpha == "0":
+    if not isinstance(family, Lwe) or not family.alpha or "/" in plain(family.alpha):
         return False
-    return _content(Lwe(n=family.n, q=family.q, alpha=Fraction(alpha))) == _content(family)
+    of_layer = {name: getattr(family, name) for name in ("beta", "heads", "labels", "bits")}
+    return family == Lwe(n=family.n, q=family.q, alpha=family.alpha, **of_layer)
 
 
-def challenge(family: Modular, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
+def challenge(family: Lwe, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
     """Write samples of a family that `states` takes, at least one, as the text of a challenge."""
     rows = "\n".join(map(_vector, a.tolist()))
-    alpha = plain(getattr(family, "alpha", 0))
-    head = f"{family.n}\n{len(b)}\n{family.q}\n{alpha}\n"
+    head = f"{family.n}\n{len(b)}\n{family.q}\n{plain(family.alpha)}\n"
     return f"{head}{_vector(b.tolist())}\n[{rows}]\n"
 
 
@@ -107,8 +105,3 @@ def _numbers(text: str, what: str, count: int, q: int) -> NDArray[np.int64]:
 
 def _vector(values: list[int]) -> str:
     return "[" + " ".join(map(str, values)) + "]"
-
-
-def _content(family: object) -> list[object]:
-    names = [f.name for f in fields(family) if f.name not in _FREE]  # type: ignore[arg-type]
-    return [type(family), *(getattr(family, name) for name in names)]

@@ -1,13 +1,15 @@
-"""Samples of LWE-style instances read from files, and the secret apart.
+"""Samples (a, b) of LWE-style instances in files: ours, and the layouts of others, by suffix.
 
-The layouts of others: challenges of TU Darmstadt; tables of integers; lines `a_1 .. a_n ; b` of
-VERDE's train.prefix, and with a tab before b of SALSA; the arrays orig_A.npy and orig_b.npy of
-VERDE, train_A.npy and train_b_5_0.npy of LWE-benchmarking. Pickles beside them are never opened,
-and no secret. [WCCL22, LWACL23, WSMCL24]
+Challenges of TU Darmstadt; tables of integers; lines `a_1 .. a_n ; b` of VERDE's train.prefix, and
+with a tab before b of SALSA; the arrays orig_A.npy and orig_b.npy of VERDE, train_A.npy and
+train_b_5_0.npy of LWE-benchmarking. Pickles beside them are never opened, and no secret. [WCCL22,
+LWACL23, WSMCL24]
 """
 
+import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,82 +17,85 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances import darmstadt
 from instances.arrayfile import read_arrays
 from instances.capabilities import LINEAR_FORMS
-from instances.darmstadt import read_challenge
-from instances.disk import damage, require_format, write_json
+from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
 from instances.errors import DamagedFile, UsageError
-from instances.family import Secret
 from instances.modular import Modular
-from instances.samples import ENDINGS, FORMAT, MOST_TEXT, Samples
-from instances.spec import parse_stored
+from instances.spec import parse_stored, require_stored
 from instances.strict import one_line, read_text, shown
 
-SOLUTION = "hardness-samples-secret/1"
-SUFFIXES = (*ENDINGS, ".csv", ".npy")
-_TEXT = (".txt", ".csv", ".prefix")
+FORMAT = "hardness-samples/1"
+ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that are written
+MOST_TEXT = 1 << 26  # bytes of a file of text that is read
 _EXACT = 2**53  # below it float64 holds every integer
 _PART = re.compile(r"(.*?)_([Ab])((?:_.*)?)")  # names orig_A, orig_b, train_b_5_0
+Ints = NDArray[np.int64]
 
 
-def read_samples(path: Path, family: Modular | None = None) -> Samples:
-    """Read samples and check them; raises UsageError, DamagedFile.
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a file holds, unchecked. family, sha256: what it states; lines: where rows stand."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    family: Modular | None = None
+    sha256: str | None = None
+    lines: Sequence[int] | None = None
+
+
+def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints]:
+    """Read a family, a (N, n) and codes (N,), and check them; raises UsageError, DamagedFile.
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
     integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
     be the same, and the given one, which may say more, is taken.
     """
-    if path.suffix not in SUFFIXES:
+    layout = LAYOUTS.get(path.suffix)
+    if layout is None:
+        raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(LAYOUTS)}")
+    found = layout(path, family)
+    stated = found.family or _given(path, family)
+    a, codes = _checked(path, found, stated)
+    if found.sha256 is not None and found.sha256 != digest(stated, a, codes):
+        raise DamagedFile(f"{path} has changed: its content does not match its hash")
+    if family is None or family is stated:
+        return stated, a, codes
+    if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
+        raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
+    return family, *_checked(path, found, family)
+
+
+def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False) -> None:
+    """Write samples as `Samples.save` says; raises UsageError, AlreadyExists."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+    refuse_existing(path, force)
+    if path.suffix in (".npz", ".safetensors"):
+        require_stored(family, "samples of it cannot be stored")
+        meta = {"format": FORMAT, "spec": family.spec, "sha256": digest(family, a, codes)}
+        return write_tensors(path, {"a": a, "b": codes}, meta)
+    if not len(codes):
+        raise UsageError(f"{path}: no samples given, a text holds at least one")
+    if path.suffix == ".txt" and darmstadt.states(family):
+        text = darmstadt.challenge(family, a, codes)
+    else:
+        rows = zip(a.tolist(), codes.tolist(), strict=True)
+        text = "".join(f"{' '.join(map(str, row))} ; {b}\n" for row, b in rows)
+    if len(text) > MOST_TEXT:
         raise UsageError(
-            f"{path} given: the name of a file of samples ends in {' '.join(SUFFIXES)}"
+            f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
+            "write .npz"
         )
-    if path.suffix in _TEXT:
-        text = read_text(path, MOST_TEXT)
-        if path.suffix == ".txt" and (family is None or "[" in text):
-            stated, a, b = read_challenge(path)
-            return _taken(path, Samples(family=stated, a=a, codes=b), family)
-        return _table(path, text, _given(path, family))
-    arrays, meta = read_arrays(path)
-    if meta is None:
-        if {"x", "y"} <= arrays.keys():
-            raise UsageError(f"{path} holds x and y: `hardness learn` takes data of yours")
-        given = _given(path, family)
-        if path.suffix == ".npy":
-            arrays = _columns(path, arrays[""], given)
-        return _checked(path, arrays, given)
-    require_format(meta, FORMAT, path)
-    with damage(path):
-        found = _checked(path, arrays, LINEAR_FORMS.need(parse_stored(meta["spec"])))
-        if found.digest != meta["sha256"]:
-            raise DamagedFile(f"{path} has changed: its content does not match its hash")
-    return _taken(path, found, family)
+    write_text(path, text, force=force)
 
 
-def secret_beside(path: Path) -> Path:
-    """Name the file of the secret of the samples in a file.
-
-    >>> secret_beside(Path("samples.npz")).name
-    'samples.secret.json'
-    """
-    return path.with_suffix(".secret.json")
-
-
-def write_secret(
-    path: Path, samples: Samples, secret: Secret, seed: int, force: bool = False
-) -> None:
-    """Write the secret of samples, and the seed of the instance that they are from, as JSON.
-
-    The file is readable by its owner alone. Raises AlreadyExists.
-    """
-    samples.family.require_member(secret)
-    data = {
-        "format": SOLUTION,
-        "spec": samples.family.spec,
-        "samples_sha256": samples.digest,
-        "secret": list(secret),
-        "seed": seed,
-    }
-    write_json(path, data, force=force, mode=0o600)
+def digest(family: Modular, a: Ints, codes: Ints) -> str:
+    """Hash samples by content: SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
+    found = hashlib.sha256(family.spec.encode() + b"\0")
+    for value in (a, codes):
+        found.update(np.ascontiguousarray(value, "<i8").tobytes())
+    return found.hexdigest()
 
 
 def _given(path: Path, family: Modular | None) -> Modular:
@@ -102,14 +107,35 @@ def _given(path: Path, family: Modular | None) -> Modular:
     return family
 
 
-def _table(path: Path, text: str, family: Modular) -> Samples:
+def _arrays(path: Path, family: Modular | None) -> Content:
+    arrays, meta = read_arrays(path)
+    if meta is None:
+        if {"x", "y"} <= arrays.keys():
+            raise UsageError(f"{path} holds x and y: `hardness learn` takes data of yours")
+        return Content(arrays=arrays)
+    require_format(meta, FORMAT, path)
+    with damage(path):
+        stated = LINEAR_FORMS.need(parse_stored(meta["spec"]))
+        return Content(arrays=arrays, family=stated, sha256=str(meta["sha256"]))
+
+
+def _text(path: Path, family: Modular | None) -> Content:
+    """Read a challenge, or with a family a table, which has no brackets."""
+    if family is not None and "[" not in read_text(path, MOST_TEXT):
+        return _table(path, family)
+    stated, a, b = darmstadt.read_challenge(path)
+    return Content(arrays={"a": a, "b": b}, family=stated)
+
+
+def _table(path: Path, family: Modular | None) -> Content:
     """Read lines of n integers and b: spaces, tabs or commas between them, or ; before b."""
+    text, n = read_text(path, MOST_TEXT), _given(path, family).n
     lines, rows = [], []
     for number, words in _lines(path, text):
-        if len(words) != family.n + 1:
+        if len(words) != n + 1:
             raise DamagedFile(
-                f"{path}: line {number} has {len(words)} numbers: {family.n + 1} are wanted, "
-                f"n={family.n} of a and then b"
+                f"{path}: line {number} has {len(words)} numbers: {n + 1} are wanted, "
+                f"n={n} of a and then b"
             )
         lines.append(number)
         rows.append(" ".join(words))
@@ -127,7 +153,7 @@ def _table(path: Path, text: str, family: Modular) -> Samples:
             "as of A.astype(int)"
         )
     table = found.astype(np.int64)
-    return _checked(path, {"a": table[:, :-1], "b": table[:, -1]}, family, lines)
+    return Content(arrays={"a": table[:, :-1], "b": table[:, -1]}, lines=lines)
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
@@ -155,8 +181,9 @@ def _foreign(lines: Sequence[int], rows: Sequence[str]) -> str | None:
     return None
 
 
-def _columns(path: Path, found: NDArray[Any], family: Modular) -> dict[str, NDArray[Any]]:
+def _columns(path: Path, family: Modular | None) -> Content:
     """Cut a table into a and b, or find the file of A beside one of b, or in the folder above."""
+    found, n = read_arrays(path)[0][""], _given(path, family).n
     part = _PART.fullmatch(path.stem)
     if part and part[2] == "b":
         if found.ndim == 2 and found.shape[1] == 1:
@@ -169,9 +196,9 @@ def _columns(path: Path, found: NDArray[Any], family: Modular) -> dict[str, NDAr
         beside = [folder / f"{part[1]}_A.npy" for folder in (path.parent, path.parent.parent)]
         for one in beside:
             if one.is_file():
-                return {"a": read_arrays(one)[0][""], "b": found}
+                return Content(arrays={"a": read_arrays(one)[0][""], "b": found})
         raise UsageError(f"{path} given: {beside[0].name} is neither beside it nor a folder above")
-    if part and found.ndim == 2 and found.shape[1] == family.n:
+    if part and found.ndim == 2 and found.shape[1] == n:
         raise UsageError(
             f"{path} given: it holds A alone: give the file of b, as {part[1]}_b.npy, and A is "
             "found beside it or a folder above"
@@ -180,28 +207,15 @@ def _columns(path: Path, found: NDArray[Any], family: Modular) -> dict[str, NDAr
         raise DamagedFile(
             f"{path} holds an array {found.shape}: n columns of A and one of b are wanted"
         )
-    return {"a": found[:, :-1], "b": found[:, -1]}
+    return Content(arrays={"a": found[:, :-1], "b": found[:, -1]})
 
 
-def _taken(path: Path, found: Samples, family: Modular | None) -> Samples:
-    if family is None:
-        return found
-    mine = (found.family.name, found.family.n, found.family.q)
-    if (family.name, family.n, family.q) != mine:
-        raise UsageError(f"{family.spec} given: {path} is of {found.family.spec}")
-    return _checked(path, {"a": found.a, "b": found.codes}, family)
-
-
-def _checked(
-    path: Path,
-    arrays: dict[str, NDArray[Any]],
-    family: Modular,
-    lines: Sequence[int] | None = None,
-) -> Samples:
-    """Refuse arrays of other shapes, types and ranges; lines: where rows stand in a text."""
-    a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
+def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
+    """Refuse arrays of other shapes, types and ranges than those of a family."""
+    a, b = found.arrays.get("a", found.arrays.get("A")), found.arrays.get("b")
     if a is None or b is None:
-        raise DamagedFile(f"{path} holds {', '.join(arrays)[:80] or 'nothing'}: A and b are wanted")
+        names = ", ".join(found.arrays)[:80] or "nothing"
+        raise DamagedFile(f"{path} holds {names}: A and b are wanted")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
         raise DamagedFile(
             f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted, "
@@ -216,7 +230,7 @@ def _checked(
         if not wrong.any():
             continue
         row, column = np.argwhere(wrong)[0]
-        where = f"row {row}" if lines is None else f"line {lines[row]}"
+        where = f"row {row}" if found.lines is None else f"line {found.lines[row]}"
         advice = ""
         if bound == family.q:
             low = f"take {name} % {bound}"
@@ -225,4 +239,14 @@ def _checked(
             f"{path}: {where}: {name} has {value[row, column]}: {family.name} with q={family.q} "
             f"has 0 .. {bound - 1}{advice}"
         )
-    return Samples(family=family, a=a.astype(np.int64), codes=b.astype(np.int64))
+    return a.astype(np.int64), b.astype(np.int64)
+
+
+LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {
+    ".prefix": _table,
+    ".txt": _text,
+    ".npz": _arrays,
+    ".safetensors": _arrays,
+    ".csv": _table,
+    ".npy": _columns,
+}

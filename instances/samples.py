@@ -1,6 +1,12 @@
-"""Samples (a, b) of LWE-style instances: read off attention examples, as arrays, on disk."""
+"""Samples (a, b) of LWE-style instances: drawn, from and to attention examples, in files.
 
-import hashlib
+To attention: an example is z with z_0 and X_1 uniform, X_2 = X_1 * z. Where z_0 = -1 it takes the
+next sample: the bits of a go into z, and the label is X_1[0] times the sample's level; elsewhere a
+vector of its own is drawn, and the label is 0. For q = 2^L tokens are exactly uniform if the a of
+the samples are; for a prime q an a is written as a uniform one of the L-bit numbers that are a mod
+q. Back: the examples with z_0 = -1 are the samples, in their order. [CL24]
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances import residues, samplefile, tokens
+from instances.arguments import located
 from instances.capabilities import LINEAR_FORMS
-from instances.coded import as_coded
+from instances.coded import CodedExamples, as_coded
+from instances.digits import digits
+from instances.disk import write_json
 from instances.errors import UsageError
 from instances.extras import require_extra
 from instances.family import Examples, Instance, Secret
@@ -25,9 +35,8 @@ from instances.streams import BitStream, generator, key
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMAT = "hardness-samples/1"
-ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that `save` writes
-MOST_TEXT = 1 << 26  # bytes of a file of text that is read
+SOLUTION = "hardness-samples-secret/1"
+_NUMBERS = 1 << 24  # bits of z that are made at once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -94,13 +103,12 @@ class Samples:
 
     @property
     def error(self) -> Integers | None:
-        """The distribution of b - <a, s> mod q; None where it is 0."""
+        """The law of b - <a, s> mod q; None where it is 0."""
         return self.family.rounding.error or self.family.errors
 
     def residuals(self, secret: Secret) -> NDArray[np.int64]:
         """Compute b - <a, s> mod q, centred: (N,)."""
-        q = self.family.q
-        return centred(self.b - dot(self.a, np.array(secret, np.int64), q), q)
+        return centred(self.b - dot(self.a, np.array(secret, np.int64), self.q), self.q)
 
     def evidence(self, secret: Secret) -> float:
         """Compute the bits by which the samples favour a secret over labels that are coins.
@@ -108,7 +116,7 @@ class Samples:
         log2 of the ratio of the probabilities; minus infinity where a label cannot be. Coins reach
         L bits with a probability of 2^-L at most.
         """
-        t = dot(self.a, np.array(secret, np.int64), self.family.q)
+        t = dot(self.a, np.array(secret, np.int64), self.q)
         return float(self.family.log_ratios(t, self.codes).sum())
 
     def tokens(self, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -117,8 +125,6 @@ class Samples:
         L is the least number of digits that writes all below q. `instances.digits.numbers` reads
         them back. Raises UsageError for a base below 2.
         """
-        from instances.digits import digits
-
         return digits(self.a, base, self.q), digits(self.codes[:, None], base, self.q)
 
     def torch(self) -> Any:
@@ -139,11 +145,8 @@ class Samples:
 
     @property
     def digest(self) -> str:
-        """Hash them by content: SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
-        found = hashlib.sha256(self.family.spec.encode() + b"\0")
-        for value in (self.a, self.codes):
-            found.update(np.ascontiguousarray(value, "<i8").tobytes())
-        return found.hexdigest()
+        """Hash them by content, and their spec."""
+        return samplefile.digest(self.family, self.a, self.codes)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a file by the ending of its name, without the secret.
@@ -152,39 +155,38 @@ class Samples:
         `a_1 .. a_n ; b`, as VERDE writes them. .txt: a Darmstadt challenge where it can say the
         family, lwe with alpha alone; else the same lines. Raises UsageError, AlreadyExists.
         """
-        from instances.arguments import located
-        from instances.darmstadt import challenge, states
-        from instances.disk import refuse_existing, write_tensors, write_text
-        from instances.spec import require_stored
-
         where = Path(located("path", path))
-        if where.suffix not in ENDINGS:
-            raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
-        refuse_existing(where, force)
-        if where.suffix in (".npz", ".safetensors"):
-            require_stored(self.family, "samples of it cannot be stored")
-            meta = {"format": FORMAT, "spec": self.family.spec, "sha256": self.digest}
-            return write_tensors(where, {"a": self.a, "b": self.codes}, meta)
-        if not len(self):
-            raise UsageError(f"{path}: no samples given, a text holds at least one")
-        if where.suffix == ".txt" and states(self.family):
-            text = challenge(self.family, self.a, self.codes)
-        else:
-            rows = zip(self.a.tolist(), self.codes.tolist(), strict=True)
-            text = "".join(f"{' '.join(map(str, a))} ; {b}\n" for a, b in rows)
-        if len(text) > MOST_TEXT:
-            raise UsageError(
-                f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
-                "write .npz"
-            )
-        return write_text(where, text, force=force)
+        samplefile.write(where, self.family, self.a, self.codes, force)
+
+
+def read_samples(path: Path, family: Modular | None = None) -> Samples:
+    """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
+    found, a, codes = samplefile.read(path, family)
+    return Samples(family=found, a=a, codes=codes)
+
+
+def write_secret(
+    path: Path, samples: Samples, secret: Secret, seed: int, force: bool = False
+) -> None:
+    """Write the secret of samples, and the seed of the instance that they are from, as JSON.
+
+    The file is readable by its owner alone. Raises AlreadyExists.
+    """
+    samples.family.require_member(secret)
+    data = {
+        "format": SOLUTION,
+        "spec": samples.family.spec,
+        "samples_sha256": samples.digest,
+        "secret": list(secret),
+        "seed": seed,
+    }
+    write_json(path, data, force=force, mode=0o600)
 
 
 def draw_samples(instance: Instance, count: int) -> Samples:
     """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
 
-    They are others than those of its attention examples. Raises UsageError without `linear_forms`,
-    ToolkitError where labels are tabulated and q is large.
+    They are others than those of its attention examples. Raises UsageError without `linear_forms`.
 
     >>> from instances import parse
     >>> draw_samples(parse("lwe:n=256,q=842791,sigma=3,secret=binary,h=20").instance(0), 1000)
@@ -211,3 +213,46 @@ def samples(examples: Examples) -> Samples:
         a=family.vectors(packed.words[opened]),
         codes=packed.codes[opened].astype(np.int64),
     )
+
+
+def to_attention(found: Samples, seed: int) -> CodedExamples:
+    """Turn N samples into about 2 N examples, the last of them made of the last sample.
+
+    The label of an example says no more than its sample does. Raises ToolkitError for a large q.
+
+    >>> from instances import parse
+    >>> taken = samples(parse("lwr:n=4,q=16,p=4").instance(0).examples(0, 100))
+    >>> back = samples(to_attention(taken, seed=1))
+    >>> bool((back.a == taken.a).all() and (back.codes == taken.codes).all())
+    True
+    """
+    family, rng = found.family, generator(seed, "reduce", found.family.spec)
+    family.require_table()
+    opened = _places(len(found), rng)
+    require_memory(
+        2 * len(opened) * family.bytes_per_example, f"{len(opened)} examples of {family.spec}"
+    )
+    rows, used = max(1, _NUMBERS // family.d), 0
+    words = np.empty((len(opened), 2, tokens.words_per_token(family.d)), np.uint64)
+    for start in range(0, len(opened), rows):
+        part = opened[start : start + rows]
+        a = found.a[used : used + int(part.sum())]
+        used += len(a)
+        z = rng.integers(0, 2, (len(part), family.d), dtype=np.uint8)
+        z[:, 0] = part
+        z[part, 1:] = residues.write(a, family.length, family.q, rng)
+        first = rng.integers(0, 2, z.shape, dtype=np.uint8)
+        signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
+        words[start : start + rows] = tokens.pack(signs)
+    codes = np.zeros(len(opened), family.code_type)
+    codes[opened] = found.codes
+    return CodedExamples(family=family, words=words, codes=codes)
+
+
+def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Toss z_0 until `count` of the tosses are -1: True where one is."""
+    tosses = np.zeros(0, np.bool_)
+    while (missing := count - int(tosses.sum())) > 0:
+        tosses = np.concatenate([tosses, rng.integers(0, 2, 2 * missing + 8).astype(np.bool_)])
+    ends = np.flatnonzero(tosses)
+    return tosses[: ends[count - 1] + 1] if count else tosses

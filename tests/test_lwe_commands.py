@@ -10,8 +10,7 @@ import pytest
 from hardness.cost.attacks import LATTICE, OTHERS
 from hardness.cost.sets import SETS
 from instances import parse, read_folder
-from instances.samplefile import read_samples
-from instances.samples import samples
+from instances.samples import read_samples, samples
 
 SMALL = "lwr:n=8,q=16,p=2,secret=binary,h=4"
 RUN = {"spec", "learner", "seed", "outcome", "risk", "usage", "secret_recovered", "details"}

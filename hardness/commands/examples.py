@@ -110,9 +110,9 @@ def _generate_samples(output: SimpleNamespace, instance: "Instance", count: int)
 def _write_samples(output: SimpleNamespace, found: "Samples", of: "Instance | None") -> Path:
     """Write samples to --out, and the secret of their instance beside it; names its file."""
     from instances.disk import refuse_existing
-    from instances.samplefile import secret_beside, write_secret
+    from instances.samples import write_secret
 
-    apart = secret_beside(output.out)
+    apart = output.out.with_suffix(".secret.json")
     if of:
         refuse_existing(apart, output.force)
     found.save(output.out, force=output.force)
@@ -198,9 +198,7 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
     """
     from instances.capabilities import LINEAR_FORMS
     from instances.files import read_folder, write_public_folder
-    from instances.reduce import to_attention
-    from instances.samplefile import read_samples
-    from instances.samples import samples
+    from instances.samples import read_samples, samples, to_attention
     from instances.spec import parse_stored
 
     if output.out is None:

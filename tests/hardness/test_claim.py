@@ -13,8 +13,7 @@ from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.upper import Outcome
 from instances import parse, read_folder, write_folder
 from instances.files import write_public_folder
-from instances.reduce import to_attention
-from instances.samples import Samples, samples
+from instances.samples import Samples, samples, to_attention
 
 LWE = "lwe:n=8,q=97,sigma=1"
 

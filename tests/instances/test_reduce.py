@@ -7,9 +7,8 @@ from scipy.stats import chi2
 from instances import parse, read_folder, residues
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.files import write_public_folder
-from instances.reduce import to_attention
 from instances.residues import dot
-from instances.samples import Samples, samples
+from instances.samples import Samples, samples, to_attention
 
 SPECS = [
     "lwr:n=4,q=16,p=4",
@@ -34,7 +33,7 @@ def fresh(spec, count, seed=0):
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize(("count", "at_once"), [(1, 1 << 24), (2, 1 << 24), (300, 1000), (40, 1)])
 def test_forward_then_backward_returns_all_samples_in_order(spec, count, at_once, monkeypatch):
-    monkeypatch.setattr("instances.reduce._NUMBERS", at_once)
+    monkeypatch.setattr("instances.samples._NUMBERS", at_once)
     given = fresh(spec, count)
     made = to_attention(given, seed=5)
     back = samples(made)

@@ -8,8 +8,7 @@ from safetensors.numpy import save_file
 
 from instances import AlreadyExists, DamagedFile, UsageError, parse
 from instances.darmstadt import read_challenge
-from instances.samplefile import read_samples, write_secret
-from instances.samples import Samples, samples
+from instances.samples import Samples, read_samples, samples, write_secret
 
 SPECS = [
     "lwe:n=6,q=17,alpha=0.05",
@@ -107,7 +106,7 @@ def test_lines_read_back(spec, name, tmp_path):
 
 
 def test_a_text_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("instances.samples.MOST_TEXT", 100)
+    monkeypatch.setattr("instances.samplefile.MOST_TEXT", 100)
     with pytest.raises(UsageError, match="at most 100 are read again"):
         make("lwe:n=6,q=17,sigma=1").save(tmp_path / "x.prefix")
     assert not list(tmp_path.iterdir())
