@@ -85,6 +85,45 @@ JOHNSON: list[Step] = [("subsets",), ("overlaps",), ("johnson", 1, 2)]
 SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
 
 
+def gradual(
+    first: list[Step], by: str = "noisy", clip: str = "1", risk: str = "1/4", success: str = "2/3",
+    steps: str | None = "3", **numbers: str,
+) -> list[Step]:  # fmt: skip
+    """Gradient descent, a gram by the last step given; by: how its answers are off."""
+    n, goal = len(first), {"success": success, "steps": steps}
+    means, numbers = ("gradients", n, {"clip": clip}), numbers or {"std": "3"}
+    if by == "nearby":
+        fit = ("fit", 1, n, {"risk": risk})
+        return [*first, means, fit, ("nearby", 1, n + 2, n + 1, {**goal, **numbers})]
+    fit = ("fit", 1, n, {"risk": risk})
+    return [*first, means, (by, 1, n + 1, numbers), fit, ("descent", 1, n + 3, n + 2, goal)]
+
+
+def batched(
+    first: list[Step], batch: int = 1, bits: int = 1, risk: str = "1/4", success: str = "2/3",
+    steps: str | None = "3",
+) -> list[Step]:  # fmt: skip
+    """Steps on fresh batches, a gram by the last step given."""
+    n, numbers = len(first), {"batch": str(batch), "bits": str(bits)}
+    ends = ("batches", 1, n, numbers), ("fit", 1, n, {"risk": risk})
+    goal = {"success": success, "steps": steps}
+    return [*first, *ends, ("descent", 1, n + 2, n + 1, goal)]
+
+
+def regression(
+    first: list[Step], features: str | None = "2", risk: str = "1/4", success: str = "2/3"
+) -> list[Step]:
+    """Regression on fixed features, a gram by the last step given."""
+    goal = {"features": features, "risk": risk, "success": success}
+    return [*first, ("features", 1, len(first), goal)]
+
+
+def ratio(degree: int, examples: str | None = "9", most: str | None = None) -> list[Step]:
+    """Polynomials of low degree."""
+    numbers = {"degree": str(degree), "examples": examples, "most": most}
+    return [*JOHNSON[:2], ("low-degree", 1, 2, numbers)]
+
+
 def secrets(base: str = "1", cut: int = 0, *weights: Json) -> list[Step]:
     """Secrets and their law."""
     return [("secrets", {"base": base, "cut": cut, "weights": [*weights]}), ("laws", 1)]
@@ -341,7 +380,7 @@ EVERY = (
     M("if room > 0 else members.count", "if room else members.count", NEAR, asked(SECRETS, risk="7/8")[:-1]),
     M("gram.alike * problem.down", "problem.down", PRIME, asked(SECRETS)),
     M("problem.down(gram.top / room)", "problem.down(gram.least / room)", MAJORITY, asked(JOHNSON, oracle="csq")),
-    M("risk * gram.scale", "0 * gram.scale", PARITY, asked(CHARACTERS, risk="9/10")),
+    M("room = gram.least - risk * gram.scale", "room = gram.least - 0 * gram.scale", PARITY, asked(CHARACTERS, risk="9/10")),
     M('need(gram.general or oracle == "csq"', '(gram.general or oracle == "csq"', MANY, asked(JOHNSON)),
     M("need(0 < term <= 1 and", "need(0 < term and", steps=asked(CHARACTERS, term="2")),
     M("problem.down(gram.moves / term**2)", "problem.down(gram.moves / term)", steps=asked(CHARACTERS)),
@@ -353,11 +392,11 @@ EVERY = (
     M("most=min(most, members.count)", "most=most", steps=asked(CHARACTERS, risk="35/36", term="9/10")[:-1]),
     M("guess = chance(members, fit.most)", "guess = chance(members, fit.most - 1)", steps=asked(CHARACTERS, term="9/10")),
     M("most, wanted = min(cap.most, count)", "most, wanted = cap.most", THREES, asked(CHARACTERS, term="1/10")),
-    M("-int((fit.most - wanted) // most)", "-int(-wanted // most)", steps=asked(CHARACTERS, term="1/2")),
+    M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, -int(-wanted // most))", steps=asked(CHARACTERS, term="1/2")),
     M("math.ceil if up else math.floor)(value", "math.ceil)(value", LARGE),
     M("rules out at most {short(most, up=True)}", "rules out at most {short(most)}", LARGE, asked(CHARACTERS, term=f"1/{10**25 + 1}")),
     M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", MAJORITY, packed(10**50 // 3, 1, 0, "disjoint")),
-    M("-int((fit.most - wanted) // most)", "1 - int(math.ceil((fit.most - wanted) / most))", PARITY, asked(CHARACTERS, success="26/35")),
+    M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, 1 - int(math.ceil((fit.most - wanted) / most)))", PARITY, asked(CHARACTERS, success="26/35")),
     M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
     M("if not cap.most:", "if cap.most <= 25:"),
 )  # fmt: skip
@@ -385,16 +424,16 @@ HIDDEN = (
     M('need(view in VIEWS, "the', 'view = view if view in VIEWS else ""; need(True, "the', {**PARITY, "view": "none"}),
     M('need(problem.part == Fraction(1, 2), "this', '(True, "this', SOLE, JOHNSON),
     M('need(problem.part * 2 == 1, "this', '(True, "this', SOLE, [*CHARACTERS, ("fit", 1, 2, RISK), ("mixture", 1, {"bound": "9"}), ("ask", 4, VSTAT), ("queries", 1, 3, 5, SUCCESS)]),
-    M("moves=moves, moves01=moves01)", "moves=moves, moves01=moves01 / 2)", steps=asked(CHARACTERS, **VSTAT)),
+    M("moves=moves, moves01=moves01,", "moves=moves, moves01=moves01 / 2,", steps=asked(CHARACTERS, **VSTAT)),
     M("(a + b) / 2 for a, b in pairwise(rows", "(a + 2 * b) / 3 for a, b in pairwise(rows", MAJORITY, JOHNSON),
     M("c = [value / 2**t - mean**2", "c = [value / 2**t", hidden("0 0 1", 5), JOHNSON),
-    M("need(m < problem.n,", "(m < problem.n,", hidden("1 -1", 1), [("overlaps",)]),
+    M("if m == problem.n:", "if m > problem.n:", hidden("1 -1", 1), [("overlaps",)]),
     M("(-1) ** (i - h) * comb(m - h, i - h)", "comb(m - h, i - h)", MAJORITY, JOHNSON),
     M("comb(n - m + h - k, h)", "comb(n - m + h, h)", MAJORITY, JOHNSON),
     M("comb(m - k, h) *", "comb(m, h) *", MAJORITY, JOHNSON),
     M("spread, less = max(values[1:])", "spread, less = min(values[1:])", MAJORITY, JOHNSON),
     M("c[m] - values[0] / count", "c[m]", MAJORITY, asked(JOHNSON, oracle="csq", risk="1/8")),
-    M("spread / (4 * problem.half**2)", "spread / (8 * problem.half**2)", MAJORITY, asked(JOHNSON)),
+    M("moves=unit * spread / 2", "moves=unit * spread / 4", MAJORITY, asked(JOHNSON)),
     M("general=problem.levels == 2, eig", "general=True, eig", MANY, asked(JOHNSON)),
     M("small(overlap, 0, m - 1,", "small(overlap, 0, m,", MAJORITY, packed(5, 1, 3, "disjoint")),
     M("len(one) == m == len(given)", "len(one) <= m == len(given)", MAJORITY, packed(4, 2, 0, "listed", [[0, 0, 0], [1, 1, 1]])),
@@ -578,8 +617,8 @@ RESIDUES = (
     M("(most - least) / (most + least), -(", "(most - least) / 9 / (most + least), -(", NEAR, SECRETS),
     M("-(-members.count // members.alike)", "members.count", PRIME, SECRETS),
     M("min(unlike, math.floor(1 / apart)) if apart", "unlike if apart", NEAR, SECRETS),
-    M("moves=most * square * part * (1 - part)", "moves=square * part * (1 - part)", NEAR, asked(SECRETS, term="1/3")),
-    M("square * part * (1 - part)", "square * part * (1 - part) / 2", PRIME, asked(SECRETS, term="1/3")),
+    M("moves=most * square * spread", "moves=square * spread", NEAR, asked(SECRETS, term="1/3")),
+    M("spread = part * (1 - part)", "spread = part * (1 - part) / 2", PRIME, asked(SECRETS, term="1/3")),
     M("square * (1 - rarest) / 2", "square * (1 - rarest) / 4", PRIME, asked(SECRETS, **VSTAT)),
 )  # fmt: skip
 # Directions.
@@ -656,6 +695,153 @@ LISTED = (
     M("need(not few or total > gamma", "need(not few or total >= gamma", listed(3, "a4", "14", "d0"), sums("1/2", 0, 2)),
     M('need(len(set(few)) == len(few), "a member stands', '(0, "a member stands', listed(3, "f", "f0", "16", "9d", "c9", "57"), sums("1/3", 1, 0, 1, 4, 4)),
 )  # fmt: skip
+# Named learners.
+OTHER_LAW = [
+    *secrets("1/2", 3, 0, 2, 3), ("secrets", {"base": "1/2", "cut": 0, "weights": [0, 2, 3]}), ("fit", 3, 2, {"risk": "1/10"}),
+    ("gradients", 2, {"clip": "1/9"}), ("noisy", 1, 5, {"std": "9"}), ("descent", 3, 4, 6, {"success": "2/3", "steps": "9"}),
+]  # fmt: skip
+RARER = secrets("1/2", 3, 0, 2, 3)  # of SKEW
+TWINS = modular(4, 8, 2, "1 8 2", -1)
+CLASSES = secrets("1/2", 3, 0, 2, 3)  # of TWINS: vectors that are one member
+WIDE = hidden("1 -1 1 -1", 40, "1/8")
+BY_GRID = {"grid": "20", "parameters": "4"}
+DULL = hidden("1 -1 1 -1", 7, "4999999/10000000")
+PAIR = hidden("1 1 -1", 9, "1/10")
+LEARNERS = (
+    M("return Fraction(math.ceil(value * 10**places), 10**places)", "return Fraction(math.floor(value * 10**places), 10**places)", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
+    M("places = 13 + max", "places = 1 + max", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
+    M("return Fraction(1, members.count)", "return Fraction(1, 2 * members.count)", WIDE, gradual(CHARACTERS)),
+    M("max(weight for _, weight in tiers)", "min(weight for _, weight in tiers)", LIFTED, gradual(SECRETS, clip="1/9")),
+    M("for _, weight in tiers) * as_one, total", "for _, weight in tiers), total", TWINS, gradual(CLASSES, risk="1/10", clip="1/99")),
+    M("found = chance(members, min(count, members.count))", "found = chance(members, count)", PARITY, gradual(CHARACTERS, "nearby", within="1/9", steps="99")),
+    M("else cut(found)", "else found", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
+    M("need(clip > 0,", "need(clip,", PARITY, gradual(CHARACTERS, clip="-1")),
+    M("need(gram.general, MANY)", "", MANY, gradual(JOHNSON)),
+    M("need(gram.moves is not None, \"there is no bound on means", "need(gram.moves is None, \"there is no bound on means", WIDE, gradual(CHARACTERS)),
+    M("squares=clip**2 * drift", "squares=clip * drift", WIDE, gradual(CHARACTERS, clip="3")),
+    M("getattr(gram, \"drift\", gram.moves)", "gram.moves", PRIME, gradual(SECRETS)),
+    M("else Fraction(1, 4)),", "else Fraction(1, 5)),", PRIME, gradual(SECRETS)),
+    M("drift=most * square", "drift=square", NEAR, gradual(SECRETS)),
+    M("need(std > 0,", "need(std,", WIDE, gradual(CHARACTERS, std="-1")),
+    M("/ (4 * std**2)", "/ (8 * std**2)", WIDE, gradual(CHARACTERS)),
+    M("/ (4 * std**2)", "/ (4 * std)", WIDE, gradual(CHARACTERS)),
+    M("means.squares * heaviest(members) / (4", "means.squares * heaviest(members) ** 2 / (4", WIDE, gradual(CHARACTERS)),
+    M("bend=1, regime", "bend=None, regime", WIDE, gradual(CHARACTERS)),
+    M("need(grid > 0,", "need(grid,", WIDE, gradual(CHARACTERS, "rounded", grid="-9", parameters="4")),
+    M("pace = parameters * means.squares", "pace = means.squares", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("heaviest(members) / grid**2", "heaviest(members) / grid**3", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("means.squares * heaviest(members) / grid", "means.squares / grid", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("bend=None, regime", "bend=1, regime", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("same = max(c for _, c in row)", "same = max(v for v, _ in row)", DULL, batched(CHARACTERS, 9)),
+    M("Fraction(2**turns - 1))", "Fraction(2 ** (turns + 16)))", WIDE, batched(CHARACTERS, 2)),
+    M("least = max(batch * same,", "least = max(batch * same * 99999,", WIDE, batched(CHARACTERS, 2)),
+    M("states = (1 << min(bits,", "states = (1 << min(1,", WIDE, batched(CHARACTERS, 1, 5)),
+    M(".bit_length() + 1)) - 1", ".bit_length() - 15)) - 1", WIDE, batched(CHARACTERS, 1, 7)),
+    M(".bit_length() + 1)) - 1", ".bit_length() + 1))", WIDE, batched(CHARACTERS)),
+    M("if least * states * often < 4:", "if least * states * often < 0:", WIDE, batched(CHARACTERS)),
+    M("need(long <= BATCH_BITS,", "(long <= BATCH_BITS,", DULL, batched(CHARACTERS, 6000)),
+    M("total = sum(v * ((bottom", "total = sum(((bottom", MAJORITY, batched(JOHNSON)),
+    M("** batch - bottom**batch) for v", "** batch) for v", WIDE, batched(CHARACTERS)),
+    M("(bottom + int(c * bottom)) ** batch", "(bottom + batch * int(c * bottom)) * bottom ** (batch - 1)", WIDE, batched(CHARACTERS, 3)),
+    M("pace = min(pace, dense**batch *", "pace = min(pace,", {**PRIME, "bits": 6}, batched(SECRETS)),
+    M("* states * often / 4)", "* states * often / 8)", WIDE, batched(CHARACTERS)),
+    M("bend=14, regime", "bend=7, regime", WIDE, batched(CHARACTERS, steps="20")),
+    M("bend=14, regime", "bend=28, regime", WIDE, batched(CHARACTERS, steps="20")),
+    M("example=[(1, moves / part)]", "example=[(1, moves)]", WIDE, batched(CHARACTERS)),
+    M("example=[(1, moves / part)]", "example=[(1, part)]", WIDE, batched(CHARACTERS)),
+    M("(row[0], unit * c[m - i] / (1 - mu**2))", "(row[0], unit * c[m - i])", hidden("1 1 1 -1", 20), batched(JOHNSON)),
+    M("(row[0], unit * c[m - i] / (1 - mu**2))", "(row[0], unit * c[m] / (1 - mu**2))", hidden("1 1 1 -1", 20), batched(JOHNSON)),
+    M("        mu = problem.fade * (overlaps.mean - problem.middle) / problem.half\n        more", "        mu = problem.fade * overlaps.mean / problem.half\n        more", hidden("0 0 0 1", 20), batched(JOHNSON)),
+    M("example=[(1, square / 2)]", "example=[(1, square / 4)]", PRIME, batched(SECRETS)),
+    M("general=True, dense=most,", "general=True,", {**PRIME, "bits": 6}, batched(SECRETS)),
+    M("if exact**2 == square:", "if exact**2:", WIDE, gradual(CHARACTERS)),
+    M("if exact**2 == square:", "if False:", hidden("1 -1 1", 9), gradual(CHARACTERS, steps="4")),
+    M("Fraction(100) ** places) - 1) + 1", "Fraction(100) ** places))", WIDE, gradual(CHARACTERS)),
+    M("if whole <= 10**12:", "if whole <= 10**9:", WIDE, gradual(CHARACTERS)),
+    M("if whole <= 10**12:", "if whole <= 10**15:", WIDE, gradual(CHARACTERS)),
+    M("(bits + 2) * 0.1505149978319906", "(bits + 2) * 0.01505149978319906", WIDE, gradual(CHARACTERS, std="99999999")),
+    M("sure = after(0)", "sure = after(0) / 2", PARITY, gradual(CHARACTERS, "nearby", within="9")),
+    M("if needed is None:", "if not needed:", PARITY, gradual(CHARACTERS, success="1/99")),
+    M("most, said = after(steps)", "most, said = after(steps - 1)", WIDE, gradual(CHARACTERS)),
+    M("need(pace.of is members,", "(pace.of is members,", SKEW, OTHER_LAW),
+    M("sure, bend = most_likely(members, fit.most)", "sure, bend = Fraction(0)", WIDE, gradual(CHARACTERS)),
+    M("(t if bend is None else min(t, bend))", "(t if bend is None else bend)", WIDE, batched(CHARACTERS, steps="2")),
+    M("min(sure + root(square), Fraction(1))", "min(root(square), Fraction(1))", WIDE, gradual(CHARACTERS)),
+    M("min(sure + root(square), Fraction(1))", "sure + root(square)", PARITY, gradual(CHARACTERS, std="1/99")),
+    M("ratio = max(success - sure, Fraction(0)) ** 2", "ratio = success**2", WIDE, gradual(CHARACTERS)),
+    M("ratio = max(success - sure, Fraction(0)) ** 2", "ratio = (success - sure) ** 2", PARITY, gradual(CHARACTERS, success="1/99")),
+    M("math.isqrt(math.ceil(ratio) - 1) + 1 if ratio", "math.isqrt(math.ceil(ratio)) + 1 if ratio", hidden("1 -1", 4), gradual(CHARACTERS, "rounded", grid="1", parameters="1", success="1")),
+    M("math.isqrt(math.ceil(ratio) - 1) + 1 if ratio", "math.isqrt(math.ceil(ratio)) if ratio", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("if bend is not None and needed > bend:", "if bend is not None and needed > 2 * bend:", WIDE, batched(CHARACTERS, 1, 7)),
+    M("needed = math.ceil(ratio / bend)", "needed = math.ceil(ratio)", WIDE, batched(CHARACTERS)),
+    M("needed = math.ceil(ratio / bend)", "needed = math.floor(ratio / bend)", WIDE, gradual(CHARACTERS)),
+    M("need(within > 0,", "need(within,", WIDE, gradual(CHARACTERS, "nearby", within="-1/9")),
+    M("problem.down(means.squares / within**2), likely", "problem.down(means.squares / within), likely", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("problem.down(means.squares / within**2), likely", "(means.squares / within**2), likely", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("within**2), likely(members, success)", "within**2), success * members.count", SKEW, gradual(RARER, "nearby", within="1", risk="1/10")),
+    M("most_likely(members, fit.most + t * most)", "most_likely(members, t * most)", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("most_likely(members, fit.most + t * most)", "most_likely(members, fit.most + most)", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(0, -int(-wanted // most))", PARITY, gradual(CHARACTERS, "nearby", within="1/2")),
+    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(0, int((wanted - fit.most) // most))", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(1, -int((fit.most - wanted) // most))", WIDE, gradual(CHARACTERS, "nearby", within="1/9", success="1/9999")),
+    M("if most else None", "if most > 1 else None", WIDE, gradual(CHARACTERS, "nearby", within="3/8")),
+    M("lost = min(cut(Fraction(members.law[1], members.law[2])), Fraction(1))", "pass", SKEW, regression(RARER, risk="1/10")),
+    M("wanted = max(likely(members, success) * (gram", "wanted = max(success * members.count * (gram", SKEW, regression(RARER, risk="1/10")),
+    M("likely(members, success) * (gram.least - risk * gram.scale)", "likely(members, success) * (1 - risk * gram.scale)", NEAR, regression(SECRETS, risk="1/10")),
+    M("likely(members, success) * (gram.least - risk * gram.scale)", "likely(members, success) * (gram.least - risk)", MAJORITY, regression(JOHNSON)),
+    M("* gram.scale), Fraction(0))", "* gram.scale), Fraction(2))", NEAR, regression(SECRETS, risk="99/100")),
+    M("found + min(left, many) * value", "found + left * value", MAJORITY, regression(JOHNSON, "9")),
+    M("left - min(left, many)", "left", MAJORITY, regression(JOHNSON, "9")),
+    M("more = min(many, math.ceil((wanted", "more = min(many, math.floor((wanted", PARITY, regression(CHARACTERS)),
+    M("more = min(many, math.ceil((wanted - reached) / value))", "more = math.ceil((wanted - reached) / value)", MAJORITY, regression(JOHNSON, success="1")),
+    M('if problem.kind == "functions" else " or not"', 'if not problem else " or not"', SEVEN, regression([("products",), ("spread", 1, {"top": "2"})])),
+    M("need(features <= members.count,", "(features <= members.count,", PARITY, regression(CHARACTERS, "36")),
+    M("getattr(gram, \"mean\", gram.least)", "gram.least", THREE, regression([("products",), ("spread", 1, {"top": "11/10"})], "1")),
+    M("mean = (1 - lost) * getattr", "mean = getattr", SKEW, regression(RARER, risk="1/10")),
+    M("- heaviest(members) * found", "- found / members.count", SKEW, regression(RARER, risk="1/10")),
+    M("error = max(mean / gram.scale, Fraction(0))", "error = max(mean, Fraction(0))", MAJORITY, regression(JOHNSON)),
+    M("error = max(mean / gram.scale, Fraction(0))", "error = mean / gram.scale", NEAR, regression(SECRETS, "40")),
+    M('more = {"spectrum": [(Fraction(1), count)]}', 'more = {"spectrum": [(Fraction(1, 2), count)]}', PARITY, regression(CHARACTERS)),
+    M("if problem.alone else {}", "if True else {}", SOLE, regression(CHARACTERS)),
+    M('more["spectrum"] = sorted(zip(values[1:], size, strict=True), reverse=True)', 'more["spectrum"] = sorted(zip(values[1:], size, strict=True))', MAJORITY, regression(JOHNSON)),
+    M("math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k", "math.comb(problem.n, k - 1) for k", MAJORITY, regression(JOHNSON, "9")),
+    M("    if problem.alone:", "    if True:", {**MAJORITY, "view": "among-others"}, regression(JOHNSON)),
+    M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(most, members.count)]", PRIME, regression(SECRETS)),
+    M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(members.alike, unlike)]", NEAR, regression(SECRETS, risk="1/10")),
+    M("spectrum=[(top, int(full)), (rest, 1)]", "spectrum=[(top / 2, int(full)), (rest, 1)]", SEVEN, regression([("products",), ("spread", 1, {"top": "2"})])),
+    M("mean=sum(squares) / count,", "", THREE, regression([("products",), ("spread", 1, {"top": "11/10"})], "1")),
+    M('ALONE = ("", "hardmax", "one-head")', 'ALONE = ("", "hardmax", "one-head", "among-others")', {**PARITY, "view": "among-others"}, regression(CHARACTERS)),
+    M("return None if text is None else read(kind[:-1]", "return None if text in (None, '0') else read(kind[:-1]", PARITY, regression(CHARACTERS, "0")),
+)  # fmt: skip
+RATIO = (
+    M("problem.levels == 2,\n        \"labels take", "True,\n        \"labels take", MANY, ratio(4)),
+    M("need(problem.alone, ", "(problem.alone, ", {**PARITY, "view": "among-others"}, ratio(4)),
+    M("scale = problem.fade**2 / problem.half**2", "scale = problem.fade / problem.half**2", PAIR, ratio(4)),
+    M("/ problem.half**2 / (1 - (problem", "/ (1 - (problem", hidden("3 -3 3", 9), ratio(4)),
+    M("(1 - (problem.fade * mean) ** 2)", "1", PAIR, ratio(4)),
+    M("(overlaps.mean - problem.middle) / problem.half\n    scale", "overlaps.mean / problem.half\n    scale", hidden("1 1 0", 9), ratio(4)),
+    M("column = [b - a for a, b in pairwise(column)]", "column = [b for a, b in pairwise(column)]", hidden("1 1 1 -1", 9), ratio(6)),
+    M("math.comb(m, t) * math.comb(n - m, m - t)", "math.comb(m, t)", PARITY, ratio(8)),
+    M("degree if most is None else most", "degree", PARITY, ratio(8, most="1")),
+    M("count = min(most, degree // (used[0] + 1))", "count = min(most, degree // (used[0] + 2))", PARITY, ratio(8)),
+    M("terms = [(a + 1, int", "terms = [(a, int", PAIR, ratio(2)),
+    M("terms = [(a + 1, int", "terms = [(a + 2, int", PAIR, ratio(3)),
+    M("* math.comb(t, a)) for a in used", ") for a in used", PAIR, ratio(4)),
+    M("for a in used if a <= t]", "for a in used if a < t]", PARITY, ratio(8)),
+    M("if have + e <= degree:", "if have + e < degree:", PARITY, ratio(8)),
+    M("if have + e <= degree:", "if True:", hidden("1 1 1 -1", 9), ratio(5)),
+    M("more[have + e] = more.get(have + e, 0) + v * w", "more[have + e] = v * w", hidden("1 1 1 -1", 9), ratio(6)),
+    M("sum(pairs) * unit**i) for i, v", "unit**i) for i, v", PARITY, ratio(8)),
+    M("sum(pairs) * unit**i) for i, v", "sum(pairs) * unit) for i, v", PAIR, ratio(6)),
+    M("return [v / 2**i for i, v in enumerate(found, 1)]", "return [v / 2 for i, v in enumerate(found, 1)]", PARITY, ratio(8)),
+    M("return [v / 2**i for i, v in enumerate(found, 1)]", "return list(found)", PARITY, ratio(8)),
+    M("choices = choices * (examples - i) // (i + 1)", "choices = choices * examples // (i + 1)", PARITY, ratio(8)),
+    M("few, enough = enough, 2 * enough", "few, enough = 2 * enough, 2 * enough", WIDE, ratio(8)),
+    M("if total_of(tops, middle) >= bottom else", "if total_of(tops, middle) > bottom else", hidden("1 -1", 6), ratio(2)),
+    M("while enough - few > 1:", "while enough - few > 2:", WIDE, ratio(8)),
+    M("if not any(tops):", "if True:", PARITY, ratio(8)),
+    M("need(quick, f", "(quick, f", PARITY, ratio(10**7, most="3")),
+)  # fmt: skip
 # Reading.
 FILES = (
     M('data.get("format") == FORMAT', '"format" in data', change=at("format", "hardness-certificate/3")),
@@ -690,7 +876,7 @@ FILES = (
     M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(9, 1, -1, "disjoint")),
     M('need(type(value) is list,', "(0,", change=at("steps/0/from", "")),
 )  # fmt: skip
-MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *DIRECTION, *FILES)
+MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *DIRECTION, *LEARNERS, *RATIO, *FILES)
 
 
 def main() -> int:

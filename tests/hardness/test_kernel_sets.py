@@ -150,8 +150,11 @@ def test_sets_bound_general_queries_where_labels_have_two_values(g, gamma, enoug
 
 def test_there_is_nothing_to_compare_where_there_is_one_member():
     numbers = {"places": 2, "chosen": 2, "values": ["1", "1", "-1"], "noise": "0"}
-    with pytest.raises(kernel.Refused):
-        Proof({"kind": "hidden-set", **numbers}, {}).step("overlaps")
+    proof = Proof({"kind": "hidden-set", **numbers}, {})
+    members, overlaps = proof.step("subsets"), proof.step("overlaps")
+    assert not proof.fact(overlaps).claims
+    with pytest.raises(kernel.Refused, match="one member"):
+        proof.step("johnson", members, overlaps)
 
 
 @pytest.mark.parametrize("case", FOUND)

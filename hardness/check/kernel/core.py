@@ -95,7 +95,12 @@ def written(value: Fraction | int) -> str:
 
 
 def read(kind: str, text: Any) -> Any:
-    """Read a number of a kind from a string, or with * a list of them; json is read by its rule."""
+    """Read a number of a kind from a string, with * a list of them, with ? one or null, for None.
+
+    What is json is read by its rule.
+    """
+    if kind.endswith("?"):
+        return None if text is None else read(kind[:-1], text)
     if kind.endswith("*"):
         return [read(kind[:-1], one) for one in listed(text)]
     if kind == "json":

@@ -96,8 +96,10 @@ def spread(problem: Any, members: Fact, top: Fraction) -> Fact:
     ]
     need(definite(wanted), "an eigenvalue is not below top")
     squares = [Fraction(less[i][i], unit) for i in range(count)]
+    full, rest = divmod(sum(squares), top)
     return Fact("gram", top=top, least=min(squares), scale=sum(squares) / count, alike=1,
-                general=True, moves=top, moves01=None)  # fmt: skip
+                general=True, moves=top, moves01=None, mean=sum(squares) / count,
+                spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
 
 
 @rule("functions", "members", top="rational")

@@ -65,6 +65,7 @@ VIEWS = {
         Fraction(3, 4), 2,
     ),
 }  # fmt: skip
+ALONE = ("", "hardmax", "one-head")  # views of which an open example shows g and no more
 
 
 @problem("hidden-set")
@@ -106,6 +107,7 @@ def hidden_set(given: dict[str, Any]) -> Any:
         n=n, m=m, g=g, fade=1 - 2 * noise, levels=2**bits if bits > 1 else len(set(g)),
         conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
         parity=g == [(-1) ** h for h in range(m + 1)], part=part, bits=bits,
+        alone=view in ALONE,
     )  # fmt: skip
 
 
@@ -127,7 +129,9 @@ def characters(problem: Any, members: Fact) -> Fact:
     [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence f^2 p/2 times min(p0, 1 - p0). Two bits b, b'
     and their product: phi0 + phi1 b + phi2 b' + phi3 bb', whose squares add up to the mean of its
     square over coins, at most 1, and phi0 for values in [0, 1]. The square of a sum of three moves
-    is at most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0).
+    is at most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0). As laws
+    of an example, relative to the reference, members are orthogonal, each of squared norm f^2 p,
+    with two bits of at most 3 f^2 p.
     """
     need(problem.parity, "g is not (-1)^h")
     part, count, two = problem.part, members.count, problem.bits == 2
@@ -137,8 +141,9 @@ def characters(problem: Any, members: Fact) -> Fact:
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
         "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
     }
+    more = {"spectrum": [(Fraction(1), count)]} if problem.alone else {}
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
-                moves=moves, moves01=moves01)  # fmt: skip
+                moves=moves, moves01=moves01, example=[(1, moves / part)], **more)  # fmt: skip
 
 
 @rule("hidden-set")
@@ -156,7 +161,8 @@ def overlaps(problem: Any) -> Fact:
     mean = rows[m][0]
     seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
     c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
-    need(m < problem.n, "there is one member")
+    if m == problem.n:
+        return Fact("overlaps", c=c, mean=mean)
     text = f"two different members have correlation at most {short(c[m - 1] / c[m], up=True)}"
     return Fact("overlaps", {"largest-correlation": (c[m - 1] / c[m], {}, text)}, c=c, mean=mean)
 
@@ -189,9 +195,12 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples the label's mean, scaled to [-1, 1], is (1 - 2 noise) (g - middle)
     / half, so squares add up to (1 - 2 noise)^2 lambda / (4 half^2). For two values every query is
-    phi0 + phi1 b there, as for characters; for more it need not be.
+    phi0 + phi1 b there, as for characters; for more it need not be. As laws of an example members
+    have, relative to coins of the mean label mu, the correlations (1 - 2 noise)^2 c / (2 (1 - mu^2)
+    half^2), 1 / (1 - mu^2) being the mean of one over a coin's probability, for signs.
     """
     m, c, count = problem.m, overlaps.c, members.count
+    need(m < problem.n, "there is one member")
     table = distances(problem.n, m)
     values = [sum(c[m - i] * row[k] for i, row in enumerate(table)) for k in range(len(table[0]))]
     spread, less = max(values[1:]), c[m] - values[0] / count
@@ -206,9 +215,18 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")
         for q, (v, text) in said.items()
     }
-    moves = problem.fade**2 * spread / (4 * problem.half**2)
-    return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves=moves,
-                moves01=None, general=problem.levels == 2, eigenvalues=values)  # fmt: skip
+    unit, more = problem.fade**2 / (2 * problem.half**2), {}
+    if problem.alone:
+        size = [
+            math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))
+        ]
+        more["spectrum"] = sorted(zip(values[1:], size, strict=True), reverse=True)
+    if problem.levels == 2:
+        mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
+        more["example"] = [(row[0], unit * c[m - i] / (1 - mu**2)) for i, row in enumerate(table)]
+    return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves01=None,
+                moves=unit * spread / 2, general=problem.levels == 2, eigenvalues=values,
+                **more)  # fmt: skip
 
 
 @rule("hidden-set", overlap="json", size="positive", code="json", data="json")

@@ -100,7 +100,8 @@ def laws(problem: Any, members: Fact) -> Fact:
     - 1), of squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of
     phi its variance over the codes alone, at most 4 p (1-p) for codes of probability p as near
     to 1/2 as can be, and for values in [0, 1] (1 - rarest) min(p0, 1 - p0), half of all
-    examples being open. Bessel multiplies.
+    examples being open. Bessel multiplies. Vectors in the unit ball have a variance over more than
+    two codes of at most 1. As laws of an example members have the squared norm chi^2 / 2 there.
     """
     n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, problem.rarest
     x = whole % q
@@ -122,6 +123,9 @@ def laws(problem: Any, members: Fact) -> Fact:
             size, {"upper": written(members.upper)}, SQ_DIM.format(between(size, members.upper))
         ),
     }  # fmt: skip
+    spread = part * (1 - part)
     return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike,
-                square=square, moves=most * square * part * (1 - part),
-                moves01=most * square * (1 - rarest) / 2, general=True)  # fmt: skip
+                square=square, moves=most * square * spread,
+                drift=most * square * (spread if problem.levels == 2 else Fraction(1, 4)),
+                moves01=most * square * (1 - rarest) / 2, general=True, dense=most,
+                example=[(1, square / 2)], spectrum=[(most * members.alike, unlike)])  # fmt: skip
