@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from instances.coded import MOST_COORDINATES
 from instances.errors import UsageError
-from instances.factor import MOST_COORDINATES
 from instances.family import Family, HiddenSigns
 
 if TYPE_CHECKING:
-    from instances.coded import Coded
+    from instances.coded import Coded, FactorTables
     from instances.dense import Dense
-    from instances.factor import FactorTables
     from instances.families.direction import Direction
     from instances.families.linear import Linear
     from instances.hiddenfunction import HiddenFunction
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from instances.symmetric import Symmetric, View
 
 T = TypeVar("T")
-itself: Any = property(lambda family: family)  # of a family that is what is asked for
 
 
 @dataclass(frozen=True)

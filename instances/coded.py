@@ -5,27 +5,30 @@ levels, where it says anything: its code.
 """
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.capabilities import CODED, itself
 from instances.errors import ToolkitError, UsageError
-from instances.factor import MOST_COORDINATES, MOST_MEMBERS, FactorTables
-from instances.family import Examples, Family, Hardness, Secret
+from instances.family import Examples, Family, Hardness, Secret, itself
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
+from instances.limits import require_memory
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
     from instances.hiddenfunction import HiddenFunction
     from instances.questions import Questions
 
+MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
+MOST_MEMBERS = 5000  # of which all correlations are computed
 _LISTED = 1 << 28  # values of members over z: their mean takes seconds
 
 
@@ -98,7 +101,7 @@ class Coded(Family):
     coded = itself
 
     @property
-    def factor(self) -> FactorTables | None:
+    def factor(self) -> "FactorTables | None":
         """Tables over z, for d - 1 up to 26."""
         return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
 
@@ -371,10 +374,50 @@ class Coded(Family):
 
     @property
     def hidden_function(self) -> "HiddenFunction":
-        """The factor, a function of z_1 .. z_(d-1)."""
-        from instances.hiddenfunction import of_coded  # which few commands need
+        """The factor, a function of z_1 .. z_(d-1): X_1 all +1, X_2 = z with z_0 = -1."""
+        from instances.hiddenfunction import HiddenFunction  # which few commands need
 
-        return of_coded(self)
+        levels = np.sort(self.factors)
+        between = (levels[1:] + levels[:-1]) / 2
+
+        def shown(z: NDArray[np.int8]) -> NDArray[np.int8]:
+            x = np.ones((len(z), 2, self.d), np.int8)
+            x[:, 1, 0], x[:, 1, 1:] = -1, z
+            return x
+
+        def read(x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+            return levels[np.searchsorted(between, self.factor_of(x, y))]
+
+        def labels(x: NDArray[Any], f: Callable[[Any], Any]) -> NDArray[np.float64]:
+            return self.labelled(x, f((x[:, 0] * x[:, 1])[:, 1:].astype(np.int8)))
+
+        return HiddenFunction(
+            places=self.d - 1,
+            tokens=shown,
+            read=read,
+            labels=labels,
+            largest=float(np.abs(levels).max()),
+            noise=float(self.noise),
+            **self._hides,
+        )
+
+    @property
+    def _hides(self) -> dict[str, Any]:
+        """What is known of the function of a hidden set, or of a noisy parity."""
+        of = {name: getattr(self, name, None) for name in ("scheme", "proved_as", "noisy_parities")}
+        if sets := of["scheme"] or (of["proved_as"] and of["proved_as"][0]):
+            return {
+                "size": sets.m,
+                "first_step": sets.values[0] != sets.values[1],
+                "secret": lambda places: tuple(j + 1 for j in places),
+            }
+        if parities := of["noisy_parities"]:
+            return {
+                "size": parities.h or None,
+                "first_step": True,
+                "secret": lambda places: tuple(int(j in places) for j in range(self.d - 1)),
+            }
+        return {}
 
     @property
     def questions(self) -> "Questions":
@@ -414,5 +457,85 @@ class Coded(Family):
 def as_coded(examples: Examples) -> CodedExamples:
     """Narrow examples to packed ones; raises UsageError for others."""
     if not isinstance(examples, CodedExamples):
-        raise UsageError(CODED.missing(examples.family) or "examples of packed tokens are needed")
+        raise UsageError(f"{examples.family.name} given: examples of packed tokens are needed")
     return examples
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactorTables:
+    """Tables of the factor over all z, one a member.
+
+    >>> from instances import parse
+    >>> tables = parse("parity:d=3,m=2").factor
+    >>> tables.table((1, 2)).tolist()
+    [1.0, -1.0, -1.0, 1.0]
+    """
+
+    family: Coded
+
+    @property
+    def n(self) -> int:
+        """The number of coordinates of z that the factor depends on: d - 1."""
+        return self.family.d - 1
+
+    @property
+    def size(self) -> int | None:
+        """The number of members."""
+        return self.family.size
+
+    def members(self) -> Iterator[Secret] | None:
+        """List the secrets of all members, or None where that is not known how."""
+        return self.family.members()
+
+    def listed(self, most: int) -> tuple[Secret, ...]:
+        """List the secrets of all members; raises UsageError for more than `most`."""
+        size = self.size
+        found = self.members() if size is not None and size <= most else None
+        if found is None or size is None:
+            raise UsageError(
+                f"{self.family.spec[:200]} given: up to {most} members are enumerated, which "
+                "`members` of the family lists: take smaller parameters"
+            )
+        secrets = tuple(islice(found, size + 1))
+        if len(secrets) != size or len(set(secrets)) != size:
+            more = "more" if len(secrets) > size else f"{len(set(secrets))} different ones"
+            raise UsageError(
+                f"{self.family.spec[:200]} given: its size is {size}, and `members` lists {more}: "
+                "fix one of them"
+            )
+        return secrets
+
+    def codes(
+        self, secret: Secret, start: int = 0, stop: int | None = None
+    ) -> NDArray[np.unsignedinteger]:
+        """Compute which level the factor has, without noise: (2^n,), bit j - 1 set where z_j = -1.
+
+        Of entries start .. stop-1 alone where these are given. Raises TooLarge where memory does
+        not hold it.
+        """
+        stop = 1 << self.n if stop is None else min(stop, 1 << self.n)
+        words = self.points(start, stop)
+        return self.family.codes(secret, words, np.zeros(len(words), np.bool_))
+
+    def points(self, start: int, stop: int) -> NDArray[np.uint64]:
+        """Write z of entries start .. stop-1, z_0 = -1, as packed tokens: (stop - start, 2, 1)."""
+        require_memory(40 * (stop - start), f"a table over z of {self.family.spec}")
+        words = np.zeros((stop - start, 2, 1), np.uint64)
+        words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
+        return words
+
+    def part(self, secret: Secret, start: int, stop: int) -> NDArray[np.float64]:
+        """Evaluate entries start .. stop-1 of a member's table."""
+        return self.family.factors[self.codes(secret, start, stop)]
+
+    def mean(self, secret: Secret) -> NDArray[np.float64]:
+        """Evaluate the factor of E[Y|X] of a member whose noise is flips: (2^n,)."""
+        return self.family.fade(self.table(secret))
+
+    def known(self) -> NDArray[np.float64]:
+        """Evaluate the public factor: (2^n,); raises TooLarge."""
+        return self.family.expected(self.points(0, 1 << self.n))
+
+    def table(self, secret: Secret) -> NDArray[np.float64]:
+        """Evaluate the factor without noise: (2^n,), bit j - 1 of an index set where z_j = -1."""
+        return self.family.factors[self.codes(secret)]

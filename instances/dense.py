@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.capabilities import itself
-from instances.family import Examples, Family, Hardness, Secret, require
+from instances.family import Examples, Family, Hardness, Secret, itself, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, generator, key

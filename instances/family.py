@@ -25,6 +25,7 @@ from instances.streams import generator
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
 REFERENCE_EXAMPLES = 8
+itself: Any = property(lambda family: family)  # a capability that is the family
 _ASK_ABOVE_BYTES = 1 << 28
 
 

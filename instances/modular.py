@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import residues, steps, tokens
-from instances.capabilities import itself
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError, UsageError
-from instances.family import Hardness, Secret, require
+from instances.family import Hardness, Secret, itself, require
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, half_gap, step_error, sum_above, unknown

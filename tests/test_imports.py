@@ -14,11 +14,15 @@ from instances.spec import FAMILIES
 MOST = 92  # modules of the project, of which there are over 500
 
 
-def test_no_module_imports_itself_through_others():
-    """A package and its own modules too, which the contract of import-linter does not look at."""
-    graph = grimp.build_graph(
-        "hardness", "instances", exclude_type_checking_imports=True, cache_dir=None
-    )
+@pytest.mark.parametrize(
+    ("packages", "types_aside"), [(("hardness", "instances"), True), (("instances",), False)]
+)
+def test_no_module_imports_itself_through_others(packages, types_aside):
+    """A package and its own modules too, which the contract of import-linter does not look at.
+
+    Of `instances` not even for type checkers.
+    """
+    graph = grimp.build_graph(*packages, exclude_type_checking_imports=types_aside, cache_dir=None)
     imports = networkx.DiGraph(
         (module, imported)
         for module in graph.modules

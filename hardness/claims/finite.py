@@ -8,12 +8,12 @@ from typing import Literal
 
 from hardness.claims.descent import GRID, NOISE, RULE, WITHIN, Regime
 from hardness.claims.words import Quantity, with_success
-from instances import factor
+from instances import coded
 
-MOST_MEMBERS = factor.MOST_MEMBERS  # of which eigenvalues, or a bound on them, are computed
+MOST_MEMBERS = coded.MOST_MEMBERS  # of which eigenvalues, or a bound on them, are computed
 MOST_FLOATS = 4096  # whose correlations in float64 are part of the certificate
 MOST_LISTED, MOST_SPECS = 20_000, 200  # members of a list of specs, and specs in it
-MOST_COORDINATES = factor.MOST_COORDINATES  # of a cube that is enumerated
+MOST_COORDINATES = coded.MOST_COORDINATES  # of a cube that is enumerated
 MOST_SPECTRUM = 3000  # members up to which all eigenvalues are computed
 
 Kind = Literal["functions", "layers", "factors", "specs"]

@@ -7,8 +7,8 @@ from itertools import islice
 import numpy as np
 
 from instances.capabilities import FACTOR
+from instances.coded import MOST_MEMBERS, FactorTables
 from instances.errors import UsageError
-from instances.factor import MOST_MEMBERS, FactorTables
 from instances.family import Family
 from instances.spec import built_in
 from instances.streams import generator

@@ -15,9 +15,8 @@ from hardness.lower.correlation import exact_gram
 from hardness.lower.residues import Responses, certified_gram, choose_independent, uneven
 from hardness.lower.sums import Evaluations, GramAccumulator, overlap_adder
 from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, PROVED_AS, SCHEME
-from instances.coded import Coded
+from instances.coded import Coded, FactorTables
 from instances.errors import TooLarge, ToolkitError, UsageError
-from instances.factor import FactorTables
 from instances.family import Family, Secret
 from instances.modular import Modular
 from instances.streams import generator

@@ -35,9 +35,9 @@ from hardness.measures import (
     weights,
 )
 from instances.capabilities import CODED, FACTOR, SCHEME
+from instances.coded import FactorTables
 from instances.errors import ToolkitError
 from instances.export import frame
-from instances.factor import FactorTables
 from instances.family import Family, Secret, require
 from instances.krawtchouk import coefficients
 from instances.result import Result, TableRow

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.capabilities import FACTOR
+from instances.coded import MOST_MEMBERS
 from instances.errors import UsageError
-from instances.factor import MOST_MEMBERS
 from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer

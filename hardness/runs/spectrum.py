@@ -23,9 +23,8 @@ from hardness.upper.spectra import (
 )
 from instances import tokens
 from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, SCHEME
-from instances.coded import Coded
+from instances.coded import Coded, FactorTables
 from instances.errors import ToolkitError
-from instances.factor import FactorTables
 from instances.family import Instance, Secret
 from instances.files import Folder
 

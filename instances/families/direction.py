@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.alternating import MOST, Alternating, smooth
-from instances.capabilities import itself
 from instances.dense import Dense
-from instances.family import Hardness, Secret, require
+from instances.family import Hardness, Secret, itself, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
 from instances.streams import BitStream, generator

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from instances.capabilities import itself
 from instances.families.parity import Parity, signs
+from instances.family import itself
 from instances.layererror import Array, LayerError, half_gap
 from instances.parameters import Expression
 from instances.symmetric import Expressed, Symmetric, to_float

@@ -11,10 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from instances.capabilities import itself
 from instances.dense import Dense
 from instances.families.nice import random_matrix, unit
-from instances.family import require
+from instances.family import itself, require
 from instances.layer import AttentionLayer, Kind
 
 LARGEST_D = 64  # its cubic map has 2^24 coefficients

@@ -8,8 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from instances.capabilities import itself
-from instances.family import require
+from instances.family import itself, require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.modular import Modular, Rounding
 

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.capabilities import itself
 from instances.families.lwe import Lpn
-from instances.family import Hardness, Secret
+from instances.family import Hardness, Secret, itself
 from instances.integers import bernoulli
 from instances.linearsamples import LinearSamples, told
 from instances.secrets import Secrets

@@ -23,10 +23,9 @@ from instances.capabilities import (
     REAL_LABELS,
     SCHEME,
 )
-from instances.coded import Coded
+from instances.coded import Coded, FactorTables
 from instances.dense import Dense
 from instances.errors import UsageError
-from instances.factor import FactorTables
 from instances.family import Family
 from instances.layer import AttentionLayer, pair_products, softmax_rows
 from instances.modular import Modular
