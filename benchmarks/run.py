@@ -19,12 +19,14 @@ from flint import fmpq, nmod_mat
 from isolation import isolation
 from kernels import one_bit, walsh
 from named import named
+from numpy.typing import NDArray
 from timing import best
 
 from hardness.check import check
 from hardness.kernels import System
-from hardness.lower import certify, sampled
+from hardness.lower import certify
 from hardness.lower.codes import sq_dimension
+from hardness.lower.gram import of_sets, sampled
 from hardness.lower.johnson import Johnson
 from hardness.lower.sda import all_subsets
 from instances import Parity, parse, tokens
@@ -78,12 +80,15 @@ def gram(members: int, samples: int) -> list[str]:
     rng = np.random.default_rng(0)
     chosen = tuple(dict.fromkeys(family.draw(rng) for _ in range(members)))
     stream = BitStream((1, 2))
+
+    def draw(start: int, count: int) -> NDArray[np.uint64]:
+        words = tokens.boolean(stream, start, count, 2, 64)
+        return np.asarray(words[family.open(words)])
+
     values = rng.choice([-1.0, 1.0], (len(chosen), 1 << 12))
     rounds = samples // 2 // values.shape[1]
     ours = best(
-        lambda: sampled(
-            family, chosen, lambda s, n: tokens.boolean(stream, s, n, 2, 64), samples, 0.99
-        ),
+        lambda: sampled(of_sets(family, chosen, draw), samples, 0.99),
         2,
     )
 

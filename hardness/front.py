@@ -232,14 +232,16 @@ def verify(
     confidence: "Number" = 0.99,
     seed: int = 0,
 ) -> "Verification":
-    """Sample correlations against the certified ones, and the real layer against the formula.
+    """Sample correlations beside the certified ones, and the real layer against the formula.
+
+    source: also functions of a file, 'path.py:Name', or a folder of layers.
 
     >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
     True
     """
     from hardness.lower import verify as sampled
 
-    found, folder = target(source)
+    found, folder = verifiable(source, members)
     chance = float(_exact("confidence", confidence))
     return sampled(found, members, samples, chance, seed, folder)
 
@@ -824,6 +826,15 @@ def budget(
         cpu_seconds=cpu,
         memory_bytes=bytes_of(memory, "--budget-memory") if isinstance(memory, str) else memory,
     )
+
+
+def verifiable(source: "Source", members: int) -> "tuple[Family | Members, Folder | None]":
+    """Resolve what `verify` is given: listed functions and layers, at most so many, or a target."""
+    from hardness.lower.members import read_members
+
+    given = isinstance(source, str | PathLike)
+    found = read_members(str(source), most=members) if given else None
+    return (found, None) if found else target(source)
 
 
 def certifiable(

@@ -84,7 +84,7 @@ LINES = [
     ("compare parity:m=2 --over d=9..8", 2, "empty"),
     ("compare nice:k=2,d=6 --over m=1..2 --learner queries", 2, "cannot run on"),
     ("compare nice:m=2,k=2,d=6 --over noise=1/0 --learner trivial", 2, "1/10"),
-    ("verify nice:m=2,k=2,d=8", 2, "nice given: it lacks `factor`"),
+    ("verify nice:m=2,k=2,d=8,tokens=gaussian", 2, "take tokens=boolean"),
     ("learn staged:mode=fast nice:m=2,k=2,d=8", 2, "practical or paper"),
     ("learn staged:heads=-1 nice:m=2,k=2,d=8", 2, "heads=-1"),
     ("figure stages nowhere.json --out f.svg", 1, "does not exist"),

@@ -217,7 +217,7 @@ def test_certify_and_check(hardness):
     refused.one_line("c.json", "refused")
 
 
-def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
+def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
     from dataclasses import replace
     from fractions import Fraction
 
@@ -239,6 +239,7 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
         "radius",
         "largest_deviation",
         "disagreeing_pairs",
+        "sq_dimension",
         "layer",
     } <= set(good.json)
     right = symmetric.exact_heads(signs(3), Fraction(3))
@@ -246,9 +247,8 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
     monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
     bad = hardness(*arguments)
     assert bad.code == 3
-    bad.one_line("worst pair is [", "certified", "sampled")
-    pair = bad.json["disagreeing_pairs"][0]
-    assert len(pair["first"]) == len(pair["second"]) == 3
+    bad.one_line("the layer of member [", "differs from the label formula")
+    assert (bad.json["layer"]["agrees"], bad.json["disagreements"]) == (False, 0)
 
 
 def test_measures(hardness):

@@ -92,7 +92,7 @@ LINES = [
     ("certify empty", "holds neither layers"),
     ("learn elimination mine.py:fs", "lacks `noisy_parities`"),
     ("inspect mine.py:fs", "no attention layer is known"),
-    ("verify mine.py:fs", "no attention layer is known"),
+    ("verify mine.py:Wide --samples 9", "raise the samples"),
     ("compare mine.py:fs --over d=6..8", "a spec cannot name it"),
 ]
 MORE = (

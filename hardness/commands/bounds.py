@@ -22,7 +22,6 @@ from hardness.commands.options import (
     progress,
     refuse_existing_output,
     shared,
-    spec_argument,
     target,
     tau_option,
 )
@@ -223,8 +222,8 @@ def cite(output: SimpleNamespace, file: Path) -> None:
     emit(output, found.to_dict(), f"{found.sentence}\n\n{found.bibtex}", write=not bib)
 
 
-@click.command(short_help="Sampled against certified correlations.")
-@spec_argument
+@click.command(short_help="Sampled correlations beside certified ones.")
+@click.argument("source", shell_complete=complete_spec)
 @click.option(
     "--members", type=POSITIVE, default=500, show_default=True, help=f"{MEMBERS}: drawn at random."
 )
@@ -238,15 +237,20 @@ def cite(output: SimpleNamespace, file: Path) -> None:
 )
 @shared("seed", "force", "quiet", out=FILE)
 def verify(
-    output: SimpleNamespace, spec: str, members: int, samples: int, confidence: float
+    output: SimpleNamespace, source: str, members: int, samples: int, confidence: float
 ) -> None:
-    """Sample correlations against the certified ones, and the real layer against the formula."""
+    """Sample correlations beside the certified ones, and the real layer against the formula.
+
+    SOURCE: a SPEC, a folder of `hardness generate`, functions of a file, path.py:Name, or a folder
+    of layers. Prints as well the empirical SQ dimension, which bounds no number of queries.
+    """
+    from hardness.front import verifiable
     from hardness.lower import verify
     from hardness.report.certificate import verification_words
 
     refuse_existing_output(output)
-    family, folder = target(spec)
+    found, folder = verifiable(source, members)
     with progress(samples, "sampling", output) as bar:
-        found = verify(family, members, samples, confidence, output.seed, folder, bar)
-    emit(output, found.to_dict(), verification_words(found), table=found)
-    found.require()
+        made = verify(found, members, samples, confidence, output.seed, folder, bar)
+    emit(output, made.to_dict(), verification_words(made), table=made)
+    made.require()

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
         vstat_queries,
     )
     from hardness.lower.certificate import certify
-    from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
-    from hardness.lower.formula import LayerCheck
     from hardness.lower.johnson import Johnson
     from hardness.lower.measures import Measure, Measures, measures
     from hardness.lower.record import Certificate, Claim
@@ -23,19 +21,13 @@ __all__ = [
     "BoundParameters",
     "Certificate",
     "Claim",
-    "Correlation",
     "Johnson",
-    "LayerCheck",
     "Measure",
     "Measures",
-    "SampledGram",
     "Verification",
     "certify",
-    "exact",
-    "exact_gram",
     "information_floor",
     "measures",
-    "sampled",
     "stat_queries",
     "verify",
     "vstat_queries",

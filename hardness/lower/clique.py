@@ -55,6 +55,17 @@ def find_clique(adjacency: NDArray[np.bool_], wanted: int, steps: int) -> Clique
     return Clique(members=best, none=ended and not found, colouring=colouring)
 
 
+def greedy(adjacency: NDArray[np.bool_], wanted: int) -> tuple[int, ...]:
+    """Take vertices that fit, from every start, until there are `wanted`: the best that was found.
+
+    >>> cycle = np.eye(5, k=1, dtype=bool) | np.eye(5, k=-4, dtype=bool)
+    >>> greedy(cycle | cycle.T, 3)
+    (3, 4)
+    """
+    graph = adjacency & ~np.eye(len(adjacency), dtype=np.bool_)
+    return _greedy(_rows(graph), _dense_first(graph), wanted)
+
+
 def _rows(graph: NDArray[np.bool_]) -> list[int]:
     packed = np.packbits(graph, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]

@@ -5,31 +5,28 @@ they are those of one member.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from hardness.claims.measures import MEMBER_NOTIONS, NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS, Notion
+from hardness.claims.measures import NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS
 from hardness.kernels.walsh import transform
-from hardness.lower.grams import correlations
+from hardness.lower.gram import correlations
 from hardness.lower.johnson import Johnson
 from hardness.lower.record import text
-from hardness.measures import (
-    approximate_values,
-    average_sensitivity,
+from hardness.measures.approximate import approximate_values
+from hardness.measures.function import (
     degree,
-    leap_of_masks,
+    leap,
     least_degree,
-    noise_sensitivity,
+    level_weights,
     shares,
-    sq_leap,
     stability,
     total_influence,
     weights,
@@ -153,173 +150,146 @@ def measures(
         0 <= sensitivity <= 1,
         f"sensitivity={sensitivity} given: a probability is needed, at least 0 and at most 1",
     )
-    delta = rational(sensitivity)
+    member = None
     if scheme := SCHEME.of(family):
-        found = _Symmetric(family=scheme, delta=delta)
-        # Of a map on top of one head, or of hardmax, softmax heads of a parity would say nothing.
         coded = CODED.of(family)
-        others = scheme.kind != "softmax" or (coded and coded.outer_text)
-        left_out = "approximate heads" if others else "-"
-        rows = tuple(
-            _row(name, of(found), found.parameters, NOTIONS)
-            for name, of in _ROWS.items()
-            if not name.endswith(left_out)
-        )
-        return Measures(spec=family.spec, rows=rows, weights=tuple(map(text, found.shares)))
-    tables = FACTOR.need(family)
-    member = family.instance(0).hidden.secret if secret is None else secret
-    one = _Member(tables=tables, secret=member, delta=delta)
-    rows = tuple(
-        _row(name, of(one), one.parameters, MEMBER_NOTIONS) for name, of in _MEMBER_ROWS.items()
-    )
+        # Of a map on top of one head, or of hardmax, softmax heads of a parity would say nothing.
+        found = _of_sets(scheme, scheme.kind == "softmax" and not (coded and coded.outer_text))
+    else:
+        tables = FACTOR.need(family)
+        member = family.instance(0).hidden.secret if secret is None else secret
+        found = _of_member(tables, member)
+    delta = rational(sensitivity)
     return Measures(
         spec=family.spec,
-        rows=rows,
-        weights=tuple(map(text, one.shares)),
-        scope=SCOPE_MEMBER,
+        rows=tuple(_row(name, value, delta, family) for name, value in found.rows(delta).items()),
+        weights=tuple(map(text, found.shares)),
+        scope=SCOPE if member is None else SCOPE_MEMBER,
         member=member,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Symmetric:
-    """What the measures of a symmetric function have in common."""
+class _Function:
+    """What the measures of one function follow from: a reason, as text, where a number is missing.
 
-    family: Symmetric
-    delta: Rational
+    used: its values. weights, levels: of itself and of its level sets, by degree. influence: the
+    largest of one bit. pairs: means of the correlations and of their squares, over all pairs of
+    members. approximate: SQ-leap and leap of approximate heads, where these are measured.
+    """
 
-    @cached_property
-    def scheme(self) -> Johnson:
-        return Johnson.family(self.family)
-
-    @cached_property
-    def weights(self) -> list[Rational]:
-        return weights(self.family.fourier)
-
-    @cached_property
-    def shares(self) -> list[Rational]:
-        return shares(self.weights)
-
-    @cached_property
-    def approximate(self) -> list[Any]:
-        return approximate_values(self.family.values, self.family.rho)[0]
+    size: int | None
+    mean: Rational
+    used: Sequence[Fraction]
+    weights: list[Rational]
+    levels: list[Rational]
+    leap: int
+    sq_leap: int
+    influence: Rational
+    pairs: tuple[Any, Any]
+    exact_heads: bool = False
+    approximate: tuple[int, int] | None = None
 
     @property
-    def bias(self) -> Rational | str:
-        family = self.family
-        if not family.two_valued:
-            return f"g takes {len(set(family.values))} values"
-        half = (max(family.values) - min(family.values)) / 2
-        return (family.fourier[0] - rational(family.centre)) / rational(half)
-
-    def parameters(self, name: str) -> dict[str, str]:
-        """What a measure depends on besides the function."""
-        if name.startswith("noise"):
-            return {"delta": text(self.delta)}
-        return {"rho": str(self.family.rho)} if name.endswith("approximate heads") else {}
-
-
-_ROWS: dict[str, Callable[[_Symmetric], Any]] = {
-    "members": lambda of: of.family.size,
-    "log2 members": lambda of: math.log2(of.family.size),
-    "mean": lambda of: of.family.fourier[0],
-    "variance": lambda of: of.scheme.norm,
-    "bias": lambda of: of.bias,
-    "degree": lambda of: degree(of.weights),
-    "information exponent": lambda of: least_degree(of.weights),
-    # Leaps of symmetric functions are the least degrees: docs/named-mathematics.md has the proof.
-    "leap": lambda of: least_degree(of.weights),
-    "SQ-leap, exact heads": lambda of: sq_leap(of.family.values),
-    "SQ-leap, approximate heads": lambda of: sq_leap(of.approximate),
-    "leap, approximate heads": lambda of: least_degree(weights(coefficients(of.approximate))),
-    "average correlation": lambda of: of.scheme.average / of.scheme.norm,
-    "cross-predictability": lambda of: of.scheme.cross_predictability / of.scheme.norm**2,
-    "total influence": lambda of: total_influence(of.weights),
-    "largest influence": lambda of: total_influence(of.weights) / of.family.m,
-    "average sensitivity": lambda of: average_sensitivity(of.family.values),
-    "noise sensitivity": lambda of: noise_sensitivity(of.family.values, of.delta),
-    "noise stability": lambda of: stability(of.shares, 1 - 2 * of.delta),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Member:
-    """What the measures of one member have in common: its values over z as whole numbers."""
-
-    tables: FactorTables
-    secret: Secret
-    delta: Rational
-
-    @cached_property
-    def codes(self) -> NDArray[np.unsignedinteger]:
-        return self.tables.codes(self.secret)
-
-    @cached_property
-    def unit(self) -> int:
-        """What levels are multiplied by to be whole numbers."""
-        return math.lcm(*(v.denominator for v in self.tables.family.levels))
-
-    @cached_property
-    def coefficients(self) -> NDArray[np.int64]:
-        """2^n unit f^(T), exactly: (2^n,)."""
-        whole = [int(v * self.unit) for v in self.tables.family.levels]
-        if max(map(abs, whole)) << self.tables.n >= _MOST_SUM:
-            raise ToolkitError(
-                f"{self.tables.family.spec[:200]}: sums of its levels over all z are beyond the "
-                "2^31 that are squared exactly: lower d"
-            )
-        return _transformed(np.array(whole, np.float64)[self.codes])
-
-    @cached_property
-    def weights(self) -> list[Rational]:
-        return [fmpq(v, (self.unit << self.tables.n) ** 2) for v in _squares(self.coefficients)]
-
-    @cached_property
     def shares(self) -> list[Rational]:
+        """The part of the variance that each degree has."""
         return shares(self.weights) if any(self.weights[1:]) else [fmpq(0)]
 
-    @cached_property
-    def levels(self) -> tuple[list[Rational], NDArray[np.int64]]:
-        """The weight of the level sets by degree, and the sets of coordinates that have any."""
-        total, some = [0] * (self.tables.n + 1), np.zeros(1 << self.tables.n, np.bool_)
-        for code in np.unique(self.codes):
-            found = _transformed((self.codes == code).astype(np.float64))
-            total = [a + b for a, b in zip(total, _squares(found), strict=True)]
-            some |= found != 0
-        return [fmpq(v, 4**self.tables.n) for v in total], np.flatnonzero(some)
-
     @property
     def bias(self) -> Rational | str:
-        used = [self.tables.family.levels[i] for i in np.unique(self.codes)]
-        if len(used) != 2:
-            return f"f takes {len(used)} values"
-        mean = fmpq(int(self.coefficients[0]), self.unit << self.tables.n)
-        return (mean - rational(sum(used) / 2)) / rational((max(used) - min(used)) / 2)
+        """The mean with the two values written as +1 and -1."""
+        values = set(self.used)
+        if len(values) != 2:
+            return f"{'g' if self.exact_heads else 'f'} takes {len(values)} values"
+        high, low = rational(max(values)), rational(min(values))
+        return (2 * self.mean - high - low) / (high - low)
 
-    @property
-    def largest_influence(self) -> Rational:
-        squares = self.coefficients.astype(np.int64) ** 2
-        sums = []
-        for j in range(self.tables.n):
-            sums.append(int(squares.reshape(-1, 2, 1 << j)[:, 1].sum()))
-        return fmpq(max(sums), (self.unit << self.tables.n) ** 2)
+    def rows(self, delta: Rational) -> dict[str, Any]:
+        """All measures by name; text is the reason why there is none."""
+        unknown, kept = "not known", 1 - 2 * delta
+        found: dict[str, Any] = {
+            "members": unknown if self.size is None else self.size,
+            "log2 members": unknown if self.size is None else math.log2(self.size),
+            "mean": self.mean,
+            "variance": sum(self.weights[1:], fmpq(0)),
+            "bias": self.bias,
+            "degree": degree(self.weights),
+            "information exponent": least_degree(self.weights),
+            "leap": self.leap,
+            "SQ-leap, exact heads" if self.exact_heads else "SQ-leap": self.sq_leap,
+        }
+        if self.approximate:
+            found["SQ-leap, approximate heads"], found["leap, approximate heads"] = self.approximate
+        found["average correlation"], found["cross-predictability"] = self.pairs
+        return found | {
+            "total influence": total_influence(self.weights),
+            "largest influence": self.influence,
+            "average sensitivity": 2 * total_influence(self.levels),
+            "noise sensitivity": 1 - stability(self.levels, kept),
+            "noise stability": stability(self.shares, kept),
+        }
 
-    @cached_property
-    def correlations(self) -> NDArray[np.float64] | str:
-        """Those of all members, or why they are not computed."""
-        try:
-            return correlations(self.tables)
-        except ToolkitError as error:
-            return str(error)
 
-    def correlated(self, power: int) -> float | str:
-        """The mean of the correlations of all ordered pairs of members to a power."""
-        found = self.correlations
-        return found if isinstance(found, str) else float((found**power).mean())
+def _of_sets(family: Symmetric, softmax: bool) -> _Function:
+    """A symmetric function, of every member: in closed form."""
+    scheme, weight = Johnson.family(family), weights(family.fourier)
+    levels, approximate = level_weights(family.values), None
+    if softmax:
+        near = approximate_values(family.values, family.rho)[0]
+        found = level_weights(near), weights(coefficients(near))
+        approximate = least_degree(found[0]), least_degree(found[1])
+    return _Function(
+        size=family.size,
+        mean=family.fourier[0],
+        used=family.values,
+        weights=weight,
+        levels=levels,
+        leap=least_degree(weight),
+        sq_leap=least_degree(levels),
+        influence=total_influence(weight) / family.m,
+        pairs=(scheme.average / scheme.norm, scheme.cross_predictability / scheme.norm**2),
+        exact_heads=True,
+        approximate=approximate,
+    )
 
-    def parameters(self, name: str) -> dict[str, str]:
-        """What a measure depends on besides the function."""
-        return {"delta": text(self.delta)} if name.startswith("noise") else {}
+
+def _of_member(tables: FactorTables, secret: Secret) -> _Function:
+    """The factor of one member, from its values over z as whole numbers."""
+    family, n = tables.family, tables.n
+    unit = math.lcm(*(v.denominator for v in family.levels))  # makes levels whole numbers
+    whole = [int(v * unit) for v in family.levels]
+    if max(map(abs, whole)) << n >= _MOST_SUM:
+        raise ToolkitError(
+            f"{family.spec[:200]}: sums of its levels over all z are beyond the 2^31 that are "
+            "squared exactly: lower d"
+        )
+    codes = tables.codes(secret)
+    there = np.unique(codes)
+    sums = _transformed(np.array(whole, np.float64)[codes])  # 2^n unit f^(T)
+    levels, some = [0] * (n + 1), np.zeros(1 << n, np.bool_)
+    for code in there:
+        found = _transformed((codes == code).astype(np.float64))
+        levels = [a + b for a, b in zip(levels, _squares(found), strict=True)]
+        some |= found != 0
+    by_bit = [int((sums**2).reshape(-1, 2, 1 << j)[:, 1].sum()) for j in range(n)]
+    scale = (unit << n) ** 2
+    pairs: tuple[Any, Any]
+    try:
+        all_of_them = correlations(tables)
+        pairs = float(all_of_them.mean()), float((all_of_them**2).mean())
+    except ToolkitError as error:
+        pairs = str(error), str(error)
+    return _Function(
+        size=tables.size,
+        mean=fmpq(int(sums[0]), unit << n),
+        used=[family.levels[i] for i in there],
+        weights=[fmpq(v, scale) for v in _squares(sums)],
+        levels=[fmpq(v, 4**n) for v in levels],
+        leap=leap(np.flatnonzero(sums)),
+        sq_leap=leap(np.flatnonzero(some)),
+        influence=fmpq(max(by_bit), scale),
+        pairs=pairs,
+    )
 
 
 def _transformed(values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -330,38 +300,12 @@ def _transformed(values: NDArray[np.float64]) -> NDArray[np.int64]:
 def _squares(sums: NDArray[np.int64]) -> list[int]:
     """Sum squares by the number of ones of the index: n + 1 whole numbers."""
     n = len(sums).bit_length() - 1
-    degree, squares = np.bitwise_count(np.arange(len(sums))), sums**2
-    return [int(squares[degree == k].sum()) for k in range(n + 1)]
+    ones, squares = np.bitwise_count(np.arange(len(sums))), sums**2
+    return [int(squares[ones == k].sum()) for k in range(n + 1)]
 
 
-_MEMBER_ROWS: dict[str, Callable[[_Member], Any]] = {
-    "members": lambda of: "not known" if of.tables.size is None else of.tables.size,
-    "log2 members": lambda of: "not known" if of.tables.size is None else math.log2(of.tables.size),
-    "mean": lambda of: fmpq(int(of.coefficients[0]), of.unit << of.tables.n),
-    "variance": lambda of: sum(of.weights[1:], fmpq(0)),
-    "bias": lambda of: of.bias,
-    "degree": lambda of: degree(of.weights),
-    "information exponent": lambda of: least_degree(of.weights),
-    "leap": lambda of: leap_of_masks(np.flatnonzero(of.coefficients)),
-    "SQ-leap": lambda of: leap_of_masks(of.levels[1]),
-    "average correlation": lambda of: of.correlated(1),
-    "cross-predictability": lambda of: of.correlated(2),
-    "total influence": lambda of: total_influence(of.weights),
-    "largest influence": lambda of: of.largest_influence,
-    "average sensitivity": lambda of: 2 * total_influence(of.levels[0]),
-    "noise sensitivity": lambda of: 1 - stability(of.levels[0], 1 - 2 * of.delta),
-    "noise stability": lambda of: stability(of.shares, 1 - 2 * of.delta),
-}
-
-
-def _row(
-    name: str,
-    value: Any,
-    parameters: Callable[[str], dict[str, str]],
-    notions: Mapping[str, Notion],
-) -> Measure:
+def _row(name: str, value: Any, delta: Rational, family: Family) -> Measure:
     """Make a row: a string is the reason why there is no value, a float is no exact number."""
-    notion = notions[name]
     kind: Known = "exact"
     shown, reason = None, None
     if isinstance(value, str):
@@ -370,13 +314,16 @@ def _row(
         kind, shown = "float64", repr(value)
     else:
         shown = text(fmpq(value))
+    given = {"delta": text(delta)} if name.startswith("noise") else {}
+    if name.endswith("approximate heads"):
+        given = {"rho": str(SCHEME.need(family).rho)}
     return Measure(
         name=name,
         value=shown,
         kind=kind,
-        parameters=parameters(name),
-        meaning=notion.meaning,
-        source=notion.source,
+        parameters=given,
+        meaning=NOTIONS[name].meaning,
+        source=NOTIONS[name].source,
         reason=reason,
     )
 

@@ -66,23 +66,26 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
     return sorted(order[:members])
 
 
-def read_members(text: str, members: int | None = None) -> Members | None:
+def read_members(text: str, members: int | None = None, most: int | None = None) -> Members | None:
     """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
 
-    members: how many functions are chosen, by `least_names`. Raises UsageError, DamagedFile.
+    members: how many functions are chosen, by `least_names`; most: or layers, where there are more.
+    Raises UsageError, DamagedFile.
 
     >>> read_members("parity:d=8,m=3") is None
     True
     """
     if split(text) is not None:
         found = load(text)
-        return functions(found, members) if isinstance(found, Functions) else None
+        if not isinstance(found, Functions):
+            return None
+        return functions(found, min(most, len(found.names)) if most else members)
     path = Path(text.strip() or "?")
     try:
         folder = path.is_dir() and not (path / "instance.json").exists()
     except (OSError, ValueError):  # too long, or a character that no path may have
         return None
-    return layers(path) if folder else None
+    return layers(path, most) if folder else None
 
 
 def functions(given: Functions, members: int | None = None) -> Members:
@@ -192,8 +195,11 @@ def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float6
     return small if (small == table).all() else table
 
 
-def layers(folder: Path) -> Members:
-    """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile."""
+def layers(folder: Path, most: int | None = None) -> Members:
+    """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile.
+
+    most: how many are chosen, by `least_names`, where there are more.
+    """
     paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
     if not paths:
         raise UsageError(
@@ -203,6 +209,8 @@ def layers(folder: Path) -> Members:
     for path in paths:
         if not fits_name(path.name):
             raise UsageError(f"{path!r}: a name is {NAME}: rename it")
+    if most and len(paths) > most:
+        paths = [paths[i] for i in least_names([path.name for path in paths], most)]
     found = [load_layer(p) for p in paths]
     for path, layer in zip(paths, found, strict=True):
         if layer.d != found[0].d:

@@ -1,111 +1,117 @@
-"""Verification: sampled against certified correlations, the real layer against the formula.
+"""Verification: sampled correlations beside certified ones, and the real layer against the formula.
 
-Nothing here trusts the certificate: correlations come from the heads of hidden sets as float64
-computes them, for other families from the formula of the factor, of E[Y|X] or of the signs that are
-hidden, and the layer is evaluated as a layer.
+Nothing here trusts a certificate: labels are evaluated by their formula, and the layer as a layer.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, gather, require_gram
-from hardness.lower.formula import (
-    LayerCheck,
-    StoredCheck,
-    check_layer,
-    check_numbers,
-    check_stored,
-    check_stored_numbers,
-)
-from hardness.lower.grams import different, grams_of
-from hardness.lower.signs import sampled_signs
-from hardness.lower.sums import Draw
-from instances.capabilities import CODED, HIDDEN_SIGNS, REAL_LABELS
+from hardness.lower.clique import greedy
+from hardness.lower.gram import Draw, Progress, Sample, SampledGram, of_family, of_members, sampled
+from hardness.lower.members import Members
+from instances import tokens
+from instances.capabilities import CODED, PROVED_AS, REAL_LABELS, SCHEME
 from instances.coded import Coded, as_coded
 from instances.errors import Refuted
-from instances.family import Family, HiddenSigns, Secret
+from instances.family import Family, Secret
 from instances.files import Folder
 from instances.result import Result, TableRow
 
-_SHOWN = 5
-_READ = 1 << 20
-_LAYER_TOKENS = 512
+_SHOWN = 5  # pairs
+_READ = 1 << 20  # stored tokens
+_LAYERS = 4
+_LAYER_TOKENS = 1024
+_LAYER_BYTES = 1 << 28
+_FLOPS = 5e9
+
+
+def _plain(member: Any) -> Any:
+    """Write a secret as a list, and a name as it is."""
+    return list(member) if isinstance(member, tuple) else member
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
-    """A pair of members whose sampled correlation is not the certified one."""
+class Check:
+    """Labels against the formula: of the real layer on some members and tokens, or of a folder.
 
-    first: Secret
-    second: Secret
-    certified: float
-    sampled: float
+    error: largest absolute difference, or how many labels differ; allowed: by rounding, or by the
+    noise, with the confidence. members: 0 where the layers are too large to be built.
+    """
+
+    members: int = 0
+    tokens: int = 0
+    error: float = 0.0
+    allowed: float = 0.0
+    worst: Any = ()  # the member where it is
+    open: int = 0  # stored labels with an unknown part: the others cannot differ
 
     @property
-    def deviation(self) -> float:
-        """How far they are apart."""
-        return abs(self.sampled - self.certified)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the pair."""
-        return {
-            "first": list(self.first),
-            "second": list(self.second),
-            "certified": self.certified,
-            "sampled": self.sampled,
-        }
-
-    def __str__(self) -> str:
-        return (
-            f"{list(self.first)} and {list(self.second)}: certified {self.certified:g}, "
-            f"sampled {self.sampled:.4g}"
-        )
+    def agrees(self) -> bool:
+        """Whether they are the same but for what is allowed."""
+        return self.error <= self.allowed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification(Result):
-    """What sampling says about a family's certificate."""
+    """What sampling says about members, beside what is certified of them.
+
+    largest: the largest correlation of two different members in size, sampled, and certified or
+    over all points (`known`), where it is; worst: the largest difference of both. dimension:
+    members of which any two have a correlation of at most 1/N in size, N being their number, with
+    the confidence: the empirical SQ dimension, which bounds no number of queries.
+    """
 
     spec: str
     confidence: float  # of everything statistical here at once
     gram: SampledGram
-    pairs: int
-    worst: float  # largest |sampled - certified|
-    disagreeing: tuple[Pair, ...]  # the worst few
-    disagreements: int
-    layer: LayerCheck
-    stored: StoredCheck | None
+    where: str  # points are
+    largest: tuple[float, float | None]
+    known: Literal["certified", "enumerated"]
+    worst: float | None = None
+    disagreeing: tuple[dict[str, Any], ...] = ()  # the worst few pairs of members, in numbers
+    disagreements: int = 0
+    dimension: tuple[Any, ...]
+    layer: Check | None = None
+    stored: Check | None = None
     unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
-    where: str = "with z_0 = -1"  # tokens are used
+
+    @property
+    def pairs(self) -> int:
+        """How many correlations there are, those of members with themselves among them."""
+        size = len(self.gram.members)
+        return size * (size + 1) // 2
 
     @property
     def agrees(self) -> bool:
         """Whether everything agrees."""
-        stored = self.stored is None or self.stored.agrees
-        return not self.disagreements and self.layer.agrees and stored
+        checks = [check.agrees for check in (self.layer, self.stored) if check]
+        return not self.disagreements and all(checks)
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         said = "agrees" if self.agrees else "DOES NOT AGREE"
         gram = f"sampled, {self.confidence:.0%}, {self.gram.inequality}"
-        layer = f"on {self.layer.tokens} tokens of {self.layer.members} members"
-        return f"{self.spec}: {said}", [
+        rows: list[TableRow] = [
             {
                 "compared": f"{self.pairs} correlations",
                 "largest deviation": self.worst,
                 "allowed": self.gram.radius,
                 "known": gram,
-            },
-            {
-                "compared": "layer with formula",
-                "largest deviation": self.layer.error,
-                "allowed": self.layer.tolerance,
-                "known": layer,
-            },
+            }
         ]
+        if self.layer:
+            rows.append(
+                {
+                    "compared": "layer with formula",
+                    "largest deviation": self.layer.error,
+                    "allowed": self.layer.allowed,
+                    "known": f"on {self.layer.tokens} tokens of {self.layer.members} members",
+                }
+            )
+        return f"{self.spec}: {said}", rows
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""
@@ -120,15 +126,30 @@ class Verification(Result):
             "confidence": self.confidence,
             "inequality": gram.inequality,
             "radius": gram.radius,
+            "largest": {"sampled": self.largest[0], self.known: self.largest[1]},
             "largest_deviation": self.worst,
             "disagreements": self.disagreements,
-            "disagreeing_pairs": [pair.to_dict() for pair in self.disagreeing],
-            "layer": layer.to_dict(),
+            "disagreeing_pairs": list(self.disagreeing),
+            "sq_dimension": {
+                "empirical": len(self.dimension),
+                "members": list(map(_plain, self.dimension)),
+                "confidence": self.confidence,
+                "bounds_queries": False,
+            },
+            "layer": layer
+            and {
+                "members": layer.members,
+                "tokens": layer.tokens,
+                "error": layer.error,
+                "tolerance": layer.allowed,
+                "worst_member": list(layer.worst),
+                "agrees": layer.agrees,
+            },
             "stored_unchecked": self.unchecked,
             "stored": stored
             and {
-                "examples": stored.examples,
-                "different": stored.different,
+                "examples": stored.tokens,
+                "different": int(stored.error),
                 "allowed": stored.allowed,
                 "agrees": stored.agrees,
             },
@@ -137,166 +158,195 @@ class Verification(Result):
     def require(self) -> None:
         """Raise Refuted, with what disagrees, unless everything agrees."""
         if self.disagreeing:
+            worst = self.disagreeing[0]
             raise Refuted(
                 f"{self.disagreements} of {self.pairs} correlations are not the certified ones "
-                f"(radius {self.gram.radius:.4g}); the worst pair is {self.disagreeing[0]}"
+                f"(radius {self.gram.radius:.4g}); the worst pair is {worst['first']} and "
+                f"{worst['second']}: certified {worst['certified']:g}, sampled "
+                f"{worst['sampled']:.4g}"
             )
-        if not self.layer.agrees:
+        if self.layer and not self.layer.agrees:
             raise Refuted(
                 f"the layer of member {list(self.layer.worst)}, or what its codes say, differs "
                 f"from the label formula by {self.layer.error:.3g}, allowed is "
-                f"{self.layer.tolerance:.3g}"
+                f"{self.layer.allowed:.3g}"
             )
         if self.stored and not self.stored.agrees:
             raise Refuted(
-                f"{self.stored.different} of {self.stored.examples} stored labels are not those "
-                f"of the secret; noise explains at most {self.stored.allowed:.0f}"
+                f"{int(self.stored.error)} of {self.stored.tokens} stored labels are not those of "
+                f"the secret; noise explains at most {self.stored.allowed:.0f}"
             )
 
 
 def verify(
-    family: Family,
+    source: Family | Members,
     members: int = 500,
     samples: int = 200_000,
     confidence: float = 0.99,
     seed: int = 0,
     folder: Folder | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Progress = lambda done: None,
 ) -> Verification:
     """Sample the correlations of `members` members and check the layer of a few of them.
 
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if signs := HIDDEN_SIGNS.of(family):
-        return _by_signs(family, signs, members, samples, confidence, seed, folder, progress)
-    grams = grams_of(family)
-    coded = CODED.need(family)  # hidden sets have grams of the profile that they are
-    require_gram(members if coded.size is None else min(members, coded.size))
+    if isinstance(source, Members):
+        return _verification(of_members(source, seed), samples, confidence, confidence, progress)
     own = folder.hidden.secret if folder and folder.hidden else None
-    chosen = grams.choose(members, seed, own)
-    draw, samples = _tokens(coded, samples, seed, folder)
-    layer = check_layer(coded, chosen, draw, samples)
+    stored = _stored_tokens(folder) if folder and folder.count else None
+    samples = min(samples, folder.count) if folder and folder.count else samples
+    sample = of_family(source, members, seed, own, stored)
+    noisy = (CODED.of(source) or REAL_LABELS.need(source)).error_rate
     # Two statements in one verdict: each gets half of what may go wrong.
-    each = 1 - (1 - confidence) / 2 if own and coded.error_rate else confidence
-    gram = gather(coded, chosen, grams.adder(chosen), draw, samples, each, progress)
-    gram = replace(gram, radius=gram.radius + grams.bias)
-    found = compare(gram.gram, grams.exact(chosen), gram.radius, chosen)
-    return Verification(
-        spec=family.spec,
-        confidence=confidence,
-        gram=gram,
-        pairs=len(chosen) * (len(chosen) + 1) // 2,
-        worst=found.worst,
-        disagreeing=found.pairs,
-        disagreements=found.disagreements,
-        layer=layer,
+    each = 1 - (1 - confidence) / 2 if own and noisy else confidence
+    return _verification(
+        sample,
+        samples,
+        confidence,
+        each,
+        progress,
+        layer=check_layer(source, sample, samples, seed, stored),
         stored=check_stored(folder, own, each) if folder and own else None,
         unchecked=folder.count if folder and not own else 0,
     )
 
 
-def _by_signs(
-    family: Family,
-    signs: HiddenSigns,
-    members: int,
+def _verification(
+    sample: Sample,
     samples: int,
     confidence: float,
-    seed: int,
-    folder: Folder | None,
-    progress: Callable[[int], None],
+    each: float,
+    progress: Progress,
+    **checks: Any,
 ) -> Verification:
-    """Sample the correlations of hidden signs, of families whose labels are not codes."""
-    dense = REAL_LABELS.need(family)
-    require_gram(members)
-    own = folder.hidden.secret if folder and folder.hidden else None
-    chosen = different(family, family.size, members, seed, own)
-    stored = folder if folder and folder.count else None
-    samples = min(samples, stored.count) if stored else samples
-
-    def draw(start: int, count: int) -> NDArray[Any]:
-        if stored:
-            return np.asarray(stored.examples(start, count).x)
-        return dense.inputs(seed, "verify", start, count)
-
-    layer = check_numbers(dense, chosen, draw(0, min(samples, _LAYER_TOKENS)))
-    each = 1 - (1 - confidence) / 2 if own and dense.error_rate else confidence
-    gram = sampled_signs(family, signs, chosen, draw, samples, each, progress)
-    found = compare(gram.gram, family.sign_correlations(chosen), gram.radius, chosen)
+    """Sample, and compare with what is certified; each: the confidence of the sample alone."""
+    gram, certified = sampled(sample, samples, each, progress), sample.certified
+    above = np.triu_indices(len(gram.gram), k=1)
+    found: dict[str, Any] = {}
+    if certified is not None:
+        off = np.triu(np.abs(gram.gram - certified))
+        wrong = np.argwhere(off > gram.radius)
+        order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
+        pairs = tuple(
+            {
+                "first": _plain(sample.members[i]),
+                "second": _plain(sample.members[j]),
+                "certified": float(certified[i, j]),
+                "sampled": float(gram.gram[i, j]),
+            }
+            for i, j in wrong[order]
+        )
+        found = {"worst": float(off.max()), "disagreeing": pairs, "disagreements": len(wrong)}
+    largest = [
+        None if one is None else float(np.abs(one[above]).max(initial=0.0))
+        for one in (gram.gram, certified)
+    ]
     return Verification(
-        spec=family.spec,
+        spec=sample.spec,
         confidence=confidence,
         gram=gram,
-        pairs=len(chosen) * (len(chosen) + 1) // 2,
-        worst=found.worst,
-        disagreeing=found.pairs,
-        disagreements=found.disagreements,
-        layer=layer,
-        stored=check_stored_numbers(dense, folder, own, each) if folder and own else None,
-        unchecked=folder.count if folder and not own else 0,
-        where="that show a hidden sign",
+        where=sample.where,
+        largest=(largest[0] or 0.0, largest[1]),
+        known=sample.known,
+        dimension=tuple(sample.members[i] for i in dimension(gram.gram, gram.radius)),
+        **found,
+        **checks,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """How far sampled correlations of a strip are from the certified ones."""
+def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ...]:
+    """Find N members of which any two have |correlation| + radius at most 1/N, for a large N.
 
-    worst: float  # largest |sampled - certified|
-    disagreements: int
-    pairs: tuple[Pair, ...]  # the worst few that disagree, the worst first
-
-    def __add__(self, other: "Comparison") -> "Comparison":
-        """Put two strips together."""
-        both = sorted((*self.pairs, *other.pairs), key=lambda p: -p.deviation)
-        return Comparison(
-            worst=max(self.worst, other.worst),
-            disagreements=self.disagreements + other.disagreements,
-            pairs=tuple(both[:_SHOWN]),
-        )
-
-
-def compare(
-    found: NDArray[np.float64],
-    wanted: NDArray[np.float64],
-    radius: float,
-    members: tuple[Secret, ...],
-) -> Comparison:
-    """Compare the upper triangles of correlations of the first members with all: (rows, M)."""
-    off = np.triu(np.abs(found - wanted))
-    wrong = np.argwhere(off > radius)
-    order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
-    return Comparison(
-        worst=float(off.max()),
-        disagreements=len(wrong),
-        pairs=tuple(
-            Pair(
-                first=members[i],
-                second=members[j],
-                certified=float(wanted[i, j]),
-                sampled=float(found[i, j]),
-            )
-            for i, j in wrong[order]
-        ),
-    )
+    >>> dimension(np.array([[1, 0.1, 0.4], [0.1, 1, 0.1], [0.4, 0.1, 1]]), 0.1)
+    (0, 1)
+    """
+    size = len(correlations)
+    caps = np.floor(1 / np.maximum(np.abs(correlations) + radius, 1 / size))
+    np.fill_diagonal(caps, size)
+    best: tuple[int, ...] = (0,)
+    high = size
+    while len(best) < high:
+        middle = (len(best) + high + 1) // 2
+        found = greedy(caps >= middle, middle)[:middle]
+        best, high = (found, high) if len(found) == middle else (best, middle - 1)
+    return best
 
 
-def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
-    """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
-    if folder is None or not folder.count:
-        return fresh(family, seed), samples
-    # Shards are read in long runs: the sampling asks for short ones, in order.
-    stored, first, held = folder, 0, as_coded(folder.examples(0, min(samples, _READ)))
+# The layer, and what a folder holds
 
-    def draw(start: int, count: int) -> NDArray[np.uint64]:
+
+def _stored_tokens(folder: Folder) -> Draw:
+    """The tokens of a folder: shards are read in long runs, the sampling asks for short ones."""
+    coded = CODED.of(folder.family)
+    first = 0
+    held: NDArray[Any] = np.empty(0)
+
+    def draw(start: int, count: int) -> NDArray[Any]:
         nonlocal first, held
         if not first <= start <= start + count <= first + len(held):
-            first, held = start, as_coded(stored.examples(start, max(count, _READ)))
-        return np.asarray(held.words[start - first : start - first + count])
+            examples = folder.examples(start, max(count, min(_READ, folder.count - start)))
+            first, held = start, as_coded(examples).words if coded else examples.x
+        return held[start - first : start - first + count]
 
-    return draw, min(samples, folder.count)
+    return draw
 
 
-def fresh(family: Coded, seed: int) -> Draw:
-    """The tokens of a seed to sample on."""
-    return lambda start, count: family.inputs(seed, "verify", start, count)
+def check_layer(
+    family: Family, sample: Sample, samples: int, seed: int, stored: Draw | None = None
+) -> Check:
+    """Evaluate layer and codes of the first few members on some tokens and compare the formula.
+
+    No member is built of a family whose layers are large, but for hidden sets, which have few
+    heads.
+    """
+    coded, chosen = CODED.of(family), sample.members[:_LAYERS]
+    hides = SCHEME.of(family) or PROVED_AS.of(family)
+    if coded and hides is None and 16 * coded.layer_heads * coded.d**2 > _LAYER_BYTES:
+        return Check(worst=chosen[0])
+    dense: Any = coded or REAL_LABELS.need(family)
+    cost = len(chosen) * family.layer_heads * 8 * family.d**2
+    count = min(samples, max(32, min(_LAYER_TOKENS, int(_FLOPS // cost))))
+    words = stored(0, count) if stored else dense.inputs(seed, "verify", 0, count)
+    x = tokens.unpack(words, family.d) if coded else words
+    error, worst, allowed = -1.0, chosen[0], 0.0
+    for secret in chosen:
+        layer = family.layer(secret)
+        out = coded.outer(layer(x)) if coded else layer(x)
+        off = np.abs(out - dense.computed(secret, x)).max()
+        if coded:  # examples are drawn by codes, all else goes by the formula
+            drawn = coded.decode(x, coded.codes(secret, words, np.zeros(len(words), np.bool_)))
+            off = max(off, np.abs(drawn - coded.label(secret, x)).max())
+        allowed = max(allowed, dense.layer_tolerance(layer))
+        if not off <= error:
+            error, worst = float(off), secret
+    return Check(members=len(chosen), tokens=len(x), error=error, allowed=allowed, worst=worst)
+
+
+def check_stored(folder: Folder, secret: Secret, confidence: float) -> Check:
+    """Compare all stored labels with the formula of the secret: how many differ."""
+    family = folder.family
+    coded: Coded | None = CODED.of(family)
+    real = coded or REAL_LABELS.need(family)
+    different = opened = 0
+    for shard in folder.shards:
+        examples = folder.shard(shard)
+        if coded:
+            held = as_coded(examples)
+            clean = coded.codes(secret, held.words, np.zeros(len(held), np.bool_))
+            different += int((clean != held.codes).sum())
+            opened += int(coded.open(held.words).sum())
+        else:
+            apart = np.abs(examples.y - family.label(secret, examples.x)).max(axis=(1, 2))
+            different += int((apart > real.layer_tolerance(family.layer(secret))).sum())
+            opened += len(examples)
+    rate = real.error_rate
+    slack = math.sqrt(opened * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
+    return Check(
+        tokens=folder.count,
+        error=different,
+        allowed=rate * opened + slack,
+        worst=secret,
+        open=opened,
+    )

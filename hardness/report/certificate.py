@@ -184,21 +184,39 @@ def checked_words(checked: "Checked") -> str:
 
 def verification_words(found: "Verification") -> str:
     """Write what sampling says."""
-    gram, layer = found.gram, found.layer
+    gram, layer, size = found.gram, found.layer, len(found.dimension)
+    known = f"({found.confidence:.0%}; {gram.inequality})"
+    sampled, exact = found.largest
     lines = [
         brief_spec(found.spec),
-        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens "
-        f"{found.where} (of {gram.samples})",
-        f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
-        f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
-        f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
-        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
-        if layer.members
-        else "layer         not checked: it has too many heads to be built",
+        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} {found.where} "
+        f"(of {gram.samples})",
+        f"              each within {gram.radius:.4g} {known}",
+        f"              largest of two members {sampled:.4g}"
+        + ("" if exact is None else f", {found.known} {exact:.4g}"),
     ]
+    if found.worst is not None:
+        lines += [
+            f"              largest deviation from the {found.known} ones {found.worst:.4g}; "
+            f"{found.disagreements} outside"
+        ]
+    lines += [
+        f"SQ dimension  at least {size} empirically: any two of {size} members that were found "
+        f"have a correlation of at most 1/{size}"
+        if size > 1
+        else "SQ dimension  no two members are known to have a correlation of at most 1/2",
+        f"              statistical ({found.confidence:.0%}): no bound on queries",
+    ]
+    if layer:
+        lines += [
+            f"layer         {layer.members} members on {layer.tokens} tokens: differs from the "
+            f"formula by {layer.error:.2g}, allowed {layer.allowed:.2g}"
+            if layer.members
+            else "layer         not checked: it has too many heads to be built"
+        ]
     if found.stored:
         lines += [
-            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
+            f"stored        {found.stored.error:.0f} of {found.stored.tokens} labels differ from "
             f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
         ]
     elif found.unchecked:

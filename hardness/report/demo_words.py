@@ -13,7 +13,7 @@ _FROM = {"tokens": "the tokens", "z": "z, the product of the tokens"}
 
 def demo_words(made: Demo) -> str:
     """Write what the demo found."""
-    certificate, gram = made.certificate, made.verification.gram
+    certificate, gram, layer = made.certificate, made.verification.gram, made.verification.layer
     size = big(certificate.integer("sq-dimension"))
     return "\n".join(
         [
@@ -22,7 +22,7 @@ def demo_words(made: Demo) -> str:
             f"verified   {VERIFIED}: {made.verification.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
             f"           ({gram.confidence:.0%}, {gram.inequality});",
-            f"           layer = formula to {made.verification.layer.error:.0e}",
+            f"           layer = formula to {layer.error if layer else 0:.0e}",
             "",
             comparison_table(made.comparison),
             "",

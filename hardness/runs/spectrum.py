@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.measures.leap import information_exponent, leap_of_masks
+from hardness.measures.function import leap, least_degree, weights
 from hardness.oracles import Budget
 from hardness.runs.run import Run, answered, judged, learn_once
 from hardness.upper import Failed, Learner, learner_spec
@@ -170,13 +170,13 @@ def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
     """A member's spectrum, its information exponent and its leap."""
     family = tables.family
     if scheme := SCHEME.of(family):
-        exponent = information_exponent(scheme)
+        exponent = least_degree(weights(scheme.fourier))
         return member_spectrum(scheme, secret), exponent, exponent
     if forms := LINEAR_FORMS.of(family):
         found = residue_spectrum(forms, secret)
     else:
         found = spectrum(tables.mean(secret))
-    return found, found.information_exponent or 0, leap_of_masks(found.sets)
+    return found, found.information_exponent or 0, leap(found.sets)
 
 
 def _described(found: Spectrum, top: int) -> dict[str, Any]:

@@ -3,62 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from hardness.lower import verify
-from hardness.lower.formula import check_stored
 from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
-from instances.errors import Refuted
 from tests.charts import said
-from tests.laws import representative
-
-
-def test_verification_sees_members_that_are_not_independent(monkeypatch):
-    monkeypatch.setattr("hardness.lower.residues.representative", lambda family, s: s)
-    found = verify(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=26, samples=40_000)
-    assert found.disagreements >= 13
-    with pytest.raises(Refuted, match="worst pair"):
-        found.require()
-
-
-def test_verification_sees_a_layer_that_is_not_the_formula(monkeypatch):
-    family = parse("lwe:n=2,q=5,sigma=1,bits=8")
-    verify(family, members=6, samples=20_000).require()
-    right = type(family).mean
-    monkeypatch.setattr(type(family), "mean", lambda self, s, x: right(self, s, x) + 1e-9)
-    with pytest.raises(Refuted, match="label formula"):
-        verify(family, members=6, samples=20_000).require()
-
-
-def test_a_layer_that_is_too_large_is_left_out_and_said_to_be():
-    from hardness.report.certificate import verification_words
-
-    found = verify(parse("lwe:n=40,q=1601,alpha=0.005"), members=10, samples=2000)
-    found.require()
-    assert found.layer.members == 0
-    assert "not checked" in verification_words(found)
-
-
-def test_verification_reads_folders_and_their_errors(tmp_path):
-    from instances import write_folder
-
-    for i, spec in enumerate(("lwe:n=3,q=17,sigma=1", "lwr:n=4,q=16,p=4,secret=binary")):
-        instance = parse(spec).instance(1)
-        folder = write_folder(tmp_path / str(i), instance, 20_000)
-        found = verify(folder.family, 20, 20_000, folder=folder)
-        found.require()
-        assert representative(instance.family, found.gram.members[0]) == representative(
-            instance.family, instance.hidden.secret
-        )
-        assert bool(found.stored.different) == (i == 0)
-        # Hoeffding, one-sided, where there are errors at all.
-        rate, opened = instance.family.error_rate, found.stored.open
-        slack = math.sqrt(opened * math.log(1 / (1 - 0.9)) / 2) if rate else 0.0
-        checked = check_stored(folder, instance.hidden.secret, 0.9)
-        assert (checked.open, checked.different) == (opened, found.stored.different)
-        assert checked.allowed == pytest.approx(rate * opened + slack)
-        stranger = check_stored(folder, instance.family.draw(np.random.default_rng(5)), 0.9)
-        assert not stranger.agrees
 
 
 @pytest.mark.parametrize("secret", ["binary", "ternary", "uniform", "uniform,h=2", "cbd,spread=3"])

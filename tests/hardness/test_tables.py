@@ -1,11 +1,12 @@
 """What is known from tables over z alone, against what is known of hidden sets by formulas."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
-from hardness.lower import certify, verify
-from hardness.lower.grams import ByTables, correlations
+from hardness.lower import certify, gram, verify
+from hardness.lower.gram import correlations
 from hardness.lower.measures import measures
 from instances import parse
 from instances.errors import Refuted
@@ -32,8 +33,8 @@ def test_verification_by_tables_agrees_and_looks_at_the_layer():
 
 
 def test_correlations_that_are_not_the_certified_ones_are_refused(monkeypatch):
-    right = ByTables.exact
-    monkeypatch.setattr(ByTables, "exact", lambda *given: right(*given) + 0.2)
+    right = gram.enumerated
+    monkeypatch.setattr(gram, "enumerated", lambda s: replace(right(s), certified=np.eye(10)))
     with pytest.raises(Refuted, match="correlations are not the certified ones"):
         verify(tabled("majority"), 10, 20_000).require()
 

@@ -1,98 +1,292 @@
+"""Sampled correlations, the empirical SQ dimension, and layers against their formula."""
+
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hardness.lower import exact, exact_gram, sampled, verify
+from hardness.lower import gram, verify
+from hardness.lower.gram import enumerated, of_family, of_members, of_sets, sampled
+from hardness.lower.members import Members
+from hardness.lower.verify import check_stored, dimension
 from instances import Parity, parse, symmetric, write_folder
-from instances.errors import Refuted, TooLarge
+from instances.errors import Refuted, TooLarge, UsageError
 from instances.families.parity import signs
+from instances.files import read_folder, save_layer
 from tests.conftest import every_token
+from tests.laws import representative
+
+MAJORITIES = str(Path(__file__).parents[2] / "docs/examples/majorities.py:threes")
+SPECS = [
+    "parity:d=24,m=3",
+    "parity:d=70,m=4,noise=0.1",
+    "parity:d=3,m=2",
+    "profile:g=majority,d=20,m=3",
+    "profile:g=[3,3,-1,-1],d=20,m=3",
+    "profile:g=h/3,d=20,m=3",
+    "lwr:n=3,q=8,p=4,secret=ternary",
+    "lwe:n=2,q=5,sigma=1,bits=8",
+    "lpn:n=12,noise=0.1",
+    "parity_position:d=9,m=3",
+    "hardmax:d=9,m=3",
+    "composed:d=9,m=3",
+    "tokens3:d=8,m=2",
+    "hidden:d=8,hard=2,nice=1",
+    "direction:m=2,d=8",
+]
 
 
-def test_correlations_exact_enumerated_and_sampled_agree():
-    family = Parity(d=5, m=2)
+def listed(evaluate, names, n, bound=1.0):
+    """Functions of points as a family."""
+    return Members(
+        kind="functions",
+        path="x",
+        sha256="0" * 64,
+        names=tuple(map(str, names)),
+        d=n,
+        n=n,
+        outputs=1,
+        bound=bound,
+        evaluate=lambda x: np.asarray(evaluate(x), np.float64),
+    )
+
+
+def smooth(x):
+    x = x.astype(float)
+    a, b = x.sum(axis=1), x[:, 0] * x[:, -1]
+    return np.array([np.tanh(a), np.cos(a) - b, a / 8])
+
+
+@pytest.mark.parametrize("g", ["parity", "majority", "h**2", "[3,3,-1]"])
+def test_certified_correlations_are_those_over_all_tokens(g):
+    family = parse(f"profile:g={g},d=5,m=2")
     members = tuple(itertools.combinations(range(1, 5), 2))
     words = every_token(5)
-    whole = sampled(family, members, lambda s, n: words[s : s + n], len(words), 0.99)
-    certified = [[float(exact(family, a, b).value) for b in members] for a in members]
-    np.testing.assert_allclose(whole.gram, certified, atol=1e-13)
-    assert (exact_gram(family, members) == certified).all()
-    assert whole.used == len(words) // 2
+    opened = words[family.open(words)]
+    sample = of_sets(family, members, lambda start, count: opened[start : start + count])
+    found = sampled(sample, len(opened), 0.99)
+    np.testing.assert_allclose(found.gram, sample.certified, atol=1e-13)
+    clean = np.zeros(len(opened), np.bool_)
+    values = np.array([family.factors[family.codes(s, opened, clean)] for s in members])
+    np.testing.assert_allclose(sample.certified, np.corrcoef(values), atol=1e-13)
 
 
-@pytest.mark.parametrize("spec", ["parity:d=24,m=3", "parity:d=70,m=4,noise=0.1", "parity:d=3,m=2"])
+@pytest.mark.parametrize("spec", SPECS)
 def test_right_families_agree(spec):
-    found = verify(parse(spec), members=60, samples=40_000)
-    assert found.agrees
+    found = verify(parse(spec), members=30, samples=20_000)
     found.require()
+    assert found.agrees
     assert found.worst <= found.gram.radius
+    assert found.layer.members > 0
 
 
-def test_the_radius_covers_as_often_as_it_says():
-    family = parse("parity:d=30,m=3")
-    outside = [verify(family, 20, 2000, 0.5, seed=s).disagreements > 0 for s in range(60)]
+@pytest.mark.parametrize("spec", ["parity:d=20,m=2", "lpn:n=8,noise=0.1", "profile:g=h/3,d=20,m=3"])
+def test_the_radius_covers_as_often_as_it_says(spec):
+    family = parse(spec)
+    outside = [verify(family, 20, 1000, 0.5, seed=s).disagreements > 0 for s in range(60)]
     assert sum(outside) <= 30 + 3 * 15**0.5
+
+
+def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be():
+    """Correlations of every Gram matrix within the radius of the sampled one, by trying some."""
+    family = listed(smooth, "abc", 8, bound=3)
+    exact = of_members(family).certified
+    unknown = {"norm": None, "certified": None, "ends": (-3.0, 3.0)}
+    sample = replace(of_members(family), **unknown)
+    for seed in range(20):
+        found = sampled(replace(of_members(family, seed), **unknown), 100_000, 0.9)
+        assert np.abs(found.gram - exact).max() <= found.radius
+    samples = 400_000
+    found = sampled(sample, samples, 0.99)
+    x = np.array([sample.values(sample.draw(0, samples))])[0]
+    means = x @ x.T / samples
+    off = 9 * (2 * np.log(12 / 0.01) / samples) ** 0.5
+    rng, worst = np.random.default_rng(0), 0.0
+    for _ in range(300):
+        noise = np.triu(rng.choice([-1, 1], (3, 3))) * off
+        other = means + noise + np.triu(noise, k=1).T
+        norms = np.sqrt(np.diagonal(other))
+        correlations = np.clip(other / np.outer(norms, norms), -1, 1)
+        np.fill_diagonal(correlations, 1)
+        worst = max(worst, np.abs(correlations - found.gram).max())
+    assert 0.98 * found.radius < worst <= found.radius
 
 
 @pytest.mark.parametrize("m", [3, 4])
 @pytest.mark.parametrize("head", [0, 2])
-def test_a_moved_threshold_is_seen_and_the_pair_named(monkeypatch, m, head):
+def test_a_moved_threshold_is_seen(monkeypatch, m, head):
     right = symmetric.exact_heads(signs(m), Fraction(3))
     moved = list(right)
     moved[head] = replace(right[head], u=right[head].u * 2)
     monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: tuple(moved))
     found = verify(Parity(d=24, m=m), members=50, samples=20_000)
-    assert not found.agrees
     assert not found.layer.agrees
+    with pytest.raises(Refuted, match=r"the layer of member \[\d+, "):
+        found.require()
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [("parity:d=10,m=3", "label"), ("lwe:n=2,q=5,sigma=1,bits=8", "mean"), ("tokens3:d=8,m=2", "")],
+)
+def test_a_layer_that_is_not_the_formula_is_named(monkeypatch, spec, name):
+    family = parse(spec)
+    name = name or "computed"
+    right = getattr(type(family), name)
+    monkeypatch.setattr(type(family), name, lambda self, s, x: right(self, s, x) + 1e-9)
+    with pytest.raises(Refuted, match="label formula"):
+        verify(family, members=5, samples=20_000).require()
+
+
+def test_labels_with_other_correlations_are_refused_and_the_pair_named(monkeypatch):
+    right, order = gram.where_counts, np.arange(50)
+    order[7] = 3
+    monkeypatch.setattr(gram, "where_counts", lambda z, at, low: right(z, at[order], low))
+    found = verify(parse("parity:d=24,m=3"), members=50, samples=20_000)
+    assert found.disagreements == 1
     with pytest.raises(Refuted, match=r"worst pair is \[\d+, .*\] and \[\d+, "):
         found.require()
 
 
-def test_a_layer_that_is_not_the_formula_is_named(monkeypatch):
-    right = Parity.label
-    monkeypatch.setattr(Parity, "label", lambda self, s, x: right(self, s, x) + 1e-9)
-    with pytest.raises(Refuted, match="label formula"):
-        verify(Parity(d=10, m=3), members=5, samples=20_000).require()
-
-
-def test_a_folder_is_read_back_and_its_labels_checked(tmp_path):
-    instance = parse("parity:d=30,m=3,noise=0.1").instance(0)
-    folder = write_folder(tmp_path / "x", instance, 30_000)
-    found = verify(folder.family, 40, 100_000, folder=folder)
-    assert found.agrees
-    assert found.gram.samples == 30_000
-    assert found.gram.members[0] == instance.hidden.secret
-    assert found.stored.examples == 30_000
-    assert 1200 < found.stored.different < 1800
-
-
-def test_a_folder_with_labels_of_another_member_is_refused(tmp_path, monkeypatch):
-    from instances.coded import CodedExamples
-    from instances.family import Instance
-
-    right = Instance.examples
-
-    def wrong(self, start, count, axis="examples"):
-        found = right(self, start, count, axis)
-        if axis != "examples":
-            return found
-        flips = np.zeros(count, bool)
-        return CodedExamples(
-            family=self.family,
-            words=found.words,
-            codes=self.family.codes((1, 2, 3), found.words, flips),
-        )
-
-    monkeypatch.setattr(Instance, "examples", wrong)
-    folder = write_folder(tmp_path / "x", parse("parity:d=30,m=3").instance(0), 1000)
-    found = verify(folder.family, 10, 1000, folder=folder)
-    with pytest.raises(Refuted, match="stored labels"):
+def test_members_that_are_not_independent_are_seen(monkeypatch):
+    monkeypatch.setattr("hardness.lower.gram.representative", lambda family, s: s)
+    found = verify(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=26, samples=40_000)
+    assert found.disagreements >= 13
+    with pytest.raises(Refuted, match="worst pair"):
         found.require()
 
 
-def test_a_gram_matrix_beyond_memory_is_refused():
+@pytest.mark.parametrize(
+    "spec", ["profile:g=majority,d=9,m=3", "parity:d=9,m=2", "lpn:n=4,noise=0"]
+)
+def test_members_of_the_empirical_dimension_are_apart(spec):
+    """So that the SQ dimension is no smaller, but for one in a hundred samples."""
+    family, failed = parse(spec), 0
+    for seed in range(25):
+        sample = of_family(family, 60, seed)
+        made = sampled(sample, 4000, 0.99)
+        found = dimension(made.gram, made.radius)
+        exact = np.abs(sample.certified[np.ix_(found, found)]) - np.eye(len(found))
+        failed += bool(exact.max() > 1 / len(found))
+        assert len(set(found)) == len(found) >= 2
+        apart = np.abs(made.gram[np.ix_(found, found)]) - 9 * np.eye(len(found)) + made.radius
+        assert apart.max() <= 1 / len(found)
+    assert failed <= 3
+
+
+def test_the_empirical_dimension_is_exact_where_correlations_are():
+    """Against trying all sets of members."""
+    subsets = list(itertools.combinations(range(6), 3))
+    majority = listed(lambda x: np.sign([x[:, s].sum(axis=1) for s in subsets]), subsets, 6)
+    exact = np.abs(of_members(majority).certified)
+    best = 1
+    for size in range(2, 8):
+        for chosen in itertools.combinations(range(20), size):
+            block = exact[np.ix_(chosen, chosen)] - np.eye(size)
+            if block.max() <= 1 / size + 1e-12:
+                best = size
+                break
+    assert len(dimension(exact - 1e-12, 0.0)) == best
+
+
+def test_functions_of_a_file_and_layers(hardness, tmp_path):
+    shown = hardness("verify", MAJORITIES, "--json").json
+    assert shown["largest"]["enumerated"] == pytest.approx(0.5)
+    assert (shown["members"], shown["agrees"], shown["layer"]) == (56, True, None)
+    assert shown["sq_dimension"]["bounds_queries"] is False
+    assert len(shown["sq_dimension"]["members"]) == shown["sq_dimension"]["empirical"] == 3
+    some = hardness("verify", MAJORITIES, "--members", "9").out
+    assert "45 of 9 members" in some
+    assert "no bound on queries" in some
+    (tmp_path / "real.py").write_text(
+        "import numpy as np\nd, bound = 40, 2\n"
+        "waves = [lambda x, k=k: np.cos(k * x[:, :9].sum(axis=1)) for k in (1, 2, 3)]\n"
+    )
+    real = hardness("verify", "real.py:waves", "--json").json
+    assert real["largest"] == {"sampled": real["largest"]["sampled"], "certified": None}
+    family = parse("nice:m=1,k=2,d=3")
+    (tmp_path / "layers").mkdir()
+    for i in range(4):
+        save_layer(tmp_path / "layers" / f"{i}.npz", family.instance(i).layer())
+    found = hardness("verify", "layers", "--json").json
+    assert (found["members"], found["agrees"]) == (4, True)
+    assert found["largest_deviation"] <= found["radius"]
+
+
+def test_real_labels_are_sampled_where_tokens_are_bounded():
+    found = verify(parse("nice:m=1,k=2,d=3,tokens=boolean"), members=5, samples=200_000)
+    found.require()
+    assert found.worst is None
+    assert found.gram.radius < 1
+    with pytest.raises(UsageError, match="tokens=boolean"):
+        verify(parse("nice:m=1,k=2,d=3,tokens=gaussian"), members=5, samples=1000)
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "words"),
+    [
+        (lambda x: np.array([x[:, 0], 0 * x[:, 0]]), r"member 1 \(two\) has the norm 0"),
+        (lambda x: np.array([x[:, 0], 1e200 * x[:, 0]]), r"member 1 \(two\).*overflow"),
+    ],
+)
+def test_refuses_values(evaluate, words):
+    with pytest.raises(UsageError, match=words):
+        verify(listed(evaluate, ("one", "two"), 4, bound=1e300))
+
+
+def test_too_few_samples_and_a_matrix_beyond_memory_are_refused():
+    wide = listed(lambda x: x[:, :2].T, "ab", 40)
+    with pytest.raises(UsageError, match="raise the samples"):
+        verify(wide, samples=5)
+    with pytest.raises(UsageError, match=r"member 1 \(b\).* above the bound 1: say in the file"):
+        verify(listed(lambda x: x[:, :2].T * [[1], [3]], "ab", 40))
+    with pytest.raises(UsageError, match="confidence 1"):
+        verify(wide, confidence=1)
     with pytest.raises(TooLarge, match="Gram matrix"):
         verify(parse("parity:d=1000,m=21"), members=200_000, samples=10)
+    assert enumerated(of_members(wide)).certified is None
+
+
+def test_a_layer_that_is_too_large_is_left_out_and_said_to_be():
+    from hardness.report.certificate import verification_words
+
+    found = verify(parse("lwe:n=40,q=1601,alpha=0.005"), members=10, samples=2000)
+    found.require()
+    assert found.layer.members == 0
+    assert "not checked" in verification_words(found)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "parity:d=30,m=3,noise=0.1",
+        "lwe:n=3,q=17,sigma=1",
+        "lwr:n=4,q=16,p=4,secret=binary",
+        "tokens3:d=8,m=2",
+    ],
+)
+def test_a_folder_is_read_back_and_its_labels_checked(tmp_path, spec):
+    instance = parse(spec).instance(1)
+    family, secret = instance.family, instance.hidden.secret
+    folder = write_folder(tmp_path / "x", instance, 20_000)
+    found = verify(folder.family, 20, 100_000, folder=folder)
+    found.require()
+    assert (found.gram.samples, found.stored.tokens) == (20_000, 20_000)
+    first = found.gram.members[0]
+    assert first == secret or representative(family, first) == representative(family, secret)
+    rate = (family if spec.startswith("l") else parse(spec)).error_rate
+    assert bool(found.stored.error) == bool(rate)
+    # Hoeffding, one-sided, where there are errors at all.
+    checked = check_stored(folder, secret, 0.9)
+    slack = (checked.open * np.log(1 / (1 - 0.9)) / 2) ** 0.5 if rate else 0.0
+    assert checked.allowed == pytest.approx(rate * checked.open + slack)
+    stranger = next(
+        s for s in map(family.draw, map(np.random.default_rng, range(9))) if s != secret
+    )
+    assert not check_stored(folder, stranger, 0.9).agrees
+    (tmp_path / "x" / "secret.json").unlink()
+    found = verify(family, 20, 1000, folder=read_folder(tmp_path / "x"))
+    assert (found.stored, found.unchecked) == (None, 20_000)

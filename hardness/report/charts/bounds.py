@@ -19,6 +19,7 @@ from hardness.lower import sda as symmetric
 from hardness.lower.finite import How, Members
 from hardness.lower.finite import sda as finite
 from hardness.lower.finite.certificate import Found, of_points
+from hardness.lower.gram import of_members, sampled
 from hardness.lower.tolerances import of_family, of_spread
 from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
@@ -39,6 +40,7 @@ GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 
 _BLUE, _RED, _GREEN = COLOURS[:3]
 _SMALL = 0.01  # a share that would not be seen beside others
 _BARS = 61  # of a histogram, where there are more different correlations
+_SAMPLES, _CONFIDENCE = 200_000, 0.99  # where correlations are sampled
 _ROOM = 15  # digits of a number of members that an axis shows
 
 
@@ -46,7 +48,8 @@ def of_correlations(family: Family | Members) -> Data:
     """The normalised correlation of two members, and which share of pairs has it.
 
     By the overlap of hidden sets, exact; of listed members by its value, where there are many in
-    bins of equal width.
+    bins of equal width: over all points where these are few, else sampled, each within `radius` at
+    once with the `confidence`.
 
     >>> from instances import parse
     >>> of_correlations(parse("profile:g=majority,d=8,m=3"))["correlation"]
@@ -68,14 +71,22 @@ def of_correlations(family: Family | Members) -> Data:
 
 
 def _listed_correlations(family: Members) -> Data:
-    found = of_points(family, How())
-    values = found.known.correlations[np.triu_indices(len(family.names), k=1)]
+    sample = of_members(family)
+    if sample.certified is not None:
+        found: Data = {"radius": 0.0}
+        values = sample.certified
+    else:
+        gram = sampled(sample, _SAMPLES, _CONFIDENCE)
+        found = {"radius": gram.radius, "confidence": _CONFIDENCE, "samples": _SAMPLES}
+        values = gram.gram
+    values = values[np.triu_indices(len(values), k=1)]
     at, counts = np.unique(np.round(values, 9), return_counts=True)
     if len(at) > _BARS:
         edges = np.linspace(at[0], at[-1], _BARS + 1)
         counts, at = np.histogram(values, edges)[0], (edges[1:] + edges[:-1]) / 2
+    about = f"{family.path}: {len(family.names)} {family.kind}"
     return {
-        **_about(family, found),
+        **{"spec": about, "members": len(family.names), **found},
         "correlation": [float(f"{v:.9g}") for v in at],
         "share_of_pairs": (counts / max(1, len(values))).tolist(),
     }

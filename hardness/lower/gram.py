@@ -1,0 +1,538 @@
+"""Correlations of members: as certificates have them, and sampled by one Gram matrix.
+
+A member is a function of a point. A correlation is the mean of the product of two members, each of
+mean square 1; members of hidden sets and of LWE-style families less their mean, as certificates
+take them.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.kernels import counts, onebit
+from hardness.kernels.planes import planes, where_counts
+from hardness.lower.johnson import Johnson
+from hardness.lower.members import Members
+from hardness.lower.modular import Independent
+from instances import tokens
+from instances.capabilities import (
+    CODED,
+    FACTOR,
+    HIDDEN_SIGNS,
+    LINEAR_FORMS,
+    PROVED_AS,
+    REAL_LABELS,
+    SCHEME,
+)
+from instances.coded import MOST_MEMBERS, Coded, FactorTables
+from instances.errors import TooLarge, ToolkitError, UsageError
+from instances.family import Family, HiddenSigns, Secret
+from instances.limits import require_memory
+from instances.modular import Modular, modulus, obstacle
+from instances.streams import BitStream, generator, key
+from instances.symmetric import Symmetric, to_float
+
+Array = NDArray[np.float64]
+Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at which members differ
+Progress = Callable[[int], None]
+
+_NUMBERS = 1 << 23  # of all members at once: 64 MiB
+_MOST = 1 << 16  # points at once
+_EVERY = 1 << 28  # values of all members on all points that are enumerated: a minute at most
+_TRIES = 10_000  # draws for each different member
+_CLASS_TRIES = 40  # the same, where it is not known how many there are
+_UNIT = 2.0**-53
+_NONE = 1e-9  # a norm that is rounding
+_OPEN = "tokens with z_0 = -1"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """Members, and points on which they are compared.
+
+    values: points -> numbers (M, columns), as many columns a point, of mean square `norm` less
+    `mean`, where that is known; or the packed bits of signs, uint64 (M, words), 1 where -1. ends:
+    no number is below or above them, and no member has a larger norm at a point. every: all points,
+    and how many there are, where they are equally likely. certified: (M, M). bias: what points that
+    are not quite uniform add to a correlation. shown: members are signs, and 0 where a point shows
+    none: products are divided by how many are shown. known: how `certified` is.
+    """
+
+    spec: str
+    members: tuple[Any, ...]
+    draw: Draw
+    values: Callable[[NDArray[Any]], NDArray[Any]]
+    ends: tuple[float, float] = (-1.0, 1.0)
+    columns: int = 1
+    every: tuple[Draw, int] | None = None
+    mean: float | Array = 0.0
+    norm: float | Array | None = None
+    certified: Array | None = None
+    known: Literal["certified", "enumerated"] = "certified"
+    bias: float = 0.0
+    shown: bool = False
+    where: str = "points"
+
+    @property
+    def chunk(self) -> int:
+        """How many points are looked at together."""
+        return max(64, min(_MOST, _NUMBERS // (len(self.members) * self.columns)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledGram:
+    """Sampled correlations of some members, all known to within `radius` at once.
+
+    With probability at least `confidence` every entry is within `radius` of the correlation:
+    Hoeffding's inequality and a union bound over the M(M+1)/2 entries.
+    """
+
+    members: tuple[Any, ...]
+    gram: Array
+    radius: float
+    confidence: float
+    samples: int  # drawn
+    used: int  # at which members differ
+    inequality: str = "Hoeffding, union bound over all entries"
+
+
+def require_gram(members: int) -> None:
+    """Refuse a Gram matrix that does not fit in memory; raises TooLarge."""
+    require_memory(48 * members**2, f"a Gram matrix of {members} members")
+
+
+def sampled(
+    sample: Sample, samples: int, confidence: float, progress: Progress = lambda done: None
+) -> SampledGram:
+    """Estimate the correlations of all pairs of members from points of the sample. [Hoe63]
+
+    Raises UsageError where no point shows anything, where a norm may be 0, and for a value above
+    the bound; TooLarge.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
+    size = len(sample.members)
+    found = _sums(sample, sample.draw, samples, progress)
+    if not found.used:
+        raise UsageError(f"none of {samples} {sample.where} shows anything: raise --samples")
+    # Of means of numbers in [-b, b], all within b times this at once.
+    share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / found.used)
+    largest = max(map(abs, sample.ends))
+    if not sample.shown and found.largest.max() > largest * (1 + 1e-9):
+        raise UsageError(
+            f"{_named(sample, int(found.largest.argmax()))} has the value "
+            f"{found.largest.max():g}, above the bound {largest:g}: say in the file what they are "
+            "at most, as bound = ..."
+        )
+    rounding = 4 * found.used * sample.columns * _UNIT
+    if sample.shown:
+        gram = found.products / found.shown
+        radius = share * math.sqrt(found.squares * found.used) / found.shown
+    elif sample.norm is not None:
+        norm = np.broadcast_to(sample.norm, size)
+        gram = found.centred(sample.mean) / np.outer(norm, norm)
+        low, high = (np.abs(end - sample.mean) for end in sample.ends)
+        largest = float((np.maximum(low, high) / norm).max())
+        radius = largest**2 * (share + rounding) + sample.bias
+    else:
+        means = found.products / found.used
+        off = largest**2 * (share + rounding)
+        if (least := np.diagonal(means).min()) <= off:
+            raise UsageError(
+                f"{_named(sample, int(np.diagonal(means).argmin()))} has the mean square "
+                f"{least:.4g}, known to within {off:.4g}, so it may be 0: raise the samples or "
+                "leave it out"
+            )
+        gram, radius = _normalised(means), _spread(means, off)
+    return SampledGram(
+        members=sample.members,
+        gram=gram,
+        radius=radius,
+        confidence=confidence,
+        samples=samples,
+        used=found.used,
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class _Sums:
+    """Sums over points of products of two members (M, M), and of each alone (M,).
+
+    largest: norm of each at a point (M,). used: points; shown, squares: the squared norm at a point
+    of a member, where all have the same, and its square.
+    """
+
+    products: Array
+    alone: Array
+    largest: Array
+    used: int = 0
+    shown: float = 0.0
+    squares: float = 0.0
+
+    def centred(self, mean: float | Array) -> Array:
+        """The means of products of members less their means."""
+        shift = np.broadcast_to(mean, len(self.alone))
+        cross = np.outer(self.alone, shift)
+        total = self.products - cross - cross.T + self.used * np.outer(shift, shift)
+        return np.asarray(total / self.used)
+
+
+def _sums(sample: Sample, draw: Draw, count: int, progress: Progress) -> _Sums:
+    """Add up the products of all pairs: of signs by their bits."""
+    size = len(sample.members)
+    require_gram(size)
+    out = _Sums(products=np.zeros((size, size)), alone=np.zeros(size), largest=np.zeros(size))
+    differ = np.zeros((size, size), np.int64)
+    bits = 0
+    for start in range(0, count, sample.chunk):
+        few = min(sample.chunk, count - start)
+        points = draw(start, few)
+        if len(points):
+            values, columns = sample.values(points), len(points) * sample.columns
+            if values.dtype != np.uint64 and (np.abs(values) == 1).all():
+                values = tokens.pack(values)
+            if values.dtype == np.uint64:
+                onebit.add_distances(values, columns, differ)
+                bits += columns
+                minus = np.bitwise_count(values).sum(axis=1, dtype=np.int64)
+                out.alone += columns - 2 * minus
+                each, largest = np.full(len(points), sample.columns), math.sqrt(sample.columns)
+            else:
+                with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                    out.products += values @ values.T
+                    norms = np.linalg.norm(values.reshape(size, len(points), -1), axis=2)
+                out.alone += values.sum(axis=1)
+                each, largest = norms[0] ** 2, norms.max(axis=1)
+            np.maximum(out.largest, largest, out=out.largest)
+            out.used += len(points)
+            out.shown += float(each.sum())
+            out.squares += float((each**2).sum())
+        progress(few)
+    out.products += np.triu(bits - 2 * differ) + np.triu(bits - 2 * differ, 1).T
+    return out
+
+
+def enumerated(sample: Sample, most: int = _EVERY) -> Sample:
+    """Compute correlations over all points, where they can be listed and are not too many.
+
+    Norms of members are then known too.
+
+    >>> from instances import parse
+    >>> family = parse("profile:g=majority,d=5,m=3")
+    >>> enumerated(of_tables(family.factor, tuple(family.members()))).certified[0].tolist()
+    [1.0, 0.5, 0.5, 0.5]
+    """
+    draw, points = sample.every or (sample.draw, most + 1)
+    if points * sample.columns * len(sample.members) > most:
+        return sample
+    found = _sums(sample, draw, points, lambda done: None)
+    gram = found.centred(sample.mean)
+    norms = np.diagonal(gram)
+    if wrong := [i for i, norm in enumerate(norms) if not 0 < norm < math.inf]:
+        why = (
+            "squares that overflow" if norms[wrong[0]] else "the norm 0: it correlates with nothing"
+        )
+        raise UsageError(f"{_named(sample, wrong[0])} has {why}")
+    gram = _normalised(gram)
+    largest = float(found.largest.max())
+    return replace(
+        sample, ends=(-largest, largest), norm=np.sqrt(norms), certified=gram, known="enumerated"
+    )
+
+
+def _named(sample: Sample, i: int) -> str:
+    return f"member {i} ({str(sample.members[i])[:60]})"
+
+
+def correlations(tables: FactorTables) -> Array:
+    """Correlate all members, less their means and of norm 1: (M, M), 0 for a constant member.
+
+    Raises UsageError where members cannot be listed or are more than 5000, TooLarge.
+
+    >>> from instances import parse
+    >>> correlations(parse("profile:g=majority,d=5,m=3").factor)[0].tolist()
+    [1.0, 0.5, 0.5, 0.5]
+    """
+    sample = of_tables(tables, tables.listed(MOST_MEMBERS))
+    if len(sample.members) << tables.n > 4 * _EVERY:
+        raise TooLarge(
+            f"{sample.spec[:200]}: the exact correlations of {len(sample.members)} members take "
+            f"{len(sample.members) << tables.n} values over z, at most 2^30 are computed: take "
+            "fewer members"
+        )
+    found = _sums(sample, sample.draw, 1 << tables.n, lambda done: None)
+    gram = found.centred(found.alone / found.used)
+    norms = np.sqrt(np.diagonal(gram).clip(0))
+    scale = np.where(norms > _NONE, norms, np.inf)
+    return np.asarray(gram / np.outer(scale, scale))
+
+
+def _normalised(gram: Array) -> Array:
+    """Divide by the norms: 1 on the diagonal."""
+    norms = np.sqrt(np.diagonal(gram))
+    out = gram / np.outer(norms, norms)
+    np.fill_diagonal(out, 1.0)
+    return np.asarray(out)
+
+
+def _spread(gram: Array, radius: float) -> float:
+    """How far the true correlations may be from those of `gram`, each entry within a radius.
+
+    Interval arithmetic: entry / (norm norm), each of the three at the end that is worst.
+    """
+    norms = np.diagonal(gram)
+    least, most = np.sqrt(norms - radius), np.sqrt(norms + radius)
+    smallest, largest = np.outer(least, least), np.outer(most, most)
+    found, high, low = _normalised(gram), gram + radius, gram - radius
+    high = np.minimum(np.where(high > 0, high / smallest, high / largest), 1.0)
+    low = np.maximum(np.where(low < 0, low / smallest, low / largest), -1.0)
+    off = np.maximum(high - found, found - low)
+    np.fill_diagonal(off, 0.0)  # 1, whatever the norm is
+    return float(off.max()) * (1 + 1e-12) + 8 * _UNIT
+
+
+# What is sampled
+
+
+def of_family(
+    family: Family, members: int, seed: int, own: Secret | None = None, stored: Draw | None = None
+) -> Sample:
+    """Choose members of a family, `own` first, and points: stored ones, or fresh ones of the seed.
+
+    stored: start, count -> tokens as the family draws them: packed words where labels are codes.
+    Raises UsageError for real labels on tokens of any length.
+
+    >>> from instances import parse
+    >>> sample = of_family(parse("parity:d=8,m=2"), members=4, seed=0)
+    >>> sampled(sample, 1000, 0.99).gram.shape, sample.certified[0].tolist()
+    ((4, 4), [1.0, 0.0, 0.0, 0.0])
+    """
+    if members < 1:
+        raise UsageError(f"--members {members} given: at least 1 is needed")
+    require_gram(members if family.size is None else min(members, family.size))
+    if signs := HIDDEN_SIGNS.of(family):
+        return _of_signs(family, signs, different(family, members, seed, own), seed, stored)
+    if (coded := CODED.of(family)) is None:
+        return _of_layers(family, different(family, members, seed, own), seed, stored)
+
+    def draw(start: int, count: int) -> NDArray[Any]:
+        words = stored(start, count) if stored else coded.inputs(seed, "verify", start, count)
+        return np.asarray(words[coded.open(words)])
+
+    if sets := SCHEME.of(family) or (PROVED_AS.of(family) or (None,))[0]:
+        return replace(of_sets(sets, different(family, members, seed, own), draw), spec=family.spec)
+    if (forms := LINEAR_FORMS.of(family)) and not obstacle(forms):
+        return _of_forms(forms, independent(forms, members, seed, own), draw)
+    chosen = different(family, members, seed, own)
+    if tables := FACTOR.of(family):
+        return replace(enumerated(of_tables(tables, chosen)), draw=draw)
+    return _of_codes(coded, chosen, draw)
+
+
+def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:
+    """Correlate hidden sets: exactly by how many elements two of them share.
+
+    >>> from instances import parse
+    >>> family = parse("profile:g=majority,d=8,m=3")
+    >>> of_sets(family, ((1, 2, 3), (3, 4, 5)), lambda start, count: None).certified.tolist()
+    [[1.0, 0.25], [0.25, 1.0]]
+    """
+    for secret in members:
+        family.require_member(secret)
+    scheme, profile = Johnson.family(family), np.array([float(v) for v in family.values])
+    masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(len(members), -1)
+    places, low = np.array(members, np.int64), profile == profile.min()
+    by_overlap = np.array([to_float(c / scheme.norm) for c in scheme.correlations])
+
+    def values(words: NDArray[np.uint64]) -> NDArray[Any]:
+        z = words[:, 0] ^ words[:, 1]
+        if not family.two_valued:
+            return np.asarray(profile[counts(masks, z)])
+        bits = where_counts(planes(z, family.d), places, low)
+        if len(z) % 64:
+            bits[:, -1] &= np.uint64((1 << len(z) % 64) - 1)
+        return bits
+
+    shares = [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)]
+    return _tabled(
+        Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN),
+        np.where(low, -1.0, 1.0) if family.two_valued else profile,
+        shares,
+        by_overlap[counts(masks, masks)],
+    )
+
+
+def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sample:
+    """Functions E[Y|X] of <a, s> mod q, independent in pairs where a is uniform."""
+    table = family.response
+    if len(set(table)) == 2:
+        table = np.where(table == table.min(), -1.0, 1.0)
+    weights = np.stack([family.weights(s) for s in members]).astype(np.float64)
+    least, most = Independent(family=family).density
+
+    def values(words: NDArray[np.uint64]) -> NDArray[Any]:
+        bits = tokens.unpack(words[:, 0] ^ words[:, 1], family.d)[:, 1:] < 0
+        t = (weights @ bits.T.astype(np.float64)).astype(np.int64)  # sums stay below 2^53
+        return np.asarray(table[t % family.q])
+
+    bias = float(max(most - 1, 1 - least))
+    sample = Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN)
+    shares = np.full(family.q, 1 / family.q)
+    return replace(_tabled(sample, table, shares, np.eye(len(members))), bias=bias)
+
+
+def _tabled(sample: Sample, table: Array, shares: ArrayLike, certified: Array) -> Sample:
+    """Say what is known of members whose values are those of a table, with known shares."""
+    mean = float(np.dot(shares, table))
+    norm = math.sqrt(np.dot(shares, (table - mean) ** 2))
+    ends = float(table.min()), float(table.max())
+    return replace(sample, ends=ends, mean=mean, norm=norm, certified=certified)
+
+
+def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
+    """Correlate the factors of labels by their formula, as they are."""
+
+    def values(words: NDArray[np.uint64]) -> NDArray[Any]:
+        clean = np.zeros(len(words), np.bool_)
+        return np.stack([family.factors[family.codes(s, words, clean)] for s in members])
+
+    ends = float(family.factors.min()), float(family.factors.max())
+    sample = Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN)
+    return replace(sample, ends=ends)
+
+
+def of_tables(tables: FactorTables, members: tuple[Secret, ...]) -> Sample:
+    """Correlate factors on all z, one after the other."""
+    sample = _of_codes(tables.family, members, lambda start, n: tables.points(start, start + n))
+    return replace(sample, every=(sample.draw, 1 << tables.n))
+
+
+def _of_signs(
+    family: Family, signs: HiddenSigns, members: tuple[Secret, ...], seed: int, stored: Draw | None
+) -> Sample:
+    """Correlate hidden signs that examples show; given which are shown, products are bounded."""
+    dense = REAL_LABELS.need(family)
+
+    def values(x: NDArray[Any]) -> NDArray[Any]:
+        found = np.stack([signs(s, x).ravel() for s in members]).astype(np.float32)
+        if not (np.abs(found) == (found[0] != 0)).all():
+            raise ToolkitError(
+                f"{family.spec[:200]}: `hidden_signs` must be -1 or +1, and 0 on the same examples "
+                "for every member"
+            )
+        return found
+
+    def draw(start: int, count: int) -> NDArray[Any]:
+        x = stored(start, count) if stored else dense.inputs(seed, "verify", start, count)
+        return np.asarray(x[(signs(members[0], x) != 0).any(axis=1)])
+
+    return Sample(
+        spec=family.spec,
+        members=members,
+        draw=draw,
+        values=values,
+        columns=signs(members[0], dense.inputs(seed, "verify", 0, 1)).shape[1],
+        certified=family.sign_correlations(members),
+        shown=True,
+        where="tokens that show a hidden sign",
+    )
+
+
+def _of_layers(
+    family: Family, members: tuple[Secret, ...], seed: int, stored: Draw | None
+) -> Sample:
+    """Correlate the outputs of layers, where tokens have a largest length."""
+    dense = REAL_LABELS.need(family)
+    longest = dense.reached[1].longest(dense.k)
+    if longest is None:
+        raise UsageError(
+            f"{family} given: labels of {dense.token_text} tokens have no bound, which the "
+            "confidence of a sampled mean needs: take tokens=boolean"
+        )
+    largest = math.sqrt(dense.k) * longest * max(map(dense.reach, members))
+
+    def values(x: NDArray[Any]) -> NDArray[Any]:
+        return np.stack([(dense.label(s, x) - dense.beside(s, x)).ravel() for s in members])
+
+    return Sample(
+        spec=family.spec,
+        members=members,
+        draw=stored or (lambda start, count: dense.inputs(seed, "verify", start, count)),
+        values=values,
+        ends=(-largest, largest),
+        columns=dense.k * dense.d,
+        where="tokens",
+    )
+
+
+def of_members(family: Members, seed: int = 0) -> Sample:
+    """Correlate functions or layers on uniform signs; over all of these where they are few.
+
+    Raises UsageError for a norm of 0.
+    """
+    stream = BitStream(key(seed, "points", family.label))
+
+    return enumerated(
+        Sample(
+            spec=family.label,
+            members=family.names,
+            draw=lambda start, count: tokens.boolean(stream, start, count, 1, family.n)[:, 0],
+            values=lambda words: family.evaluate(tokens.unpack(words, family.n)),
+            ends=(-family.bound, family.bound),
+            columns=family.outputs,
+            every=(
+                lambda start, count: np.arange(start, start + count, dtype=np.uint64)[:, None],
+                1 << family.n,
+            ),
+        )
+    )
+
+
+# Which members
+
+
+def different(
+    family: Family, members: int, seed: int, own: Secret | None = None
+) -> tuple[Secret, ...]:
+    """Draw different secrets, `own` first; all of them where there are no more."""
+    rng = generator(seed, "members", family.spec)
+    wanted = members if family.size is None else min(members, family.size)
+    found: dict[Secret, None] = {own: None} if own else {}
+    for _ in range(_TRIES * wanted):
+        if len(found) >= wanted:
+            return tuple(found)[:wanted]
+        found[family.draw(rng)] = None
+    raise ToolkitError(
+        f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
+        "`draw` or `size`, or ask for fewer members"
+    )
+
+
+def independent(
+    family: Modular, members: int, seed: int, own: Secret | None = None
+) -> tuple[Secret, ...]:
+    """Draw members that are independent in pairs, `own` first, at most as many as asked for.
+
+    >>> from instances import parse
+    >>> len(independent(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=50, seed=0))
+    13
+    """
+    rng = generator(seed, "members", family.spec)
+    found: dict[Secret, Secret] = {representative(family, own): own} if own else {}
+    for _ in range(_CLASS_TRIES * members):
+        if len(found) >= members:
+            break
+        secret = family.draw(rng)
+        found.setdefault(representative(family, secret), secret)
+    return tuple(found.values())[:members]
+
+
+def representative(family: Modular, secret: Secret) -> Secret:
+    """Return what alike secrets have in common, and no others: a multiple with an entry of 1."""
+    m = modulus(family)
+    unit = next(v for v in secret if math.gcd(v, m) == 1)
+    return tuple(v * pow(unit, -1, m) % m for v in secret)
