@@ -132,6 +132,7 @@ class Modular(Coded):
     noise = Fraction(0)  # errors are no flips
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
+    default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
     n: int
     q: int
     secret: str = "uniform"
@@ -199,11 +200,6 @@ class Modular(Coded):
             noise=self.noise,
             labels=found.parts if found.shows == "window" else 1,
         )
-
-    @property
-    def default_learners(self) -> tuple[str, ...]:
-        """Searches and reductions for the secret, and two that learn the function."""
-        return ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 
     def require_range(self) -> None:
         """Refuse parameters out of range; raises UsageError."""
@@ -341,11 +337,6 @@ class Modular(Coded):
         for e, weight in zip(self.errors.values, self.errors.weights, strict=True):
             out += float(weight) * np.roll(clean, -e)
         return out
-
-    @cached_property
-    def mean_factor(self) -> float:
-        """The mean of the label's factor."""
-        return float(self.response.mean())
 
     @cached_property
     def shares(self) -> tuple[Fraction, ...]:
@@ -498,9 +489,6 @@ class Modular(Coded):
         found = self.table[(self.inner(secret, words) + errors) % self.q]
         return (found * self.open(words)).astype(self.code_type)
 
-    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        return self.noiseless[self.inner(secret, tokens.pack(x)) % self.q]
-
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F = E[Y|X]: (n, 2, d) -> (n, 2, d)."""
         return self.labelled(x, self.response[self.inner(secret, tokens.pack(x)) % self.q])
@@ -521,7 +509,7 @@ class Modular(Coded):
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see parity.py on it]"""
-        return np.full(len(words), self.mean_factor)
+        return np.full(len(words), self.response.mean())
 
     @cached_property
     def ends(self) -> tuple[float, float]:

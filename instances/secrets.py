@@ -75,6 +75,11 @@ class Secrets:
                 return centred_binomial(int(self.spread))
         return None
 
+    @property
+    def values(self) -> Sequence[int]:
+        """What an entry may be, ascending."""
+        return self.entries.values if self.entries else range(-(self.q // 2), -(-self.q // 2))
+
     @cached_property
     def drawn(self) -> Integers | None:
         """The law of an entry that is drawn: with h, of one that is not 0; None as `entries`."""
@@ -109,8 +114,8 @@ class Secrets:
         if self.entries is None:
             others, even = self.q - 1, (self.q // 2 - 1 if self.q % 2 == 0 else 0)
         else:
-            found = [v for v in self.entries.values if v]
-            others, even = len(found), sum(not self.is_unit(v) for v in found)
+            others = sum(v != 0 for v in self.values)
+            even = others - sum(map(self.is_unit, self.values))
         if self.h:
             return math.comb(self.n, self.h) * (others**self.h - even**self.h)
         return (others + 1) ** self.n - (even + 1) ** self.n
@@ -121,11 +126,9 @@ class Secrets:
         >>> list(Secrets(kind="ternary", n=2, q=4, h=1).listed())
         [(-1, 0), (1, 0), (0, -1), (0, 1)]
         """
-        half = self.q // 2
-        values = self.entries.values if self.entries else range(-half, self.q - half)
         for weight in (self.h,) if self.h else range(1, self.n + 1):
             for places in combinations(range(self.n), weight):
-                for inner in _vectors(values, weight):
+                for inner in _vectors(self.values, weight):
                     if any(map(self.is_unit, inner)):
                         yield self._at(places, inner)
 
@@ -160,11 +163,11 @@ class Secrets:
 
     def require(self, secret: Secret) -> None:
         """Refuse what is no secret of this kind; raises UsageError."""
-        allowed = set(self.entries.values) if self.entries else None
+        allowed = set(self.values) if self.entries else self.values
+        signless = self.q == 2 and not self.entries  # 1 and -1 are the same residue
         require(
             len(secret) == self.n
-            and all(v == centred(v, self.q) or self.q == 2 for v in secret)
-            and (allowed is None or all(v in allowed for v in secret))
+            and all(v in allowed or signless for v in secret)
             and (not self.h or sum(v != 0 for v in secret) == self.h)
             and any(map(self.is_unit, secret)),
             f"secret {str(secret)[:60]} given: {self.n} {self.kind} entries mod {self.q}"
@@ -190,7 +193,7 @@ class Secrets:
         """Bound what one entry adds to t: the sums of its negative, of its positive weights."""
         if self.entries is None and self.q > 1 << 16:  # a bound that all entries keep
             return -length * (self.q // 2), length * (self.q // 2)
-        w = centred(np.array(self.entries.values if self.entries else range(self.q)), self.q)
+        w = centred(np.array(self.values), self.q)
         low = high = np.zeros(len(w), np.int64)
         for _ in range(length):
             low, high = low + np.minimum(w, 0), high + np.maximum(w, 0)

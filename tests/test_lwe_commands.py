@@ -139,7 +139,9 @@ def test_distinguish_says_what_it_can(hardness):
 
 
 def test_inspect_flags_an_easy_secret(hardness):
-    assert "brute force finds them" in hardness("inspect", "lwr:n=8,q=16,p=2,h=2").out
+    said = " ".join(hardness("inspect", "lwr:n=8,q=16,p=2,h=2").out.split())
+    assert re.search("[12] of 8 entries are units of Z_16: .* are not 0: brute force finds", said)
+    assert re.search("flags +none", hardness("inspect", "lwr:n=32,q=16,p=2").out)
     shown = hardness("inspect", "lwe:n=40,q=1601,alpha=0.005", "--json").json
     assert "heads are not shown" in shown["not_shown"]
     assert shown["layer"] is None

@@ -54,10 +54,7 @@ def values_of(family: Modular) -> tuple[int, ...]:
     >>> values_of(parse("lwr:n=4,q=8,p=2,secret=ternary"))
     (-1, 1)
     """
-    entries = family.secrets.entries
-    half = family.q // 2
-    of = range(-half, family.q - half) if entries is None else entries.values
-    return tuple(int(v) for v in of if v)
+    return tuple(v for v in family.secrets.values if v)
 
 
 def gather(oracle: ExampleOracle, count: int) -> Samples:

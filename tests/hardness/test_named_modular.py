@@ -157,7 +157,7 @@ def test_bound_holds_for_layers_with_features_of_raw_tokens(spec):
     labels = np.array([family.mean(s, x) for s in secrets])  # (N, tokens, 2, d)
     opened = (x[:, 0, 0] * x[:, 1, 0] == -1)[:, None]
     known = np.zeros(x.shape)
-    known[:, :, 0] = opened * x[:, :, 0] * family.mean_factor
+    known[:, :, 0] = opened * x[:, :, 0] * family.response.mean()
     scale = len(x) * family.trivial_risk / 2  # half of the tokens are open
     if family.q % 2 == 0:
         assert ((labels - known) ** 2).sum(axis=(1, 2, 3)) == pytest.approx(scale)

@@ -1,3 +1,5 @@
+"""Files of samples: every layout reads back, and what is damaged or foreign is refused."""
+
 import json
 
 import numpy as np
@@ -7,10 +9,11 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from instances import AlreadyExists, DamagedFile, UsageError, parse
-from instances.darmstadt import read_challenge
 from instances.samples import Samples, read_samples, samples, write_secret
 
+SPEC = "lwe:n=6,q=17,sigma=1"
 SPECS = [
+    SPEC,
     "lwe:n=6,q=17,alpha=0.05",
     "lwe:n=3,q=1601,alpha=0.005",
     "lwe:n=3,q=16,sigma=1,secret=binary",
@@ -20,59 +23,100 @@ SPECS = [
 ]
 
 
-def make(spec, count=50, seed=0):
+def make(spec=SPEC, count=50, seed=0):
     return samples(parse(spec).instance(seed).examples(0, count))
 
 
-def same(one, two):
+def reads(path, found, spec=None):
+    """Whether a file reads as these samples."""
+    one = read_samples(path, parse(spec) if spec else None)
     return (
-        one.family == two.family
-        and one.a.dtype == two.a.dtype == one.codes.dtype == two.codes.dtype == np.int64
-        and np.array_equal(one.a, two.a)
-        and np.array_equal(one.codes, two.codes)
+        one.family == found.family
+        and one.a.dtype == one.codes.dtype == np.int64
+        and np.array_equal(one.a, found.a)
+        and np.array_equal(one.codes, found.codes)
     )
+
+
+def refuses(path, word, spec=None):
+    """It is refused in one short line that names the file."""
+    with pytest.raises((UsageError, DamagedFile), match=word) as caught:
+        read_samples(path, parse(spec) if spec else None)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    assert len(message) < 400
+    return caught.type
+
+
+def plain(path, **arrays):
+    if path.suffix == ".npz":
+        np.savez(path, **arrays)
+    else:
+        save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, path)
+    return path
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_what_is_written_reads_back(spec, suffix, tmp_path):
-    found = make(spec)
-    path = tmp_path / f"x{suffix}"
+    found, path = make(spec), tmp_path / f"x{suffix}"
     found.save(path)
-    assert same(read_samples(path), found)
-    assert same(read_samples(path, found.family), found)
+    assert reads(path, found)
+    assert reads(path, found, spec)
     with pytest.raises(AlreadyExists):
         found.save(path)
-    found.cut(0, 3).save(path, force=True)
-    assert len(read_samples(path)) == 3
+    turned = Samples(family=found.family, a=np.asfortranarray(found.a), codes=found.codes)
+    turned.save(path, force=True)
+    assert reads(path, found)
 
 
-@pytest.mark.parametrize("name", ["x.txt", "x.csv", "x.npy", "y.npy"])
-def test_a_table_of_integers_is_read_with_its_spec(name, tmp_path):
-    found = make("lwe:n=6,q=17,sigma=1")
-    table, path = np.column_stack([found.a, found.b]), tmp_path / name
-    if name == "x.npy":
-        np.save(path, table)
-    elif name == "y.npy":
-        np.save(path, table.astype(np.int16))
-    else:
-        np.savetxt(path, table, fmt="%d", delimiter="," if name == "x.csv" else " ")
-    assert same(read_samples(path, found.family), found)
-    with pytest.raises((UsageError, DamagedFile), match="--spec"):
-        read_samples(path)
-    if not name.endswith("npy"):  # the default of savetxt: 1.600000000000000000e+01
-        np.savetxt(path, table)
-        assert same(read_samples(path, found.family), found)
+def table(found):
+    return np.column_stack([found.a, found.codes])
+
+
+def lines(path, found, mark):
+    rows = zip(found.a.tolist(), found.codes.tolist(), strict=True)
+    path.write_text("".join(f"{' '.join(map(str, a))}{mark}{b}\n" for a, b in rows))
+
+
+FOREIGN = {  # layouts that do not say of what family they are
+    "digits.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d"),
+    "commas.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=","),
+    "default.csv": lambda path, found: np.savetxt(path, table(found)),  # 1.600000000000000000e+01
+    "verde.prefix": lambda path, found: lines(path, found, " ; "),  # as its export.py writes it
+    "salsa.txt": lambda path, found: lines(path, found, "\t"),  # as its trainer.py writes it
+    "wide.npy": lambda path, found: np.save(path, table(found)),
+    "narrow.npy": lambda path, found: np.save(path, table(found).astype(np.int16)),
+    "plain.npz": lambda path, found: plain(path, A=found.a, b=found.codes),
+    "unsigned.npz": lambda path, found: plain(
+        path, a=found.a.astype(np.uint64), b=found.codes.astype(np.uint8)
+    ),
+    "narrow.safetensors": lambda path, found: plain(
+        path, A=found.a.astype(np.int32), b=found.codes.astype(np.uint8)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("spec", [SPEC, "lwr:n=4,q=16,p=4", "lpn:n=7,noise=0.1"])
+def test_layouts_of_others_are_read_with_a_spec(spec, name, tmp_path):
+    found, path = make(spec), tmp_path / name
+    FOREIGN[name](path, found)
+    assert reads(path, found, spec)
+    refuses(path, "--spec")
+    if name == "verde.prefix":
+        for ending in ("prefix", "txt"):
+            found.save(tmp_path / f"ours.{ending}")
+            assert (tmp_path / f"ours.{ending}").read_text() == path.read_text()
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("", "is empty"),
         ("\n# a comment\n", "is empty"),
         ("0 0 0 0 0 0 0\na,b,c,d,e,f,b", "line 2 has 'a': integers are wanted"),
         ("0 0 0 0 0 0 0\n\n1 2 3", "line 3 has 3 numbers: 7 are wanted, n=6 of a and then b"),
-        ("5", "line 1 has 1 numbers: 7 are wanted"),
         ("0 0 0 0 0 0 0\n1 2 3 4 5 6 0.5", r"line 2 has 0.5: integers .* A.astype\(int\)"),
         ("1 2 3 4 5 6 nan", "line 1 has nan: integers are wanted"),
         ("1 2 3 4 5 6 1e300", "line 1 has 1e.300: integers are wanted"),
@@ -85,30 +129,15 @@ def test_a_table_of_integers_is_read_with_its_spec(name, tmp_path):
 )
 def test_a_table_that_is_none_is_refused(text, word, tmp_path):
     (tmp_path / "x.csv").write_text(text)
-    with pytest.raises(DamagedFile, match=word) as caught:
-        read_samples(tmp_path / "x.csv", parse("lwe:n=6,q=17,sigma=1"))
-    assert "\n" not in str(caught.value)
+    assert refuses(tmp_path / "x.csv", word, SPEC) is DamagedFile
 
 
-@pytest.mark.parametrize("name", ["x.prefix", "x.txt"])
-@pytest.mark.parametrize("spec", ["lwe:n=6,q=17,sigma=1", "lwr:n=4,q=16,p=4", "lpn:n=7,noise=0.1"])
-def test_lines_read_back(spec, name, tmp_path):
-    found, path = make(spec), tmp_path / name
-    found.save(path)
-    first = path.read_text().splitlines()[0]
-    assert first == f"{' '.join(map(str, found.a[0]))} ; {found.codes[0]}"  # as VERDE's export.py
-    assert same(read_samples(path, found.family), found)
-    # A tab before b, as SALSA's trainer.py writes it.
-    path.write_text(path.read_text().replace(" ; ", "\t"))
-    assert same(read_samples(path, found.family), found)
-    with pytest.raises((UsageError, DamagedFile), match="--spec"):
-        read_samples(path)
-
-
-def test_a_text_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
+def test_a_text_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
+    with pytest.raises(UsageError, match="no samples given"):
+        Samples.none(parse("lwe:n=4,q=17,alpha=0.1")).save(tmp_path / "none.txt")
     monkeypatch.setattr("instances.samplefile.MOST_TEXT", 100)
     with pytest.raises(UsageError, match="at most 100 are read again"):
-        make("lwe:n=6,q=17,sigma=1").save(tmp_path / "x.prefix")
+        make().save(tmp_path / "x.prefix")
     assert not list(tmp_path.iterdir())
 
 
@@ -120,30 +149,20 @@ def test_a_text_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypatch
     ],
 )
 def test_arrays_in_two_files_are_read_by_that_of_b(a, b, tmp_path):
-    found, where = make("lwe:n=6,q=17,sigma=1"), tmp_path / b
+    found, where = make(), tmp_path / b
     where.parent.mkdir(exist_ok=True)
     np.save(tmp_path / a, found.a)
     (where.parent / "params.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
     np.save(where.parent / "secret.npy", np.array([{}], dtype=object))
     for column in (found.b, found.b[:, None]):
         np.save(where, column)
-        assert same(read_samples(where, found.family), found)
+        assert reads(where, found, SPEC)
     np.save(where, np.stack([found.b, found.b], axis=1))
-    with pytest.raises(DamagedFile, match=r"b \(\d+, 2\): of one secret .* b\[:, 0\]"):
-        read_samples(where, found.family)
-    with pytest.raises(UsageError, match="holds A alone: give the file of b"):
-        read_samples(tmp_path / a, found.family)
+    refuses(where, r"b \(\d+, 2\): of one secret .* b\[:, 0\]", SPEC)
+    refuses(tmp_path / a, "holds A alone: give the file of b", SPEC)
     np.save(where, found.b)
     (tmp_path / a).rename(tmp_path / "x.npy")
-    with pytest.raises(UsageError, match=r"_A\.npy is neither beside it nor a folder above"):
-        read_samples(where, found.family)
-
-
-def test_arrays_in_any_memory_order_are_kept(tmp_path):
-    found = make("lwe:n=6,q=17,sigma=1")
-    turned = Samples(family=found.family, a=np.asfortranarray(found.a), codes=found.codes)
-    turned.save(tmp_path / "x.safetensors")
-    assert same(read_samples(tmp_path / "x.safetensors"), found)
+    refuses(where, r"_A\.npy is neither beside it nor a folder above", SPEC)
 
 
 @settings(
@@ -165,16 +184,10 @@ def test_challenges_read_back(n, m, q, alpha, seed, tmp_path):
     )
     found.save(tmp_path / "x.txt", force=True)
     assert "[" in (tmp_path / "x.txt").read_text()
-    assert same(read_samples(tmp_path / "x.txt"), found)
+    assert reads(tmp_path / "x.txt", found)
 
 
 GOOD = "2\n3\n17\n0.005\n[1 2 3]\n[[1 2]\n[3 4]\n[5 16]]\n"
-
-
-def challenge(tmp_path, text):
-    path = tmp_path / "c.txt"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -188,17 +201,18 @@ def challenge(tmp_path, text):
     ],
 )
 def test_a_challenge_is_read(text, tmp_path):
-    family, a, b = read_challenge(challenge(tmp_path, text))
-    assert family.spec == parse("lwe:n=2,q=17,alpha=0.005").spec
-    assert a.tolist() == [[1, 2], [3, 4], [5, 16]]
-    assert b.tolist() == [1, 2, 3]
+    (tmp_path / "c.txt").write_bytes(text.encode())
+    family = parse("lwe:n=2,q=17,alpha=0.005")
+    a = np.array([[1, 2], [3, 4], [5, 16]])
+    assert reads(tmp_path / "c.txt", Samples(family=family, a=a, codes=np.array([1, 2, 3])))
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
         ("", "ends before"),
-        ("2\n3\n17\n0.005", "ends before"),
+        ("[" * 100_000, "ends before"),
+        ("2\n3\n17\n0.005\n" + "[" * 100_000, "in brackets"),
         (GOOD.replace("[1 2 3]", "[__import__('os').system('true')]"), "__import__"),
         (GOOD.replace("[1 2 3]", "[1 2 3][0]"), "in brackets"),
         (GOOD.replace("[1 2 3]", "[1 2 3*9**9**9]"), r"\*9\*\*9"),
@@ -207,16 +221,17 @@ def test_a_challenge_is_read(text, tmp_path):
         (GOOD.replace("0.005", "nan"), "number"),
         (GOOD.replace("0.005", "0"), "sigma"),
         (GOOD.replace("0.005", "-0.1"), "above 0"),
-        (GOOD.replace("17", "4294967311"), "at most 65536"),
         (GOOD.replace("0.005", "0.5"), "below 1/8"),
+        (GOOD.replace("0.005", "0." + "9" * 100_000), "number"),
+        (GOOD.replace("17", "4294967311"), "at most 65536"),
+        (GOOD.replace("17", "9" * 100_000), "integer"),
+        (GOOD.replace("17", "15"), "prime"),
         (GOOD.replace("16", "nan"), "'nan'"),
         (GOOD.replace("16", "-1"), "'-1'"),
         (GOOD.replace("16", "17"), r"0 \.\. q - 1 = 16"),
         (GOOD.replace("16", "1.5"), "numbers"),
         (GOOD.replace("16", "9" * 100_000), "100000 digits"),
-        (GOOD.replace("17", "9" * 100_000), "integer"),
-        (GOOD.replace("0.005", "0." + "9" * 100_000), "number"),
-        (GOOD.replace("17", "15"), "prime"),
+        (GOOD.replace("16", "1６"), "ASCII"),
         (GOOD.replace("2\n3", "2\n4"), "b has 3 numbers"),
         (GOOD.replace("2\n3", "3\n3"), "row 1 of A has 2 numbers"),
         (GOOD.replace("2\n3", "0\n3"), "at least 1"),
@@ -227,20 +242,11 @@ def test_a_challenge_is_read(text, tmp_path):
         (GOOD.replace("16]]", "16]"), "in brackets"),
         (GOOD + "[1 2]", "in brackets"),
         (GOOD + "import os", "'import'"),
-        (GOOD.replace("16", "1６"), "ASCII"),
-        (b"\xff\xfe\x00", "ASCII"),
-        ("[" * 100_000, "ends before"),
-        ("2\n3\n17\n0.005\n" + "[" * 100_000, "in brackets"),
     ],
 )
 def test_hostile_challenges_are_refused_with_one_line(text, word, tmp_path):
-    path = challenge(tmp_path, text)
-    with pytest.raises(DamagedFile, match=word) as caught:
-        read_challenge(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    assert len(message) < 400
+    (tmp_path / "c.txt").write_bytes(text.encode())
+    assert refuses(tmp_path / "c.txt", word) is DamagedFile
 
 
 def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
@@ -253,100 +259,62 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
     ]:
         make(spec).save(tmp_path / "x.txt", force=True)
         assert "[" not in (tmp_path / "x.txt").read_text()
-    with pytest.raises(DamagedFile, match="does not exist"):
-        read_challenge(tmp_path / "none.txt")
     make("lwe:n=3,q=17,alpha=0.05,beta=50,bits=9").save(tmp_path / "y.txt")
     known = parse("lwe:n=3,q=17,sigma=1,secret=binary")
     assert read_samples(tmp_path / "y.txt", known).family == known
-    with pytest.raises(UsageError, match="is of lwe"):
-        read_samples(tmp_path / "y.txt", parse("lwe:n=4,q=17,sigma=1"))
-
-
-def plain(path, **arrays):
-    if path.suffix == ".npz":
-        np.savez(path, **arrays)
-    else:
-        save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, path)
-    return path
-
-
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
-@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint64, np.int64])
-def test_plain_arrays_are_read_where_the_family_is_given(suffix, kind, tmp_path):
-    found = make("lwe:n=6,q=17,sigma=1")
-    path = plain(tmp_path / f"x{suffix}", A=found.a.astype(kind), b=found.b.astype(kind))
-    assert same(read_samples(path, found.family), found)
-    with pytest.raises(UsageError, match="spec"):
-        read_samples(path)
+    refuses(tmp_path / "y.txt", "is of lwe", "lwe:n=4,q=17,sigma=1")
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "word"),
+    ("arrays", "word"),
     [
-        ([[0.0, np.nan]], [1], "integers"),
-        ([[0, 1]], [np.nan], "integers"),
-        ([[0, 17]], [1], "a has 17"),
-        ([[0, -1]], [1], "a has -1"),
-        ([[0, 1]], [17], "b has 17"),
-        (np.array([[0, 2**63]], np.uint64), [1], "a has 9223372036854775808"),
-        ([[0, 1, 2]], [1], r"\(1, 3\)"),
-        ([[0, 1]], [1, 2], r"\(2,\)"),
-        ([0, 1], [1], r"\(2,\)"),
-        (np.zeros((0, 2), np.int64), np.zeros(0, np.int64), "N > 0"),
-        ([[True, False]], [1], "bool"),
+        ({"a": [[0.0, np.nan]], "b": [1]}, "integers"),
+        ({"a": [[0, 1]], "b": [np.nan]}, "integers"),
+        ({"a": [[True, False]], "b": [1]}, "bool"),
+        ({"a": [[0, 16]], "b": [1]}, "a has 16"),
+        ({"a": [[0, -1]], "b": [1]}, "a has -1"),
+        ({"a": [[0, 1]], "b": [4]}, r"b has 4: lwr with q=16 has 0 \.\. 3$"),  # of p = 4 levels
+        ({"a": np.array([[0, 2**63]], np.uint64), "b": [1]}, "a has 9223372036854775808"),
+        ({"a": [[0, 1, 2]], "b": [1]}, r"\(1, 3\)"),
+        ({"a": [[0, 1]], "b": [1, 2]}, r"\(2,\)"),
+        ({"a": [0, 1], "b": [1]}, r"\(2,\)"),
+        ({"a": np.zeros((0, 2), int), "b": np.zeros(0, int)}, "N > 0"),
+        ({"a": [[1, 2]], "c": [1]}, "A and b"),
+        ({"a": np.array([{}], dtype=object), "b": [1]}, "pickle"),
     ],
 )
-def test_arrays_out_of_range_are_refused(a, b, word, tmp_path):
-    path = plain(tmp_path / "x.npz", a=np.array(a), b=np.array(b))
-    with pytest.raises(DamagedFile, match=word):
-        read_samples(path, parse("lwe:n=2,q=17,sigma=1"))
+def test_arrays_that_are_no_samples_are_refused(arrays, word, tmp_path):
+    path = plain(tmp_path / "x.npz", **{name: np.array(value) for name, value in arrays.items()})
+    assert refuses(path, word, "lwr:n=2,q=16,p=4") is DamagedFile
 
 
-def test_codes_are_those_of_levels(tmp_path):
-    family = parse("lwr:n=2,q=16,p=4")
-    path = plain(tmp_path / "x.npz", a=np.array([[15, 15]]), b=np.array([4]))
-    with pytest.raises(DamagedFile, match=r"b has 4: lwr with q=16 has 0 \.\. 3$"):
-        read_samples(path, family)
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({}, "hash"),
+        ({"format": "hardness-samples/2"}, "this version reads"),
+        ({"format": "hardness-layer/1"}, "is wanted"),
+        ({"spec": "nice:m=1,k=2,d=4"}, "it lacks `linear_forms`"),
+        ({"spec": "parity:d=8,m=2"}, r"\(N, 7\) and \(N,\) are wanted"),
+        ({"spec": "lwe:n=6,q=15,sigma=1"}, "prime"),
+        ({"spec": "/etc/x.py:F"}, "unknown family"),
+        ({"spec": 7}, "damaged"),
+        ({"spec": None}, "damaged"),
+    ],
+)
+def test_what_a_file_states_has_to_hold(change, word, tmp_path):
+    found, path = make(), tmp_path / "x.npz"
+    meta = {"format": "hardness-samples/1", "spec": found.family.spec, "sha256": "0" * 64} | change
+    np.savez(path, hardness=np.array(json.dumps(meta)), a=found.a, b=found.b)
+    assert refuses(path, word) is DamagedFile
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path):
-    found = make("lwe:n=6,q=17,sigma=1")
-    spec = found.family.spec
-    path = tmp_path / "x.npz"
-
-    def write(**meta):
-        arrays = {"a": found.a, "b": found.b}
-        np.savez(path, hardness=np.array(json.dumps(meta)), **arrays)
-
-    good = {"format": "hardness-samples/1", "spec": spec, "sha256": "0" * 64}
-    for meta, word in [
-        (good, "hash"),
-        ({**good, "format": "hardness-samples/2"}, "this version reads"),
-        ({**good, "format": "hardness-layer/1"}, "is wanted"),
-        ({**good, "spec": "nice:m=1,k=2,d=4"}, "it lacks `linear_forms`"),
-        ({**good, "spec": "parity:d=8,m=2"}, r"\(N, 7\) and \(N,\) are wanted"),
-        ({**good, "spec": "lwe:n=6,q=15,sigma=1"}, "prime"),
-        ({**good, "spec": "/etc/x.py:F"}, "unknown family"),
-        ({**good, "spec": 7}, "damaged"),
-        ({"format": good["format"]}, "spec"),
-    ]:
-        write(**meta)
-        with pytest.raises(DamagedFile, match=word) as caught:
-            read_samples(path)
-        assert "\n" not in str(caught.value)
-    plain(path, a=np.array([[1]]), c=np.array([1]))
-    with pytest.raises(DamagedFile, match="A and b"):
-        read_samples(path, parse("lwe:n=1,q=17,sigma=1"))
-    np.savez(path, a=np.array([{}], dtype=object), b=np.array([1]))  # pickled within
-    with pytest.raises(DamagedFile, match="pickle"):
-        read_samples(path, found.family)
-    path.write_bytes(b"no zip")
-    with pytest.raises(DamagedFile):
-        read_samples(path)
-    with pytest.raises(UsageError, match=r"\.safetensors"):
-        read_samples(tmp_path / "x.dat")
-    with pytest.raises(DamagedFile, match="does not exist"):
-        read_samples(tmp_path / "none.npz")
+def test_what_is_no_file_of_samples_is_refused(tmp_path):
+    (tmp_path / "x.npz").write_bytes(b"no zip")
+    refuses(tmp_path / "x.npz", "damaged or not ours")
+    refuses(tmp_path / "x.dat", r"\.safetensors")
+    for name in ("none.npz", "none.txt"):
+        refuses(tmp_path / name, "does not exist")
 
 
 def test_the_secret_stands_apart(tmp_path):
@@ -360,9 +328,3 @@ def test_the_secret_stands_apart(tmp_path):
     assert data["samples_sha256"] == read_samples(tmp_path / "x.npz").digest
     with pytest.raises(UsageError):
         write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
-
-
-def test_a_text_of_no_samples_is_not_written(tmp_path):
-    with pytest.raises(UsageError, match="no samples given"):
-        Samples.none(parse("lwe:n=4,q=17,alpha=0.1")).save(tmp_path / "none.txt")
-    assert not (tmp_path / "none.txt").exists()

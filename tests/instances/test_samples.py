@@ -1,0 +1,289 @@
+"""Samples: drawn from the stated law, as arrays and digits, to attention examples and back."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import hardness
+from instances import (
+    DamagedFile,
+    ToolkitError,
+    UsageError,
+    parse,
+    read_folder,
+    residues,
+    write_folder,
+)
+from instances.digits import digits, length, numbers
+from instances.files import write_public_folder
+from instances.residues import dot
+from instances.samples import Samples, samples, to_attention
+
+SALSA = "lwe:n=30,q=251,sigma=3,secret=binary,h=3"
+
+
+def even(counts):
+    """Whether counts are those of a uniform law, by a chi-squared test."""
+    expected = counts.sum() / len(counts)
+    return ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, len(counts) - 1)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=17,sigma=2",
+        "lwe:n=2,q=16,error=uniform,width=3",
+        "lwr:n=4,q=16,p=4",
+        "lpn:n=5,noise=0.2",
+        "parity:d=6,m=2,noise=0.1",
+        "window:n=3,q=8,parts=4,secret=binary",
+    ],
+)
+def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
+    """A chi-squared test of all (a_0, code less that of <a, s>): a is uniform, e as stated."""
+    instance, many = parse(spec).instance(2), 40_000
+    found = hardness.samples(spec, many, seed=2)
+    family = found.family
+    secret = np.array(instance.family.to_linear(instance.hidden.secret))
+    clean = family.table[found.a @ secret % family.q]
+    levels = family.rounding.outcomes
+    cells = found.a[:, 0] * levels + (found.codes - clean) % levels
+    counts = np.bincount(cells, minlength=family.q * levels)
+    chances = family.chances if family.errors else np.eye(levels)[0]
+    expected = many * np.tile(chances, family.q) / family.q
+    assert not counts[expected == 0].any()
+    places = expected > 5
+    statistic = ((counts - expected)[places] ** 2 / expected[places]).sum()
+    assert statistic < chi2.isf(1e-6, places.sum())
+    # And it is not blind: another secret is seen.
+    other = (found.a @ np.roll(secret + 1, 1)) % family.q
+    assert not np.isclose(found.codes - clean, found.codes - family.table[other]).all()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=256,q=842791,sigma=3,secret=binary,h=20",  # the sizes of VERDE
+        "lwe:n=64,q=281474976710597,sigma=3",
+        "lwr:n=20,q=1048576,p=1024,secret=ternary",
+        "window:n=20,q=1048576,parts=4",
+    ],
+)
+def test_samples_of_a_large_q_need_no_table(spec, tmp_path):
+    found = hardness.samples(spec, 300)
+    secret = parse(spec).instance(0).hidden.secret
+    if spec.startswith("window"):
+        inside = dot(found.a, np.array(secret), found.q) < found.q // 4
+        assert (found.codes == inside).all()
+        with pytest.raises(UsageError, match="do not say where"):
+            _ = found.b
+    elif spec.startswith("lwe"):
+        assert 2.5 < found.residuals(secret).std() < 3.5
+    else:
+        assert -1024 < found.residuals(secret).min() <= found.residuals(secret).max() <= 0
+    found.save(tmp_path / "x.prefix")
+    again = hardness.samples(tmp_path / "x.prefix", spec=spec)
+    assert (again.a == found.a).all()
+    assert (again.codes == found.codes).all()
+    with pytest.raises(ToolkitError, match="need q of at most 65536"):
+        to_attention(found, 0)
+
+
+def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
+    found = hardness.samples(SALSA, 200, seed=1)
+    instance = parse(SALSA).instance(1)
+    assert (found.a.shape, found.b.shape, found.q) == ((200, 30), (200,), 251)
+    assert abs(found.residuals(instance.hidden.secret)).max() < 20
+    assert str(found) == f"200 samples of {SALSA}"
+    found.save(tmp_path / "s.prefix")
+    found.save(tmp_path / "s.npz")
+    write_folder(tmp_path / "it", instance, 100)
+    for one in (
+        hardness.samples(tmp_path / "s.prefix", spec=SALSA),
+        hardness.samples(str(tmp_path / "s.npz")),
+        hardness.samples(instance.family, 200, seed=1),
+        hardness.samples(SALSA, 50, seed=1),
+        hardness.samples(tmp_path / "s.npz", 7),
+    ):
+        assert len(one) in (7, 50, 200)
+        assert (one.a == found.a[: len(one)]).all()
+        assert (one.b == found.b[: len(one)]).all()
+    few = hardness.samples(tmp_path / "it")
+    assert 20 < len(few) < 80
+    assert abs(few.residuals(instance.hidden.secret)).max() < 20
+    for arguments, said in [
+        ((SALSA,), "give their count"),
+        (("nice:m=1,k=2,d=4", 5), "lacks `linear_forms`"),
+        ((tmp_path / "none.npz", 5), "no such file"),
+    ]:
+        with pytest.raises(UsageError, match=said):
+            hardness.samples(*arguments)
+
+
+@given(
+    q=st.one_of(st.integers(2, 300), st.sampled_from([2**16, 842779, 2**48])),
+    base=st.one_of(st.integers(2, 90), st.sampled_from([105348, 2**50, 10**30])),
+    seed=st.integers(0, 99),
+)
+def test_digits_read_back_and_are_as_few_as_can_be(q, base, seed):
+    values = np.random.default_rng(seed).integers(0, q, (5, 3))
+    values[0, 0] = q - 1
+    found = digits(values, base, q)
+    many = length(base, q)
+    assert found.shape == (5, 3 * many)
+    assert base ** (many - 1) < q <= base**many
+    assert (found >= 0).all()
+    assert (found < min(base, q)).all()
+    assert (numbers(found, base, q) == values).all()
+    for row, tokens in zip(values.tolist(), found.tolist(), strict=True):
+        for j, value in enumerate(row):  # the most significant is the first
+            own = tokens[j * many : (j + 1) * many]
+            assert sum(d * base ** (many - 1 - i) for i, d in enumerate(own)) == value
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "base", "said"),
+    [
+        (digits, [[1], [251]], 16, r"a number 251 given at \[1, 0\]: 0 .. 250"),
+        (digits, [-1], 16, r"a number -1 given at \[0\]"),
+        (digits, [1.0], 16, "an array of integers is needed"),
+        (digits, [1], 1, "a base=1 given"),
+        (numbers, [[3, 16]], 16, r"a digit 16 given at \[0, 1\]: 0 .. 15"),
+        (numbers, [[3, -1]], 16, "a digit -1 given"),
+        (numbers, [[1, 2, 3]], 16, "has 2 digits in base 16"),
+        (numbers, [[15, 15]], 16, "a number 255 given"),
+    ],
+)
+def test_digits_out_of_range_are_refused(function, given, base, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        function(np.array(given), base, 251)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(UsageError, match="pass 64 bits"):
+        numbers(np.array([[2**24, 5]]), 2**40, 2**48)
+
+
+def test_tokens_and_a_frame_hold_a_and_b():
+    found = hardness.samples(SALSA, 20)
+    a, b = found.tokens(16)
+    assert (a.shape, b.shape) == ((20, 60), (20, 2))
+    assert (numbers(a, 16, 251) == found.a).all()
+    assert (numbers(b, 16, 251)[:, 0] == found.b).all()
+    frame = found.to_frame()
+    assert list(frame.columns[-2:]) == ["a29", "b"]
+    assert (frame.to_numpy() == np.column_stack([found.a, found.b])).all()
+
+
+def test_torch_is_asked_for_in_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch.utils.data", None)
+    with pytest.raises(ToolkitError, match=r"torch, which is not installed: pip install"):
+        hardness.samples(SALSA, 3).torch()
+
+
+@pytest.mark.plugins
+def test_a_torch_dataset_gives_rows():
+    torch = pytest.importorskip("torch")
+    found = hardness.samples(SALSA, 40)
+    rows = found.torch()
+    assert len(rows) == 40
+    a, b = rows[3]
+    assert (a.dtype, b.dtype) == (torch.int64, torch.int64)
+    assert (a.tolist(), int(b)) == (found.a[3].tolist(), int(found.b[3]))
+    batch = next(iter(torch.utils.data.DataLoader(rows, batch_size=8)))
+    assert batch[0].shape == (8, 30)
+
+
+# ---- to attention examples and back
+
+
+def fresh(spec, count, seed=0):
+    """Samples with a uniform on Z_q^n, made without any attention example."""
+    family, rng = parse(spec), np.random.default_rng(seed)
+    a = rng.integers(0, family.q, (count, family.n))
+    secret = family.draw(rng)
+    errors = rng.choice([0, 0, 1], count) if family.errors else 0
+    codes = family.table[(a @ np.array(secret) + errors) % family.q]
+    return Samples(family=family, a=a, codes=codes)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwr:n=4,q=16,p=4",
+        "lwr:n=4,q=16,p=2,secret=binary,h=2",
+        "lwe:n=3,q=521,sigma=1",
+        "lpn:n=20,noise=0.2",
+        "window:n=4,q=8,parts=4",
+    ],
+)
+@pytest.mark.parametrize(("count", "at_once"), [(1, 1 << 24), (2, 1 << 24), (300, 1000), (40, 1)])
+def test_forward_then_backward_returns_all_samples_in_order(spec, count, at_once, monkeypatch):
+    monkeypatch.setattr("instances.samples._NUMBERS", at_once)
+    given = fresh(spec, count)
+    made = to_attention(given, seed=5)
+    back = samples(made)
+    assert (back.a == given.a).all()
+    assert (back.codes == given.codes).all()
+    again = made.family.restore(made.tensors, len(made))  # nothing where labels are known
+    assert again.agrees(made)
+    assert made.agrees(to_attention(given, 5))
+    factor = (made.x * made.y)[:, 0, 0]
+    opened = made.x[:, 0, 0] != made.x[:, 1, 0]
+    assert (factor[~opened] == 0).all()
+    levels = np.array([float(v) for v in made.family.levels])
+    assert np.abs(factor[opened] - levels[given.codes]).max() < 1e-15
+    assert not made.y[:, :, 1:].any()
+
+
+@pytest.mark.parametrize(
+    "spec", ["lwr:n=2,q=4,p=2", "lwr:n=1,q=16,p=4", "lwe:n=1,q=3,sigma=0.5,bits=6"]
+)
+def test_tokens_are_uniform(spec):
+    given = fresh(spec, 60_000)
+    made = to_attention(given, seed=3)
+    assert not made.agrees(to_attention(given, seed=4))
+    # Every cell of (z_0, bits, X_1) is as frequent as another.
+    first, z = (v.astype(np.int64) for v in (made.words[:, 0, 0], made.words[:, 1, 0]))
+    z ^= first
+    for cells, many in ((z, 1), (z ^ first, 1), (first, 1), (4 * z + first % 4, 4)):
+        assert even(np.bincount(cells, minlength=many << made.family.d))
+    if given.q == 16:  # a biased a is seen by the same test
+        biased = Samples(family=given.family, a=given.a & 14, codes=given.codes)
+        words = to_attention(biased, seed=0).words[:, :, 0].astype(np.int64)
+        assert not even(np.bincount(words[:, 0] ^ words[:, 1], minlength=1 << made.family.d))
+
+
+def test_a_number_mod_a_prime_is_written_as_a_uniform_one_of_its_writings():
+    a = np.full((30_000, 1), 2)
+    found = residues.write(a, 4, 5, np.random.default_rng(0)) @ (1 << np.arange(4))
+    assert set(found.tolist()) == {2, 7, 12}
+    assert even(np.bincount(found)[[2, 7, 12]])
+
+
+def test_examples_of_nobodys_secret_make_a_folder_without_one(tmp_path):
+    given = fresh("lwe:n=3,q=521,sigma=1", 100)
+    made = to_attention(given, seed=0)
+    for tensors in ("npz", "safetensors"):
+        folder = write_public_folder(tmp_path / tensors, made, tensors)
+        assert folder.instance is None
+        assert folder.public.commitments == {}
+        assert folder.examples(0, len(made)).agrees(made)
+    few = write_public_folder(tmp_path / "few", to_attention(given.cut(0, 1), seed=0))
+    assert len(few.public.reference) == min(few.count, 8)
+    (tmp_path / "npz" / "secret.json").write_text('{"format": "hardness-secret/1"}')
+    with pytest.raises(DamagedFile):
+        read_folder(tmp_path / "npz")
+
+
+@pytest.mark.parametrize("q", [2, 17, 3329, (1 << 24) - 3, 1 << 26, (1 << 48) - 59])
+def test_inner_products_are_exact_at_any_modulus(q):
+    rng = np.random.default_rng(0)
+    near = q - 1 - rng.integers(0, 2, (20, 30)), rng.integers(0, 2, 30) - 1
+    wide = rng.integers(0, q, (20, 30)), rng.integers(-(q // 2), q // 2 + 1, 30)
+    for a, s in (near, wide):
+        rows = (sum(x * y for x, y in zip(row, s.tolist(), strict=True)) for row in a.tolist())
+        assert dot(a, s, q).tolist() == [row % q for row in rows]
