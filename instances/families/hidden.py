@@ -49,13 +49,7 @@ class Hidden(Dense):
     beside_text: ClassVar[str] = "the random heads"
     k = 2
     tokens = "boolean"
-    default_learners: ClassVar[tuple[str, ...]] = (
-        "student",
-        "levenberg",
-        "mlp",
-        "staged",
-        "linear",
-    )
+    default_learners = ("student", "levenberg", "mlp", "staged", "linear")
 
     d: int
     hard: int
@@ -121,8 +115,8 @@ class Hidden(Dense):
     def made(self, secret: Secret) -> AttentionLayer:
         """Put the heads of both parts together, the random ones first."""
         hard, nice = self.plain.layer(secret[1:]), self.nice_part(secret)
-        theta, w = zip((nice.theta, nice.w), (hard.theta, hard.w), strict=True)
-        return AttentionLayer(theta=np.concatenate(theta), w=np.concatenate(w))
+        theta, w = np.concatenate([nice.theta, hard.theta]), np.concatenate([nice.w, hard.w])
+        return AttentionLayer(theta=theta, w=w)
 
     def nice_part(self, secret: Secret) -> AttentionLayer:
         """Draw the random heads as the family nice does, and scale their W_i."""

@@ -11,14 +11,16 @@ product. With label noise eta each of the two is flipped with probability eta, i
 the third with them.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from flint import fmpq_mat
 from numpy.typing import NDArray
 
 from instances.dense import Dense
@@ -29,11 +31,22 @@ from instances.hiddenfunction import HiddenFunction
 from instances.layer import AttentionLayer
 from instances.streams import BitStream
 from instances.symmetric import MAX_SUM, HiddenSets, log, to_float
-from instances.threetokens import Head, heads_needed, three_token_heads
+from instances.threshold import Rational, rational
 
 MOST_M = 6  # that float64 holds: sums of |a_i| are 92, 742, 2485 and 2e4 at m = 2 .. 5, rho = 2
+_STEPS = 12  # slopes are -12/2 .. 12/2 times ln rho
+_MARGIN = 4  # of a threshold beyond the p that occur: factors rho
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """A head: slope steps/2 ln rho on S, threshold u, amplitude a."""
+
+    steps: int
+    u: Rational
+    a: Rational
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +72,11 @@ class Tokens3(HiddenSets, Dense):
     tokens = "boolean"
     default_learners: ClassVar[tuple[str, ...]] = ("student", "levenberg", "staged", "linear")
     view = "three-tokens"
+    hardness = Hardness(
+        evidence="exact",
+        why="orthogonal members, two bits an open example: exact for statistical queries; linear "
+        "algebra mod 2, no statistical-query algorithm, would learn it without noise",
+    )
 
     d: int
     m: int
@@ -79,18 +97,9 @@ class Tokens3(HiddenSets, Dense):
         return Parity(d=self.d, m=self.m, noise=self.noise)
 
     @property
-    def hardness(self) -> Hardness:
-        """Members are exactly orthogonal."""
-        return Hardness(
-            evidence="exact",
-            why="orthogonal members, two bits an open example: exact for statistical queries; "
-            "linear algebra mod 2, no statistical-query algorithm, would learn it without noise",
-        )
-
-    @property
     def layer_heads(self) -> int:
         """One for each case of a row, and one more."""
-        return heads_needed(self.m)
+        return len(cases(self.m)) + 1
 
     @cached_property
     def heads(self) -> tuple[Head, ...]:
@@ -184,6 +193,65 @@ class Tokens3(HiddenSets, Dense):
             odd, flips.prod(axis=1, keepdims=True), np.take_along_axis(flips, place, axis=1)
         )
         return np.asarray(y * factor[:, :, None])
+
+
+def cases(m: int) -> list[tuple[bool, int, int]]:
+    """List what a row sees of a set of m places: is it odd, and places where two others differ.
+
+    The first of these is the odd token, where the row is not odd itself.
+
+    >>> len(cases(2))
+    15
+    """
+    both = list(itertools.product(range(m + 1), repeat=2))
+    return [*((False, i, j) for i, j in both), *((True, i, j) for i, j in both if i <= j)]
+
+
+@lru_cache(maxsize=32)
+def three_token_heads(m: int, rho: Fraction) -> tuple[Head, ...]:
+    """Solve for heads exactly, as many as cases and one more; amplitudes sum to 0.
+
+    Theta = diag with a slope s on S and an offset on coordinate 0, W = a e_0 e_0^T. A token that
+    differs from the row's own at h places of S has e^(-2 s h) times the attention of the row's own,
+    and u times that where it differs at coordinate 0. So a head adds a (p - u)/(p + u) to the label
+    times X[l,0], and a where the example is closed; p = (1 + x')/x where one token differs, at h
+    places, and the other at h', and p = 1/(x + x') where both do, x = e^(-2 s h). Heads of several
+    slopes, chosen by a linear program for a small sum of |a_i|, have amplitudes that float64 holds;
+    these are then solved in rational arithmetic. Raises ToolkitError.
+
+    >>> heads = three_token_heads(2, Fraction(2))
+    >>> len(heads), sum(head.a for head in heads)
+    (16, 0)
+    """
+    from scipy.optimize import linprog  # which few commands need
+
+    base, log_rho, found = rational(rho), math.log(rho), cases(m)
+    wanted = [*((-1) ** (i + j if odd else i) for odd, i, j in found), 0]
+
+    def thresholds(steps: int) -> list[Rational]:
+        """p of every case, at the slope steps/2 ln rho."""
+        x = [base ** (-steps * h) for h in range(m + 1)]
+        return [1 / (x[i] + x[j]) if odd else (1 + x[j]) / x[i] for odd, i, j in found]
+
+    chosen: list[tuple[int, Rational]] = []
+    columns = []
+    for steps in (s for s in range(-_STEPS, _STEPS + 1) if s):
+        logs = np.array([log(p) for p in thresholds(steps)])
+        low, high = (int(np.floor(v / log_rho)) for v in (logs.min(), logs.max()))
+        for q in range(low - _MARGIN, high + _MARGIN + 1):
+            chosen.append((steps, base**q))
+            columns.append(np.append(np.tanh((logs - q * log_rho) / 2), 1.0))
+    grid = np.array(columns).T
+    made = linprog(
+        np.ones(2 * len(chosen)), A_eq=np.hstack([grid, -grid]), b_eq=wanted, bounds=(0, None)
+    )
+    if made.x is None:
+        raise ToolkitError(f"no heads were found for m={m}, rho={rho}: take another rho")
+    amplitudes = np.abs(made.x[: len(chosen)] - made.x[len(chosen) :])
+    picked = [chosen[i] for i in np.sort(np.argsort(-amplitudes)[: len(wanted)])]
+    responses = [[*((p - u) / (p + u) for p in thresholds(steps)), 1] for steps, u in picked]
+    solved = fmpq_mat(responses).transpose().solve(fmpq_mat(len(wanted), 1, wanted))
+    return tuple(Head(steps=steps, u=u, a=solved[i, 0]) for i, (steps, u) in enumerate(picked))
 
 
 def _odd(x: NDArray[Any]) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower import certify, verify
+from hardness.lower import certify
 from hardness.oracles import (
     Budget,
     Character,
@@ -284,50 +284,6 @@ def test_learners_solve_it_with_every_example():
     shown = spectra(small.instance(0), parse_learner("lowdegree:degree=2"))
     assert shown.attempt.learned.correlation == pytest.approx(1, abs=1e-6)
     assert shown.target.weights[2] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("w0", ["identity", "gaussian"])
-def test_the_provable_learner_says_that_the_w_are_parallel(w0):
-    found = run(parse_learner("staged:examples=800,polish=1"), spec(8, 3, w0).instance(0), Budget())
-    flagged = {s["name"]: s for s in found.details["diagnosis"] if s["flagged"]}
-    assert "rows beyond one pattern" in flagged
-    assert "hold-out error" in flagged
-    assert "multiples of one matrix" in flagged["rows beyond one pattern"]["advice"]
-    ranks = [s["value"] for s in found.details["diagnosis"] if s["name"] == "rank of the labels"]
-    assert ranks == [8]
-    assert found.risk.low > 0.05
-    nice = run(
-        parse_learner("staged:examples=800,polish=1"),
-        parse("nice:m=2,k=2,d=8").instance(0),
-        Budget(),
-    )
-    assert all(
-        s["name"] != "rows beyond one pattern" or not s["flagged"]
-        for s in nice.details["diagnosis"]
-    )
-
-
-def test_sampling_refuses_a_layer_that_is_another():
-    class Wrong(type(spec(8, 2, "identity"))):
-        def layer(self, secret):
-            found = super().layer(secret)
-            return type(found)(theta=found.theta, w=found.w * (1 + 1e-9))
-
-    with pytest.raises(Refuted, match="differs"):
-        verify(Wrong(d=8, m=2), members=4, samples=2000).require()
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("parity_position:d=8,m=3,w0=round", "one of identity, corner, gaussian"),
-        ("parity_position:d=8,m=8", "m must be between"),
-        ("parity_position:d=8,m=3,noise=0.5", "below 1/2"),
-    ],
-)
-def test_bad_parameters_are_refused(given, said):
-    with pytest.raises(UsageError, match=said):
-        parse(given)
 
 
 def test_what_counts_half_open_examples_refuses_it():

@@ -13,7 +13,7 @@ from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.errors import Refuted
 from instances.families.parity import Parity
-from instances.threetokens import cases, three_token_heads
+from instances.families.tokens3 import cases, three_token_heads
 
 SMALL = parse("tokens3:d=4,m=2")
 EVERY = np.array(list(itertools.product([-1, 1], repeat=12)), np.int8).reshape(-1, 3, 4)
