@@ -41,18 +41,12 @@ from scipy.stats import beta
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify
-from hardness.lower.bounds import information_floor, least_queries
-from hardness.lower.codes import sq_dimension
-from hardness.lower.direction import code
 from hardness.lower.finite import How, certify_finite, read_source
 from hardness.lower.finite import certificate as finite_maker
 from hardness.lower.finite.certificate import digest_of
 from hardness.lower.finite.gram import enumerate_products
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
-from hardness.lower.hidden import labelled_gamma
-from hardness.lower.johnson import Johnson
-from hardness.lower.mixture import mixture_spread
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -62,8 +56,7 @@ from hardness.lower.named import (
     WorstDescent,
     certify_named,
 )
-from hardness.lower.proof import Proof
-from hardness.lower.sda import all_subsets, enough, pair_events
+from hardness.lower.proof import Posed, Proof
 from hardness.oracles import Budget, Character
 from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
 from hardness.oracles.budget import Meter
@@ -71,7 +64,10 @@ from hardness.oracles.query import Pool, Query
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import DamagedFile, Refuted, ToolkitError, Undecided
 from instances.streams import generator
-from instances.threshold import rational
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests import closed
 
 Json = Any
 Path_ = tuple[Any, ...]
@@ -176,10 +172,9 @@ def _laws() -> Iterator[Json]:
             proof = Proof(problem, {"spec": "none"})
             members = proof.step("secrets", base=base, cut=cut, weights=weights)
             laws = proof.step("laws", members)
-            fit = proof.step("fit", members, laws, risk="1/4")
-            asks = [proof.step("ask", laws, oracle=oracle, term=term)
-                    for oracle, term in (("stat", tau), ("vstat", t))]  # fmt: skip
-            bounds = proof.bounds(members, fit, asks, Fraction(success))
+            posed = Posed(proof=proof, members=members, gram=laws)
+            asks = [posed.ask("stat", Fraction(tau)), posed.ask("vstat", Fraction(t))]
+            bounds = posed.bounds(asks, BoundParameters(success=Fraction(success)))
             yield proof.certificate(members, laws, *bounds).to_dict()
 
 
@@ -516,12 +511,12 @@ def _needed(name: str, terms: Json, size: int, levels: int, fits: int, caps: lis
     if name == "information-floor":
         goal = BoundParameters(success=Fraction(terms["success"]))
         assert terms["levels"] == str(levels), "labels have other values"
-        return (found := information_floor(size, goal, fits, levels)), found
+        return (found := closed.information_floor(size, goal, fits, levels)), found
     if name.endswith("-success"):
         assert min(caps) == 0, "a query rules out members"
         return Fraction(min(fits, size), size), 0
     assert name.endswith("-queries"), f"nothing is known of {name}"
-    least = least_queries(min(caps), Fraction(terms["success"]) * size - fits)
+    least = closed.least_queries(min(caps), Fraction(terms["success"]) * size - fits)
     return (10**99 if least is None else least), 0
 
 
@@ -532,13 +527,10 @@ class _Hidden:
         self.n, self.values = problem["places"], tuple(_read(v) for v in problem["values"])
         noise, ends = _read(problem["noise"]), (max(self.values), min(self.values))
         self.half, self.fade = (ends[0] - ends[1]) / 2, 1 - 2 * noise
-        self.scheme = Johnson.of([rational(v) for v in self.values], self.n)
+        self.scheme = closed.Johnson.of(self.values, self.n)
         m = len(self.values) - 1
-        mean = sum(math.comb(m, h) * v for h, v in enumerate(self.values)) / 2**m
-        centre = sum(ends) / 2
-        self.family: Any = SimpleNamespace(
-            values=self.values, noise=noise, centre=centre, fourier=[rational(mean)]
-        )
+        self.family: Any = SimpleNamespace(values=self.values, noise=noise, centre=sum(ends) / 2)
+        self.mixed = m <= 48 and self.n * (m + 4) ** 2 <= 3 * 10**6  # a proof by the mean member
         self.parity = self.values == tuple(
             map(Fraction, ((-1) ** h for h in range(len(self.values))))
         )
@@ -557,36 +549,44 @@ class _Hidden:
         match name:
             case "pairwise-correlation" | "largest-correlation":
                 least, norm = scheme.correlations[-2], scheme.norm
-                return (value := _exact(least / norm)), value
+                return (value := least / norm), value
             case "average-correlation":
-                return (value := _exact(scheme.average / scheme.norm)), value
+                return (value := scheme.average / scheme.norm), value
             case "operator-norm":
-                return (value := _exact(scheme.operator_norm / scheme.norm)), value
+                return (value := scheme.operator_norm / scheme.norm), value
             case "second-eigenvalue":
-                return (value := _exact(scheme.spread / scheme.norm)), value
+                return (value := scheme.spread / scheme.norm), value
             case "cross-predictability":
-                return (value := _exact(scheme.cross_predictability / scheme.norm**2)), value
+                return (value := scheme.cross_predictability / scheme.norm**2), value
             case "sq-dimension":
                 if self.parity:
                     return scheme.size, scheme.size
-                bracket: Any = sq_dimension(scheme)
-                return bracket.upper, bracket.lower
+                return (value := closed.sq_dimension_most(scheme)), value
             case "sda-all-subsets":
-                bracket = all_subsets(scheme, rational(gamma))
-                return bracket.upper, bracket.lower
+                at_least, at_most = self.bad(gamma)
+                size = scheme.size
+                return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
             case "sda-pair-events":
-                return (value := pair_events(scheme, rational(gamma))), value
+                return (value := closed.pair_events(scheme, gamma)), value
         risk = _read(terms["risk"])
-        less = _exact(scheme.norm - scheme.average)
-        fits = math.floor(_exact(scheme.spread) / less / (1 - risk))
+        less = scheme.norm - scheme.average
+        fits = math.floor(scheme.spread / less / (1 - risk))
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
         levels = self.levels
         caps = [] if name == "information-floor" else self.caps(name.partition("-")[0], terms)
         return _needed(name, terms, scheme.size, levels, fits, caps)
 
+    def bad(self, gamma: Fraction) -> tuple[int, int]:
+        """Between what sizes the largest set of too large an average is, by linear programming."""
+        scheme = self.scheme
+        if scheme.average / scheme.norm > gamma:
+            return scheme.size, scheme.size
+        largest = closed.largest_set(scheme, gamma)
+        return max(0, math.ceil(largest * (1 - 1e-7)) - 1), math.floor(largest * (1 + 1e-7))
+
     def caps(self, oracle: str, terms: Json) -> list[int]:
         """What each argument says that one query rules out."""
-        square = (self.fade / self.half) ** 2 * _exact(self.scheme.spread) / 4
+        square = (self.fade / self.half) ** 2 * self.scheme.spread / 4
         if self.parity:
             square = self.fade**2 * Fraction(self.square)
         assert oracle == "csq" or len(set(self.values)) == 2, "labels have more than two values"
@@ -599,15 +599,15 @@ class _Hidden:
             return [math.floor(value) for value in fades]
         out = [math.floor(Fraction(3 * t, 4) * self.fade**2)] if self.parity else []
         out += [math.floor(t**2 * square / 4)]
-        mixed = mixture_spread(self.family, self.scheme)
-        if mixed is not None:
-            out.append(math.floor(Fraction(3 * t, 4) * _exact(mixed) * (1 - Fraction(1, 2**40))))
-        gamma = labelled_gamma(self.family, self.scheme, t)
+        if self.mixed:
+            spread = closed.mixture_spread(self.family, self.scheme) * (1 - Fraction(1, 2**40))
+            out.append(math.floor(Fraction(3 * t, 4) * spread))
+        gamma = closed.labelled_gamma(self.family, self.scheme, t)
         if self.scheme.size <= 20:
             averages = _averages(self.n, self.values)
             far = [s for s, value in enumerate(averages) if value > float(gamma) + 1e-12]
             return [*out, max(far, default=0)]
-        return [*out, enough(self.scheme, gamma).enough - 1]
+        return [*out, self.bad(gamma)[0]]
 
 
 # What a query's squared moves add up to, the share of open examples, and the labels of one.
@@ -643,7 +643,7 @@ class _Direction:
         if name == "random-members":
             return self.drawn(float(_read(terms["probability"]))), 0
         if name == "sq-dimension-at-least":
-            return code(self.n, self.m, self.exact)[0], 0
+            return self.listed(), 0
         room = 1 - Fraction(self.norm) - _read(terms["risk"])
         fits = Fraction(self.rest) / room if room > 0 else Fraction(1)
         if name == "information-floor":
@@ -661,6 +661,17 @@ class _Direction:
         least = (float(_read(terms["success"])) - float(fits)) / cap
         return max(0, math.ceil(least * (1 + 1e-9))), 0
 
+    def listed(self) -> int:
+        """The most polynomials over a prime field that are far enough apart."""
+        best = 1
+        for q in range(2, self.n + 1):
+            points = min(q, self.n // q)
+            for degree in range(points if all(q % p for p in range(2, q)) else 0):
+                r = Fraction(degree, points)
+                near = sum(g * r**k for k, g in enumerate(self.exact)) + r**self.m
+                best = max(best, min(q ** (degree + 1), math.floor(1 / near) if near else q))
+        return best
+
     def drawn(self, sure: float) -> Fraction:
         """The most random directions that are near to none of the others so surely."""
         cosines = np.linspace(0, 1, 4001)[1:-1]
@@ -668,10 +679,6 @@ class _Direction:
         near = sum(g * cosines**k for k, g in enumerate(self.low)) + cosines**self.m
         sizes = np.minimum(np.sqrt(2 * (1 - sure) / pairs) + 1, 1 / near)
         return Fraction(math.floor(float(sizes.max()) * (1 + 1e-3)) + 1)
-
-
-def _exact(value: Any) -> Fraction:
-    return Fraction(value) if isinstance(value, int) else Fraction(int(value.p), int(value.q))
 
 
 class Residues:
@@ -1012,7 +1019,7 @@ def _finite_truth(data: Json, claim: Json) -> tuple[Fraction, Fraction]:
         share = Fraction(right, size)
         if name.endswith("-success"):
             return (Fraction(1) if cap else share), Fraction(0)
-        found = least_queries(cap, (Fraction(given["success"]) - share) * size)
+        found = closed.least_queries(cap, (Fraction(given["success"]) - share) * size)
         assert found is not None, "no number of queries is enough"
         return Fraction(found), Fraction(found)
     off = sizes - np.diag(np.diagonal(sizes))

@@ -137,9 +137,9 @@ def law(base: str, cut: int, *weights: Json, **more: str) -> list[Step]:
 SECRETS = secrets()
 
 
-def around(top: str, rest: str = "1", **more: str) -> list[Step]:
+def around(**more: str) -> list[Step]:
     """Directions, and what is needed."""
-    return asked([("directions",), ("sphere", {"top": top, "rest": rest})], **more)
+    return asked([("directions",), ("sphere",)], **more)
 
 
 def random(size: int, cosine: str, power: int = 1) -> list[Step]:
@@ -152,10 +152,10 @@ def fields(size: int, q: int, points: int, degree: int) -> list[Step]:
     return [("polynomials", {"size": str(size), "q": q, "points": points, "degree": degree})]
 
 
-def packed(upper: int, size: int, overlap: int, code: str, data: Json = None) -> list[Step]:
+def packed(size: int, overlap: int, code: str, data: Json = None) -> list[Step]:
     """A code, and SQ-DIM by it."""
     given = {"overlap": overlap, "size": str(size), "code": code, "data": data}
-    return [*JOHNSON[:2], ("code", given), ("packing", 1, 2, 3, {"upper": str(upper)})]
+    return [*JOHNSON[:2], ("code", given), ("packing", 1, 2, 3)]
 
 
 def every(gamma: str, enough: int, caps: str = "", inner: str = "", average: str = "0") -> Step:
@@ -180,24 +180,26 @@ def by_sets(t: int, gamma: str, enough: int) -> list[Step]:
     return [*JOHNSON, every(gamma, enough), *ends, ("queries", 1, 5, 6, SUCCESS)]
 
 
-def by_mixture(bound: str) -> list[Step]:
-    """Queries to VSTAT by the mean member."""
-    asks = ("fit", 1, 3, RISK), ("mixture", 1, {"bound": bound}), ("ask", 5, VSTAT)
-    return [*JOHNSON, *asks, ("queries", 1, 4, 6, SUCCESS)]
+BY_MIXTURE: list[Step] = [*JOHNSON, ("fit", 1, 3, RISK), ("mixture", 1), ("ask", 5, VSTAT),
+                          ("queries", 1, 4, 6, SUCCESS)]  # fmt: skip
 
 
-def by_least_mixture(judge: ModuleType) -> list[Step]:
-    """The same, by the least bound that a kernel lets pass, to the last bit."""
-    unit, low, high = 2 ** (7 + 192 + 24 + 4 * 6), 0, 2 ** (7 + 192 + 24 + 4 * 6 + 4)
-    while high - low > 1:
-        try:
-            middle = (low + high) // 2
-            found = judge.written(Fraction(middle, unit))
-            judge.prove(judge.posed(MAJORITY), written(by_mixture(found)))
-            high = middle
-        except judge.Refused:
-            low = middle
-    return by_mixture(judge.written(Fraction(high, unit)))
+def edge() -> Json:
+    """Pose the majority with noise at which a query just rules out one member more than above it.
+
+    To the last bits of what is rounded: any less of it, and the member is gone.
+    """
+
+    def most(noise: Fraction) -> int:
+        problem = kernel.posed({**MAJORITY, "noise": kernel.written(noise)})
+        return int(kernel.prove(problem, written(BY_MIXTURE))[5].most)
+
+    low, high = Fraction(1, 20), Fraction(1, 5)
+    wanted = most(low)
+    for _ in range(400):
+        middle = (low + high) / 2
+        low, high = (middle, high) if most(middle) == wanted else (low, middle)
+    return {**MAJORITY, "noise": kernel.written(low)}
 
 
 def by_weights(top: str) -> list[Step]:
@@ -295,9 +297,7 @@ class M:
     old: str
     new: str
     problem: Json = field(default_factory=lambda: PARITY)
-    steps: list[Step] | Callable[[ModuleType], list[Step]] = field(
-        default_factory=lambda: asked(CHARACTERS)
-    )
+    steps: list[Step] = field(default_factory=lambda: asked(CHARACTERS))
     change: Spoil = lambda data: data
     text: Callable[[str], str] = lambda text: text
 
@@ -317,7 +317,7 @@ class M:
     def caught(self) -> str | None:
         """Say how the kernel and the mutant differ; None where they do not."""
         mutant = self.load()
-        steps = written(self.steps(mutant) if callable(self.steps) else self.steps)
+        steps = written(self.steps)
         try:
             data = forged(mutant, self.problem, steps)
         except (mutant.Refused, *_MALFORMED):  # of what the kernel accepts, then
@@ -374,6 +374,7 @@ RARE = modular(5, 8, 2, "16 64 8")  # entries that are no unit
 FAINT = modular(3, 3, 0, "1 8 2", -1, labels="window")  # a query rules out none
 FEW = modular(4, 7, 0, "1 2", 1, 2)
 SKEWED = law("1/2", 3, 0, 2, 3)
+EDGE = edge()
 
 # Rules of every family.
 EVERY = (
@@ -394,8 +395,9 @@ EVERY = (
     M("most, wanted = min(cap.most, count)", "most, wanted = cap.most", THREES, asked(CHARACTERS, term="1/10")),
     M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, -int(-wanted // most))", steps=asked(CHARACTERS, term="1/2")),
     M("math.ceil if up else math.floor)(value", "math.ceil)(value", LARGE),
+    M("return size - (value < Fraction(10) ** size)", "return size", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": f"{10**50 - 1}/{10**50 + 1}"})]),
     M("rules out at most {short(most, up=True)}", "rules out at most {short(most)}", LARGE, asked(CHARACTERS, term=f"1/{10**25 + 1}")),
-    M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", MAJORITY, packed(10**50 // 3, 1, 0, "disjoint")),
+    M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", LARGE, packed(1, 0, "disjoint")),
     M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, 1 - int(math.ceil((fit.most - wanted) / most)))", PARITY, asked(CHARACTERS, success="26/35")),
     M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
     M("if not cap.most:", "if cap.most <= 25:"),
@@ -423,7 +425,7 @@ HIDDEN = (
     M("Fraction(3, 4), 2,", "Fraction(1, 2), 2,", THREES),
     M('need(view in VIEWS, "the', 'view = view if view in VIEWS else ""; need(True, "the', {**PARITY, "view": "none"}),
     M('need(problem.part == Fraction(1, 2), "this', '(True, "this', SOLE, JOHNSON),
-    M('need(problem.part * 2 == 1, "this', '(True, "this', SOLE, [*CHARACTERS, ("fit", 1, 2, RISK), ("mixture", 1, {"bound": "9"}), ("ask", 4, VSTAT), ("queries", 1, 3, 5, SUCCESS)]),
+    M('need(problem.part * 2 == 1, "this', '(True, "this', SOLE, [*CHARACTERS, ("fit", 1, 2, RISK), ("mixture", 1), ("ask", 4, VSTAT), ("queries", 1, 3, 5, SUCCESS)]),
     M("moves=moves, moves01=moves01,", "moves=moves, moves01=moves01 / 2,", steps=asked(CHARACTERS, **VSTAT)),
     M("(a + b) / 2 for a, b in pairwise(rows", "(a + 2 * b) / 3 for a, b in pairwise(rows", MAJORITY, JOHNSON),
     M("c = [value / 2**t - mean**2", "c = [value / 2**t", hidden("0 0 1", 5), JOHNSON),
@@ -435,25 +437,29 @@ HIDDEN = (
     M("c[m] - values[0] / count", "c[m]", MAJORITY, asked(JOHNSON, oracle="csq", risk="1/8")),
     M("moves=unit * spread / 2", "moves=unit * spread / 4", MAJORITY, asked(JOHNSON)),
     M("general=problem.levels == 2, eig", "general=True, eig", MANY, asked(JOHNSON)),
-    M("small(overlap, 0, m - 1,", "small(overlap, 0, m,", MAJORITY, packed(5, 1, 3, "disjoint")),
-    M("len(one) == m == len(given)", "len(one) <= m == len(given)", MAJORITY, packed(4, 2, 0, "listed", [[0, 0, 0], [1, 1, 1]])),
-    M("right and len(sets) == size <= 2048", "right", MAJORITY, packed(35, 3, 0, "listed", [[0, 1, 2], [3, 4, 5]])),
-    M("len(one & other) <= t for", "len(one & other) <= t + 1 for", MAJORITY, packed(9, 2, 0, "listed", [[0, 1, 2], [2, 3, 4]])),
-    M('small(j, 0, n - 1, "a place")', 'small(j, 0, n, "a place")', MAJORITY, packed(9, 1, 0, "listed", [[0, 1, 7]])),
-    M("fits = prime(q) and", "fits = ", hidden("1 1 -1 -1", 12), packed(99, 2, 0, "reed-solomon", 4)),
-    M("m <= q and q * m", "q * m", MAJORITY, packed(9, 2, 0, "reed-solomon", 2)),
-    M("and q * m <= n and", "and", MAJORITY, packed(9, 3, 0, "reed-solomon", 3)),
-    M("and size <= q ** (t + 1)", "", hidden("1 1 -1 -1", 9), packed(9, 4, 0, "reed-solomon", 3)),
-    M("size * m <= n if code", "size <= n if code", MAJORITY, packed(9, 3, 0, "disjoint")),
-    M("t == m - 1 and size <=", "size <=", MAJORITY, packed(35, 35, 0, "all")),
-    M("and size <= math.comb(n, m)", "", hidden("1 -1 1", 3), packed(4, 4, 1, "all")),
-    M('code in ("disjoint", "all") and few', "few", MAJORITY, packed(35, 2, 2, "none")),
-    M("need(size == 1 or c[code.overlap] * size <= c[m],", "(True,", MAJORITY, packed(9, 9, 2, "all")),
-    M("c[t] * (upper + 1) <= c[m]", "c[t] * (upper + 2) <= c[m]", MAJORITY, packed(3, 2, 0, "disjoint")),
-    M("most = ground * most // weight", "most = most // weight", MAJORITY, packed(3, 2, 0, "disjoint")),
-    M("ground * (weight - meets) //", "(weight - meets) //", MAJORITY, packed(3, 2, 0, "disjoint")),
-    M("if weight**2 > ground * meets:", "if weight**2 != ground * meets:", hidden("1 1 -1 -1", 12), packed(3, 2, 0, "disjoint")),
-    M("size <= upper and most <= upper", "size <= upper", MAJORITY, packed(2, 2, 0, "disjoint")),
+    M("small(overlap, 0, m - 1,", "small(overlap, 0, m,", MAJORITY, packed(1, 3, "disjoint")),
+    M("len(one) == m == len(given)", "len(one) <= m == len(given)", MAJORITY, packed(2, 0, "listed", [[0, 0, 0], [1, 1, 1]])),
+    M("right and len(sets) == size <= 2048", "right", MAJORITY, packed(3, 0, "listed", [[0, 1, 2], [3, 4, 5]])),
+    M("len(one & other) <= t for", "len(one & other) <= t + 1 for", MAJORITY, packed(2, 0, "listed", [[0, 1, 2], [2, 3, 4]])),
+    M('small(j, 0, n - 1, "a place")', 'small(j, 0, n, "a place")', MAJORITY, packed(1, 0, "listed", [[0, 1, 7]])),
+    M("fits = prime(q) and", "fits = ", hidden("1 1 -1 -1", 12), packed(2, 0, "reed-solomon", 4)),
+    M("m <= q and q * m", "q * m", MAJORITY, packed(2, 0, "reed-solomon", 2)),
+    M("and q * m <= n and", "and", MAJORITY, packed(3, 0, "reed-solomon", 3)),
+    M("and size <= q ** (t + 1)", "", hidden("1 1 -1 -1", 9), packed(4, 0, "reed-solomon", 3)),
+    M("size * m <= n if code", "size <= n if code", MAJORITY, packed(3, 0, "disjoint")),
+    M("t == m - 1 and size <=", "size <=", MAJORITY, packed(35, 0, "all")),
+    M("and size <= math.comb(n, m)", "", hidden("1 -1 1", 3), packed(4, 1, "all")),
+    M('code in ("disjoint", "all") and few', "few", MAJORITY, packed(2, 2, "none")),
+    M("need(size == 1 or c[code.overlap] * size <= c[m],", "(True,", MAJORITY, packed(9, 2, "all")),
+    M("upper = max(upper, min(most,", "upper = min(min(most,", MAJORITY, packed(2, 0, "disjoint")),
+    M("upper = max(upper, min(most, meeting(problem.n, m, t)))", "upper = max(upper, most)", MAJORITY, packed(2, 0, "disjoint")),
+    M("min(most, meeting(problem.n, m, t))", "meeting(problem.n, m, t)", MAJORITY, packed(2, 0, "disjoint")),
+    M("most = c[m] // c[t] if c[t] else members.count", "most = c[m] // c[t] if c[t] else 1", hidden("1 -1", 8), packed(2, 0, "disjoint")),
+    M("for t in range(m):\n        most", "for t in range(m - 1):\n        most", hidden("1 -1 1", 7), packed(2, 0, "disjoint")),
+    M("for step in range(t, -1, -1)", "for step in range(t, 0, -1)", MAJORITY, packed(2, 0, "disjoint")),
+    M("most = ground * most // weight", "most = most // weight", MAJORITY, packed(2, 0, "disjoint")),
+    M("ground * (weight - meets) //", "(weight - meets) //", MAJORITY, packed(2, 0, "disjoint")),
+    M("if weight**2 > ground * meets:", "if weight**2 != ground * meets:", hidden("1 -1 1 -1", 12), packed(2, 0, "disjoint")),
     M("gamma < 1 and enough <=", "gamma < 1/2 and enough <=", MAJORITY, averages(every("1/2", 2))),
     M("enough <= members.count:", "enough < members.count:", MAJORITY, averages(every("1/20", 35))),
     M("need(len(caps) == m and len(inner)", "need(len(inner)", hidden("1 -1", 5), averages(every("1/2", 3, "0 0", "", "2"))),
@@ -479,21 +485,25 @@ HIDDEN = (
     M("if total + more * each > 0:", "if total + more * each > more:", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "1/4"})]),
     M("math.isqrt((count**2 - 1) // bad)\n    text = PAIRS", "math.isqrt(count**2 // bad)\n    text = PAIRS", hidden("1 -1", 4), [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "9/10"})]),
     M("need(problem.levels == 2, ", "(True,", MANY, by_sets(100, "7/570", 11)),
-    M("need(sets.gamma == gamma,", "(sets.gamma == gamma,", MAJORITY, by_sets(100, "1", 2)),
+    M("need(sets.gamma == vstat_gamma(problem, overlaps, t),", "(1,", MAJORITY, by_sets(100, "1", 2)),
     M("/ (3 * t * problem.fade**2", "/ (2 * t * problem.fade**2", MAJORITY, by_sets(1, "1", 2)),
-    M("gamma = 2 * (1 - mu**2) * problem", "gamma = 2 * problem", hidden("1 1 -1", 7), by_sets(1, "8/9", 22)),
+    M("Fraction(2 * (1 - mu**2) * problem", "Fraction(2 * problem", hidden("1 1 -1", 7), by_sets(1, "8/9", 22)),
     M('most=sets.enough - 1, name="vstat"', 'most=sets.enough - 2, name="vstat"', MAJORITY, by_sets(100, "1/150", 36)),
-    M("need(problem.levels == 2 and m < n", "need(m < n", MANY, by_mixture("9")),
-    M("need(problem.levels == 2 and m < n", "need(problem.levels == 2", hidden("1 -1", 1), [("subsets",), ("mixture", 1, {"bound": "0"}), ("characters", 1), ("fit", 1, 3, RISK), ("ask", 2, VSTAT), ("queries", 1, 4, 5, SUCCESS)]),
-    M("1 - fade + 2 * fade * fewer", "1 - fade + 4 * fade * fewer", MAJORITY, by_mixture("3")),
-    M("need(fade**2 * found <=", "(fade**2 * found <=", MAJORITY, by_mixture("0")),
-    M("moves01=bound / 4, general", "moves01=bound / 8, general", MAJORITY, by_mixture("9")),
-    M("for k in range(1, len(table[0])):\n        at", "for k in range(2, len(table[0])):\n        at", MAJORITY, by_mixture("1")),
-    M("sums, off = {}, 2**free", "sums, off = {}, 0", MAJORITY, by_least_mixture),
-    M("[x + y for x, y in pairwise(tails)], 2 * off", "[x + y for x, y in pairwise(tails)], off", MAJORITY, by_least_mixture),
-    M("+ wrong * abs(e) for", "+ wrong * e for", MAJORITY, by_least_mixture),
-    M("[x + y for x, y in pairwise(tails)]", "[x for x, y in pairwise(tails)]", MAJORITY, by_mixture("1")),
-    M("signs[a + i] * signs[a + j] * one", "signs[a + i] * one", MAJORITY, by_mixture("1")),
+    M("need(problem.levels == 2 and m < n", "need(m < n", MANY, BY_MIXTURE),
+    M("need(problem.levels == 2 and m < n", "need(problem.levels == 2", hidden("1 -1", 1), [("subsets",), ("mixture", 1), ("characters", 1), ("fit", 1, 3, RISK), ("ask", 2, VSTAT), ("queries", 1, 4, 5, SUCCESS)]),
+    M("1 - fade + 2 * fade * fewer", "1 - fade + 4 * fade * fewer", MAJORITY, BY_MIXTURE),
+    M("top = max(top, sum(v * e", "top = max(0, sum(v * e", MAJORITY, BY_MIXTURE),
+    M("top = max(top, sum(v * e + wrong * abs(e)", "top = max(top, sum(v * e", EDGE, BY_MIXTURE),
+    M("* fade * fewer)) if fewer else 0)", "* fade * fewer)))", hidden("1 -1", 4), BY_MIXTURE),
+    M("min(counts.values())", "max(counts.values())", MAJORITY, BY_MIXTURE),
+    M("moves01=fade**2 * top / 2", "moves01=fade**4 * top / 2", EDGE, BY_MIXTURE),
+    M("(n + bits + 2), general", "(n + bits + 3), general", MAJORITY, BY_MIXTURE),
+    M("for k in range(1, len(table[0])):\n        at", "for k in range(2, len(table[0])):\n        at", MAJORITY, BY_MIXTURE),
+    M("sums, off = {}, 2**free", "sums, off = {}, 0", EDGE, BY_MIXTURE),
+    M("[x + y for x, y in pairwise(tails)], 2 * off", "[x + y for x, y in pairwise(tails)], off", EDGE, BY_MIXTURE),
+    M("+ wrong * abs(e) for", "+ wrong * e for", EDGE, BY_MIXTURE),
+    M("[x + y for x, y in pairwise(tails)]", "[x for x, y in pairwise(tails)]", MAJORITY, BY_MIXTURE),
+    M("signs[a + i] * signs[a + j] * one", "signs[a + i] * one", MAJORITY, BY_MIXTURE),
 )  # fmt: skip
 # Residues.
 RESIDUES = (
@@ -623,33 +633,37 @@ RESIDUES = (
 )  # fmt: skip
 # Directions.
 DIRECTION = (
-    M("all(0 <= g <= 1 for g in low)", "all(g <= 1 for g in low)", turned(1, "-1/2"), around("1")),
-    M("need(len(low) == m and all(0", "need(all(0", turned(4, "0"), around("1/10")),
-    M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere", {"top": "1", "rest": "1"})]),
-    M('labels in ("two", "real") and noise < Fraction(1, 2)', "True", turned(1, "0", noise="3/4"), around("1")),
-    M('need(labels == "two" or noise == 0', '(labels == "two" or noise == 0', turned(1, "0", "real", "1/10"), around("1", oracle="csq")[:-1]),
-    M('fields = {"kind", "dimension", "degree", "low", "labels", "noise"}', "fields = set(given)", {**SIGNED, "more": 1}, around("1/10")),
-    M('small(given["dimension"], 2,', 'small(given["dimension"], 1,', turned(1, "0", n=1), around("1")),
-    M('small(given["degree"], 1, 64', 'small(given["degree"], 1, 65', turned(65, " ".join(["0"] * 65)), around("1")),
-    M("range(1, k, 2)), math", "range(1, k - 1, 2)), math", SIGNED, around("1/400")),
-    M("range(n, n + k, 2)", "range(n, n + k + 2, 2)", SIGNED, around("1/900")),
-    M("    k += k % 2\n", "", turned(3, "0 0 0"), around("1/900")),
-    M("for k, g in enumerate(problem.low)), power", "for k, g in enumerate(problem.low[:0])), power", turned(2, "1/2 0"), around("1/20")),
-    M("need(top >= least,", "(top >= least,", SIGNED, around("1/9000")),
-    M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around("1/10", "1/100")),
-    M("power_norm(n, k + 1) for k, g", "power_norm(n, k + 3) for k, g", turned(2, "0 1/2"), around("1/10", "1/100")),
-    M("for k, g in enumerate(problem.low) if k]", "for k, g in enumerate(problem.low[:0]) if k]", turned(2, "0 1/2"), around("1/10", "1/100")),
-    M("enumerate(problem.low) if k]", "enumerate(problem.low)]", turned(2, "1/2 0"), around("1", "1/300")),
-    M("parts, power_norm(n, m + 1))", "parts, power_norm(n, m + 3))", SIGNED, around("1/10", "1/9000")),
-    M("need(rest >= least,", "(rest >= least,", SIGNED, around("1/10", "1/9000")),
-    M("least=1 - top,", "least=Fraction(1),", SIGNED, around("1/10", "1/1000")),
-    M("moves=fade * rest,", "moves=fade * rest / 2,", SIGNED, around("1/10", "1/1000")),
-    M("moves01=fade * top / 2 if two", "moves01=fade * rest / 2 if two", SIGNED, around("1/10", "1/1000", **VSTAT)),
-    M("moves01=fade * top / 2 if two", "moves01=fade * top / 4 if two", SIGNED, around("1/10", **VSTAT)),
-    M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around("1/10")[:-1]),
-    M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around("1/10", oracle="csq")),
-    M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10", "1/1000")),
-    M('"all directions" if members.share', '"all directions" if not members.share', SIGNED, around("1/10")),
+    M("all(0 <= g <= 1 for g in low)", "all(g <= 1 for g in low)", turned(1, "-1/999"), around()),
+    M("need(len(low) == m and all(0", "need(all(0", turned(4, "0"), around()),
+    M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere",)]),
+    M('labels in ("two", "real") and noise < Fraction(1, 2)', "True", turned(1, "0", noise="3/4"), around()),
+    M('need(labels == "two" or noise == 0', '(labels == "two" or noise == 0', turned(1, "0", "real", "1/10"), around(oracle="csq")[:-1]),
+    M('fields = {"kind", "dimension", "degree", "low", "labels", "noise"}', "fields = set(given)", {**SIGNED, "more": 1}, around()),
+    M('small(given["dimension"], 2,', 'small(given["dimension"], 1,', turned(1, "0", n=1), around()),
+    M('small(given["degree"], 1, 64', 'small(given["degree"], 1, 65', turned(65, " ".join(["0"] * 65)), around()),
+    M("range(1, k, 2)), math", "range(1, k - 1, 2)), math", SIGNED, around()),
+    M("range(n, n + k, 2)", "range(n, n + k + 2, 2)", SIGNED, around()),
+    M("    k += k % 2\n", "", turned(3, "0 0 0"), around()),
+    M("for k, g in enumerate(problem.low)), power", "for k, g in enumerate(problem.low[:0])), power", turned(2, "1/2 0"), around()),
+    M("math.ceil(value * size) / size", "math.floor(value * size) / size", SIGNED, around()),
+    M("return min(Fraction(1), math.ceil", "return max(Fraction(0), math.ceil", turned(2, "1 1"), around()[:2]),
+    M("top = up(sum((", "top = (sum((", SIGNED, around()),
+    M("rest = up(sum(", "rest = (sum(", SIGNED, around()),
+    M("enumerate(problem.low)), power_norm(n, m)))", "enumerate(problem.low)), power_norm(n, m + 1)))", SIGNED, around()),
+    M("top=rest, least=1 - top", "top=rest, least=1 - rest", SIGNED, around()),
+    M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around()),
+    M("power_norm(n, k + 1) for k, g", "power_norm(n, k + 3) for k, g", turned(2, "0 1/2"), around()),
+    M("for k, g in enumerate(problem.low) if k]", "for k, g in enumerate(problem.low[:0]) if k]", turned(2, "0 1/2"), around()),
+    M("enumerate(problem.low) if k]", "enumerate(problem.low)]", turned(2, "1/2 0"), around()),
+    M("parts, power_norm(n, m + 1))", "parts, power_norm(n, m + 3))", SIGNED, around()),
+    M("least=1 - top,", "least=Fraction(1),", SIGNED, around()),
+    M("moves=fade * rest,", "moves=fade * rest / 2,", SIGNED, around()),
+    M("moves01=fade * top / 2 if two", "moves01=fade * rest / 2 if two", SIGNED, around(**VSTAT)),
+    M("moves01=fade * top / 2 if two", "moves01=fade * top / 4 if two", SIGNED, around(**VSTAT)),
+    M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around()[:-1]),
+    M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around(oracle="csq")),
+    M("down=Fraction,", "down=math.floor,", SIGNED, around()),
+    M('"all directions" if members.share', '"all directions" if not members.share', SIGNED, around()),
     M("size * (size - 1), 2)", "size, 2)", turned(2, "0 0", n=1000), random(5, "1/3")),
     M("problem.n, 2 * j) / cosine ** (2 * j)", "problem.n, 2 * j) / cosine ** j", turned(2, "0 0", n=1000), random(5, "1/3")),
     M("problem.n, 2 * j) / cosine ** (2 * j)", "problem.n, 2 * j) * cosine ** (2 * j)", turned(2, "0 0", n=1000), random(5, "1/3")),
@@ -870,10 +884,10 @@ FILES = (
     M('"share": lambda v: 0 < v <= 1', '"share": lambda v: 0 < v', steps=asked(CHARACTERS, success="2")),
     M('"share": lambda v: 0 < v <= 1', '"share": lambda v: v <= 1', steps=asked(CHARACTERS, success="0")),
     M('"risk": lambda v: 0 <= v < 1', '"risk": lambda v: v < 1', steps=asked(CHARACTERS, risk="-1")[:-1]),
-    M('"positive": lambda v: v >= 1 and', '"positive": lambda v:', MAJORITY, packed(35, 0, 0, "disjoint")),
-    M("and v.denominator == 1,\n", ",\n", hidden("1 1 -1 -1", 9), packed(9, 3, 0, "disjoint"), change=at("steps/2/size", "3/2")),
+    M('"positive": lambda v: v >= 1 and', '"positive": lambda v:', MAJORITY, packed(0, 0, "disjoint")),
+    M("and v.denominator == 1,\n", ",\n", hidden("1 1 -1 -1", 9), packed(3, 0, "disjoint"), change=at("steps/2/size", "3/2")),
     M("type(value) is int and least", "least", change=at("steps/1/from/0", True)),
-    M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(9, 1, -1, "disjoint")),
+    M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(1, -1, "disjoint")),
     M('need(type(value) is list,', "(0,", change=at("steps/0/from", "")),
 )  # fmt: skip
 MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *DIRECTION, *LEARNERS, *RATIO, *FILES)

@@ -15,7 +15,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np
-from flint import fmpq, nmod_mat
+from flint import nmod_mat
 from isolation import isolation
 from kernels import one_bit, walsh
 from named import named
@@ -24,11 +24,9 @@ from timing import best
 
 from hardness.check import check
 from hardness.kernels import System
-from hardness.lower import certify
-from hardness.lower.codes import sq_dimension
+from hardness.lower import Johnson, certify, hidden_sets
+from hardness.lower.codes import best_code
 from hardness.lower.gram import of_sets, sampled
-from hardness.lower.johnson import Johnson
-from hardness.lower.sda import all_subsets
 from instances import Parity, parse, tokens
 from instances.families.parity import signs
 from instances.streams import BitStream
@@ -130,15 +128,18 @@ def heads(m: int) -> list[str]:
 
 
 def dimensions(n: int, m: int) -> list[str]:
-    scheme = Johnson.of([1 if 2 * h <= m else -1 for h in range(m + 1)], n)
-    gamma = fmpq(1, 20)
-    bracket = best(lambda: all_subsets(scheme, gamma), 2)
-    code = best(lambda: sq_dimension(scheme), 2)
-    found, dimension = all_subsets(scheme, gamma), sq_dimension(scheme)
+    family = parse(f"profile:g=majority,d={n + 1},m={m}")
+    scheme = Johnson.family(family)
+    bracket = best(lambda: hidden_sets.dimensions(family, [Fraction(1, 20)]), 2)
+    code = best(lambda: best_code(scheme), 2)
+    sda, dimension = (
+        next(one for one in certify(family).claims if one.quantity == name)
+        for name in ("sda-all-subsets", "sq-dimension")
+    )
     return [
-        f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {found.lower}..{found.upper} "
-        f"| {bracket * 1e3:.0f} ms | {bracket / code:.0f} times SQ-DIM, {dimension.lower}.."
-        f"{dimension.upper} ({code * 1e3:.2f} ms) |"
+        f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {sda.value}.."
+        f"{sda.parameters['upper']} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
+        f"of SQ-DIM, {dimension.value}..{dimension.parameters['upper']} ({code * 1e3:.2f} ms) |"
     ]
 
 

@@ -128,18 +128,13 @@ def certify(
     """Certify lower bounds of a family, as `hardness certify` does; raises ToolkitError.
 
     source: a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python file
-    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs"); or "FILE.json", a
-    certificate of format 1, which is made again with its terms.
+    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs").
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
     from fractions import Fraction
 
-    from hardness.lower.older import of_file
-
-    if (again := of_file(source)) is not None:
-        return again
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
     asked = {
         "members": members,
@@ -841,14 +836,14 @@ def certifiable(
     source: "Source", members: int | None
 ) -> "tuple[Family | None, Members | Union | None]":
     """Resolve what `certify` is given to a family, or to functions that are enumerated."""
-    from hardness.lower.certificate import formulas
+    from hardness.check.problems import posed
     from hardness.lower.draws import require_uniform
     from hardness.lower.finite import of_family, read_source
 
     given = isinstance(source, str | PathLike)
     finite = read_source(str(source), members) if given else None
     one = None if finite else target(source)[0]
-    if one is not None and not formulas(one):
+    if one is not None and not posed(one):
         require_uniform(one)
         return one, of_family(one, members)
     return one, finite

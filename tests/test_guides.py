@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.check import check
+from hardness.check import check, kernel
 from hardness.check.kernel import core, hidden_sets
 from hardness.lower import certify, record
 from hardness.upper import registry
@@ -111,7 +111,9 @@ def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_pat
 
 
 def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(core, "RULES", dict(core.RULES))
+    rules = dict(kernel.RULES)
+    for module in (core, kernel):
+        monkeypatch.setattr(module, "RULES", rules)
     monkeypatch.setattr(record, "_SOURCES", {**record._SOURCES, "fixed-function": "Del73"})
     pages = code("add-a-bound.md")
     exec(

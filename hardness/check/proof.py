@@ -3,20 +3,21 @@
 import hashlib
 import json
 import re
+from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
-from hardness.check.direction import check_direction
-from hardness.check.reading import Checked, integer, listed, refuse
-from hardness.check.residues import check_residues, read_residues
-from hardness.check.scheme import Scheme, check_shown
+from hardness.check.layers import check_layer
+from hardness.check.problems import posed
+from hardness.check.reading import Checked, integer, listed, number, refuse
 from hardness.check.spec import read_spec
-from instances.capabilities import PROVED_AS
-from instances.spec import built_in
+from instances.errors import UsageError
 from instances.strict import shown as cut
 from instances.userfile import NAME, fits_name
 
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
+_FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
+_ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
 
 
 def check_proof(data: dict[str, Any]) -> Checked:
@@ -35,11 +36,11 @@ def check_proof(data: dict[str, Any]) -> Checked:
         given = problem["kind"] == "functions"
         if set(about) != ({"spec", "names", "origin"} if given else {"spec"}):
             refuse("what it says of its family has other fields than those known here")
-        _POSED[problem["kind"]](about, problem)
+        (_functions if given else _family)(about, problem)
         conditions, *statements = kernel.check(data)
     except kernel.Refused as reason:
         refuse(str(reason))
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         refuse(f"what it says of its family is malformed ({type(error).__name__})")
     return Checked(
         spec=about["spec"],
@@ -50,21 +51,45 @@ def check_proof(data: dict[str, Any]) -> Checked:
     )
 
 
-def _hidden_set(about: dict[str, Any], problem: dict[str, Any]) -> None:
+def _family(about: dict[str, Any], problem: dict[str, Any]) -> None:
+    """Hold a problem against that of a spec, and labels of hidden sets against the exact heads."""
     family = read_spec(about["spec"])
-    if (shown := PROVED_AS.of(family)) and built_in(family):
-        if problem != {**Scheme(shown[0]).problem, "view": shown[1]}:
-            refuse("its problem is not that of its spec")
-        check_shown(family, *shown)
-        return
-    scheme = Scheme.read(about["spec"])
-    if problem != scheme.problem:
+    try:
+        found = posed(family)
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")
+    if found is None or found[0].spec != family.spec:
+        refuse(f"{cut(about['spec'], 80)} is not a family that is checked so")
+    family, wanted = found
+    if problem["kind"] == wanted["kind"] == "residues":
+        _hold(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
+        _hold(problem["errors"], wanted["errors"], "errors")
+        secret = {**wanted["secret"], "entries": problem["secret"]["entries"]}
+        wanted = {**wanted, "secret": secret, "errors": problem["errors"]}
+    if problem != wanted:
         refuse("its problem is not that of its spec")
-    scheme.check_layer()
+    if problem["kind"] == "hidden-set":
+        check_layer(family)
 
 
-def _residues(about: dict[str, Any], problem: dict[str, Any]) -> None:
-    check_residues(read_residues(about["spec"]), problem)
+def _hold(given: Any, wanted: Any, what: str) -> None:
+    """Hold a law against that of a spec, which on another processor may differ in a last digit."""
+    if given is None or wanted is None:
+        if given != wanted:
+            refuse(f"there are {what} in the problem and none in its spec, or the other way round")
+        return
+    one, other = _law(given, what), _law(wanted, what)
+    for value in one.keys() | other.keys():
+        chance = other.get(value, Fraction(0))
+        if abs(one.get(value, Fraction(0)) - chance) > _ROUNDED + chance * _FLOAT:
+            refuse(f"the {what} of the problem are not those of its spec, as at {value}")
+
+
+def _law(given: Any, what: str) -> dict[int, Fraction]:
+    first, counts = listed(given)
+    least = number(first, -(1 << 40), 1 << 40, f"the least of {what}")
+    found = [integer(count) for count in listed(counts)]
+    return {least + i: Fraction(count, sum(found)) for i, count in enumerate(found) if count}
 
 
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
@@ -83,15 +108,3 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
         refuse("its origin must be a path and the SHA-256 of what is there")
     if "of" in origin and not integer(origin["of"]) > count:
         refuse("the family that its members are chosen from is no larger")
-
-
-def _direction(about: dict[str, Any], problem: dict[str, Any]) -> None:
-    check_direction(about["spec"], problem)
-
-
-_POSED = {
-    "hidden-set": _hidden_set,
-    "residues": _residues,
-    "functions": _functions,
-    "direction": _direction,
-}

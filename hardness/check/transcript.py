@@ -13,16 +13,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz
 from numpy.typing import NDArray
 
+from hardness.check import kernel
+from hardness.check.problems import hidden_set
 from hardness.check.reading import Checked, fraction, integer, listed, number, refuse
-from hardness.check.scheme import Scheme, over_coins
 from hardness.check.spec import read_spec
 from instances.capabilities import CHARACTERS, SCHEME
 from instances.errors import DamagedFile, TooLarge, ToolkitError
 from instances.strict import one_line, shown
-from instances.threshold import python_fraction
 
 FORMAT = "hardness-transcript/1"
 _TOP = {"format", "spec", "tau", "mode", "members", "queries", "secret", "digest"}
@@ -66,22 +65,20 @@ class _Game:
         scheme = SCHEME.of(read_spec(data["spec"]))
         if scheme is None:
             refuse(f"{shown(data['spec'])} is not a family whose games are played again")
-        self.family = Scheme(scheme)
-        values = self.family.values
+        self.family = scheme
+        self.places, self.chosen, self.size = scheme.d - 1, scheme.m, scheme.size
+        self.fade, self.values = 1 - 2 * scheme.noise, [Fraction(v) for v in scheme.values]
         self.parity = CHARACTERS.of(scheme) is not None
         self.tau = fraction(data["tau"])
         if not _LEAST <= self.tau <= 1:
             refuse(f"tau is not in [{_LEAST}, 1]")
-        if integer(data["members"]) != self.family.size:
-            refuse(f"the family has {self.family.size} members")
-        self.values = values
+        if integer(data["members"]) != self.size:
+            refuse(f"the family has {self.size} members")
         self.mode, self.entries = data["mode"], listed(data["queries"])
-        n, m = self.family.ground, self.family.chosen
-        self.secret = tuple(
-            number(j, 1, n, "a place of the secret") for j in listed(data["secret"])
-        )
-        if len(self.secret) != m or sorted(set(self.secret)) != list(self.secret):
-            refuse(f"the secret must be {m} different places in ascending order")
+        places = listed(data["secret"])
+        self.secret = tuple(number(j, 1, self.places, "a place of the secret") for j in places)
+        if len(self.secret) != self.chosen or sorted(set(self.secret)) != list(self.secret):
+            refuse(f"the secret must be {self.chosen} different places in ascending order")
         for entry in self.entries:
             if set(entry) != _ENTRY or type(entry["answer"]) not in (int, float):
                 refuse(f"a query must have {', '.join(sorted(_ENTRY))}")
@@ -96,7 +93,7 @@ class _Game:
             left, given = self._by_means()
         else:
             refuse(f"{shown(self.mode)} is not a mode of the adversary")
-        size, count = self.family.size, len(self.entries)
+        size, count = self.size, len(self.entries)
         if given:
             queries = "query" if given == 1 else "queries"
             self.assumed = f"the means of {given} {queries} in the file"
@@ -113,10 +110,10 @@ class _Game:
     def _cap(self) -> str:
         # A member is ruled out from a little less than tau on: that margin counts here too.
         near = self.tau - Fraction(_MARGIN)
-        cap = math.floor((1 - 2 * self.family.noise) ** 2 / (4 * near**2))
+        cap = math.floor(self.fade**2 / (4 * near**2))
         if not cap:
             return "a query can rule out no member at all: no number of queries is enough"
-        least = -(-(self.family.size - 1) // cap)
+        least = -(-(self.size - 1) // cap)
         return (
             f"a query can rule out {cap} members at most, so it takes {least} or more to leave one "
             "alone"
@@ -127,15 +124,15 @@ class _Game:
         if not self.parity:
             refuse("only parities are played without following every member")
         out: set[tuple[int, ...]] = set()
-        size, signal = self.family.size, (1 - 2 * self.family.noise) / 2
+        size, signal = self.size, self.fade / 2
         for entry in self.entries:
             query = entry["query"]
             if set(query) != {"kind", "subset"} or query["kind"] != "character":
                 refuse("without following every member only characters can be answered")
-            raw = {number(j, 0, self.family.ground, "a place") for j in listed(query["subset"])}
+            raw = {number(j, 0, self.places, "a place") for j in listed(query["subset"])}
             places, sign = tuple(sorted(raw - {0})), -1 if 0 in raw else 1
             answer = Fraction(0)
-            ruled = len(places) == self.family.chosen and signal > self.tau and places not in out
+            ruled = len(places) == self.chosen and signal > self.tau and places not in out
             if ruled and size - len(out) == 1:
                 ruled, answer = False, sign * signal
             if ruled:
@@ -149,12 +146,10 @@ class _Game:
 
     def _by_means(self) -> tuple[int, int]:
         """Follow every member through every query."""
-        size, m = self.family.size, self.family.chosen
+        size, m = self.size, self.chosen
         if size > _MOST_MEMBERS:
             raise TooLarge(f"{size} members are too many to follow one by one here")
-        flat = itertools.chain.from_iterable(
-            itertools.combinations(range(1, self.family.ground + 1), m)
-        )
+        flat = itertools.chain.from_iterable(itertools.combinations(range(1, self.places + 1), m))
         members = np.fromiter(flat, np.int64, size * m).reshape(size, m)
         alive = np.ones(size, np.bool_)
         given = 0
@@ -191,21 +186,23 @@ class _Game:
         if any(type(v) not in (int, float) or not abs(v) <= 1 + 1e-9 for v in numbers):
             refuse("the means of a query must be numbers in [-1, 1]")
         means = np.array(query["means"], np.float64)
-        if means.shape != (self.family.size,):
-            refuse(f"the means of a query must be {self.family.size} numbers")
+        if means.shape != (self.size,):
+            refuse(f"the means of a query must be {self.size} numbers")
         if len(set(self.values)) == 2:
             moved = float(((means - query["reference"]) ** 2).sum())
-            room = float((1 - 2 * self.family.noise) ** 2) * self._second() / 4
+            room = float(self.fade**2 * self._second() / 4)
             if moved > room * (1 + 1e-9) + 1e-9:
                 refuse(f"no query moves members by {moved:.6g} in squares, {room:.6g} is the most")
         return means
 
-    def _second(self) -> float:
+    def _second(self) -> Fraction:
         """The second eigenvalue with the two values written as +-1: 1 for parities."""
         if self.parity:
-            return 1.0
-        scheme = self.family
-        return float(python_fraction(scheme.spread / scheme.half**2))
+            return Fraction(1)
+        rules = [("subsets", []), ("overlaps", []), ("johnson", [1, 2])]
+        steps = [{"rule": name, "from": cited} for name, cited in rules]
+        problem = kernel.posed(hidden_set(self.family))
+        return Fraction(kernel.prove(problem, steps)[-1].top) / problem.half**2
 
     def _expected(self, query: dict[str, Any], means: Means) -> float:
         """The answer of the family alone."""
@@ -237,26 +234,25 @@ class _Game:
         """E phi = +-1/2 E[faded factor chi_T]: not 0 only for members that contain T."""
         if set(query) != {"kind", "subset"}:
             refuse("a character must have a subset")
-        raw = {number(j, 0, self.family.ground, "a place") for j in listed(query["subset"])}
+        raw = {number(j, 0, self.places, "a place") for j in listed(query["subset"])}
         places, sign = raw - {0}, -1 if 0 in raw else 1
-        if len(places) > self.family.chosen:
+        if len(places) > self.chosen:
             return np.zeros(len(members))
-        coins, k = over_coins(self._faded()), len(places)
-        inner = coins[self.family.chosen - k]
-        value = sum(((-1) ** i * fmpz.bin_uiui(k, i) * inner[i] for i in range(k + 1)), fmpq(0))
-        value /= fmpz(2) ** k
+        inner, k = self._faded(), len(places)
+        while len(inner) > k + 1:  # the other places of S are coins
+            inner = [(a + b) / 2 for a, b in itertools.pairwise(inner)]
+        value = sum((-1) ** i * math.comb(k, i) * inner[i] for i in range(k + 1)) / 2 ** (k + 1)
         inside = np.isin(members, sorted(places)).sum(axis=1) == k
-        return np.where(inside, sign * int(value.p) / int(value.q) / 2, 0.0)
+        return np.where(inside, sign * float(value), 0.0)
 
-    def _faded(self) -> list[fmpq]:
+    def _faded(self) -> list[Fraction]:
         """The mean factor for each h, with the noise."""
-        eta = self.family.noise
-        noise, ends = fmpq(eta.numerator, eta.denominator), max(self.values) + min(self.values)
-        return [(1 - noise) * v + noise * (ends - v) for v in self.values]
+        middle = (max(self.values) + min(self.values)) / 2
+        return [middle + self.fade * (v - middle) for v in self.values]
 
     def _pools(self, members: NDArray[np.int64]) -> Any:
         """The means of all pools, in order: matrix products over all points of z."""
-        n = self.family.ground
+        n = self.places
         pools = [e["query"] for e in self.entries if e["query"]["kind"] == "pool"]
         if not pools:
             return iter(())
@@ -271,7 +267,7 @@ class _Game:
                 refuse("a pool must have sets")
             masks.append([self._mask(s) for s in pool["sets"]])
         own = np.array([sum(1 << (int(j) - 1) for j in row) for row in members])
-        faded = np.array([int(v.p) / int(v.q) for v in self._faded()])
+        faded = np.array([float(v) for v in self._faded()])
         out = np.zeros((len(pools), len(members)))
         step = max(1, min(1 << n, _CELLS // max(len(members), len(pools))))
         for start in range(0, 1 << n, step):
@@ -284,7 +280,7 @@ class _Game:
         return iter(out / 2.0 ** (n + 1))
 
     def _mask(self, places: list[Any]) -> tuple[int, int]:
-        raw = {number(j, 0, self.family.ground, "a place") for j in listed(places)}
+        raw = {number(j, 0, self.places, "a place") for j in listed(places)}
         return sum(1 << (j - 1) for j in raw - {0}), -1 if 0 in raw else 1
 
 

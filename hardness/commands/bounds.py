@@ -102,14 +102,12 @@ def certify(
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
     SOURCE is a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python
-    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs); or FILE.json, a
-    certificate of format 1, which is made again with its terms. With --about: what is
+    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs). With --about: what is
     said about kernels, gradient descent (one of --noise-std, --within, --grid, --batch) or
     polynomials of low degree, for --risk and --success where they are learners.
     """
     from hardness.front import certifiable, certified, chosen_finite
     from hardness.lower import BoundParameters
-    from hardness.lower.older import of_file
     from hardness.report.certificate import certificate_words
     from hardness.report.proof import proof_words
 
@@ -122,12 +120,10 @@ def certify(
     if about.name:
         return certify_about(output, source, about, how, terms)
     refuse_unasked(about)
-    certificate = of_file(source)
-    if certificate is None:
-        family, finite = certifiable(source, how["members"])
-        chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
-        with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
-            certificate = certified(source, family, finite, terms, chosen, bar)
+    family, finite = certifiable(source, how["members"])
+    chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
+    with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
+        certificate = certified(source, family, finite, terms, chosen, bar)
     words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 

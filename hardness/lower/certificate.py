@@ -1,18 +1,28 @@
-"""Certify a family: what its kind allows, each kind in a file of its own."""
+"""Certify a family: pose its problem, count its members, claim what follows of them."""
 
-from collections.abc import Callable
-from functools import partial
+from fractions import Fraction
 
-from hardness.lower.bounds import BoundParameters
-from hardness.lower.direction import certify_direction
+from hardness.check.problems import posed
+from hardness.lower.directions import certify_directions
+from hardness.lower.directions import pose as pose_direction
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import certify_finite, of_family
-from hardness.lower.hidden import certify_parity, certify_shown, certify_symmetric
-from hardness.lower.modular import certify_modular
+from hardness.lower.hidden_sets import certify_hidden_sets
+from hardness.lower.hidden_sets import pose as pose_hidden_set
+from hardness.lower.modular import certify_residues
+from hardness.lower.modular import pose as pose_residues
+from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
-from instances.capabilities import CHARACTERS, HIDDEN_DIRECTION, LINEAR_FORMS, PROVED_AS, SCHEME
+from hardness.lower.terms import BoundParameters
+from instances.capabilities import CHARACTERS, LINEAR_FORMS, PROVED_AS
 from instances.family import Family
 from instances.spec import built_in
+
+_CLAIMED = {
+    "hidden-set": certify_hidden_sets,
+    "residues": certify_residues,
+    "direction": certify_directions,
+}
 
 
 def certify(family: Family, terms: BoundParameters | None = None) -> Certificate:
@@ -31,21 +41,28 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
     '74974368'
     """
     terms = terms or BoundParameters()
+    found = pose(family, terms.success)
+    if found is None:
+        return certify_finite(of_family(family), terms)
+    return _CLAIMED[found.proof.problem["kind"]](found, terms)
+
+
+def pose(family: Family, success: Fraction) -> Posed | None:
+    """Take the steps about the members of a family with formulas; None for other families.
+
+    success: the probability that is asked of learners, which says of how many members the law of a
+    secret is bounded. Raises UsageError for a family of which nothing is claimed.
+    """
     require_uniform(family)
-    made = formulas(family)
-    return made(terms) if made else certify_finite(of_family(family), terms)
-
-
-def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
-    """Choose how hidden sets, functions of <a, s> here, or directions are certified; else None."""
-    if PROVED_AS.of(family) and built_in(family):
-        return partial(certify_shown, family)
-    if (characters := CHARACTERS.of(family)) and built_in(characters):
-        return partial(certify_parity, characters)
-    if scheme := SCHEME.of(family):
-        return partial(certify_symmetric, scheme)
-    if (forms := LINEAR_FORMS.of(family)) and built_in(forms):
-        return partial(certify_modular, forms)
-    if (direction := HIDDEN_DIRECTION.of(family)) and built_in(direction):
-        return partial(certify_direction, direction)
-    return None
+    found = posed(family)
+    if found is None:
+        return None
+    about, problem = found
+    proof = Proof(problem, {"spec": about.spec})
+    if problem["kind"] == "residues":
+        return pose_residues(proof, LINEAR_FORMS.need(about), success)
+    if problem["kind"] == "direction":
+        return pose_direction(proof)
+    shown = PROVED_AS.of(about)
+    sets = shown[0] if shown else about
+    return pose_hidden_set(proof, bool(CHARACTERS.of(sets)) and built_in(sets))

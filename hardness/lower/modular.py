@@ -4,7 +4,8 @@ Let ell(t, c) = Pr[c | t]/Pr[c] - 1 for a code c, t = <a, s> mod q. A query move
 (codes drawn without a secret) to member s by E_0[o ell(<a, s>, c) phi], o = 1[z_0 = -1]. For a
 uniform and the members counted these functions are orthogonal, of squared norm chi^2/2, and for a
 of density at most `most` their Gram matrix has no eigenvalue above most chi^2/2. Bessel's
-inequality bounds what one query sees of all members. docs/mathematics.md has the proofs.
+inequality bounds what one query sees of all members. What is looked for here are the weights by
+which the law of a secret is bounded. docs/mathematics.md has the proofs.
 """
 
 import math
@@ -17,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.lower.bounds import BoundParameters
-from hardness.lower.proof import Proof
+from hardness.check.problems import residues
+from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
+from hardness.lower.terms import BoundParameters
 from instances.errors import UsageError
-from instances.family import require
-from instances.modular import Modular, modulus, obstacle
+from instances.modular import Modular, modulus
 
 _FAR = 12_000  # how far a cut may be
 _BITS = 1 << 30  # of the numbers that a cut sums
@@ -32,47 +33,25 @@ _FINE = 32  # bits of a base
 _NONE = 0.01  # vectors that are as likely up to a hundredth are taken for alike
 
 
-def residues(family: Modular) -> dict[str, Any]:
-    """Pose the problem of a family, as the kernel reads it.
+def pose(proof: Proof, family: Modular, success: Fraction) -> Posed:
+    """Take the steps about secrets, and how likely they are, and about their laws of a label."""
+    members = proof.step("secrets", **weights(family, success))
+    return Posed(proof=proof, members=members, gram=proof.step("laws", members))
 
-    >>> from instances import parse
-    >>> residues(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))["secret"]
-    {'weight': 6, 'entries': [1, ['1']]}
+
+def certify_residues(posed: Posed, terms: BoundParameters) -> Certificate:
+    """Certify N, correlations, SQ-DIM, query bounds, information floor.
+
+    Raises UsageError for a risk at which nothing follows.
     """
-    drawn, law, shown = family.errors, family.secrets.law, family.rounding
-    labels = "residue" if shown.width == 1 else "interval"
-    counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
-    return {
-        "kind": "residues",
-        "n": family.n,
-        "q": family.q,
-        "bits": family.length,
-        "secret": {"weight": family.h, "entries": law and [min(law), counts]},
-        "labels": "window" if shown.shows == "window" else labels,
-        "parts": shown.parts,
-        "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
-    }
-
-
-def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
-    """Certify N, correlations, SQ-DIM, query bounds, information floor; raises UsageError.
-
-    >>> from instances import parse
-    >>> made = certify_modular(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"), BoundParameters())
-    >>> made.value("sq-dimension"), made.value("stat-queries")
-    ('74974368', '1999317')
-    """
-    reason = obstacle(family)
-    require(not reason, f"{family} given: {reason}")
-    Independent(family=family).right_about(terms.risk)  # for a risk that says nothing
-    proof = Proof(residues(family), {"spec": family.spec})
-    members = proof.step("secrets", **weights(family, terms.success))
-    laws = proof.step("laws", members)
-    fit = proof.step("fit", members, laws, risk=terms.risk)
-    stat = proof.step("ask", laws, oracle="stat", term=terms.tau)
-    vstat = proof.step("ask", laws, oracle="vstat", term=Fraction(terms.vstat))
-    bounds = proof.bounds(members, fit, (stat, vstat), terms.success)
-    return proof.certificate(members, laws, *bounds)
+    least = posed.fact(posed.gram).least
+    if terms.risk >= least:
+        raise UsageError(
+            f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
+            "uniform, the risk must be below: raise bits"
+        )
+    asked = [posed.ask("stat", terms.tau), posed.ask("vstat", terms.vstat)]
+    return posed.proof.certificate(posed.members, posed.gram, *posed.bounds(asked, terms))
 
 
 def weights(family: Modular, success: Fraction) -> dict[str, Any]:

@@ -5,11 +5,13 @@ and in which words, is the kernel's alone. What it does not take is an error of 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
 from hardness.lower.record import Certificate, proved
+from hardness.lower.terms import BoundParameters
 from instances.threshold import python_fraction
 
 
@@ -26,14 +28,18 @@ class Proof:
         """Pose a problem; about: the family's `spec`, and what else its maker says of it."""
         self.problem, self.about = problem, dict(about)
         self.steps: list[dict[str, Any]] = []
-        self._posed = kernel.posed(problem)
+        self.posed = kernel.posed(problem)
         self._facts: list[Any] = []
 
     def step(self, rule: str, *cited: int, **numbers: Any) -> int:
         """Take a step, and return its number; raises kernel.Refused where it does not follow."""
-        given = {name: _written(value) for name, value in numbers.items()}
+        kinds = kernel.RULES[rule][2]
+        given = {
+            name: value if kinds[name] == "json" else _written(value)
+            for name, value in numbers.items()
+        }
         step = {"rule": rule, "from": list(cited), **given}
-        self._facts.append(kernel.take(self._posed, step, self._facts))
+        self._facts.append(kernel.take(self.posed, step, self._facts))
         self.steps.append(step)
         return len(self.steps)
 
@@ -41,10 +47,9 @@ class Proof:
         """What a step proved."""
         return self._facts[step - 1]
 
-    def bounds(self, members: int, fit: int, asked: Iterable[int], success: Fraction) -> list[int]:
-        """Take the steps to the queries of each kind that is asked, and to the examples, needed."""
-        queries = [self.step("queries", members, fit, ask, success=success) for ask in asked]
-        return [*queries, self.step("information", members, fit, success=success)]
+    def undo(self, count: int) -> None:
+        """Take the last steps back."""
+        del self.steps[-count:], self._facts[-count:]
 
     def certificate(self, *wanted: int) -> Certificate:
         """Claim all that the wanted steps prove, in their order."""
@@ -56,17 +61,47 @@ class Proof:
         return Certificate(
             spec=self.about["spec"],
             claims=tuple(claims),
-            scope=self._posed.conditions,
+            scope=self.posed.conditions,
             evidence={"about": self.about, "problem": self.problem, "steps": self.steps},
         )
 
 
 def _written(value: Any) -> Any:
-    """Numbers as the file has them; what is no number, and small integers of JSON, as they are."""
+    """Write a number, or a list of them, as a file has them."""
     if isinstance(value, list):
         return [_written(one) for one in value]
-    if isinstance(value, Fraction):
-        return kernel.written(value)
-    if hasattr(value, "p"):
-        return kernel.written(python_fraction(value))
-    return value
+    return kernel.written(python_fraction(value) if hasattr(value, "p") else Fraction(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posed:
+    """A family's problem, and the steps about its members that every bound cites.
+
+    members: how many there are, and how likely each; gram: their eigenvalues, and what queries move
+    on all of them; overlaps: inner products by overlap, of hidden sets that have them.
+    """
+
+    proof: Proof
+    members: int
+    gram: int
+    overlaps: int | None = None
+
+    def fact(self, step: int) -> Any:
+        """What a step proved."""
+        return self.proof.fact(step)
+
+    def fit(self, risk: Fraction) -> int:
+        """Take the step to how many members one hypothesis fits."""
+        return self.proof.step("fit", self.members, self.gram, risk=risk)
+
+    def ask(self, oracle: str, term: Fraction | int) -> int:
+        """Take the step to how many members one query rules out."""
+        return self.proof.step("ask", self.gram, oracle=oracle, term=term)
+
+    def bounds(self, asked: Iterable[int], terms: BoundParameters) -> list[int]:
+        """Take the steps to the queries of each kind that is asked, and to the examples, needed."""
+        step, fit, success = self.proof.step, self.fit(terms.risk), terms.success
+        queries = [step("queries", self.members, fit, one, success=success) for one in asked]
+        if self.proof.posed.levels is not None:
+            queries.append(step("information", self.members, fit, success=success))
+        return queries

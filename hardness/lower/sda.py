@@ -1,27 +1,29 @@
-"""Statistical dimension with average correlation of symmetric families, bracketed and exact.
+"""Statistical dimension with average correlation of symmetric families, from below and above.
 
 SDA(gamma) over all subsets [FGRVX17]: the largest q up to N such that every set of at least N/q
 members has average correlation at most gamma, over all its ordered pairs, equal ones among them.
 From below: Delsarte's linear program [Del73] bounds how large a set of average above gamma can be.
-From above: the sets that contain a few fixed places and meet a fixed block often [Fra78].
-
-SDA(gamma) over pair events [BBHLS21]: the largest q up to N such that every set of at least N^2/q^2
-ordered pairs of members has average correlation at most gamma. Exact, by sorting overlaps.
+From above: the sets that contain a few fixed places and meet a fixed block often [Fra78]. The
+kernel checks both.
 
 Correlations are centred and scaled to norm 1. docs/mathematics.md has the proofs.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz
+from flint import fmpq
 from numpy.typing import NDArray
 
+from hardness.check.kernel import Refused
+from hardness.check.kernel.hidden_sets import distances
 from hardness.lower.johnson import Johnson
+from hardness.lower.proof import Proof
 from hardness.lower.simplex import maximise
-from instances.errors import UsageError
 from instances.symmetric import to_float
 from instances.threshold import Rational
 
@@ -29,167 +31,79 @@ Array = NDArray[np.float64]
 _MANY, _FEW = 48, 32
 
 
-@dataclass(frozen=True, kw_only=True)
-class DualCertificate:
-    """No set of `enough` members or more has average correlation above gamma; why.
-
-    inner: y_1 .. y_r >= 0, multipliers of Delsarte's inequalities; average: u >= 0, of the average;
-    caps: w_1 .. w_m >= 0, of the valencies. For all i = 1 .. m
-    w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i, and enough follows from
-    sum y + sum w + u (1 - gamma).
-    """
-
-    gamma: Rational
-    inner: list[Rational]
-    average: Rational
-    caps: list[Rational]
-    enough: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelatedSet:
-    """The sets that contain a places and meet a block of k others in at least j have an average
-    correlation above gamma.
-
-    size: how many they are. k = j = a = 0 stands for any set of `size` members: the pairs of equal
-    members alone make its average 1/size.
-    """
-
-    a: int
-    k: int
-    j: int
-    size: int
-    average: Rational
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bracket:
-    """SDA(gamma) over all subsets lies in [lower, upper]; only the lower end certifies hardness."""
-
-    gamma: Rational
-    lower: int
-    upper: int
-    below: DualCertificate
-    above: CorrelatedSet | None  # None where the upper end is the number of members
-
-    @property
-    def exact(self) -> bool:
-        """Whether both ends meet."""
-        return self.lower == self.upper
-
-
-def all_subsets(scheme: Johnson, gamma: Rational) -> Bracket:
-    """Bracket SDA(gamma) over all subsets; raises UsageError unless gamma is positive.
+def averages(proof: Proof, members: int, overlaps: int, scheme: Johnson, gamma: Rational) -> int:
+    """Take the steps to SDA(gamma) over all subsets, by the best ends that are found.
 
     0 says that already the set of all members has a larger average.
-
-    >>> found = all_subsets(Johnson.of([1, -1, 1, -1], n=15), fmpq(1, 10))
-    >>> found.lower, found.upper
-    (50, 50)
     """
-    gamma = fmpq(gamma)
-    if gamma <= 0:
-        raise UsageError(f"gamma={gamma} given: it must be above 0")
-    size = scheme.size
-    below = enough(scheme, gamma)
-    above = largest_correlated(scheme, gamma)
-    return Bracket(
-        gamma=gamma,
-        lower=_largest_q(size, below.enough - 1),
-        upper=_largest_q(size, above.size) if above else size,
-        below=below,
-        above=above,
-    )
+    below = every_set(scheme, gamma)
+    ends = [proof.step("every-set", members, overlaps, **below)]
+    for shape, size in _correlated(scheme, gamma):
+        try:
+            found = {"gamma": gamma, "shape": shape, "size": size}
+            ends.append(proof.step("some-set", members, overlaps, **found))
+            break
+        except Refused:  # rounding may have taken a block too large
+            continue
+    return proof.step("sda", members, *ends)
 
 
-def _largest_q(size: int, bad: int) -> int:
-    """The largest q with ceil(size/q) > bad, at most `size`."""
-    return (size - 1) // bad if bad else size
+def every_set(scheme: Johnson, gamma: Rational) -> dict[str, Any]:
+    """Bound how large a set of average correlation above gamma is: numbers of `every-set`.
 
-
-def enough(scheme: Johnson, gamma: Rational) -> DualCertificate:
-    """Bound from above how large a set of members of average correlation above gamma is."""
-    m, rank = scheme.m, scheme.rank
+    No set of `enough` members or more has one. inner: multipliers of Delsarte's inequalities;
+    average: of the average; caps: of the valencies.
+    """
+    m, rank = scheme.m, len(scheme.eigenvalues) - 1
     if m > _MANY:  # leaving inequalities out keeps the bound valid, and the rationals short
         rank = min(rank, _FEW)
+    none = {"gamma": gamma, "inner": [fmpq(0)] * rank}
     if gamma >= 1:
-        zero = fmpq(0)
-        return DualCertificate(
-            gamma=gamma, inner=[zero] * rank, average=zero, caps=[zero] * m, enough=1
-        )
+        return {**none, "average": fmpq(0), "caps": [fmpq(0)] * m, "enough": 1}
     # b_i = a_i/v_i in [0,1], a the inner distribution: its sum over i >= 1 is the size less 1.
-    v = [fmpq(x) for x in valencies(scheme)]
+    table = distances(scheme.n, m)
+    v = [fmpq(row[0]) for row in table]
     c = [value / scheme.norm for value in reversed(scheme.correlations)]
     average = scheme.average / scheme.norm
     if average >= gamma:
         # u = 1 and the caps prove that only smaller sets can have an average above gamma.
         caps = [value * (1 + near - gamma) for value, near in zip(v[1:], c[1:], strict=True)]
-        least = scheme.size + (average > gamma)
-        none = [fmpq(0)] * rank
-        return DualCertificate(gamma=gamma, inner=none, average=fmpq(1), caps=caps, enough=least)
-    eigen = distance_eigenvalues(scheme.n, m, rank)
-    rows = [[-fmpq(eigen[i][k]) for i in range(1, m + 1)] for k in range(1, rank + 1)]
-    right = [fmpq(1)] * rank
+        return {**none, "average": fmpq(1), "caps": caps, "enough": scheme.size + (average > gamma)}
+    rows = [[-fmpq(table[i][k]) for i in range(1, m + 1)] for k in range(1, rank + 1)]
     rows.append([-v[i] * (c[i] - gamma) for i in range(1, m + 1)])
-    right.append(1 - gamma)
-    found = maximise(v[1:], rows, right)
+    found = maximise(v[1:], rows, [*[fmpq(1)] * rank, 1 - gamma])
     # Above gamma the last row has room, so its multiplier makes the bound strict. It is positive:
     # all other rows and caps allow the set of all members, which this row excludes.
-    return DualCertificate(
-        gamma=gamma,
-        inner=found.y[:-1],
-        average=found.y[-1],
-        caps=found.w,
-        enough=_ceiling(found.value + 1),
-    )
+    enough = _ceiling(found.value + 1)
+    return {
+        **none,
+        "inner": found.y[:-1],
+        "average": found.y[-1],
+        "caps": found.w,
+        "enough": enough,
+    }
 
 
-def valencies(scheme: Johnson) -> list[fmpz]:
-    """How many members are at each distance i = m - overlap from one: v_0 .. v_m."""
-    n, m = scheme.n, scheme.m
-    return [fmpz.bin_uiui(m, i) * fmpz.bin_uiui(n - m, i) for i in range(m + 1)]
+def _correlated(scheme: Johnson, gamma: Rational) -> Iterator[tuple[list[int], int]]:
+    """Find sets of members whose average correlation is above gamma, the largest first.
 
-
-def distance_eigenvalues(n: int, m: int, rank: int) -> list[list[fmpz]]:
-    """Tabulate E_i(k), the eigenvalues of the graph of distance i: entry [i][k]. [Del73]
-
-    E_i(k) = sum_h (-1)^h C(k,h) C(m-k,i-h) C(n-m-k,i-h).
-
-    >>> distance_eigenvalues(4, 2, 2)
-    [[1, 1, 1], [4, 0, -2], [1, -1, 1]]
+    a, k, j: those that contain a places and meet a block of k others in at least j; 0, 0, 0: any.
     """
-    table = [[fmpz(0)] * (rank + 1) for _ in range(m + 1)]
-    for k in range(rank + 1):
-        signed = [(-1) ** h * fmpz.bin_uiui(k, h) for h in range(k + 1)]
-        both = [fmpz.bin_uiui(m - k, g) * fmpz.bin_uiui(n - m - k, g) for g in range(m - k + 1)]
-        for h, sign in enumerate(signed):
-            for g, value in enumerate(both):
-                table[h + g][k] += sign * value
-    return table
-
-
-def largest_correlated(scheme: Johnson, gamma: Rational) -> CorrelatedSet | None:
-    """Find a large set of members whose average correlation is above gamma."""
     if gamma >= 1:
-        return None
-    average = scheme.average / scheme.norm
-    if average > gamma:  # the set of all members
-        return CorrelatedSet(a=0, k=scheme.n, j=scheme.m, size=scheme.size, average=average)
+        return
+    if scheme.average / scheme.norm > gamma:  # the set of all members
+        yield [0, scheme.n, scheme.m], scheme.size
+        return
     alone = min(_ceiling(1 / gamma) - 1, scheme.size)  # any so many: their equal pairs are enough
-    best = CorrelatedSet(a=0, k=0, j=0, size=alone, average=fmpq(1, alone))
+    found = [(alone, [0, 0, 0])]
     for a in range(scheme.m if scheme.m <= _MANY else 1):
         block = _Block.of(scheme, a)
-        found = _candidates(block, gamma)
-        if not found and a > 0:
+        more = _candidates(block, gamma)
+        if not more and a > 0:
             break  # containing one place more only makes the sets fewer
-        for size, k, j in sorted(found, reverse=True):
-            if size <= best.size:
-                break
-            average = block.average(k, j)
-            if average > gamma:  # exact: rounding may have taken a k too large
-                best = CorrelatedSet(a=a, k=k, j=j, size=size, average=average)
-                break
-    return best
+        found += [(size, [a, k, j]) for size, k, j in more if size > alone]
+    for size, shape in sorted(found, reverse=True):
+        yield shape, size
 
 
 def _candidates(block: "_Block", gamma: Rational) -> list[tuple[int, int, int]]:
@@ -236,26 +150,6 @@ class _Block:
             math.comb(k, b) * math.comb(self.n - k, self.m - b) for b in range(j, self.m + 1)
         )
 
-    def average(self, k: int, j: int) -> Rational:
-        """Compute the average correlation of those sets, exactly.
-
-        With b = |S cap {1..k}| it is sum_i w_i sum_r (E C(b,r) C(m-b,i-r))^2/(C(k,r) C(n-k,i-r)).
-        """
-        n, m = self.n, self.m
-        weight = [
-            (b, fmpz(math.comb(k, b) * math.comb(n - k, m - b))) for b in range(j, min(k, m) + 1)
-        ]
-        total, size = fmpq(0), sum((v for _, v in weight), fmpz(0))
-        for i, w in enumerate(self.weights):
-            for r in range(i + 1) if w else ():
-                pairs = math.comb(k, r) * math.comb(n - k, i - r)
-                sets = sum(
-                    (v * (math.comb(b, r) * math.comb(m - b, i - r)) for b, v in weight), fmpz(0)
-                )
-                if sets:
-                    total += w * fmpq(sets**2, fmpz(pairs))
-        return total / fmpq(size) ** 2
-
     def estimate(self, k: int, j: int) -> float:
         """Compute it in float64, for the search."""
         n, m = self.n, self.m
@@ -289,32 +183,6 @@ def _log_binomial(top: int, bottom: NDArray[np.int64]) -> NDArray[np.float64]:
     safe = np.where(inside, bottom, 0).astype(np.float64)
     logs = gammaln(top + 1.0) - gammaln(safe + 1) - gammaln(top - safe + 1)
     return np.where(inside, logs, -np.inf)
-
-
-def pair_events(scheme: Johnson, gamma: Rational) -> int:
-    """Compute SDA(gamma) over pair events exactly; raises UsageError unless gamma is positive.
-
-    >>> pair_events(Johnson.of([1, -1, 1, -1], n=15), fmpq(1, 10))
-    6
-    """
-    gamma = fmpq(gamma)
-    if gamma <= 0:
-        raise UsageError(f"gamma={gamma} given: it must be above 0")
-    size = fmpz(scheme.size)
-    pairs, total = fmpz(0), fmpq(0)  # the closest pairs first, per member
-    for value, count in zip(reversed(scheme.correlations), valencies(scheme), strict=True):
-        c = value / scheme.norm
-        if c < gamma:
-            # N (total + x/N c) <= gamma (N pairs + x) for x pairs of this distance
-            least = max(1, _ceiling(size * (total - gamma * pairs) / (gamma - c)))
-            if least <= size * count:
-                bad = int(size * pairs) + least - 1
-                return math.isqrt((int(size) ** 2 - 1) // bad) if bad else int(size)
-        elif total <= gamma * pairs and c == gamma and not pairs:
-            return int(size)
-        pairs += count
-        total += c * count
-    return int(size) if total <= gamma * pairs else 0
 
 
 def _ceiling(value: Rational) -> int:

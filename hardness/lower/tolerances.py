@@ -9,21 +9,17 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from hardness.check import kernel
 from hardness.claims.vacuous import vacuous
-from hardness.lower.bounds import BoundParameters, least_queries, ruled_out, stat_square
-from hardness.lower.direction import certify_direction
+from hardness.lower.bounds import BoundParameters, least_queries, ruled_out
+from hardness.lower.certificate import pose
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT
-from hardness.lower.hidden import certify_shown, query_square, right_about
-from hardness.lower.johnson import Johnson
-from hardness.lower.modular import Independent
 from hardness.lower.record import Certificate
-from instances.capabilities import CHARACTERS, HIDDEN_DIRECTION, LINEAR_FORMS, PROVED_AS, SCHEME
 from instances.family import Family
 from instances.parameters import fraction
-from instances.spec import built_in
 
 _FINEST = 60  # digits of a tolerance
 
@@ -99,15 +95,8 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     steps = certificate.evidence["steps"]
     facts = kernel.prove(kernel.posed(certificate.evidence["problem"]), steps)
     members, fit, ask = steps[(claim.step or 1) - 1]["from"]
-    moves = facts[steps[ask - 1]["from"][0] - 1].moves
-    right, all_of_them = facts[fit - 1].most, facts[members - 1]
-    return Tolerances(
-        square=moves,
-        right=right,
-        size=all_of_them.count,
-        wanted=kernel.likely(all_of_them, terms.success),
-        share=all_of_them.share,
-    )
+    gram = steps[ask - 1]["from"][0]
+    return _tolerances(facts[members - 1], facts[gram - 1], facts[fit - 1], terms)
 
 
 def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:
@@ -122,22 +111,18 @@ def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerance
 
 def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
     """Say how the bound of a family with formulas depends on the tolerance; None for others."""
-    if PROVED_AS.of(family) and built_in(family):
-        return of_certificate(certify_shown(family, terms), "stat-queries")
-    if (direction := HIDDEN_DIRECTION.of(family)) and built_in(direction):
-        made = certify_direction(direction, terms)
-        return of_certificate(made, f"{'stat' if direction.rounded else 'csq'}-queries")
-    if (characters := CHARACTERS.of(family)) and built_in(characters):
-        square, right = stat_square(characters.noise), terms.right_about
-        size = characters.size
-    elif scheme := SCHEME.of(family):
-        johnson = Johnson.family(scheme)
-        square, right = query_square(scheme, johnson), right_about(johnson, terms.risk)
-        size = johnson.size
-    elif (forms := LINEAR_FORMS.of(family)) and built_in(forms):
-        found = Independent(family=forms)
-        square, right, size = found.stat_square, found.right_about(terms.risk), found.size
-        return Tolerances(square=square, right=right, size=size, wanted=found.likely(terms.success))
-    else:
+    found = pose(family, terms.success)
+    if found is None:
         return None
-    return Tolerances(square=square, right=right, size=size, wanted=terms.success * size)
+    members, gram, fit = map(found.fact, (found.members, found.gram, found.fit(terms.risk)))
+    return _tolerances(members, gram, fit, terms)
+
+
+def _tolerances(members: Any, gram: Any, fit: Any, terms: BoundParameters) -> Tolerances:
+    return Tolerances(
+        square=gram.moves,
+        right=fit.most,
+        size=members.count,
+        wanted=kernel.likely(members, terms.success),
+        share=members.share,
+    )

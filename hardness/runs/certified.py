@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.lower import BoundParameters, Certificate, certify
-from hardness.lower.older import numbers
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
 from instances.parameters import whole
@@ -80,22 +79,12 @@ class Certifier:
         except ToolkitError as error:
             return f"no bound is claimed: {error}"
         for other, stored in self._stored.get(spec, []):
-            if other == terms and not same(made, stored):
+            if other == terms and stored != made.to_dict():
                 raise DamagedFile(
                     f"the certificate of {spec[:200]} is not that of its spec: it was changed, or "
                     "made by another version of this package"
                 )
         return made
-
-
-def same(made: Certificate, stored: dict[str, Any]) -> bool:
-    """Whether a stored certificate is the one made again, by its numbers if of an older format."""
-    if stored.get("format") == made.to_dict()["format"]:
-        return stored == made.to_dict()
-    try:
-        return numbers(Certificate.read(stored)) == numbers(made)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return False
 
 
 def query_bound(certificates: Sequence[Certificate]) -> str:

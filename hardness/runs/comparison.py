@@ -14,7 +14,7 @@ from hardness.claims.words import NONE_ENOUGH
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.runs.cells import bounds, cells
-from hardness.runs.certified import query_bound, same
+from hardness.runs.certified import query_bound
 from hardness.runs.columns import runs_frame
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
@@ -388,8 +388,7 @@ def _comparison(written: _Written) -> Comparison:
 
 def _inconsistency(found: Comparison, written: _Written) -> str | None:
     """Say why the parts of a comparison that was read do not belong together."""
-    both = found.certificates, written.certificates
-    if len(both[0]) != len(both[1]) or not all(map(same, *both)):
+    if [one.to_dict() for one in found.certificates] != list(written.certificates):
         return (
             "its certificates are not those that this version makes of its specs: it was changed, "
             "or an earlier version wrote it, and `compare` has to be run again"

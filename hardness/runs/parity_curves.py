@@ -16,9 +16,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from hardness.check.kernel import likely
 from hardness.claims.words import big
 from hardness.lower import BoundParameters
-from hardness.lower.bounds import vstat_queries
+from hardness.lower.certificate import pose
 from hardness.lower.named.ratio import LAYER, Ratio
 from hardness.oracles import clock
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
@@ -199,7 +200,7 @@ def require_noisy(family: Family, terms: BoundParameters) -> None:
             f"{family} given: over 2^{_MOST_BITS} members, up to which the map is drawn: "
             "lower its size"
         )
-    if terms.right_about > 1:
+    if terms.risk >= Fraction(1, 2):
         raise UsageError(f"risk={terms.risk} given: below 1/2 for the map, where one set is named")
     require_few(lpn.size, float(lpn.noise), float(terms.success))
 
@@ -225,7 +226,7 @@ def curves(family: Family, rates: Rates, terms: BoundParameters | None = None) -
         _brute_force(lpn, rates, enough),
         _elimination(lpn, rates, float(terms.success), enough),
         _low_degree(lpn, rates, enough),
-        _queries(lpn, rates, terms, floor),
+        _queries(family, rates, terms, floor),
     )
 
 
@@ -294,18 +295,21 @@ def _low_degree(lpn: Modular, rates: Rates, enough: int) -> Curve:
     )
 
 
-def _queries(lpn: Modular, rates: Rates, terms: BoundParameters, floor: int) -> Curve:
+def _queries(family: Family, rates: Rates, terms: BoundParameters, floor: int) -> Curve:
     """Read a query to VSTAT(E) as one pass over E examples: E cancels, while one query is asked.
 
     Rounding the queries up only adds to the time.
     """
-    excess = terms.success * lpn.size - terms.right_about
-    product = 4 * excess / (3 * (1 - 2 * lpn.noise) ** 2)  # queries times examples, at least
+    posed = pose(family, terms.success)
+    assert posed is not None
+    moves = posed.fact(posed.gram).moves01
+    fits = posed.fact(posed.fit(terms.risk)).most
+    missing = likely(posed.fact(posed.members), terms.success) - fits
+    product = Fraction(missing) / (3 * moves)  # queries times examples, at least
     marks = []
     for count in (floor, math.ceil(product)) if product > floor else ():
-        reading = BoundParameters(vstat=count, risk=terms.risk, success=terms.success)
-        asked = vstat_queries(lpn.size, lpn.noise, reading)
-        number = "no number of" if asked is None else big(asked)
+        most = math.floor(3 * count * moves)  # members that a query rules out
+        number = big(math.ceil(missing / most)) if most else "no number of"
         note = f"{number} queries to VSTAT({big(count)})"
         seconds = float(product) * rates.query
         marks.append(Mark(examples=float(count), seconds=seconds, note=note))

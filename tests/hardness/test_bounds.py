@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.lower import BoundParameters, certify, information_floor, stat_queries, vstat_queries
-from hardness.lower.bounds import stat_cap
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Query
 from hardness.oracles.query import enumerate_mean
 from instances import Parity, UsageError, parse
+from tests import closed
 
 
 @pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
@@ -51,8 +51,9 @@ def test_the_bessel_cap_is_attained():
 @given(st.integers(2, 40))
 def test_a_hypothesis_is_right_about_as_many_members_as_stated_and_no_more(k):
     """The mean of K orthonormal functions has risk 1 - 1/K for each: the count is attained."""
-    assert BoundParameters(risk=1 - Fraction(1, k)).right_about == k
-    assert BoundParameters(risk=1 - Fraction(1, k) - Fraction(1, 10**9)).right_about == k - 1
+    assert closed.orthogonal(BoundParameters(risk=1 - Fraction(1, k))) == k
+    less = BoundParameters(risk=1 - Fraction(1, k) - Fraction(1, 10**9))
+    assert closed.orthogonal(less) == k - 1
     rng = np.random.default_rng(k)
     for _ in range(20):
         h = rng.normal(size=k) * rng.uniform(0, 2) / math.sqrt(k)
@@ -69,50 +70,9 @@ def test_vstat_lemma_on_a_grid():
         assert ((p - reference) ** 2 >= bound * (1 - 1e-12))[far].all()
 
 
-sizes = st.integers(1, 10**30)
-noises = st.fractions(0, Fraction(49, 100), max_denominator=100)
-terms = st.builds(
-    BoundParameters,
-    tau=st.fractions(Fraction(1, 1000), 1, max_denominator=1000),
-    vstat=st.integers(1, 10**6),
-    risk=st.fractions(0, Fraction(9, 10), max_denominator=50),
-    success=st.fractions(Fraction(1, 50), 1, max_denominator=50),
-)
-
-
-@given(sizes, noises, terms)
-def test_bounds_are_the_least_integers_that_the_argument_allows(size, noise, goal):
-    missing = goal.success * size - goal.right_about
-    for value, moves in (
-        (stat_queries(size, noise, goal), (1 - 2 * noise) ** 2 / (4 * goal.tau**2)),
-        (vstat_queries(size, noise, goal), Fraction(3 * goal.vstat, 4) * (1 - 2 * noise) ** 2),
-    ):
-        most = math.floor(moves)
-        if value is None:
-            assert most == 0
-            assert missing > 0
-        else:
-            assert value * most >= missing
-            assert value <= 0 or (value - 1) * most < missing
-    floor = information_floor(size, goal)
-    assert goal.right_about * 2**floor >= goal.success * size
-    assert floor == 0 or goal.right_about * 2 ** (floor - 1) < goal.success * size
-
-
-def test_known_values():
-    strict = BoundParameters(success=Fraction(1))
-    assert stat_queries(455, Fraction(0), strict) == math.ceil(454 / 25) == 19
-    assert stat_queries(455, Fraction(1, 4), strict) == math.ceil(454 / 6)
-    assert information_floor(455, strict) == 9
-
-
 def test_a_query_rules_out_a_whole_number_of_members():
     """tau = 9/10: more than a member can move; 179 queries were claimed of 56 members."""
     wide = BoundParameters(tau=Fraction(9, 10))
-    assert stat_queries(56, Fraction(0), wide) is None
-    assert (
-        stat_queries(56, Fraction(0), BoundParameters(tau=wide.tau, success=Fraction(1, 60))) == 0
-    )
     made = certify(parse("parity:d=9,m=3"), wide)
     assert made.value("stat-success") == "1/56"  # one of 56, by a guess
     assert "stat-queries" not in {claim.quantity for claim in made.claims}
@@ -128,7 +88,7 @@ def test_no_query_rules_out_more_members_than_the_cap(noise, tau):
     tables = [np.sign(rng.normal(size=(20_000, 6)) @ members), rng.choice([-1, 1], (20_000, 16))]
     moves = np.abs(np.concatenate(tables) @ members.T) / 16 * fade / 2
     most = (moves > float(tau) + 1e-12).sum(axis=1).max()
-    assert most <= stat_cap(noise, BoundParameters(tau=tau))
+    assert most <= closed.parity_cap(noise, BoundParameters(tau=tau))
     if (noise, tau) == (0, Fraction(1, 5)):
         assert most == 4  # the bound allows 6.25, so 6
 

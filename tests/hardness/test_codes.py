@@ -6,14 +6,16 @@ from fractions import Fraction
 
 import networkx as nx
 import pytest
-from flint import fmpq
 
-from hardness.check import check, kernel
+from hardness.check import check
+from hardness.check.kernel.core import prime
+from hardness.check.kernel.hidden_sets import meeting
 from hardness.lower import certify
-from hardness.lower.codes import is_prime, johnson_bound, polynomial_set, sq_dimension
+from hardness.lower.codes import best_code, polynomial_set
 from hardness.lower.johnson import Johnson
 from hardness.lower.proof import Proof
 from instances import parse
+from tests import closed
 from tests.proofs import plain, refused, step
 
 # A(n, m, t): the largest number of m-subsets of n places of pairwise overlap at most t, known.
@@ -45,35 +47,48 @@ SIZES = {
 NOT_TIGHT = {(11, 3, 1)}
 
 
-def test_johnson_bound_is_above_every_known_code_and_meets_the_designs():
+def test_johnsons_bound_is_above_every_known_code_and_meets_the_designs():
     for place, size in SIZES.items():
-        assert johnson_bound(*place) >= size, place
-        assert (johnson_bound(*place) == size) == (place not in NOT_TIGHT), place
+        assert meeting(*place) >= size, place
+        assert (meeting(*place) == size) == (place not in NOT_TIGHT), place
 
 
-def test_the_bound_is_monotone():
+def test_it_grows_with_the_overlap_and_is_what_a_recursion_gives():
     for n in range(1, 34):
         for m in range(1, n + 1):
-            bounds = [johnson_bound(n, m, t) for t in range(m)]
+            bounds = [meeting(n, m, t) for t in range(m)]
             assert bounds == sorted(bounds)
             assert bounds[-1] == math.comb(n, m)
+            assert bounds == [closed.johnson_bound(n, m, t) for t in range(m)]
+
+
+def packed(values, n):
+    """The code that is found for a profile, and the two ends of SQ-DIM that the kernel finds."""
+    numbers = {"places": n, "chosen": len(values) - 1, "values": list(map(str, values))}
+    proof = Proof({"kind": "hidden-set", **numbers, "noise": "0"}, {})
+    code = best_code(Johnson.of(values, n))
+    cited = proof.step("subsets"), proof.step("overlaps"), proof.step("code", **code)
+    ((lower, at, _),) = proof.fact(proof.step("packing", *cited)).claims.values()
+    assert int(at["upper"]) == closed.sq_dimension_most(closed.Johnson.of(values, n))
+    return code, lower, int(at["upper"])
+
+
+PROFILES = [
+    lambda h, m: 1 if 2 * h <= m else -1,
+    lambda h, m: (-1) ** h,
+    lambda h, m: 1 if h % 3 == 0 else -1,
+    lambda h, m: h * h,
+    lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) if h < m else 1,
+    lambda h, m: -1 if h == 1 else 1,
+]
 
 
 @pytest.mark.parametrize("m", range(1, 9))
-def test_the_kernel_has_the_same_upper_end(m):
-    """The least upper end that it takes is the maker's."""
+def test_the_kernel_has_the_upper_end_of_the_definition(m):
     for n in range(m + 1, 34):
         for values in ([(-1) ** h for h in range(m + 1)], [h % 3 for h in range(m + 1)]):
-            numbers = {"places": n, "chosen": m, "values": list(map(str, values)), "noise": "0"}
-            proof = Proof({"kind": "hidden-set", **numbers}, {})
-            members, overlaps = proof.step("subsets"), proof.step("overlaps")
-            one = {"overlap": 0, "size": Fraction(1), "code": "disjoint", "data": None}
-            cited = members, overlaps, proof.step("code", **one)
-            upper = sq_dimension(Johnson.of(values, n)).upper
-            proof.step("packing", *cited, upper=Fraction(upper))
-            if upper > 1:
-                with pytest.raises(kernel.Refused):
-                    proof.step("packing", *cited, upper=Fraction(upper - 1))
+            _, lower, upper = packed(values, n)
+            assert 1 <= lower <= upper <= math.comb(n, m)
 
 
 def largest(n, m, allowed):
@@ -85,37 +100,17 @@ def largest(n, m, allowed):
     return nx.max_weight_clique(graph, weight=None)[1]
 
 
-@pytest.mark.parametrize(
-    ("n", "m"),
-    [
-        (5, 2),
-        (6, 2),
-        (6, 3),
-        (7, 3),
-        (5, 3),
-        (6, 4),
-        (8, 2),
-        (7, 4),
-        (7, 5),
-        (8, 3),
-        (8, 5),
-        (11, 2),
-    ],
-)
+CLIQUES = [(5, 2), (6, 2), (6, 3), (7, 3), (5, 3), (6, 4), (8, 2), (7, 4), (7, 5), (8, 3), (8, 5)]
+
+
+@pytest.mark.parametrize(("n", "m"), [*CLIQUES, (11, 2)])
 def test_sq_dimension_brackets_what_clique_search_finds(n, m):
     sizes = {t: largest(n, m, lambda met, t=t: met <= t) for t in range(m)}
     for t, size in sizes.items():
-        assert size <= johnson_bound(n, m, t)
-    profiles = [
-        [1 if 2 * h <= m else -1 for h in range(m + 1)],
-        [(-1) ** h for h in range(m + 1)],
-        [1 if h % 3 == 0 else -1 for h in range(m + 1)],
-        [h * h for h in range(m + 1)],
-        [fmpq(11 if h % 2 == 0 else -9, 10) for h in range(m)] + [fmpq(1)],
-        [-1 if h == 1 else 1 for h in range(m + 1)],
-    ]
-    for values in profiles:
-        scheme = Johnson.of(values, n)
+        assert size <= meeting(n, m, t)
+    for g in PROFILES:
+        values = [g(h, m) for h in range(m + 1)]
+        scheme = closed.Johnson.of(values, n)
         c = [v / scheme.norm for v in scheme.correlations]
         # Straight from the definition: N' members of correlation at most 1/N'.
         true = 1
@@ -123,56 +118,33 @@ def test_sq_dimension_brackets_what_clique_search_finds(n, m):
             fitting = [t for t in range(m) if c[t] * wanted <= 1]
             if fitting and sizes[max(fitting)] >= wanted:
                 true = wanted
-        found = sq_dimension(scheme)
-        assert found.lower <= true <= found.upper, (n, m, values)
-        require_code(scheme, found)
-
-
-def require_code(scheme, found):
-    """The code has its size, its overlap, and correlations that allow its size."""
-    code, c = found.code, scheme.correlations
-    assert found.lower == code.size
-    if code.size > 1:
-        assert c[code.t] * code.size <= scheme.norm
-    if code.kind == "listed":
-        sets = [frozenset(s) for s in code.sets]
-        assert len(set(sets)) == code.size
-        assert all(len(s) == scheme.m and s <= set(range(scheme.n)) for s in sets)
-        assert all(len(a & b) <= code.t for a, b in itertools.combinations(sets, 2))
+        code, lower, upper = packed(values, n)
+        assert code["size"] == lower <= true <= upper, (n, m, values)
 
 
 @pytest.mark.parametrize(
     ("n", "m", "g"),
     [
-        (40, 4, lambda h, m: (-1) ** h),
-        (200, 6, lambda h, m: 1 if h % 3 == 0 else -1),
-        (1000, 10, lambda h, m: fmpq(11 if h % 2 == 0 else -9, 10) + (h > 5)),
-        (300, 5, lambda h, m: -1 if h == 2 else 1),
-        (30, 28, lambda h, m: 1 if 2 * h <= m else -1),
-        (5000, 3, lambda h, m: fmpq(10**6 * (-1) ** h + h)),
+        *((40, 4, PROFILES[1]), (200, 6, PROFILES[2]), (300, 5, PROFILES[5])),
+        (1000, 10, lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) + (h > 5)),
+        *((30, 28, PROFILES[0]), (5000, 3, lambda h, m: 10**6 * (-1) ** h + h)),
     ],
 )
 def test_codes_of_larger_families_hold(n, m, g):
-    scheme = Johnson.of([g(h, m) for h in range(m + 1)], n)
-    found = sq_dimension(scheme)
-    assert 1 <= found.lower <= found.upper <= scheme.size
-    require_code(scheme, found)
+    code, lower, upper = packed([g(h, m) for h in range(m + 1)], n)
+    assert 1 <= code["size"] == lower <= upper <= math.comb(n, m)
 
 
 def test_majority_of_twenty_in_a_thousand_has_sq_dimension_fifty():
-    found = sq_dimension(Johnson.of([1 if 2 * h <= 20 else -1 for h in range(21)], n=1000))
-    assert found.exact
-    assert found.lower == 50
-    assert found.code.t == 0
-    assert len({j for s in found.code.sets for j in s}) == 1000
+    code, lower, upper = packed([1 if 2 * h <= 20 else -1 for h in range(21)], 1000)
+    assert (lower, upper, code["overlap"]) == (50, 50, 0)
+    assert len({j for s in code["data"] for j in s}) == 1000
 
 
 def test_parity_has_all_members():
-    scheme = Johnson.of([(-1) ** h for h in range(6)], n=30)
-    found = sq_dimension(scheme)
-    assert found.exact
-    assert found.lower == scheme.size == math.comb(30, 5)
-    assert found.code.kind == "all"
+    code, lower, upper = packed([(-1) ** h for h in range(6)], 30)
+    assert lower == upper == math.comb(30, 5)
+    assert code["code"] == "all"
 
 
 @pytest.mark.parametrize(("q", "m", "t"), [(3, 3, 1), (5, 4, 1), (5, 5, 2), (7, 3, 2), (7, 6, 1)])
@@ -184,15 +156,10 @@ def test_polynomials_agree_in_at_most_their_degree(q, m, t):
 
 
 def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
-    scheme = Johnson.of([fmpq(100 * (-1) ** h + (h > 1)) for h in range(4)], n=3000)
-    found = sq_dimension(scheme)
-    assert found.code.kind == "reed-solomon"
-    assert is_prime(found.code.q)
-    assert found.code.q * scheme.m <= scheme.n
-    assert scheme.m <= found.code.q
-    assert found.lower <= found.code.q ** (found.code.t + 1)
-    ratio = scheme.correlations[found.code.t] / scheme.norm
-    assert Fraction(int(ratio.p), int(ratio.q)) <= Fraction(1, found.lower)
+    code, lower, _ = packed([100 * (-1) ** h + (h > 1) for h in range(4)], 3000)
+    assert code["code"] == "reed-solomon"
+    assert prime(code["data"])
+    assert lower == code["size"] > 3000 // 3
 
 
 @pytest.mark.parametrize("spec", ["profile:g=majority,d=5001,m=2", "profile:g=h**2,d=200001,m=5"])

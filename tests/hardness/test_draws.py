@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from fractions import Fraction
 from itertools import cycle
 from pathlib import Path
 
@@ -10,10 +11,9 @@ import pytest
 from scipy.stats import binom
 
 from hardness.lower import certify, draws
+from hardness.lower.certificate import pose
 from hardness.lower.draws import require_uniform
-from hardness.lower.modular import Independent
 from instances import UsageError, parse
-from instances.capabilities import LINEAR_FORMS
 from instances.modular import modulus
 from instances.spec import FAMILIES
 from tests import laws
@@ -102,19 +102,24 @@ UNEVEN = [
 APART = ("hidden", "direction")  # the set is that of a parity; any direction is as likely
 
 
+def even(family):
+    """Whether the kernel takes the members for alike."""
+    posed = pose(family, Fraction(2, 3))
+    return posed.fact(posed.members).law is None
+
+
 @pytest.mark.parametrize("spec", EVEN)
 def test_a_family_whose_members_are_taken_for_alike_draws_them_so(spec, monkeypatch):
     monkeypatch.setattr(draws, "built_in", lambda family: False)
     family = parse(spec)
-    forms = LINEAR_FORMS.of(family)
-    assert forms is None or Independent(family=forms).even
+    assert even(family)
     require_uniform(family)
 
 
 @pytest.mark.parametrize("spec", UNEVEN)
 def test_a_family_with_another_law_of_the_secret_draws_by_it(spec):
     family, many, rng = parse(spec), 20_000, np.random.default_rng(0)
-    assert not Independent(family=family).even
+    assert not even(family)
     found = Counter(tuple(v % modulus(family) for v in family.draw(rng)) for _ in range(many))
     law = laws.vectors(family)
     assert set(found) <= set(law)

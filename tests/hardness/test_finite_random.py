@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hardness.lower.older import numbers
 from scipy.optimize import linprog
 
 from hardness.check import check
 from hardness.lower import BoundParameters
 from hardness.lower.finite import Members, certificate, certify_finite
 from hardness.lower.named import Kernel, ListedMembers, NoClaim, WorstDescent, certify_unknown
-from hardness.lower.older import numbers
 
 RISKS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 5))
 

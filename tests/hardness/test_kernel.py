@@ -1,6 +1,5 @@
 """The kernel alone: what it accepts in an empty directory, and what it has to refuse there."""
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from hardness.lower.finite import certify_finite
 from hardness.lower.members import Members
 from hardness.lower.proof import Proof
 from instances import parse
+from tests.conftest import sealed
 
 SPECS = (
     "parity:d=8,m=3,noise=0.1",
@@ -31,12 +31,6 @@ SPECS = (
     "lpn:n=5,noise=0.1",
     "window:n=3,q=8,parts=4",
 )
-
-
-def sealed(data):
-    body = {key: value for key, value in data.items() if key != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
 @pytest.fixture

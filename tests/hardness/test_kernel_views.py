@@ -3,7 +3,6 @@
 import itertools
 import math
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from scipy.special import eval_gegenbauer
 
 from hardness.check import check, kernel
 from hardness.check.kernel import core, directions, hidden_sets
-from hardness.check.scheme import check_shown
+from hardness.check.layers import check_layer
 from hardness.lower import BoundParameters, certify
-from hardness.lower.hidden import certify_shown
 from hardness.lower.tolerances import of_family
 from instances import parse
 from instances.errors import Refuted
@@ -56,17 +54,16 @@ def test_another_view_family_or_number_is_refused(spec):
         refused_alone(data, lambda d: d["steps"][1].update(rule="overlaps", **{"from": []}), "half")
 
 
-def test_heads_that_compute_other_labels_are_refused():
-    for spec, broken in (
-        ("tokens3:d=9,m=2", {"heads": parse("tokens3:d=9,m=2").heads[1:], "rho": Fraction(2)}),
-        ("composed:d=9,m=2", {"nodes": parse("composed:d=9,m=2").nodes[:2]}),
-    ):
-        family = parse(spec)
-        twin, view = family.proved_as
-        check_shown(family, twin, view)
-        given = {"heads": family.heads, "nodes": getattr(family, "nodes", ()), "rho": family.rho}
-        with pytest.raises(Refuted, match="do not compute its labels"):
-            check_shown(SimpleNamespace(**given | broken), twin, view)
+@pytest.mark.parametrize(
+    ("spec", "name"), [("tokens3", "heads"), ("composed", "nodes"), ("hardmax", "heads")]
+)
+def test_heads_that_compute_other_labels_are_refused(spec, name, monkeypatch):
+    family = parse(f"{spec}:d=9,m=2")
+    check_layer(family)
+    kept = getattr(family, name)[1:]
+    monkeypatch.setattr(type(family), name, property(lambda self: kept))
+    with pytest.raises(Refuted, match="do not compute its labels"):
+        check_layer(family)
 
 
 def test_no_query_moves_more_over_positions_than_the_kernel_allows():
@@ -111,34 +108,19 @@ def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
     ]
     m = next(k for k, c in enumerate(g) if c > 0.5)
     problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
-    one = Fraction(1)
-    for true, asked in (
-        (max(zonal), lambda v: directions.sphere(problem, v, one)),
-        (max(zonal[1:]), lambda v: directions.sphere(problem, one, v)),
-    ):
-        low, high = Fraction(0), one
-        for _ in range(40):
-            middle = (low + high) / 2
-            try:
-                asked(middle)
-                high = middle
-            except kernel.Refused:
-                low = middle
-        assert true * (1 - 1e-9) <= float(high) <= 2.4 * true
+    found = directions.sphere(problem)
+    for true, bound in ((max(zonal), 1 - found.least), (max(zonal[1:]), found.top)):
+        assert true * (1 - 1e-9) <= float(bound) <= 2.4 * true
 
 
 def test_bounds_on_directions_grow_as_powers_of_the_dimension():
     """m = 4, 8, 12 at d = 1000: shares of n^2/3, n^4/105, n^6/10395, and explicit directions."""
     n = 998
     for m, double in ((4, 3), (8, 105), (12, 10395)):
-        given = {
-            "top": kernel.written(directions.power_norm(n, m)),
-            "rest": kernel.written(directions.power_norm(n, m + 1)),
-        }
         problem = direction(n, ["0"] * m)
         facts = kernel.prove(kernel.posed(problem), [
             {"rule": "directions", "from": []},
-            {"rule": "sphere", "from": [], **given},
+            {"rule": "sphere", "from": []},
             {"rule": "fit", "from": [1, 2], "risk": "1/4"},
             {"rule": "ask", "from": [2], "oracle": "stat", "term": "1/10"},
             {"rule": "queries", "from": [1, 3, 4], "success": "2/3"},
@@ -155,11 +137,14 @@ def test_bounds_on_directions_grow_as_powers_of_the_dimension():
         core.information(real, facts[0], facts[2], Fraction(2, 3))
 
 
-def test_certify_shown_is_for_families_that_are_shown():
-    from instances.errors import UsageError
+def test_a_number_of_a_norm_is_rounded_up_to_six_digits_and_at_most_1():
+    for value in (Fraction(1, 3), Fraction(2, 3 * 10**50), Fraction(10**6 - 1, 10**7), Fraction(1)):
+        found = directions.up(value)
+        assert value <= found <= min(1, value * (1 + Fraction(1, 10**5)))
+        assert len(str(int(found * 10 ** (6 + math.floor(-math.log10(found)))))) <= 7
 
-    with pytest.raises(UsageError, match="proved_as"):
-        certify_shown(parse("nice:m=1,k=2,d=4"), BoundParameters())
+
+def test_a_view_of_another_family_is_refused():
     data = plain(certify(parse("parity:d=9,m=2")))
     data["problem"]["view"] = "positions"
     with pytest.raises(Refuted):

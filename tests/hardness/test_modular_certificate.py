@@ -8,24 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check, kernel
-from hardness.check.residues import read_residues
-from hardness.lower import (
-    BoundParameters,
-    certify,
-    information_floor,
-    stat_queries,
-    verify,
-    vstat_queries,
-)
-from hardness.lower.bounds import least_queries
-from hardness.lower.modular import Independent, residues
+from hardness.check.problems import residues
+from hardness.lower import BoundParameters, certify, verify
+from hardness.lower.certificate import pose
 from hardness.lower.proof import Proof
 from instances import UsageError, parse
-from instances.errors import Refuted
 from instances.modular import modulus
-from tests import laws
+from tests import closed, laws
 from tests.conftest import sealed
-from tests.laws import orthogonal
 from tests.proofs import claimed, plain, proves, refused, refused_alone, step
 
 SPECS = [
@@ -77,8 +67,8 @@ def expected(family, terms):
         least = 1 - Fraction(family.n * rest, numbers)
         most = 1 / (1 - Fraction(family.n * (family.q - rest), numbers))
     vectors, alike = counted(family)
-    size = vectors if orthogonal(family) else -(-vectors // alike)
-    alike = alike if orthogonal(family) else 1
+    size = vectors if laws.orthogonal(family) else -(-vectors // alike)
+    alike = alike if laws.orthogonal(family) else 1
     right = min(size, alike * math.floor(most / (least - terms.risk)))
     correlation = (most - least) / (most + least)
     unlike = -(-size // alike)
@@ -90,11 +80,11 @@ def expected(family, terms):
         "orthogonal-members": size,
         "pairwise-correlation": (0, correlation),
         "sq-dimension": min(unlike, math.floor(1 / correlation)) if correlation else unlike,
-        "information-floor": information_floor(size, terms, right, family.rounding.outcomes),
+        "information-floor": closed.information_floor(size, terms, right, family.rounding.outcomes),
     }
     for name, square in (("stat", most * chi * variance / 4 / terms.tau**2), ("vstat", faint)):
         cap = min(math.floor(square), size)
-        queries = least_queries(cap, terms.success * size - right)
+        queries = closed.least_queries(cap, terms.success * size - right)
         out |= {f"{name}-queries": queries} if cap else {f"{name}-success": Fraction(right, size)}
     return out
 
@@ -105,7 +95,8 @@ def agree(made, family, terms):
     Where secrets are not all as likely, those that average over them are less or the same.
     """
     assert len(check(plain(made)).statements) == 6
-    wanted, even = expected(family, terms), Independent(family=family).even
+    posed, wanted = pose(family, terms.success), expected(family, terms)
+    even = posed.fact(posed.members).law is None
     assert {one.quantity for one in made.claims} == set(wanted)
     for one in made.claims:
         value = wanted[one.quantity]
@@ -131,14 +122,15 @@ def test_certificates_are_accepted_with_the_values_of_the_formulas(spec):
 def test_values_are_those_of_parities_of_as_many_members():
     made = certify(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
     assert made.value("sq-dimension") == made.value("orthogonal-members") == "74974368"
-    terms = BoundParameters()
-    assert made.integer("stat-queries") == stat_queries(74974368, Fraction(0), terms)
-    assert made.integer("vstat-queries") == vstat_queries(74974368, Fraction(0), terms)
     # Errors are those that are drawn: a rate rounded to a multiple of 2^-64.
-    noise = Fraction(int(Fraction(1, 10) * 2**64), 2**64)
-    made = certify(parse("lpn:n=64,noise=0.1"))
-    assert made.integer("stat-queries") == stat_queries(2**64 - 1, noise, terms)
-    assert made.integer("vstat-queries") == vstat_queries(2**64 - 1, noise, terms)
+    noisy, noise = (
+        certify(parse("lpn:n=64,noise=0.1")),
+        Fraction(int(Fraction(1, 10) * 2**64), 2**64),
+    )
+    for one, size, rate in ((made, 74974368, Fraction(0)), (noisy, 2**64 - 1, noise)):
+        for name in ("stat", "vstat"):
+            wanted = closed.parity_queries(size, rate, BoundParameters(), name)
+            assert one.integer(f"{name}-queries") == wanted
 
 
 @given(
@@ -290,9 +282,9 @@ def test_a_risk_beyond_the_density_is_refused():
 
 def test_a_hypothesis_of_relative_risk_fits_few_members():
     """The mean of two orthonormal members has relative risk 1/2 on both: K = 2 there."""
-    found = Independent(family=parse("lwr:n=3,q=8,p=2,secret=binary"))
-    assert found.right_about(Fraction(1, 2)) == 2
-    assert found.right_about(Fraction(49, 100)) == 1
+    posed = pose(parse("lwr:n=3,q=8,p=2,secret=binary"), Fraction(2, 3))
+    assert posed.fact(posed.fit(Fraction(1, 2))).most == 2
+    assert posed.fact(posed.fit(Fraction(49, 100))).most == 1
 
 
 @st.composite
@@ -332,13 +324,6 @@ OTHER_LAWS = {
     "lwr:n=12,q=64,p=8,secret=cbd,spread=3,h=3": [-3, ["1", "6", "15", "0", "15", "7", "1"]],
     "lwr:n=12,q=64,p=8,secret=ternary": [-1, ["1", "2", "1"]],
 }
-
-
-def test_a_certificate_of_an_earlier_version_is_to_be_made_again():
-    made = plain(certify(parse("lwe:n=12,q=3329,sigma=1,secret=cbd,spread=3")))
-    made["problem"]["secret"] = {"kind": "wide", "weight": 0, "most": 3}
-    with pytest.raises(Refuted, match="no law, as in earlier versions: make the certificate again"):
-        check(sealed(made))
 
 
 @pytest.mark.parametrize(("spec", "entries"), OTHER_LAWS.items())
@@ -383,11 +368,12 @@ def test_ml_kem_is_bounded_by_the_law_that_it_draws():
 
 def test_uniform_secrets_of_a_weight_that_reduction_makes_uneven():
     """10^76.9 secrets mod 4 hold 2/3, where there are 10^91.9."""
-    made = certify(parse("lwr:n=256,q=1024,p=512,h=64"))
-    members = Independent(family=parse("lwr:n=256,q=1024,p=512,h=64"))
-    assert math.log10(members.size) == pytest.approx(91.87, abs=0.01)
-    assert math.log10(members.likely(Fraction(2, 3))) == pytest.approx(76.86, abs=0.01)
-    check(plain(made))
+    family, success = parse("lwr:n=256,q=1024,p=512,h=64"), Fraction(2, 3)
+    posed = pose(family, success)
+    members = posed.fact(posed.members)
+    assert math.log10(members.count) == pytest.approx(91.87, abs=0.01)
+    assert math.log10(kernel.likely(members, success)) == pytest.approx(76.86, abs=0.01)
+    check(plain(certify(family)))
 
 
 @pytest.mark.parametrize("spec", ["lwe:n=6,q=64,error=none,secret=cbd,spread=2,h=3"])
@@ -396,19 +382,27 @@ def test_where_no_bound_is_known_there_is_no_claim(spec):
         certify(parse(spec))
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("p=2", "p=3"),
-        ("p=2", "p=1"),
-        ("q=16", "q=15"),
-        ("h=0", "h=6"),
-        ("n=5", "n=05"),
-        ("n=5", "n=0"),
-    ],
-)
-def test_the_checker_reads_no_spec_that_is_out_of_range(old, new):
-    spec = parse("lwr:n=5,q=16,p=2,secret=ternary").spec
-    assert read_residues(spec).rounding.outcomes == 2
-    with pytest.raises(Refuted):
-        read_residues(spec.replace(old, new))
+NAMED = [
+    *SPECS,
+    *(f"lwe:n=3,q=3329,sigma={sigma}" for sigma in ("1/3", "1", "7/2", "40")),
+    *(f"lwe:n=3,q=3329,alpha={alpha}" for alpha in ("0.001", "1/100")),
+    *(f"lwe:n=3,q=8380417,error=none,secret=gaussian,spread={s}" for s in ("1/4", "2", "55/3")),
+    *(f"lwe:n=3,q=97,error=cbd,eta={eta},secret=cbd,spread={eta}" for eta in (1, 2, 9)),
+    *(f"lwe:n=3,q=97,error=uniform,width={width}" for width in (2, 5, 96)),
+    *("lwe:n=5,q=97,sigma=2,secret=gaussian,spread=2,h=3", "lpn:n=20,noise=1/3"),
+]
+
+
+@pytest.mark.parametrize("spec", NAMED)
+def test_the_laws_of_a_problem_are_those_that_its_spec_names(spec):
+    """Probabilities are rounded to 2^-64, and the likeliest takes what is left."""
+    family = parse(spec)
+    problem = residues(family)
+    entries, errors = problem["secret"]["entries"], problem["errors"]
+    for law, named in ((entries, laws.named_entries(family)), (errors, laws.named_errors(family))):
+        assert (law is None) == (named is None)
+        counts = dict(enumerate(map(int, law[1]), law[0])) if law else {}
+        assert {value for value in counts if counts[value]} <= set(named or {})
+        for value, chance in (named or {}).items():
+            off = abs(Fraction(counts.get(value, 0), sum(counts.values())) - chance)
+            assert off <= len(named) * Fraction(1, 2**62) + chance * Fraction(1, 2**48), value

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.check.kernel import chance, likely, posed, prove
-from hardness.lower.modular import Independent, residues, weights
+from hardness.check.kernel import chance, likely
+from hardness.lower.certificate import pose
 from instances import UsageError, parse
 from instances.modular import modulus, obstacle
 from tests import laws
@@ -59,12 +59,8 @@ def members(family):
 
 def facts(family, success=Fraction(2, 3)):
     """What the kernel proves of the members that are counted, and of their laws."""
-    numbers = weights(family, success)
-    steps = [
-        {"rule": "secrets", "from": [], **numbers, "base": str(numbers["base"])},
-        {"rule": "laws", "from": [1]},
-    ]
-    return prove(posed(residues(family)), steps)
+    posed = pose(family, success)
+    return posed.fact(posed.members), posed.fact(posed.gram)
 
 
 @pytest.mark.parametrize(("q", "n"), [(4, 3), (8, 3), (16, 2)])
@@ -223,15 +219,17 @@ def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind)
     unlike = group.reshape(-1, 1) != group.reshape(1, -1)
     correlations = functions @ functions.T / t.shape[1]
     assert np.abs(correlations[unlike]).max(initial=0) < 1e-12
-    found, rng = Independent(family=family), np.random.default_rng(0)
+    posed, rng = pose(family, Fraction(2, 3)), np.random.default_rng(0)
+    least = posed.fact(posed.gram).least
     for risk in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
-        if risk >= found.density[0]:
+        if risk >= least:
             continue
+        most = posed.fact(posed.fit(risk)).most
         for trial in range(30):
             some = functions[rng.permutation(len(chosen))[: 1 + trial % 6]]
             guess = some.mean(axis=0) * rng.uniform(0.2, 1)
             right = (((functions - guess) ** 2).mean(axis=1) <= float(risk) + 1e-12).sum()
-            assert right <= found.right_about(risk)
+            assert right <= most
 
 
 @pytest.mark.parametrize(
@@ -260,8 +258,8 @@ def token_density(q, length, n):
 )
 def test_tokens_of_a_prime_keep_to_the_density(q, length):
     family = parse(f"lwe:n=2,q={q},error=uniform,width=2,bits={length}")
-    found = Independent(family=family)
-    least, most = map(float, found.density)
+    laws = facts(family)[1]
+    least, most = float(laws.least), float(laws.top)
     p = token_density(q, length, 2)
     assert least <= p.min() * q**2 <= 1 <= p.max() * q**2 <= most
     chosen = [c[0] for c in by_class(family).values()]
@@ -271,8 +269,6 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
     assert least <= eigenvalues[0] <= eigenvalues[-1] <= most
     cosines = gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
     np.fill_diagonal(cosines, 0)
-    laws = facts(family)[1]
-    assert (laws.least, laws.top) == found.density
     correlation = laws.claims["pairwise-correlation"][1]["upper"]
     assert np.abs(cosines).max() <= float(Fraction(correlation))
     # A bound a quarter as wide would be false.
@@ -313,22 +309,19 @@ QUERIED = [
 @pytest.mark.parametrize("spec", QUERIED)
 def test_no_query_sees_more_than_kappa(spec):
     family = parse(spec)
-    found = Independent(family=family)
+    proved, laws = facts(family)
     q, n = family.q, family.n
     k = kernel(family)
     shares = k.mean(axis=0)
     assert shares.min() == pytest.approx(1 / family.rounding.parts)
-    assert ((k**2 / shares).sum() / q - 1) == pytest.approx(float(found.chi_square))
+    assert ((k**2 / shares).sum() / q - 1) == pytest.approx(float(laws.square))
     p = token_density(q, family.length, n) if q % 2 else np.full(q**n, q**-n)
     chosen = members(family)
-    assert len(chosen) >= found.size
+    assert len(chosen) >= proved.count
     t = inner(family, chosen, every_vector(q, n))
     # Half of the tokens are open; D_s - D_0 on them, (members, a, code).
     moves = (p[None, :, None] * (k[t] - shares) / 2).reshape(len(chosen), -1)
     reference = (p[:, None] * shares / 2).reshape(-1)
-    laws = facts(family)[1]
-    assert laws.square == found.chi_square
-    assert laws.moves == found.stat_square
     kappa, faint = float(laws.moves), float(laws.moves01)
     rng = np.random.default_rng(0)
     best = sharp = 0.0

@@ -1,4 +1,8 @@
-"""Statistical dimension of symmetric families against every subset and every set of pairs."""
+"""Statistical dimension of hidden sets: every set of members, every set of pairs, any multipliers.
+
+What the kernel takes is true of all sets of small families, by enumeration; what makers find for it
+is as good as linear programming and enumeration say.
+"""
 
 import itertools
 import math
@@ -6,43 +10,211 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.check import kernel
+from hardness.check.kernel.hidden_sets import distances
 from hardness.lower import sda
 from hardness.lower.johnson import Johnson
-from hardness.lower.sda import all_subsets, enough, largest_correlated, pair_events
-from instances import UsageError
+from hardness.lower.proof import Proof
+from instances.threshold import rational
+from tests import closed
+
+
+class Case:
+    """The steps about a family's members, and both of SDA's brackets."""
+
+    def __init__(self, n, g):
+        self.n, self.m = n, len(g) - 1
+        self.count = math.comb(n, self.m)
+        numbers = {"places": n, "chosen": self.m, "values": list(map(str, g)), "noise": "0"}
+        self.proof = Proof({"kind": "hidden-set", **numbers}, {})
+        self.cited = self.proof.step("subsets"), self.proof.step("overlaps")
+        self.scheme, self.closed = Johnson.of(g, n), closed.Johnson.of(g, n)
+
+    def bracket(self, gamma):
+        """Both ends of SDA over all sets, and of how many members none exceeds gamma."""
+        taken = len(self.proof.steps)
+        last = sda.averages(self.proof, *self.cited, self.scheme, rational(gamma))
+        ((lower, at, _),) = self.proof.fact(last).claims.values()
+        enough = self.proof.fact(taken + 1).enough
+        self.proof.undo(last - taken)
+        return lower, int(at["upper"]), enough
+
+    def pairs(self, gamma):
+        """SDA over sets of pairs."""
+        step = self.proof.step("closest-pairs", *self.cited, gamma=gamma)
+        found = self.proof.fact(step).claims["sda-pair-events"][0]
+        self.proof.undo(1)
+        return found
+
+    def takes(self, rule, **numbers):
+        """Whether the kernel takes a step."""
+        try:
+            self.proof.step(rule, *self.cited, **numbers)
+        except kernel.Refused:
+            return False
+        self.proof.undo(1)
+        return True
+
+
+class Listed(Case):
+    """A small family with all its members: their Gram matrix, by all points."""
+
+    def __init__(self, n, g):
+        super().__init__(n, g)
+        self.sets = list(itertools.combinations(range(n), self.m))
+        points = list(itertools.product((0, 1), repeat=n))
+        rows = [[Fraction(g[sum(point[i] for i in s)]) for point in points] for s in self.sets]
+        mean = sum(rows[0]) / 2**n
+        rows = [[v - mean for v in row] for row in rows]
+        norm = sum(v * v for v in rows[0])
+        self.gram = [
+            [sum(map(Fraction.__mul__, a, b), Fraction(0)) / norm for b in rows] for a in rows
+        ]
+
+    def average(self, chosen):
+        """The average over all ordered pairs of some members."""
+        return sum(self.gram[i][j] for i in chosen for j in chosen) / len(chosen) ** 2
+
+
+# What the kernel takes for true.
+
+FAMILIES = [(5, (1, 1, -1)), (5, (0, 1, 4)), (5, (1, -1, -1, 1)), (4, (1, -1, 1))]
+FOUND = [Listed(*family) for family in FAMILIES]
+AVERAGES = [  # of every set of members, by its size
+    [
+        {case.average(some) for some in itertools.combinations(range(len(case.sets)), size)}
+        for size in range(1, len(case.sets) + 1)
+    ]
+    for case in FOUND
+]
+
+
+@pytest.mark.parametrize("index", range(len(FOUND)))
+@given(data=st.data())
+def test_no_multipliers_prove_what_is_not_so(index, data):
+    case, averages = FOUND[index], AVERAGES[index]
+    weight = st.fractions(0, 9, max_denominator=4)
+    gamma = data.draw(st.sampled_from([Fraction(1, 20), Fraction(1, 4), Fraction(2, 5)]))
+    inner = data.draw(st.lists(weight, max_size=min(case.m, case.n - case.m)))
+    average = data.draw(weight)
+    n, m = case.n, case.m
+    table, c = distances(n, m), case.proof.fact(case.cited[1]).c
+
+    def caps(inner, average):
+        return [
+            table[i][0] * (1 + average * (c[m - i] / c[m] - gamma))
+            + sum(y * e for y, e in zip(inner, table[i][1:], strict=False))
+            for i in range(1, m + 1)
+        ]
+
+    least = [max(Fraction(0), cap) for cap in caps(inner, average)]
+    given = {"gamma": gamma, "inner": inner, "average": average}
+    largest = max((k for k, row in enumerate(averages, 1) if max(row) > gamma), default=0)
+    taken = [
+        k
+        for k in range(1, len(case.sets) + 2)
+        if case.takes("every-set", **given, caps=least, enough=Fraction(k))
+    ]
+    assert min(taken) > largest
+    # What would do if multipliers could be negative.
+    every = {"gamma": gamma, "enough": Fraction(len(case.sets))}
+    wrong = [(inner, -1 - average), *(([*inner[:k], -y - 1], average) for k, y in enumerate(inner))]
+    for y, u in wrong:
+        enough = [max(Fraction(0), cap) for cap in caps(y, u)]
+        assert not case.takes("every-set", inner=y, average=u, caps=enough, **every)
+    if min(caps(inner, average)) < 0:
+        assert not case.takes(
+            "every-set", **given, caps=caps(inner, average), enough=every["enough"]
+        )
+    for i, cap in enumerate(least):
+        if cap:
+            less = [*least[:i], cap * Fraction(99, 100), *least[i + 1 :]]
+            assert not case.takes("every-set", **given, caps=less, enough=Fraction(len(case.sets)))
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_every_shape_has_its_size_and_its_average(case):
+    n, m = case.n, case.m
+    for a, k in itertools.product(range(m), range(n + 1)):
+        if k > n - a:
+            assert not case.takes("some-set", gamma=Fraction(0), shape=[a, k, 0], size=Fraction(1))
+            continue
+        for j in range(m - a + 1):
+            block = set(range(a, a + k))
+            fits = [
+                i
+                for i, s in enumerate(case.sets)
+                if set(range(a)) <= set(s) and len(block & set(s)) >= j
+            ]
+            if not fits or a == k == j == 0:
+                continue
+            shape, average = [a, k, j], case.average(fits)
+            below = average - Fraction(1, 10**6)
+            size = Fraction(len(fits))
+            assert case.takes("some-set", gamma=below, shape=shape, size=size)
+            assert not case.takes("some-set", gamma=average, shape=shape, size=size)
+            assert not case.takes("some-set", gamma=below, shape=shape, size=size + 1)
+    assert case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(3))
+    assert not case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(4))
+    every = Fraction(len(case.sets))
+    assert case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every)
+    assert not case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every + 1)
+
+
+@pytest.mark.parametrize(
+    ("g", "gamma", "enough"), [((1, 1, -1), Fraction(2, 3), 11), ((0, 1, 4), Fraction(10, 9), 1)]
+)
+def test_sets_bound_general_queries_where_labels_have_two_values(g, gamma, enough):
+    """gamma is 2 (1 - mu^2) half^2 / (3 c(m)), of VSTAT(1), for both: mu = 1/2 and -1/4."""
+    case, none = Case(5, g), {"inner": [], "average": Fraction(0)}
+    caps = [Fraction(9)] * 2
+    sets = case.proof.step(
+        "every-set", *case.cited, gamma=gamma, caps=caps, enough=Fraction(enough), **none
+    )
+    if len(set(g)) == 2:
+        cap = case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
+        assert case.proof.fact(cap).most == enough - 1
+    else:
+        with pytest.raises(kernel.Refused):
+            case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
+
+
+def test_there_is_nothing_to_compare_where_there_is_one_member():
+    numbers = {"places": 2, "chosen": 2, "values": ["1", "1", "-1"], "noise": "0"}
+    proof = Proof({"kind": "hidden-set", **numbers}, {})
+    members, overlaps = proof.step("subsets"), proof.step("overlaps")
+    assert not proof.fact(overlaps).claims
+    with pytest.raises(kernel.Refused, match="one member"):
+        proof.step("johnson", members, overlaps)
+
+
+# What makers find.
 
 
 def profiles(m):
-    return [
+    found = [
         [1 if 2 * h <= m else -1 for h in range(m + 1)],
         [(-1) ** h for h in range(m + 1)],
         [1 if h % 3 == 0 else -1 for h in range(m + 1)],
         [h * h for h in range(m + 1)],
-        [fmpq(11 if h % 2 == 0 else -9, 10) for h in range(m)] + [fmpq(1)],
+        [Fraction(11 if h % 2 == 0 else -9, 10) for h in range(m)] + [Fraction(1)],
         [-1 if h == 1 else 1 for h in range(m + 1)],
         [(2 * h - m) ** 2 for h in range(m + 1)],
         [int(h == m) for h in range(m + 1)],
     ]
+    return [values for values in found if len(set(values)) > 1]
 
 
-def schemes(n, m):
-    return [Johnson.of(values, n) for values in profiles(m) if len(set(values)) > 1]
-
-
-def whole(scheme):
-    """Correlations scaled to norm 1, times a common denominator: whole numbers."""
-    c = [v / scheme.norm for v in scheme.correlations]
-    scale = math.lcm(*(int(v.q) for v in c))
-    return [int(v * scale) for v in c], scale
-
-
-def overlaps(n, m):
-    sets = [frozenset(s) for s in itertools.combinations(range(n), m)]
-    return np.array([[len(a & b) for b in sets] for a in sets])
+def whole(case):
+    """Inner products of all pairs, scaled to norm 1, times a common denominator."""
+    c = [v / case.closed.norm for v in case.closed.correlations]
+    scale = math.lcm(*(v.denominator for v in c))
+    sets = [frozenset(s) for s in itertools.combinations(range(case.n), case.m)]
+    table = [int(v * scale) for v in c]
+    return np.array([[table[len(a & b)] for b in sets] for a in sets]), scale
 
 
 def heaviest(matrix):
@@ -69,12 +241,11 @@ def true_sda(best, scale, gamma, size):
     return 0
 
 
-def gammas(best, scale, size):
-    """Values at which something changes, and beside them."""
-    found = {Fraction(best[s], scale * s * s) for s in range(1, size + 1)}
-    near = {v + step for v in found for step in (Fraction(1, 10**9), -Fraction(1, 10**9))}
+def beside(values):
+    """Values at which something changes, beside them, and others."""
+    near = {v + step for v in values for step in (Fraction(1, 10**9), -Fraction(1, 10**9))}
     more = {Fraction(1, k) for k in (1, 2, 3, 5, 8, 13, 20, 100)}
-    return sorted(v for v in found | near | more if v > 0)
+    return sorted(v for v in values | near | more if v > 0)
 
 
 @pytest.mark.parametrize(
@@ -85,165 +256,80 @@ def test_the_bracket_holds_over_every_subset(n, m, truncated, monkeypatch):
     if truncated:  # what m > 48 does: one inequality of Delsarte alone, no fixed places
         monkeypatch.setattr(sda, "_MANY", 0)
         monkeypatch.setattr(sda, "_FEW", 1)
-    met, exact, all_ = overlaps(n, m), 0, 0
-    for scheme in schemes(n, m):
-        c, scale = whole(scheme)
-        best = heaviest(np.array(c)[met])
-        for gamma in gammas(best, scale, scheme.size):
-            level = fmpq(gamma.numerator, gamma.denominator)
-            found, true = all_subsets(scheme, level), true_sda(best, scale, gamma, scheme.size)
-            assert found.lower <= true <= found.upper, (gamma, found)
-            bad = [s for s in range(1, scheme.size + 1) if best[s] > gamma * scale * s * s]
-            assert found.below.enough > max(bad, default=0)
-            assert (found.lower == 0) == (true == 0) == (found.upper == 0)
-            assert pair_events(scheme, level) <= true
-            if gamma >= 1:
-                assert found.lower == true == scheme.size
-            require_multipliers(scheme, found.below)
-            exact, all_ = exact + found.exact, all_ + 1
-    assert exact > all_ / 4
-
-
-def require_multipliers(scheme, below):
-    """The inequalities of docs/mathematics.md, section 17, at distances that occur."""
-    if below.gamma >= 1:
-        return
-    n, m = scheme.n, scheme.m
-    table = sda.distance_eigenvalues(n, m, len(below.inner))
-    assert min([below.average, *below.inner, *below.caps]) >= 0
-    for i in range(1, m + 1):
-        v, c = math.comb(m, i) * math.comb(n - m, i), scheme.correlations[m - i] / scheme.norm
-        inner = sum((y * table[i][k] for k, y in enumerate(below.inner, 1)), fmpq(0))
-        assert below.caps[i - 1] - inner - below.average * v * (c - below.gamma) >= v
-    most = 1 + sum(below.inner, fmpq(0)) + sum(below.caps, fmpq(0))
-    most += below.average * (1 - below.gamma)
-    assert below.average > 0
-    assert below.enough >= most or below.enough > scheme.size
-
-
-@pytest.mark.parametrize(("n", "m"), [(5, 2), (6, 3), (7, 4), (8, 2), (7, 5)])
-def test_eigenvalues_of_the_distance_graphs(n, m):
-    met, rank = overlaps(n, m), min(m, n - m)
-    table = sda.distance_eigenvalues(n, m, rank)
-    for i in range(m + 1):
-        wanted = np.linalg.eigvalsh((met == m - i).astype(float))
-        mult = [math.comb(n, k) - (math.comb(n, k - 1) if k else 0) for k in range(rank + 1)]
-        found = np.sort(np.repeat([float(int(v)) for v in table[i]], mult))
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-
-
-@pytest.mark.parametrize(("n", "m"), [(7, 3), (8, 4), (6, 4)])
-def test_the_sets_that_contain_and_meet_have_the_average_that_is_said(n, m):
-    sets = [frozenset(s) for s in itertools.combinations(range(n), m)]
-    for scheme in schemes(n, m):
-        for a in range(m):
-            block = sda._Block.of(scheme, a)
-            for k in range(n - a + 1):
-                for j in range(m - a + 1):
-                    fixed, others = set(range(a)), set(range(a, a + k))
-                    chosen = [s for s in sets if fixed <= s and len(s & others) >= j]
-                    assert block.size(k, j) == len(chosen)
-                    if not chosen:
-                        continue
-                    counts = np.bincount(
-                        [len(s & t) for s in chosen for t in chosen], minlength=m + 1
-                    )
-                    total = sum(
-                        (int(v) * c for v, c in zip(counts, scheme.correlations, strict=True)),
-                        fmpq(0),
-                    )
-                    assert block.average(k, j) * scheme.norm * len(chosen) ** 2 == total
-                    if k:
-                        found = block.average(k, j)
-                        near = int(found.p) / int(found.q)
-                        assert abs(block.estimate(k, j) - near) < 1e-9
+    exact = every = 0
+    for values in profiles(m):
+        case = Case(n, values)
+        matrix, scale = whole(case)
+        best, size = heaviest(matrix), case.count
+        for gamma in beside({Fraction(best[s], scale * s * s) for s in range(1, size + 1)}):
+            lower, upper, enough = case.bracket(gamma)
+            true = true_sda(best, scale, gamma, size)
+            assert lower <= true <= upper, gamma
+            bad = [s for s in range(1, size + 1) if best[s] > gamma * scale * s * s]
+            assert enough > max(bad, default=0)
+            assert (lower == 0) == (true == 0) == (upper == 0)
+            assert gamma < 1 or lower == true == size
+            assert gamma > 1 or case.pairs(gamma) <= true
+            exact, every = exact + (lower == upper), every + 1
+    assert exact > every / 4
 
 
 @pytest.mark.parametrize(("n", "m"), [(6, 2), (6, 3), (5, 3), (7, 2), (2, 1), (4, 3)])
 def test_pair_events_by_sorting_all_pairs(n, m):
-    met = overlaps(n, m)
-    for scheme in schemes(n, m):
-        c, scale = whole(scheme)
-        pairs = np.sort(np.array(c)[met].ravel())[::-1]
-        sums = np.cumsum(pairs)
-        size = scheme.size
-        worst = {Fraction(int(v), scale * (r + 1)) for r, v in enumerate(sums)}
-        near = {v + s for v in worst for s in (Fraction(1, 10**9), -Fraction(1, 10**9))}
-        for gamma in sorted(v for v in worst | near | {Fraction(1, 7), Fraction(1)} if v > 0):
+    for values in profiles(m):
+        case = Case(n, values)
+        matrix, scale = whole(case)
+        sums, size = np.cumsum(np.sort(matrix.ravel())[::-1]), case.count
+        for gamma in beside({Fraction(int(v), scale * r) for r, v in enumerate(sums, 1)}):
             true = 0
             for q in range(1, size + 1):
                 least = -(-(size**2) // q**2)
                 if int(sums[least - 1]) <= gamma * scale * least:
                     true = q
-            assert pair_events(scheme, fmpq(gamma.numerator, gamma.denominator)) == true
+            assert gamma > 1 or case.pairs(gamma) == true
+            assert closed.pair_events(case.closed, gamma) == true
 
 
 @given(st.integers(1, 7), st.integers(1, 60), st.data())
 @settings(max_examples=60)
-def test_ends_never_cross(m, more, data):
+def test_ends_are_those_of_linear_programming_and_never_cross(m, more, data):
     values = data.draw(st.lists(st.integers(-3, 3), min_size=m + 1, max_size=m + 1))
     gamma = data.draw(st.fractions(Fraction(1, 500), 1, max_denominator=500))
     if len(set(values)) == 1:
         return
-    scheme = Johnson.of(values, m + more)
-    level = fmpq(gamma.numerator, gamma.denominator)
-    found = all_subsets(scheme, level)
-    assert found.lower <= found.upper
-    average = scheme.average / scheme.norm
-    assert (found.lower == 0) == (found.upper == 0) == (average > level)
-    assert (pair_events(scheme, level) == 0) == (average > level)
-    if found.above:
-        assert found.above.average > level
-    require_multipliers(scheme, found.below)
+    case = Case(m + more, values)
+    lower, upper, enough = case.bracket(gamma)
+    assert lower <= upper
+    above = case.closed.average / case.closed.norm > gamma
+    assert (lower == 0) == (upper == 0) == above
+    assert case.pairs(gamma) == closed.pair_events(case.closed, gamma)
+    largest = closed.largest_set(case.closed, gamma)
+    assert largest * (1 - 1e-6) <= enough <= 1 + largest * (1 + 1e-6)
 
 
 def test_a_family_whose_average_is_gamma_itself_has_a_dimension_of_at_least_one():
-    scheme = Johnson.of([1, -1], n=2)  # two orthogonal members: their average is 1/2
-    found = all_subsets(scheme, fmpq(1, 2))
-    assert (found.lower, found.upper) == (1, 1)
-    assert pair_events(scheme, fmpq(1, 2)) == 1
-
-
-def test_gamma_of_one_and_more_allows_everything_and_zero_is_refused():
-    scheme = Johnson.of([1, -1, -1], n=6)
-    for gamma in (fmpq(1), fmpq(3, 2)):
-        assert all_subsets(scheme, gamma).lower == pair_events(scheme, gamma) == 15
-        assert largest_correlated(scheme, gamma) is None
-        assert enough(scheme, gamma).enough == 1
-    for what in (all_subsets, pair_events):
-        with pytest.raises(UsageError, match="above 0"):
-            what(scheme, fmpq(0))
+    case = Case(2, (1, -1))  # two orthogonal members: their average is 1/2
+    assert case.bracket(Fraction(1, 2))[:2] == (1, 1)
+    assert case.pairs(Fraction(1, 2)) == 1
 
 
 def majority(n, m):
-    return Johnson.of([1 if 2 * h <= m else -1 for h in range(m + 1)], n)
+    return Case(n, [1 if 2 * h <= m else -1 for h in range(m + 1)])
 
 
 def test_majority_of_twenty_in_a_thousand():
     """The sets with place 0 that meet {1,2,3,4} are too correlated for an SDA(1/20) of 676."""
-    scheme, gamma = majority(1000, 20), fmpq(1, 20)
-    block = sda._Block.of(scheme, 1)
-    count = math.comb(999, 19) - math.comb(995, 19)
-    assert block.size(4, 1) == count
-    assert block.average(4, 1) > gamma
-    # The same average by pairs: overlaps within {1..4} and outside, one place in common.
-    total = fmpq(0)
-    for one, two in itertools.product(range(1, 5), repeat=2):
-        for inside in range(min(one, two) + 1):
-            near = math.comb(4, one) * math.comb(one, inside) * math.comb(4 - one, two - inside)
-            for outside in range(min(19 - one, 19 - two) + 1):
-                far = math.comb(995, 19 - one) * math.comb(19 - one, outside)
-                far *= math.comb(995 - 19 + one, 19 - two - outside)
-                total += near * far * scheme.correlations[1 + inside + outside]
-    assert total == block.average(4, 1) * scheme.norm * count**2
-    assert (scheme.size - 1) // count == 675
-    found = all_subsets(scheme, gamma)
-    assert found.lower <= found.upper <= 675
-    assert found.lower >= 500
+    case, gamma = majority(1000, 20), Fraction(1, 20)
+    met = math.comb(999, 19) - math.comb(995, 19)
+    assert (case.count - 1) // met == 675
+    assert case.takes("some-set", gamma=gamma, shape=[1, 4, 1], size=met)
+    lower, upper, _ = case.bracket(gamma)
+    assert 500 <= lower <= upper <= 675
 
 
 @pytest.mark.slow
 def test_majority_of_a_hundred_in_a_hundred_thousand_runs():
-    found = all_subsets(majority(10**5, 100), fmpq(1, 20))
-    assert 10**18 < found.lower <= found.upper
-    assert len(found.below.inner) == 32
+    case = majority(10**5, 100)
+    lower, upper, _ = case.bracket(Fraction(1, 20))
+    assert 10**18 < lower <= upper
+    assert len(sda.every_set(case.scheme, rational(Fraction(1, 20)))["inner"]) == 32

@@ -116,6 +116,12 @@ def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) 
     return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
 
 
+def vstat_gamma(problem: Any, overlaps: Fact, t: int) -> Fraction:
+    """The average of correlations of labels that is 1/(3t) of laws of an example."""
+    mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
+    return Fraction(2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1]))
+
+
 @rule("hidden-set", "overlaps sets", t="positive")
 def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
@@ -127,9 +133,7 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     correlation of these members passes 1 / (3t). [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
-    mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
-    gamma = 2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1])
-    need(sets.gamma == gamma, "gamma is not that of VSTAT(t)")
+    need(sets.gamma == vstat_gamma(problem, overlaps, t), "gamma is not that of VSTAT(t)")
     what = f"queries to VSTAT({short(t)}), of values in [0,1]"
     return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": written(t)})
 

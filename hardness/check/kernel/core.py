@@ -126,6 +126,17 @@ def listed(value: Any) -> list[Any]:
     return value
 
 
+def magnitude(value: Fraction) -> int:
+    """The largest s with 10^s at most a number above 0.
+
+    >>> magnitude(Fraction(10**50, 3))
+    49
+    """
+    size = math.floor(math.log10(value.numerator) - math.log10(value.denominator))
+    size += value >= Fraction(10) ** (size + 1)  # where logarithms round
+    return size - (value < Fraction(10) ** size)
+
+
 def short(value: Fraction | int, up: bool = False) -> str:
     """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
 
@@ -135,9 +146,7 @@ def short(value: Fraction | int, up: bool = False) -> str:
     text, value = written(value), Fraction(value)
     if len(text) <= 40:
         return text
-    size = math.floor(math.log10(abs(value.numerator)) - math.log10(value.denominator))
-    size += abs(value) >= Fraction(10) ** (size + 1)  # where logarithms round
-    size -= abs(value) < Fraction(10) ** size
+    size = magnitude(abs(value))
     digits = (math.ceil if up else math.floor)(value * Fraction(10) ** (5 - size))
     if abs(digits) == 10**6:
         digits, size = digits // 10, size + 1

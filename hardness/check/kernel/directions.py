@@ -17,6 +17,7 @@ from .core import (
     SQ_DIM,
     Claims,
     Fact,
+    magnitude,
     need,
     prime,
     problem,
@@ -68,8 +69,8 @@ def power_norm(n: int, k: int) -> Fraction:
     return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
 
 
-@rule("direction", top="rational", rest="rational")
-def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
+@rule("direction")
+def sphere(problem: Any) -> Fact:
     """The operator of inner products of members, on functions of w, has a norm of at most `top`.
 
     It is the sum of g_k^2 times that of r^k; norms of r^k fall as k grows, and those from m on
@@ -83,11 +84,9 @@ def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
     phi0) / 2.
     """
     n, m = problem.n, problem.m
-    least = sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m))
-    need(top >= least, f"the norm may be {short(least)}")
+    top = up(sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m)))
     parts = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
-    least = sum(parts, power_norm(n, m + 1))
-    need(rest >= least, f"the norm less the mean member may be {short(least)}")
+    rest = up(sum(parts, power_norm(n, m + 1)))
     two, fade = problem.levels == 2, problem.fade**2
     said = "the norm of the members' inner products, over a uniform direction"
     claims: Claims = {
@@ -100,6 +99,12 @@ def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
     }
     return Fact("gram", claims, top=rest, least=1 - top, scale=1, alike=1, general=two,
                 moves=fade * rest, moves01=fade * top / 2 if two else None)  # fmt: skip
+
+
+def up(value: Fraction) -> Fraction:
+    """Round a number in (0, 1] up to six digits."""
+    size = Fraction(10) ** (5 - magnitude(value))
+    return min(Fraction(1), math.ceil(value * size) / size)
 
 
 @rule("direction")

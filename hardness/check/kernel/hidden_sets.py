@@ -254,38 +254,48 @@ def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
     return Fact("code", size=size, overlap=t)
 
 
-@rule("hidden-set", "members overlaps code", upper="positive")
-def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact, upper: int) -> Fact:
-    """SQ-DIM is at least the size of a code, and at most `upper`, by Johnson's bound. [Joh62]
+@rule("hidden-set", "members overlaps code")
+def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact) -> Fact:
+    """SQ-DIM is at least the size of a code, and at most what Johnson's bound allows. [Joh62]
 
-    c(t) grows with t: members of correlation at most 1/N are sets of overlap at most some t with
-    c(t) N <= c(m). At most A(n, m, t) sets meet in t places: A(n, m, 0) = floor(n/m); each place is
-    in at most A(n-1, m-1, t-1) of them; and (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    c(t) grows with t: N members of correlation at most 1/N, N > 1, are sets of overlap at most t,
+    for the largest t with c(t) N <= c(m). So N is at most the larger, over t, of floor(c(m)/c(t))
+    and A(n, m, t), the most sets that meet in t places.
     """
-    n, m, c, size = problem.n, problem.m, overlaps.c, code.size
+    m, c, size, upper = problem.m, overlaps.c, code.size, 1
     need(size == 1 or c[code.overlap] * size <= c[m], "the code's correlations are above 1/size")
-    meet, most = max(t for t in range(m) if c[t] * (upper + 1) <= c[m]), 1
-    for step in range(meet, -1, -1):
-        ground, weight, meets = n - step, m - step, meet - step
-        most = ground * most // weight
-        if weight**2 > ground * meets:
-            bound = ground * (weight - meets) // (weight**2 - ground * meets)
-            most = min(most, bound)
-    need(size <= upper and most <= upper, f"more than {short(upper)} members are not ruled out")
+    for t in range(m):
+        most = c[m] // c[t] if c[t] else members.count
+        upper = max(upper, min(most, meeting(problem.n, m, t)))
     text = SQ_DIM.format(between(size, upper))
     return Fact("bound", {"sq-dimension": (size, {"upper": written(upper)}, text)})
 
 
-@rule("hidden-set", "members", bound="rational")
-def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
-    """With the mean member as reference, squared moves add up to bound/4 times min(p0, 1 - p0).
+def meeting(n: int, m: int, t: int) -> int:
+    """Bound A(n, m, t), how many m-subsets of n places may meet in t places at most.
+
+    A(n, m, 0) = floor(n/m); each place is in at most A(n-1, m-1, t-1) of them; and M sets have
+    (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    """
+    most = 1
+    for step in range(t, -1, -1):
+        ground, weight, meets = n - step, m - step, t - step
+        most = ground * most // weight
+        if weight**2 > ground * meets:
+            most = min(most, ground * (weight - meets) // (weight**2 - ground * meets))
+    return most
+
+
+@rule("hidden-set", "members")
+def mixture(problem: Any, members: Fact) -> Fact:
+    """With the mean member as reference, squared moves add up to L/4 times min(p0, 1 - p0).
 
     Let b be the mean label, as +-1, of all members at a point; it depends on the number w of -1
-    there. `bound` is at least the largest eigenvalue of the members less b, weighed by 1/(1 - |b|),
-    points of |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its
-    mean at the point, and Bessel does the rest. The weighted products of two members are added up
-    over points by overlap, with weights rounded down to 2^-bits and what that may add to the sum;
-    to take b away sets the eigenvalue on V_0 to 0 and changes no other.
+    there. L is the largest eigenvalue of the members less b, weighed by 1/(1 - |b|), points of
+    |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its mean at the
+    point, and Bessel does the rest. The weighted products of two members are added up over points
+    by overlap, with weights rounded down to 2^-bits and what that may add to the sum; to take b
+    away sets the eigenvalue on V_0 to 0 and changes no other.
     """
     n, m, fade = problem.n, problem.m, problem.fade
     need(problem.levels == 2 and m < n, "labels have more than two values")
@@ -316,9 +326,8 @@ def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
             total += math.comb(t, a) * sum(p * tails[a + s] for s, p in enumerate(products))
             wrong += math.comb(t, a) * sum(map(abs, products)) * off
         sums[t], tails, off = (total, wrong), [x + y for x, y in pairwise(tails)], 2 * off
-    table = distances(n, m)
+    table, top = distances(n, m), 0
     for k in range(1, len(table[0])):
         at = [(v, wrong, table[m - t][k]) for t, (v, wrong) in sums.items()]
-        found = sum(v * e + wrong * abs(e) for v, wrong, e in at)
-        need(fade**2 * found <= bound * 2 ** (n + bits), "an eigenvalue is above the bound")
-    return Fact("gram", moves=None, moves01=bound / 4, general=True)
+        top = max(top, sum(v * e + wrong * abs(e) for v, wrong, e in at))
+    return Fact("gram", moves=None, moves01=fade**2 * top / 2 ** (n + bits + 2), general=True)

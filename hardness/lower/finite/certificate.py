@@ -271,7 +271,8 @@ def _by_steps(
     else:
         asked.append(proof.step("ask", gram, oracle="vstat-least", term=Fraction(terms.vstat)))
     fit = proof.step("fit", members, gram, risk=terms.risk)
-    bounds = proof.bounds(members, fit, asked, terms.success)
+    bounds = [proof.step("queries", members, fit, one, success=terms.success) for one in asked]
+    bounds.append(proof.step("information", members, fit, success=terms.success))
     return proof.certificate(dimension, members, sums, *bounds)
 
 

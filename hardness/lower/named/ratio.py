@@ -24,9 +24,9 @@ from hardness.claims.named import MANY_VALUES
 from hardness.claims.ranges import misfit
 from hardness.claims.ratio import QUANTITIES
 from hardness.lower.bounds import BoundParameters
+from hardness.lower.hidden import pair_events
 from hardness.lower.named.members import Unknown
 from hardness.lower.record import Claim, NoClaim, claim
-from hardness.lower.sda import pair_events
 from instances.family import require
 from instances.threshold import Rational, rational
 

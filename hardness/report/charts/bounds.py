@@ -14,8 +14,7 @@ import numpy as np
 
 from hardness.check.transcript import check_transcript
 from hardness.claims.words import digits
-from hardness.lower import BoundParameters, Johnson
-from hardness.lower import sda as symmetric
+from hardness.lower import BoundParameters, Johnson, hidden_sets
 from hardness.lower.finite import How, Members
 from hardness.lower.finite import sda as finite
 from hardness.lower.finite.certificate import Found, of_points
@@ -128,10 +127,7 @@ def of_sda(family: Family | Members) -> Data:
         brackets: list[Any] = [finite.all_subsets(products, gamma) for gamma in GAMMAS]
         pairs = [finite.pair_events(products, gamma) for gamma in GAMMAS]
     else:
-        scheme = _scheme(family)
-        about = {"spec": family.spec}
-        brackets = [symmetric.all_subsets(scheme, rational(gamma)) for gamma in GAMMAS]
-        pairs = [symmetric.pair_events(scheme, rational(gamma)) for gamma in GAMMAS]
+        return {"spec": family.spec, **hidden_sets.dimensions(SCHEME.need(family), GAMMAS)}
     return {
         **about,
         "gamma": [str(gamma) for gamma in GAMMAS],

@@ -1,0 +1,162 @@
+"""The problem that a family's spec poses, in the numbers that the kernel reads.
+
+Makers pose it, and a certificate has to pose that of the spec that it names.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from flint import acb, arb, ctx
+
+from hardness.check.kernel import written
+from instances.alternating import FAR, Alternating, density, half_mean, hermite
+from instances.capabilities import (
+    CHARACTERS,
+    HIDDEN_DIRECTION,
+    LINEAR_FORMS,
+    PROVED_AS,
+    SCHEME,
+)
+from instances.family import Family, require
+from instances.modular import Modular, obstacle
+from instances.spec import built_in
+from instances.symmetric import Symmetric
+
+if TYPE_CHECKING:
+    from instances.families.direction import Direction
+
+Json = dict[str, Any]
+Ball = Any  # flint.arb: the package has no types
+_BITS = 160
+_SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
+
+
+def posed(family: Family) -> tuple[Family, Json] | None:
+    """Pose a family's problem: hidden sets, residues or a direction; None for other families.
+
+    First the family that it is about: itself, or what it has as one of its capabilities.
+
+    >>> from instances import parse
+    >>> about, problem = posed(parse("parity:d=8,m=3"))
+    >>> about.spec, problem["values"]
+    ('parity:d=8,m=3,noise=0,rho=3', ['1', '-1', '1', '-1'])
+
+    Raises UsageError for a family of which nothing is certified.
+    """
+    if (shown := PROVED_AS.of(family)) and built_in(family):
+        twin, view = shown
+        return family, {**hidden_set(twin), "view": view}
+    if (parities := CHARACTERS.of(family)) and built_in(parities):
+        return parities, hidden_set(parities)
+    if scheme := SCHEME.of(family):
+        return scheme, hidden_set(scheme)
+    if (forms := LINEAR_FORMS.of(family)) and built_in(forms):
+        reason = obstacle(forms)
+        require(not reason, f"{forms} given: {reason}")
+        return forms, residues(forms)
+    if (found := HIDDEN_DIRECTION.of(family)) and built_in(found):
+        return found, direction(found)
+    return None
+
+
+def hidden_set(family: Symmetric) -> Json:
+    """The places, how many of them are hidden, and what the labels make of them."""
+    return {
+        "kind": "hidden-set",
+        "places": family.d - 1,
+        "chosen": family.m,
+        "values": [written(Fraction(v)) for v in family.values],
+        "noise": written(family.noise),
+    }
+
+
+def residues(family: Modular) -> Json:
+    """The moduli, the laws of secrets and errors, and the labels.
+
+    >>> from instances import parse
+    >>> residues(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))["secret"]
+    {'weight': 6, 'entries': [1, ['1']]}
+    """
+    drawn, law, shown = family.errors, family.secrets.law, family.rounding
+    labels = "residue" if shown.width == 1 else "interval"
+    counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
+    return {
+        "kind": "residues",
+        "n": family.n,
+        "q": family.q,
+        "bits": family.length,
+        "secret": {"weight": family.h, "entries": law and [min(law), counts]},
+        "labels": "window" if shown.shows == "window" else labels,
+        "parts": shown.parts,
+        "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
+    }
+
+
+def direction(family: "Direction") -> Json:
+    """The dimensions, and bounds on the low Hermite coefficients of what the labels show."""
+    return {
+        "kind": "direction",
+        "dimension": family.d - 2,
+        "degree": family.m,
+        "low": [written(v) for v in low_squares(family)],
+        "labels": "two" if family.rounded else "real",
+        "noise": written(family.noise if family.rounded else Fraction(0)),
+    }
+
+
+def low_squares(family: "Direction") -> list[Fraction]:
+    """Bound g_0^2 .. g_(m-1)^2 of what stands for G in the labels, over its mean square.
+
+    >>> from instances import parse
+    >>> [float(v) < 1e-30 for v in low_squares(parse("direction:m=3,d=16,labels=raw"))]
+    [True, True, True]
+    """
+    found, m = family.response, family.m
+    with ctx.workprec(_BITS):
+        value = _step if family.rounded else _smooth
+        # what is beyond the ends of the integral only adds to the mean square
+        square = arb(1) if family.rounded else _even_mean(found, lambda _, g: g * g)
+        # What is even or odd with m, exactly, has no coefficients of the other degrees.
+        return [
+            _above((abs(value(found, k)) + _SLACK) ** 2 / square)
+            if (m - k) % 2 == 0
+            else Fraction(0)
+            for k in range(m)
+        ]
+
+
+def _step(found: Alternating, k: int) -> Ball:
+    """E s h_k of the signs in closed form: each place t adds 2 (-1)^.. E 1[u > t] h_k."""
+    total = arb(0) if k else arb((-1) ** len(found.places))
+    for i, t in enumerate(map(arb, found.places)):
+        jump = 2 * (-1) ** (len(found.places) - 1 - i)
+        above = density(t) * hermite(k, t)[k - 1] if k else (t / arb(2).sqrt()).erfc() / 2
+        total += jump * above
+    return total / arb(k).fac().sqrt()
+
+
+def _smooth(found: Alternating, k: int) -> Ball:
+    """E G h_k by adaptive quadrature; beyond its ends, |E| is at most max |G| Pr[|u| > end]^1/2."""
+    inside = _even_mean(found, lambda u, g: g * hermite(k, u)[k]) / arb(k).fac().sqrt()
+    outside = (arb(FAR) / arb(2).sqrt()).erfc().sqrt()
+    return inside + arb(0, (arb(found.largest) * outside).upper())
+
+
+def _even_mean(found: Alternating, value: Callable[[Ball, Ball], Ball]) -> Ball:
+    """E value(u, G(u)) over |u| at most FAR, of a value that is even."""
+    heads = [(acb(a), acb(t)) for a, t in zip(found.amplitudes, found.places, strict=True)]
+    slope, constant = acb(found.kappa) / 2, acb(found.constant)
+
+    def response(u: Ball) -> Ball:
+        return sum((a * (slope * (u - t)).tanh() for a, t in heads), constant)
+
+    return 2 * half_mean(lambda u, _: value(u, response(u)))
+
+
+def _above(value: Ball) -> Fraction:
+    """Round up to three digits."""
+    size = math.floor(math.log10(float(value.upper()))) - 2
+    digits = int((value * arb(10) ** -size).upper().ceil().unique_fmpz())
+    return Fraction(digits) * Fraction(10) ** size

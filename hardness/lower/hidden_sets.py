@@ -1,0 +1,84 @@
+"""Certificates of hidden sets: parities, whose members are orthogonal, and other profiles.
+
+What is looked for here are codes, and multipliers of linear programs; the kernel does the rest.
+docs/mathematics.md has the proofs.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from hardness.check.kernel import Refused
+from hardness.check.kernel.averages import vstat_gamma
+from hardness.check.problems import hidden_set
+from hardness.lower.codes import best_code
+from hardness.lower.johnson import Johnson
+from hardness.lower.proof import Posed, Proof
+from hardness.lower.record import Certificate, decimal
+from hardness.lower.sda import averages, every_set
+from hardness.lower.terms import BoundParameters
+from instances.symmetric import Symmetric
+from instances.threshold import rational
+
+
+def pose(proof: Proof, orthogonal: bool) -> Posed:
+    """Take the steps about the members: orthogonal ones, or by their overlaps."""
+    members = proof.step("subsets")
+    if orthogonal:
+        return Posed(proof=proof, members=members, gram=proof.step("characters", members))
+    overlaps = proof.step("overlaps")
+    gram = proof.step("johnson", members, overlaps)
+    return Posed(proof=proof, members=members, gram=gram, overlaps=overlaps)
+
+
+def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
+    """Certify correlations, the spectrum, SQ-DIM, both SDAs, query bounds, information floor.
+
+    Of orthogonal members what follows from that. [BFJKMR94, FGRVX17, BBHLS21]
+    """
+    proof, members, overlaps = posed.proof, posed.members, posed.overlaps
+    if overlaps is None:
+        asked = [posed.ask("stat", terms.tau), posed.ask("vstat", terms.vstat)]
+        return proof.certificate(posed.gram, *posed.bounds(asked, terms))
+    scheme, gamma = Johnson.proved(proof, overlaps, posed.gram), rational(terms.gamma)
+    packed = proof.step("packing", members, overlaps, proof.step("code", **best_code(scheme)))
+    sda = averages(proof, members, overlaps, scheme, gamma)
+    pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
+    asked = [posed.ask("csq", terms.tau)]
+    if proof.posed.levels == 2:
+        asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
+    bounds = posed.bounds(asked, terms)
+    return proof.certificate(overlaps, posed.gram, packed, sda, pairs, *bounds)
+
+
+def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
+    """Bound what a query to VSTAT rules out, by the better of two arguments."""
+    proof = posed.proof
+    gamma = rational(vstat_gamma(proof.posed, proof.fact(overlaps), t))
+    below = every_set(scheme, gamma)
+    try:
+        asked = proof.step("ask", proof.step("mixture", posed.members), oracle="vstat", term=t)
+        if proof.fact(asked).most < below["enough"] - 1:
+            return asked
+        proof.undo(2)
+    except Refused:  # too many places for it
+        pass
+    sets = proof.step("every-set", posed.members, overlaps, **below)
+    return proof.step("vstat-sets", overlaps, sets, t=t)
+
+
+def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> dict[str, list[str]]:
+    """Both ends of SDA over all subsets, and SDA over pair events, at each gamma, as text."""
+    posed = pose(Proof(hidden_set(family), {"spec": family.spec}), orthogonal=False)
+    proof, members, overlaps = posed.proof, posed.members, posed.overlaps
+    assert overlaps is not None
+    scheme = Johnson.proved(proof, overlaps, posed.gram)
+    out: dict[str, list[str]] = {"gamma": [], "lower": [], "upper": [], "pair_events": []}
+    for gamma in gammas:
+        step = averages(proof, members, overlaps, scheme, rational(gamma))
+        ((lower, at, _),) = proof.fact(step).claims.values()
+        step = proof.step("closest-pairs", members, overlaps, gamma=gamma)
+        ((pairs, *_),) = proof.fact(step).claims.values()
+        ends = {"lower": lower, "upper": decimal(at["upper"])}
+        for name, value in {"gamma": gamma, **ends, "pair_events": pairs}.items():
+            out[name].append(str(value))
+    return out
