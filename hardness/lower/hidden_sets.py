@@ -68,10 +68,8 @@ def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
 
 def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> dict[str, list[str]]:
     """Both ends of SDA over all subsets, and SDA over pair events, at each gamma, as text."""
-    posed = pose(Proof(hidden_set(family), {"spec": family.spec}), orthogonal=False)
-    proof, members, overlaps = posed.proof, posed.members, posed.overlaps
-    assert overlaps is not None
-    scheme = Johnson.proved(proof, overlaps, posed.gram)
+    proof, scheme = Proof(hidden_set(family), {"spec": family.spec}), Johnson.family(family)
+    members, overlaps = proof.step("subsets"), proof.step("overlaps")
     out: dict[str, list[str]] = {"gamma": [], "lower": [], "upper": [], "pair_events": []}
     for gamma in gammas:
         step = averages(proof, members, overlaps, scheme, rational(gamma))

@@ -47,7 +47,10 @@ class Johnson:
             {},
         )
         members, overlaps = proof.step("subsets"), proof.step("overlaps")
-        return Johnson.proved(proof, overlaps, proof.step("johnson", members, overlaps))
+        if len(values) - 1 < n:
+            return Johnson.proved(proof, overlaps, proof.step("johnson", members, overlaps))
+        c = [rational(v) for v in proof.fact(overlaps).c]  # of one member, whose norm is the matrix
+        return Johnson(n=n, m=n, correlations=c, eigenvalues=c[-1:])
 
     @staticmethod
     def proved(proof: Proof, overlaps: int, johnson: int) -> "Johnson":
@@ -102,7 +105,7 @@ class Johnson:
     @property
     def spread(self) -> Rational:
         """The largest eigenvalue once the mean over all members is taken away."""
-        return max(self.eigenvalues[1:])
+        return max(self.eigenvalues[1:], default=fmpq(0))
 
     @property
     def cross_predictability(self) -> Rational:
