@@ -1,10 +1,16 @@
-"""Fourier coefficients of symmetric functions on {-1,+1}^m, by Krawtchouk polynomials, exactly."""
+"""Fourier coefficients of symmetric functions on {-1,+1}^m, by Krawtchouk polynomials, exactly.
+
+Numbers of subsets in float64 too, by their logarithms.
+"""
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpz_poly
+from numpy.typing import ArrayLike
 
 from instances.threshold import Rational
 
@@ -52,3 +58,18 @@ def column(n: int, degree: int) -> list[int]:
         before, here = here, ((n - 2 * degree) * here - x * before) // (n - x)
         out.append(here)
     return out
+
+
+def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
+    """Compute ln C(n, k) in float64, minus infinity where k is not from 0 to n: of arrays as well.
+
+    >>> round(float(log_binomial(10, 3)), 9) == round(math.log(120), 9)
+    True
+    """
+    from scipy.special import gammaln
+
+    n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0.0)
+    found = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.where(inside, found, -np.inf)[()]

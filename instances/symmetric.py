@@ -32,7 +32,7 @@ from instances.coded import Coded
 from instances.errors import ToolkitError
 from instances.expression import profile, spelling
 from instances.family import Family, Hardness, Secret, require
-from instances.krawtchouk import coefficients
+from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
 from instances.layererror import Array, LayerError, counting_error, half_gap
 from instances.limits import require_memory
@@ -266,16 +266,14 @@ class Counting(HiddenSets, Coded):
     def prior(self) -> Array:
         """The mean of g(h) over all members, by the number of -1 in z_1 .. z_(d-1): (d,)."""
         # h is hypergeometric: m draws without replacement from d - 1 places, w of them -1.
-        from scipy.special import gammaln
-
         n, w = self.d - 1, np.arange(self.d)
         require_memory(64 * self.d * (self.m + 1) // 16, f"the mean member of {self.spec}")
         out = np.zeros(self.d)
         for h, value in enumerate(self._profile):
             fits = (w >= h) & (n - w >= self.m - h)
             v = w[fits].astype(np.float64)
-            logs = _log_binomial(gammaln, v, h) + _log_binomial(gammaln, n - v, self.m - h)
-            out[fits] += value * np.exp(logs - _log_binomial(gammaln, float(n), self.m))
+            logs = log_binomial(v, h) + log_binomial(n - v, self.m - h)
+            out[fits] += value * np.exp(logs - log_binomial(n, self.m))
         return out
 
     @cached_property
@@ -447,10 +445,6 @@ def log(value: Rational) -> float:
     2000.0
     """
     return math.log(int(value.p)) - math.log(int(value.q))
-
-
-def _log_binomial(gammaln: Any, top: Any, bottom: int) -> Any:
-    return gammaln(top + 1) - gammaln(bottom + 1) - gammaln(top - bottom + 1)
 
 
 def _power(value: Fraction) -> str:

@@ -33,7 +33,11 @@ def test_samples_go_to_attention_and_back_in_order(hardness):
     assert again.code == 0, again.err
     assert hardness("reduce", "attention-to-lwr", "second", "--out", "samples.npz").code == 1
     # The secret of the samples stands apart, where it is known.
-    assert json.loads(Path("samples.secret.json").read_text())["seed"] == 0
+    apart, part = (
+        json.loads(Path(p).read_text()) for p in ("samples.secret.json", "first/secret.json")
+    )
+    assert (apart["seed"], apart["secret"]) == (0, part["secret"])
+    assert apart["samples_sha256"] == read_samples(Path("samples.npz")).digest
     assert Path("samples.secret.json").stat().st_mode & 0o777 == 0o600
     assert not Path("again.secret.json").exists()
 

@@ -2,25 +2,24 @@
 
 import math
 from functools import partial
-from math import lgamma, log2
+from math import log2
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
 from hardness.cost.success import log_repetitions
+from instances.krawtchouk import log_binomial
 
 _MOST_BITS = 4096  # of a coordinate that label a table's entries
 
 
-def log2_binomial(n: float, k: float) -> float:
-    """Compute log2 of C(n, k).
-
-    >>> round(log2_binomial(10, 3), 9) == round(log2(120), 9)
-    True
-    """
-    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / math.log(2)
+def log2_binomial(n: ArrayLike, k: ArrayLike) -> Any:
+    """Compute log2 of C(n, k), minus infinity where k is not from 0 to n: of arrays as well."""
+    return log_binomial(n, k) / math.log(2)
 
 
 def brute_force(problem: Problem, setting: Setting) -> Estimate:

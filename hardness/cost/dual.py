@@ -29,8 +29,9 @@ from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, ndtri
+from scipy.special import ndtri
 
+from hardness.cost.combinatorial import log2_binomial
 from hardness.cost.problem import Law, Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import DEFAULT, Setting, log_delta
@@ -595,15 +596,6 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
         tries=log_repetitions(np.log(np.minimum(share[some], 1.0)), part),
         part=part,
     )
-
-
-def log2_binomial(n: ArrayLike, k: ArrayLike) -> Array:
-    """Compute log2 of C(n, k), -infinity where k is not from 0 to n."""
-    n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
-    inside = (k >= 0) & (k <= n)
-    k = np.where(inside, k, 0.0)
-    found = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)) / math.log(2)
-    return np.where(inside, found, -np.inf)
 
 
 def dual_mitm(problem: Problem, setting: Setting) -> Estimate:

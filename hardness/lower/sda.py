@@ -24,6 +24,7 @@ from hardness.check.kernel.hidden_sets import distances
 from hardness.lower.johnson import Johnson
 from hardness.lower.proof import Proof
 from hardness.lower.simplex import maximise
+from instances.krawtchouk import log_binomial
 from instances.symmetric import to_float
 from instances.threshold import Rational
 
@@ -155,10 +156,10 @@ class _Block:
         n, m = self.n, self.m
         i, r, weights, table = self._tables
         b = np.arange(m + 1)
-        logs = np.where(b >= j, _log_binomial(k, b) + _log_binomial(n - k, m - b), -np.inf)
+        logs = np.where(b >= j, log_binomial(k, b) + log_binomial(n - k, m - b), -np.inf)
         weight = np.exp(logs - logs.max())
         means = table @ (weight / weight.sum())
-        pairs = _log_binomial(k, r) + _log_binomial(n - k, i - r)
+        pairs = log_binomial(k, r) + log_binomial(n - k, i - r)
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.exp(2 * np.log(means) - pairs)
         return float(np.sum(weights * np.where(np.isfinite(pairs), terms, 0.0)))
@@ -173,16 +174,6 @@ class _Block:
         i, r, b = i[keep], r[keep], np.arange(self.m + 1)
         table = comb(b[None, :], r[:, None]) * comb(self.m - b[None, :], (i - r)[:, None])
         return i, r, weights[keep], table
-
-
-def _log_binomial(top: int, bottom: NDArray[np.int64]) -> NDArray[np.float64]:
-    """ln C(top, bottom) in float64, -inf where it is 0."""
-    from scipy.special import gammaln
-
-    inside = (bottom >= 0) & (bottom <= top)
-    safe = np.where(inside, bottom, 0).astype(np.float64)
-    logs = gammaln(top + 1.0) - gammaln(safe + 1) - gammaln(top - safe + 1)
-    return np.where(inside, logs, -np.inf)
 
 
 def _ceiling(value: Rational) -> int:

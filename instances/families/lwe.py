@@ -12,6 +12,11 @@ from instances.family import itself, require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.modular import Modular, Rounding
 
+_LABEL = (  # how labels follow from what is stored
+    "bit j of a token is 1 where coordinate j is -1; bits 1 {bits}; Y[l,0] = X[l,0] * {factor} "
+    "where z_0 = -1, code = {code}; else 0, as all other columns"
+)
+_A = "+ jL .. of X_1 xor X_2 are a_j"
 _SIZES = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",), "none": ()}
 
 
@@ -30,10 +35,8 @@ class Lwr(Modular):
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwr:n=8,q=16,p=2,secret=binary,h=4"
     about: ClassVar[str] = "learning with rounding: the top of <a, s> mod q, K + 2 heads"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; bits 1 + jL .. of X_1 xor X_2 are a_j; "
-        "Y[l,0] = X[l,0] * (1 - 2 code/(p - 1)) where z_0 = -1, code = floor(p <a,s> / q) mod p; "
-        "else 0, as all other columns"
+    label_text: ClassVar[str] = _LABEL.format(
+        bits=_A, factor="(1 - 2 code/(p - 1))", code="floor(p <a,s> / q) mod p"
     )
     assumed: ClassVar[str] = "the assumption that learning with rounding is hard [BPR12]"
     exact_text: ClassVar[str] = "with p = q linear algebra learns the labels, linear in s"
@@ -70,10 +73,8 @@ class Lwe(Modular):
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwe:n=8,q=17,sigma=1"
     about: ClassVar[str] = "learning with errors: <a, s> + e mod q, the layer is the mean"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; bits 1 + jL .. of X_1 xor X_2 are a_j, "
-        "mod q; Y[l,0] = X[l,0] * (2 code/q - 1) where z_0 = -1, code = <a,s> + e mod q; else 0, "
-        "as all other columns"
+    label_text: ClassVar[str] = _LABEL.format(
+        bits=f"{_A}, mod q", factor="(2 code/q - 1)", code="<a,s> + e mod q"
     )
     assumed: ClassVar[str] = "the assumption that learning with errors is hard [Regev05]"
 
@@ -136,9 +137,8 @@ class Lpn(Modular):
     name: ClassVar[str] = "lpn"
     example: ClassVar[str] = "lpn:n=32,noise=0.1"
     about: ClassVar[str] = "learning parity with noise, the secret dense or sparse"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; bits 1 .. of X_1 xor X_2 are a; Y[l,0] = "
-        "X[l,0] * (1 - 2 code) where z_0 = -1, code = <a,s> + e mod 2; else 0, as all other columns"
+    label_text: ClassVar[str] = _LABEL.format(
+        bits=".. of X_1 xor X_2 are a", factor="(1 - 2 code)", code="<a,s> + e mod 2"
     )
     assumed: ClassVar[str] = "the assumption that learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
@@ -180,10 +180,8 @@ class Window(Modular):
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "window:n=8,q=16,parts=4,secret=binary,h=4"
     about: ClassVar[str] = "whether <a, s> mod q falls into a window of Z_q"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; bits 1 + jL .. of X_1 xor X_2 are a_j; "
-        "Y[l,0] = X[l,0] * code where z_0 = -1, code = 1 if (<a,s> mod q) < q/parts; else 0, "
-        "as all other columns"
+    label_text: ClassVar[str] = _LABEL.format(
+        bits=_A, factor="code", code="1 if (<a,s> mod q) < q/parts"
     )
     assumed: ClassVar[str] = (
         "the assumption that learning with rounding is hard: a window is one part of it"

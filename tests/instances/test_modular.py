@@ -61,24 +61,6 @@ def test_the_real_layer_is_the_formula_with_one_head_a_step_and_two(n, q, p, kin
         assert used <= k + 2 <= layer.m == family.layer_heads
 
 
-def test_exhaustively_at_n_3_q_8():
-    family = parse("lwr:n=3,q=8,p=2")
-    z = np.array(list(itertools.product((1, -1), repeat=9)), np.int8)
-    x = np.ones((512, 2, 10), np.int8)
-    x[:, 1, 0] = -1
-    x[:, 1, 1:] = z
-    a = ((z == -1).reshape(512, 3, 3) * np.array([1, 2, 4])).sum(axis=2)
-    assert (family.vectors(tokens.pack(x)) == a).all()
-    for i, secret in enumerate(family.members()):
-        value = np.where(a @ np.array(secret) % 8 < 4, 1.0, -1.0)
-        assert (family.label(secret, x)[:, 0, 0] == value).all()
-        found = family.steps(secret)
-        assert np.abs(found(family.inner(secret, tokens.pack(x))) - value).max() <= 1e-12
-        assert len(found.a) + 2 <= family.layer_heads
-        if i % 40 == 0:
-            assert np.abs(family.layer(secret)(x)[:, 0, 0] - value).max() <= 1e-12
-
-
 @pytest.mark.parametrize("beta", [1, 2, 5, 40])
 @pytest.mark.parametrize(
     "spec",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from instances import AlreadyExists, DamagedFile, UsageError, parse
-from instances.samples import Samples, read_samples, samples, write_secret
+from instances.samples import Samples, read_samples, samples
 
 SPEC = "lwe:n=6,q=17,sigma=1"
 SPECS = [
@@ -315,16 +315,3 @@ def test_what_is_no_file_of_samples_is_refused(tmp_path):
     refuses(tmp_path / "x.dat", r"\.safetensors")
     for name in ("none.npz", "none.txt"):
         refuses(tmp_path / name, "does not exist")
-
-
-def test_the_secret_stands_apart(tmp_path):
-    instance = parse("lwe:n=6,q=17,alpha=0.05").instance(0)
-    found, path = samples(instance.examples(0, 50)), tmp_path / "s.json"
-    write_secret(path, found, instance.hidden.secret, seed=0)
-    assert path.stat().st_mode & 0o77 == 0
-    data = json.loads(path.read_text())
-    assert (tuple(data["secret"]), data["seed"]) == (instance.hidden.secret, 0)
-    found.save(tmp_path / "x.npz")
-    assert data["samples_sha256"] == read_samples(tmp_path / "x.npz").digest
-    with pytest.raises(UsageError):
-        write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
