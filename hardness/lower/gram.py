@@ -30,7 +30,7 @@ from instances.capabilities import (
 )
 from instances.coded import MOST_MEMBERS, Coded, FactorTables
 from instances.errors import TooLarge, ToolkitError, UsageError
-from instances.family import Family, HiddenSigns, Secret
+from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.modular import Modular, modulus, obstacle
 from instances.streams import BitStream, generator, key
@@ -314,10 +314,8 @@ def of_family(
     if members < 1:
         raise UsageError(f"--members {members} given: at least 1 is needed")
     require_gram(members if family.size is None else min(members, family.size))
-    if signs := HIDDEN_SIGNS.of(family):
-        return _of_signs(family, signs, different(family, members, seed, own), seed, stored)
-    if (coded := CODED.of(family)) is None:
-        return _of_layers(family, different(family, members, seed, own), seed, stored)
+    if (coded := CODED.of(family)) is None or HIDDEN_SIGNS.of(family):
+        return _of_real(family, different(family, members, seed, own), seed, stored)
 
     def draw(start: int, count: int) -> NDArray[Any]:
         words = stored(start, count) if stored else coded.inputs(seed, "verify", start, count)
@@ -326,7 +324,8 @@ def of_family(
     if sets := SCHEME.of(family) or (PROVED_AS.of(family) or (None,))[0]:
         return replace(of_sets(sets, different(family, members, seed, own), draw), spec=family.spec)
     if (forms := LINEAR_FORMS.of(family)) and not obstacle(forms):
-        return _of_forms(forms, independent(forms, members, seed, own), draw)
+        apart = different(family, members, seed, own, lambda s: representative(forms, s))
+        return _of_forms(forms, apart, draw)
     chosen = different(family, members, seed, own)
     if tables := FACTOR.of(family):
         return replace(enumerated(of_tables(tables, chosen)), draw=draw)
@@ -411,11 +410,33 @@ def of_tables(tables: FactorTables, members: tuple[Secret, ...]) -> Sample:
     return replace(sample, every=(sample.draw, 1 << tables.n))
 
 
-def _of_signs(
-    family: Family, signs: HiddenSigns, members: tuple[Secret, ...], seed: int, stored: Draw | None
-) -> Sample:
-    """Correlate hidden signs that examples show; given which are shown, products are bounded."""
-    dense = REAL_LABELS.need(family)
+def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Draw | None) -> Sample:
+    """Correlate the signs that examples show of members, or the outputs of layers.
+
+    Given which signs are shown products are bounded. Raises UsageError for outputs of which tokens
+    have no largest length.
+    """
+    dense, signs = REAL_LABELS.need(family), HIDDEN_SIGNS.of(family)
+    fresh = stored or (lambda start, count: dense.inputs(seed, "verify", start, count))
+    if signs is None:
+        longest = dense.reached[1].longest(dense.k)
+        if longest is None:
+            raise UsageError(
+                f"{family} given: labels of {dense.token_text} tokens have no bound, which the "
+                "confidence of a sampled mean needs: take tokens=boolean"
+            )
+        largest = math.sqrt(dense.k) * longest * max(map(dense.reach, members))
+        return Sample(
+            spec=family.spec,
+            members=members,
+            draw=fresh,
+            values=lambda x: np.stack(
+                [(dense.label(s, x) - dense.beside(s, x)).ravel() for s in members]
+            ),
+            ends=(-largest, largest),
+            columns=dense.k * dense.d,
+            where="tokens",
+        )
 
     def values(x: NDArray[Any]) -> NDArray[Any]:
         found = np.stack([signs(s, x).ravel() for s in members]).astype(np.float32)
@@ -427,7 +448,7 @@ def _of_signs(
         return found
 
     def draw(start: int, count: int) -> NDArray[Any]:
-        x = stored(start, count) if stored else dense.inputs(seed, "verify", start, count)
+        x = fresh(start, count)
         return np.asarray(x[(signs(members[0], x) != 0).any(axis=1)])
 
     return Sample(
@@ -439,33 +460,6 @@ def _of_signs(
         certified=family.sign_correlations(members),
         shown=True,
         where="tokens that show a hidden sign",
-    )
-
-
-def _of_layers(
-    family: Family, members: tuple[Secret, ...], seed: int, stored: Draw | None
-) -> Sample:
-    """Correlate the outputs of layers, where tokens have a largest length."""
-    dense = REAL_LABELS.need(family)
-    longest = dense.reached[1].longest(dense.k)
-    if longest is None:
-        raise UsageError(
-            f"{family} given: labels of {dense.token_text} tokens have no bound, which the "
-            "confidence of a sampled mean needs: take tokens=boolean"
-        )
-    largest = math.sqrt(dense.k) * longest * max(map(dense.reach, members))
-
-    def values(x: NDArray[Any]) -> NDArray[Any]:
-        return np.stack([(dense.label(s, x) - dense.beside(s, x)).ravel() for s in members])
-
-    return Sample(
-        spec=family.spec,
-        members=members,
-        draw=stored or (lambda start, count: dense.inputs(seed, "verify", start, count)),
-        values=values,
-        ends=(-largest, largest),
-        columns=dense.k * dense.d,
-        where="tokens",
     )
 
 
@@ -496,43 +490,44 @@ def of_members(family: Members, seed: int = 0) -> Sample:
 
 
 def different(
-    family: Family, members: int, seed: int, own: Secret | None = None
+    family: Family,
+    members: int,
+    seed: int,
+    own: Secret | None = None,
+    alike: Callable[[Secret], Secret] | None = None,
 ) -> tuple[Secret, ...]:
-    """Draw different secrets, `own` first; all of them where there are no more."""
-    rng = generator(seed, "members", family.spec)
-    wanted = members if family.size is None else min(members, family.size)
-    found: dict[Secret, None] = {own: None} if own else {}
-    for _ in range(_TRIES * wanted):
-        if len(found) >= wanted:
-            return tuple(found)[:wanted]
-        found[family.draw(rng)] = None
-    raise ToolkitError(
-        f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
-        "`draw` or `size`, or ask for fewer members"
-    )
+    """Draw different secrets, `own` first; all of them where there are no more.
 
-
-def independent(
-    family: Modular, members: int, seed: int, own: Secret | None = None
-) -> tuple[Secret, ...]:
-    """Draw members that are independent in pairs, `own` first, at most as many as asked for.
-
-    >>> from instances import parse
-    >>> len(independent(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=50, seed=0))
-    13
+    alike: what secrets have in common of which one is enough; how many of these there are is not
+    known, and all that many draws give are taken.
     """
     rng = generator(seed, "members", family.spec)
-    found: dict[Secret, Secret] = {representative(family, own): own} if own else {}
-    for _ in range(_CLASS_TRIES * members):
-        if len(found) >= members:
+    of = alike or tuple
+    wanted = members if alike or family.size is None else min(members, family.size)
+    found: dict[Secret, Secret] = {of(own): own} if own else {}
+    for _ in range((_CLASS_TRIES if alike else _TRIES) * wanted):
+        if len(found) >= wanted:
             break
         secret = family.draw(rng)
-        found.setdefault(representative(family, secret), secret)
-    return tuple(found.values())[:members]
+        found.setdefault(of(secret), secret)
+    if len(found) < wanted and not alike:
+        raise ToolkitError(
+            f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
+            "`draw` or `size`, or ask for fewer members"
+        )
+    return tuple(found.values())[:wanted]
 
 
 def representative(family: Modular, secret: Secret) -> Secret:
-    """Return what alike secrets have in common, and no others: a multiple with an entry of 1."""
+    """Return what alike secrets have in common, and no others: a multiple with an entry of 1.
+
+    The labels of secrets that are not alike are independent where a is uniform.
+
+    >>> from instances import parse
+    >>> family = parse("lwr:n=3,q=8,p=2,secret=ternary")
+    >>> len(different(family, 50, seed=0, alike=lambda secret: representative(family, secret)))
+    13
+    """
     m = modulus(family)
     unit = next(v for v in secret if math.gcd(v, m) == 1)
     return tuple(v * pow(unit, -1, m) % m for v in secret)
