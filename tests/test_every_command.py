@@ -63,7 +63,6 @@ EXAMPLES = (
     f"attack {LWE} --learner bruteforce --learner mlp:steps=2 --seeds 1 --jobs 1 --out attack.json",
     "attack lwe:n=6,q=31,error=cbd,eta=1 --learner trivial --learner mlp:steps=2 --seeds 1",
     "distinguish student:steps=20,rate=0.05 parity:d=8,m=2 --trials 2 --jobs 1 --out dist.json",
-    "pairtest parity:d=12,m=2,noise=0.1 --examples 40 --trials 40 --jobs 1 --out pair.json",
     "spectrum parity:d=8,m=2 --learner student:steps=20,rate=0.05 --out spectrum.json",
     "compare parity:m=2 --over d=6..10..2 --learner queries --learner elimination --seeds 2 "
     "--jobs 1 --out both",

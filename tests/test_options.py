@@ -97,10 +97,6 @@ def test_numbers_are_read_alike_everywhere():
     ("old", "new"),
     [
         (
-            "pairtest parity:d=12,m=2 --examples 40 --repetitions 20",
-            "pairtest parity:d=12,m=2 --examples 40 --trials 40",
-        ),
-        (
             "icl train --d 2 --n 4 --layers 1 --method adam --steps 2 --samples 8",
             "icl train --d 2 --n 4 --layers 1 --optimizer adam --steps 2 --samples 8",
         ),

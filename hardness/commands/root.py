@@ -26,7 +26,6 @@ GROUPS = {
         "learn": "runs.learn",
         "attack": "runs.attack",
         "distinguish": "runs.distinguish",
-        "pairtest": "runs.pairtest",
         "spectrum": "runs.spectrum",
     },
     "Both sides": {

@@ -11,7 +11,6 @@ import click
 from hardness.commands.options import (
     CHANCE,
     CONFIDENCE,
-    EXAMPLES,
     FILE,
     LEARNER,
     POSITIVE,
@@ -23,7 +22,6 @@ from hardness.commands.options import (
     emit,
     given_seed,
     go_on,
-    moved,
     progress,
     refuse_existing_output,
     resume_option,
@@ -252,50 +250,6 @@ def distinguish(
             progress=bar,
         )
     emit(output, found.to_dict(), distinction_words(found), table=found)
-
-
-@click.command(short_help="The two-sample statistic against its prediction.")
-@spec_argument
-@click.option(
-    "--examples",
-    type=POSITIVE,
-    required=True,
-    help=f"{EXAMPLES}: informative ones (z_0 = -1), in each play.",
-)
-@click.option("--trials", type=Whole(min=20), default=2000, show_default=True, help=f"{TRIALS}.")
-@click.option("--repetitions", type=Whole(min=10), hidden=True)
-@click.option("--level", type=POSITIVE, help="Degree of the statistic.  [default: the best one]")
-@shared("seed", "jobs", "force", "quiet", out=FILE)
-def pairtest(
-    output: SimpleNamespace,
-    spec: str,
-    examples: int,
-    trials: int,
-    repetitions: int | None,
-    level: int | None,
-) -> None:
-    """Play sum_ij y_i y_j K(distance) with members and with coins, beside its exact advantage."""
-    from hardness.report.pairtest import pair_words
-    from hardness.runs import pair_test
-    from instances.spec import parse
-
-    refuse_existing_output(output)
-    if repetitions:
-        moved("--repetitions N", "--trials 2N")
-        trials = 2 * repetitions
-    if trials % 2:
-        raise click.UsageError(f"--trials {trials} given: an even number is needed")
-    with progress(trials, "playing", output) as bar:
-        found = pair_test(
-            parse(spec),
-            examples,
-            trials // 2,
-            output.seed,
-            level=level or 0,
-            jobs=output.jobs,
-            progress=bar,
-        )
-    emit(output, found.to_dict(), pair_words(found))
 
 
 @click.command(short_help="Look for the secret, over seeds.")

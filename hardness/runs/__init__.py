@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
     from hardness.runs.paired import Paired, paired
-    from hardness.runs.pairtest import PairTest, pair_test
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.spectrum import Attempt, Spectra, spectra
@@ -37,7 +36,6 @@ __all__ = [
     "DescentStudy",
     "Distinction",
     "Game",
-    "PairTest",
     "Paired",
     "Risk",
     "Run",
@@ -53,7 +51,6 @@ __all__ = [
     "distinguish",
     "learn_once",
     "measure",
-    "pair_test",
     "paired",
     "play",
     "read_comparison",

@@ -1,9 +1,8 @@
 """The two-sample test: kernel, moments, both worlds, and the learner that scores coordinates."""
 
 import itertools
-import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,17 +13,16 @@ from hardness.lower.named.members import Unknown
 from hardness.lower.named.ratio import Ratio
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.report.pairtest import pair_words
-from hardness.runs import pair_test
-from hardness.runs.pairtest import Coins
 from hardness.runs.run import attempt, run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.pairs import pairs_cost, success, tables
 from hardness.upper.signs import signs
-from instances import ToolkitError, UsageError, parse
-from instances.integers import bernoulli
+from instances import ToolkitError, parse
+from instances.coded import CodedExamples
+from instances.integers import Integers, bernoulli
 from instances.krawtchouk import column, krawtchouk
-from instances.symmetric import to_float
+from instances.streams import BitStream, key
+from instances.symmetric import Symmetric, to_float
 from instances.tokens import pack
 
 FAMILIES = [  # with levels at which they have a part
@@ -92,32 +90,12 @@ def test_moments_by_summing_over_all_tokens_and_signs(spec, level):
     value = np.array([1 if v == high else -1 for v in family.values])
     plus = (1 + fade * value[(z[:, : family.m] < 0).sum(axis=1)]) / 2  # Pr[s = 1 | z]
     first = plus * (1 - mu) - (1 - plus) * (1 + mu)
-    square = plus * (1 - mu) ** 2 + (1 - plus) * (1 + mu) ** 2
     assert first.mean() == pytest.approx(0, abs=1e-12)
     points = len(z)
     mean = first @ kernel @ first / points**2
-    pair = square @ kernel**2 @ square / points**2 - mean**2
-    shared = (square * (kernel @ first / points) ** 2).mean() - mean**2
-    for count in (2, 3, 50):
-        pairs = math.comb(count, 2)
-        variance = pairs * (pair + 2 * (count - 2) * shared)
-        coins = pairs * (1 - mu**2) ** 2 * (kernel**2).mean()
-        assert to_float(statistic.mean(count)) == pytest.approx(pairs * mean)
-        assert to_float(statistic.member_variance(count)) == pytest.approx(variance)
-        assert to_float(statistic.null_variance(count)) == pytest.approx(coins)
-        assert statistic.advantage(count) == pytest.approx(pairs * mean / coins**0.5)
-
-
-@pytest.mark.parametrize(("spec", "level"), FAMILIES)
-def test_what_all_members_share_is_their_mean_over_members(spec, level):
-    """<f_S, mean over members> over <f_S, f_S> at a level, for every S."""
-    family = parse(spec)
-    z = cube(family.d - 1)
-    sets = itertools.combinations(range(family.d - 1), family.m)
-    h = np.array([(z[:, list(s)] < 0).sum(axis=1) for s in sets])
-    parts = np.array([float(v) for v in family.values])[h] @ characters(z, level) / len(z)
-    found = parts @ parts.mean(axis=0) / (parts**2).sum(axis=1)
-    assert found == pytest.approx(to_float(PairStatistic.of(family, level).shared))
+    coins = (1 - mu**2) ** 2 * (kernel**2).mean()
+    assert to_float(statistic.edge * statistic.inside) == pytest.approx(mean)
+    assert to_float(statistic.strength) == pytest.approx(mean**2 / coins)
 
 
 @pytest.mark.parametrize("spec", ["parity:d=100,m=4,noise=0.1", "parity:d=24,m=3"])
@@ -129,61 +107,6 @@ def test_the_square_of_the_advantage_is_a_step_of_the_low_degree_ratio(spec):
         for degree in (2 * family.m + 1, 2 * family.m + 2)
     )
     assert math.comb(200, 2) * PairStatistic.of(family).strength == high - low > 0
-
-
-@pytest.mark.parametrize(
-    ("spec", "opened", "level"),
-    [
-        ("parity:d=24,m=3", 150, 0),
-        ("parity:d=21,m=2,noise=0.3", 200, 0),
-        ("profile:g=majority,d=40,m=5,noise=0.1", 80, 1),
-        ("profile:g=threshold(1),d=20,m=3,noise=0.05", 100, 2),
-    ],
-)
-def test_the_advantage_is_met_within_a_fifth(spec, opened, level):
-    found = pair_test(parse(spec), opened, 500, level=level)
-    assert found.predicted > 1
-    assert abs(found.ratio - 1) < 0.2
-    assert 0 < found.standard_error < 0.09 * found.predicted
-    assert abs(found.advantage - found.predicted) < 4 * found.standard_error
-    assert found.coins.var() == pytest.approx(to_float(found.null_variance), rel=0.2)
-    assert found.members.var() == pytest.approx(to_float(found.member_variance), rel=0.2)
-    assert abs(found.coins.mean()) < 4 * (to_float(found.null_variance) / 500) ** 0.5
-
-
-def test_the_game_does_not_depend_on_workers_and_reads_as_json():
-    family = parse("profile:g=majority,d=12,m=3,noise=0.1")
-    one, two = (pair_test(family, 30, 60, seed=3, jobs=jobs) for jobs in (1, 2))
-    assert (one.members == two.members).all()
-    assert (one.coins == two.coins).all()
-    data = json.loads(json.dumps(one.to_dict(), allow_nan=False))
-    assert data == two.to_dict()
-    assert data["predicted"]["shared"] == "3/11"
-    assert data["measured"]["interval"][0] < data["measured"]["advantage"]
-    assert one.advantage != pair_test(family, 30, 60, seed=4).advantage
-    said = pair_words(one)
-    assert "27.3% of the members' mean is shared" in said
-    assert f"{one.predicted:.4g}, exactly" in said
-    assert "over 20 % off" in pair_words(replace(one, predicted=2 * one.advantage))
-
-
-@pytest.mark.parametrize(
-    ("spec", "arguments", "word"),
-    [
-        ("nice:m=2,k=2,d=6", {}, "lacks `scheme`"),
-        ("profile:g=parity+0.1*majority,d=9,m=2", {}, "two-valued"),
-        ("parity:d=9,m=3", {"level": 2}, "coefficients at 3"),
-        ("parity:d=9,m=3", {"opened": 1}, "at least 2"),
-        ("parity:d=9,m=3", {"repetitions": 9}, "9 repetitions given: 10 to"),
-        ("parity:d=9,m=3", {"opened": 10**9}, "ask for fewer"),
-        ("parity:d=2,m=1", {"opened": 2, "seed": 770}, "no deviation"),
-        ("parity:d=9999,m=120", {}, "beyond float64"),
-        ("parity:d=1000000000,m=1", {"opened": 10}, "at most 100000 here"),
-    ],
-)
-def test_what_cannot_be_tested_is_refused(spec, arguments, word):
-    with pytest.raises(UsageError, match=word):
-        pair_test(parse(spec), **{"opened": 20, "repetitions": 10, **arguments})
 
 
 def learned(learner, spec, seed=0, **budget):
@@ -250,6 +173,21 @@ def test_it_fails_well_below_its_prediction_and_says_so():
     missed = [found for found in outcomes if not found.secret_recovered]
     assert {found.outcome for found in missed} == {Outcome.EXAMPLES_SPENT}
     assert all("claimed_secret" not in found.details for found in missed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coins:
+    """Tokens of a family whose codes, where a label is unknown, are draws of `coins`."""
+
+    family: Symmetric
+    seed: int
+    coins: Integers
+
+    def examples(self, start, count):
+        words = self.family.inputs(self.seed, "examples", start, count)
+        drawn = self.coins.draw(BitStream(key(self.seed, "coins", "examples")).words(start, count))
+        codes = np.where(self.family.open(words), drawn, 0).astype(self.family.code_type)
+        return CodedExamples(family=self.family, words=words, codes=codes)
 
 
 @pytest.mark.parametrize(
