@@ -4,6 +4,7 @@ A member is a layer of random weights, whose secret is what these are drawn from
 unless a family says what else it is. Label noise is normal with mean 0, independent in every entry.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -213,14 +214,11 @@ class Dense(Family):
         x = np.empty(shape, np.int8 if self.tokens == "boolean" else np.float64)
         y = np.empty(shape)
         # Products of matrices round by their shapes: whole blocks give the same bits for any cut.
-        for first in range(start - start % _BLOCK, start + count, _BLOCK):
+        for first, inner, outer in _blocks(start, start + count, _BLOCK):
             drawn = self.inputs(seed, axis, first, _BLOCK)
-            low, high = max(start, first), min(start + count, first + _BLOCK)
-            inner, outer = slice(low - first, high - first), slice(low - start, high - start)
-            x[outer] = drawn[inner]
-            y[outer] = self.label(secret, drawn)[inner]
+            x[outer], y[outer] = drawn[inner], self.label(secret, drawn)[inner]
             if self.noise:
-                y[outer] = self.disturbed(x[outer], y[outer], noise, low)
+                y[outer] = self.disturbed(x[outer], y[outer], noise, first + inner.start)
         return DenseExamples(family=self, values=x, labels=y)
 
     def disturbed(
@@ -240,13 +238,11 @@ class Dense(Family):
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
     ) -> NDArray[np.float64]:
         """Evaluate the labels of chosen tokens, in whole blocks by their places, and add noise."""
-        y, stop = np.empty(x.shape), start + len(x)
-        for first in range(start - start % _ASKED, stop, _ASKED):
-            low, high = max(start, first), min(stop, first + _ASKED)
-            outer = slice(low - start, high - start)
+        y = np.empty(x.shape)
+        for _, inner, outer in _blocks(start, start + len(x), _ASKED):
             block = np.repeat(x[outer][:1], _ASKED, axis=0)
-            block[low - first : high - first] = x[outer]
-            y[outer] = self.label(secret, block)[low - first : high - first]
+            block[inner] = x[outer]
+            y[outer] = self.label(secret, block)[inner]
         if self.noise:
             y = self.disturbed(x, y, BitStream(key(seed, "noise", "values")), start)
         return y
@@ -273,6 +269,13 @@ class Dense(Family):
             raise ValueError("has labels that are not finite")
         values = tokens.unpack(given, self.d) if packed else given
         return DenseExamples(family=self, values=values, labels=y)
+
+
+def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, slice, slice]]:
+    """Cover start .. stop-1 by whole blocks: the first of each, what is in it, and its place."""
+    for first in range(start - start % size, stop, size):
+        low, high = max(start, first), min(stop, first + size)
+        yield first, slice(low - first, high - first), slice(low - start, high - start)
 
 
 def row_reach(layer: AttentionLayer) -> float:

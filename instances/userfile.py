@@ -145,17 +145,16 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr), np.errstate(all="ignore"):
             yield
     except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [f.lineno for f in frames if f.filename in _paths()]
-        line = f", in line {own[-1]}" if own else ""
-        if isinstance(error, SyntaxError) and error.lineno:
-            line = f", in line {error.lineno}"
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in _paths()]
+        number, said = own[-1].lineno if own else None, str(error)
+        if isinstance(error, SyntaxError):
+            number, said = error.lineno or number, error.msg
         said = " ".join(said.split())[:200]
         extra = advice(error.name or "") if isinstance(error, ModuleNotFoundError) else None
         said += f": {extra}" if extra else ""
         said += f"; {hint}" if hint and isinstance(error, TypeError | ValueError) else ""
         reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        line = f", in line {number}" if number else ""
         raise UsageError(f"{reason} ({what}{line})") from error
 
 
