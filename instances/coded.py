@@ -5,7 +5,7 @@ levels, where it says anything: its code.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -99,6 +99,7 @@ class Coded(Family):
     )
 
     coded = itself
+    token_text: ClassVar[str] = "boolean"
 
     @property
     def factor(self) -> "FactorTables | None":
@@ -122,11 +123,6 @@ class Coded(Family):
     def default_learners(self) -> tuple[str, ...]:
         """Those that need to know nothing more of the labels."""
         return ("queries", "elimination", "lowdegree", "student")
-
-    @property
-    def token_text(self) -> str:
-        """Uniform on -1 and +1."""
-        return "boolean"
 
     @property
     def bytes_per_example(self) -> int:
@@ -478,19 +474,10 @@ class FactorTables:
         """The number of coordinates of z that the factor depends on: d - 1."""
         return self.family.d - 1
 
-    @property
-    def size(self) -> int | None:
-        """The number of members."""
-        return self.family.size
-
-    def members(self) -> Iterator[Secret] | None:
-        """List the secrets of all members, or None where that is not known how."""
-        return self.family.members()
-
     def listed(self, most: int) -> tuple[Secret, ...]:
         """List the secrets of all members; raises UsageError for more than `most`."""
-        size = self.size
-        found = self.members() if size is not None and size <= most else None
+        size = self.family.size
+        found = self.family.members() if size is not None and size <= most else None
         if found is None or size is None:
             raise UsageError(
                 f"{self.family.spec[:200]} given: up to {most} members are enumerated, which "

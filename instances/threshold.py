@@ -119,17 +119,6 @@ def solve_log(
     return a, float(a.sum()) - kappa
 
 
-def response(
-    a: NDArray[np.float64], log_u: NDArray[np.float64], log_x: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Evaluate sum_i a_i (x - u_i)/(x + u_i) = sum_i a_i tanh((ln x - ln u_i)/2) in float64.
-
-    >>> response(np.array([-2.0]), np.log([3.0]), np.log([1.0, 9.0])).round(12).tolist()
-    [1.0, -1.0]
-    """
-    return np.asarray(np.tanh((log_x[:, None] - log_u[None, :]) / 2) @ a)
-
-
 def _product(factors: Any) -> Rational:
     out = fmpq(1)
     for factor in factors:

@@ -280,7 +280,7 @@ def _of_member(tables: FactorTables, secret: Secret) -> _Function:
     except ToolkitError as error:
         pairs = str(error), str(error)
     return _Function(
-        size=tables.size,
+        size=tables.family.size,
         mean=fmpq(int(sums[0]), unit << n),
         used=[family.levels[i] for i in there],
         weights=[fmpq(v, scale) for v in _squares(sums)],

@@ -109,7 +109,7 @@ class Listed:
         if (reason := unlisted(family)) is not None:
             raise UsageError(reason)
         tables = FACTOR.need(family)
-        self.family, size = tables.family, tables.size or 0
+        self.family, size = tables.family, tables.family.size or 0
         self.secrets = tables.listed(size)
         require_memory(
             2 * self.family.code_type.itemsize * size << tables.n, f"the members of {family}"
@@ -192,11 +192,11 @@ def unlisted(family: Family) -> str | None:
     tables = FACTOR.of(family)
     if tables is None:
         return FACTOR.missing(family)
-    if tables.members() is None or tables.size is None:
+    if family.members() is None or family.size is None:
         return f"{family.name} given: its members cannot be listed: give the family `members`"
-    if tables.size << tables.n > _LISTED:
+    if family.size << tables.n > _LISTED:
         return (
-            f"{family} has {tables.size} members on 2^{tables.n} points: at most 2^27 values "
+            f"{family} has {family.size} members on 2^{tables.n} points: at most 2^27 values "
             "are followed one by one"
         )
     return None

@@ -250,7 +250,7 @@ def test_the_factor_of_a_label_is_a_family_of_functions(spec):
     data = json.loads(json.dumps(certify_finite(of_family(built_in)).to_dict()))
     assert data["about"]["spec"].startswith(f"factors:d=7,members={built_in.size},sha256=")
     assert data["about"]["names"][:2] == [
-        ",".join(map(str, secret)) for secret in itertools.islice(built_in.factor.members(), 2)
+        ",".join(map(str, secret)) for secret in itertools.islice(built_in.members(), 2)
     ]
     check(data)
     z = np.array(list(itertools.product((1, -1), repeat=6)))
@@ -259,7 +259,7 @@ def test_the_factor_of_a_label_is_a_family_of_functions(spec):
             np.array([float(v) for v in built_in.values])[
                 (z[:, [j - 1 for j in secret]] < 0).sum(axis=1)
             ]
-            for secret in built_in.factor.members()
+            for secret in built_in.members()
         ]
     )
     direct = claims(made(table))

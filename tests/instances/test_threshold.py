@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from instances import UsageError
 from instances.families.parity import signs
 from instances.symmetric import exact_heads, to_float
-from instances.threshold import rational, response, solve, solve_log
+from instances.threshold import rational, solve, solve_log
 
 
 def evaluate(a, u, x):
     return sum((b * (x - v) / (x + v) for b, v in zip(a, u, strict=True)), fmpq(0))
+
+
+def response(a, log_u, log_x):
+    return np.tanh((log_x[:, None] - log_u) / 2) @ a
 
 
 def geometric(m, rho):

@@ -62,7 +62,7 @@ class Unknown(ABC):
             if found is not None:
                 return found
         factor = FACTOR.of(family)
-        if factor is not None and factor.size and factor.size <= finite.MOST_MEMBERS:
+        if factor is not None and family.size and family.size <= finite.MOST_MEMBERS:
             return ListedMembers.of_source(of_family(family))
         raise NoClaim(
             f"no claim: {family.name} given: bounds on named learners are about parity and "
