@@ -21,8 +21,8 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -40,13 +40,9 @@ from scipy.special import roots_gegenbauer as gauss_gegenbauer
 from scipy.stats import beta
 
 from hardness.check import check, kernel
-from hardness.lower import BoundParameters, certify
-from hardness.lower.finite import How, certify_finite, read_source
-from hardness.lower.finite import certificate as finite_maker
-from hardness.lower.finite.certificate import digest_of
-from hardness.lower.finite.gram import enumerate_products
-from hardness.lower.finite.known import Spread
-from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
+from hardness.lower import BoundParameters, certify, listed
+from hardness.lower.listed import certify_listed, digest_of
+from hardness.lower.members import read_members
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -61,9 +57,8 @@ from hardness.oracles import Budget, Character
 from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
 from hardness.oracles.budget import Meter
 from hardness.oracles.query import Pool, Query
-from instances import AttentionLayer, parse, save_layer
+from instances import parse
 from instances.errors import DamagedFile, Refuted, ToolkitError, Undecided
-from instances.streams import generator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -127,7 +122,7 @@ d = 3
 signs = [lambda x: x[:, 0], lambda x: x[:, 1], lambda x: x[:, 0] * x[:, 2],
          lambda x: np.sign(x.sum(axis=1)), lambda x: x[:, 0] * x[:, 1]]
 whole = [lambda x: x[:, 0], lambda x: x.sum(axis=1), lambda x: 2 * x[:, 1] + 1, lambda x: x[:, 2]]
-smooth = [lambda x: np.tanh(x.sum(axis=1)), lambda x: np.exp(x[:, 0] / 3.0), lambda x: x[:, 2]]
+pairs = [lambda x: x[:, 0] / 2, lambda x: x[:, 1] * x[:, 2] / 2, lambda x: (x[:, 0] == x[:, 1]) + 1]
 """
 
 
@@ -158,9 +153,7 @@ def genuine() -> list[Genuine]:
                 continue
             found.append((f"{family.name} {asked.about}", named.to_dict()))
     found += [("laws", data) for data in _laws()]
-    for data in _finite():
-        proven = data["format"] == kernel.FORMAT
-        found.append(("listed" if proven else data["spec"].partition(":")[0], data))
+    found += [("listed", data) for data in _listed()]
     return [Genuine(kind=kind, data=json.loads(json.dumps(data))) for kind, data in found]
 
 
@@ -178,32 +171,20 @@ def _laws() -> Iterator[Json]:
             yield proof.certificate(members, laws, *bounds).to_dict()
 
 
-def _finite() -> Iterator[Json]:
-    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        here = Path(name)
-        mine, specs, folder = here / "mine.py", here / "some.specs", here / "layers"
+def _listed() -> Iterator[Json]:
+    """Functions by bits and by values, less their mean, of one norm and of others."""
+    with tempfile.TemporaryDirectory() as name:
+        mine = Path(name) / "mine.py"
         mine.write_text(FUNCTIONS)
-        specs.write_text("parity:d=4,m=2\nprofile:g=majority,d=4,m=2\n")
-        folder.mkdir()
-        rng = generator(0, "layers")
-        for i in range(3):
-            theta, w = rng.normal(size=(2, 1, 2, 2))
-            save_layer(folder / f"{i}.npz", AttentionLayer(theta=theta, w=w))
-        for source, how in (
-            (f"{mine}:signs", How()),
-            (f"{mine}:signs", How(centred=True)),
-            (f"{mine}:whole", How(centred=True)),
-            (f"{mine}:smooth", How()),
-            (f"{mine}:signs", How(method="sampling", samples=2000, steps=0)),
-            (str(folder), How(centred=True)),
-            (str(specs), How()),
-            (str(specs), How(centred=True)),
-        ):
-            yield certify_finite(read_source(source), how=how).to_dict()
-        without = stack.enter_context(patch.object(finite_maker, "enumerate_products"))
-        without.side_effect = lambda *given: replace(enumerate_products(*given), tables=None)
-        for members in ("whole", "signs"):
-            yield certify_finite(read_source(f"{mine}:{members}")).to_dict()
+        for members in ("signs", "whole", "pairs"):
+            for centred in (False, True):
+                source = read_members(f"{mine}:{members}")
+                assert source is not None
+                yield certify_listed(source, centred=centred).to_dict()
+        with patch.multiple(listed, MOST_FACTORED=0):  # by weights, and as given
+            source = read_members(f"{mine}:signs")
+            assert source is not None
+            yield certify_listed(source, BoundParameters(vstat=1000)).to_dict()
 
 
 def _transcripts() -> Iterator[Json]:
@@ -354,15 +335,11 @@ def changes(value: Any) -> dict[str, Change]:
 def resealed(data: Json, named: bool = True) -> Json:
     """Make all digests fit: of the whole, and that in the name of a finite family."""
     body = {k: v for k, v in data.items() if k != "digest"}
-    evidence = body.get("evidence")
-    if named and isinstance(evidence, dict) and "basis" in evidence:
-        given = evidence.get("given")
-        if isinstance(given, dict) and "specs" in given:
-            lines = "\n".join(map(str, given["specs"] if isinstance(given["specs"], list) else []))
-            digest = hashlib.sha256(lines.encode()).hexdigest()
-        else:
-            digest = digest_of(given, evidence.get("tables"))
-        body["spec"] = body["spec"].rpartition("=")[0] + "=" + digest
+    about, problem = body.get("about"), body.get("problem")
+    if named and isinstance(about, dict) and isinstance(problem, dict) and "names" in about:
+        with suppress(LookupError):
+            digest = digest_of(about["names"], problem)
+            about["spec"] = str(about["spec"]).rpartition("=")[0] + "=" + digest
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
 
@@ -376,18 +353,16 @@ def falsehood(data: Json) -> str | None:
         return _false_transcript(data)
     if data["format"] == kernel.FORMAT:
         return _false_proof(data)
-    finite = "basis" in data["evidence"]
     if "heads" in data["evidence"] and not _computed(data["spec"], data["evidence"]["heads"]):
         return "the heads do not compute the labels"
     for claim in data["claims"]:
-        truth = _finite_truth(data, claim) if finite else _named_truth(data["spec"], claim)
-        low, high = truth
+        low, high = _named_truth(data["spec"], claim)
         value, upper = Fraction(claim["value"]), claim["parameters"].get("upper")
         less = claim["quantity"].endswith("-success")  # at most so much: less claims more
         more = value < low if less else value > low
         if more or (upper is not None and Fraction(upper) < high):
             return f"{claim['quantity']} is claimed as {value}, it is {low}"
-        exact = claim["quantity"] in _EXACT and not finite
+        exact = claim["quantity"] in _EXACT
         if exact and value != low:
             return f"{claim['quantity']} is claimed as {value}, it is {low} exactly"
     return None
@@ -915,22 +890,106 @@ def _orthogonal(text: str) -> int | None:
 
 
 class _Listed:
-    """Listed functions, by all sets of them."""
+    """Listed functions, at all points of the signs that they depend on, and by all sets of them."""
 
     def __init__(self, problem: Json) -> None:
-        n = problem["signs"]
-        rows = [
-            int(t, 16).to_bytes(max(1, (1 << n) // 8), "little").hex() for t in problem["tables"]
-        ]
-        tables = {"encoding": "bits", "rows": rows}
-        self.evidence = {"basis": "tables", "given": {"n": n}, "tables": tables, "centred": False}
+        tables, n = problem["tables"], problem["signs"]
+        if isinstance(tables[0], str):
+            octets = [int(t, 16).to_bytes(max(1, 1 << n >> 3), "little") for t in tables]
+            bits = np.unpackbits(np.array([[*row] for row in octets], np.uint8), axis=1,
+                                 bitorder="little")[:, : 1 << n]  # fmt: skip
+            rows = 1 - 2 * bits.astype(np.int64)
+        else:
+            used = sorted({j for on, _ in tables for j in on})
+            points = list(itertools.product((0, 1), repeat=len(used)))
+            rows = np.array([
+                [values[sum(p[used.index(j)] << k for k, j in enumerate(on))] for p in points]
+                for on, values in tables
+            ], object)  # fmt: skip
+        self.rows, self.given, count = rows, problem["given"] or [None, None], len(rows)
+        self.two = bool((abs(rows) == 1).all())
+        self.plain = self._correlations(rows)
+        if problem["centred"]:
+            rows = count * rows - rows.sum(axis=0)
+        gram = [[int(v) for v in row] for row in rows @ rows.T]
+        self.squares = [[Fraction(v * v, gram[i][i] * gram[j][j]) for j, v in enumerate(row)]
+                        for i, row in enumerate(gram)]  # fmt: skip
+        self.sizes = np.sqrt(np.array(self.squares, float))
+        if not self.two:
+            self.plain = self._correlations(rows)
+
+    @staticmethod
+    def _correlations(rows: np.ndarray) -> np.ndarray:
+        gram = (rows @ rows.T).astype(float)
+        return gram / np.sqrt(np.outer(np.diagonal(gram), np.diagonal(gram)))
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
-        data, claim = (
-            {"evidence": self.evidence, "spec": ""},
-            {"quantity": name, "parameters": terms},
-        )
-        return _finite_truth(data, claim)
+        """The value, at most, and its upper end, at least."""
+        size = len(self.squares)
+        if name == "sq-dimension":
+            found = _dimension(self.squares)
+            return found, found
+        if name.startswith("sda-"):
+            found = _sda(self.sizes, name, Fraction(terms["gamma"]))
+            return found, found
+        if name in ("largest-correlation", "average-correlation"):
+            off = self.sizes - np.eye(size)
+            mean = float(off.max() if name[0] == "l" else self.sizes.mean())
+            return mean, mean
+        away = np.eye(size) - 1 / size
+        less = away @ self.plain @ away
+        top = self._top(less, 0)
+        room = np.diagonal(less).min() - float(Fraction(terms["risk"])) * np.diagonal(less).mean()
+        right = min(size, math.floor(top / room * (1 + 1e-12))) if room > 0 else size
+        wanted = Fraction(terms.get("success", 1)) * size
+        if name == "information-floor":
+            floor = next(n for n in range(size + 1) if max(right, 1) * 2**n >= wanted)
+            return floor, floor
+        if name.startswith("vstat"):
+            t = int(terms["t"])
+            moves = min(t * t * top / 4, 3 * t * self._weighted() / 2 if self.two else math.inf)
+        else:
+            moves = top / float(Fraction(terms["tau"])) ** 2
+        cap = math.floor(moves * (1 + 1e-12))
+        if name.endswith("-success"):
+            return (1.0 if cap else right / size), 0.0
+        found = max(0, math.ceil((wanted - right) / cap)) if cap else math.inf
+        return found, found
+
+    def _top(self, matrix: np.ndarray, which: int) -> float:
+        if self.given[which]:  # claims are then about members that have no larger one
+            return float(Fraction(self.given[which]))
+        return float(np.linalg.eigvalsh(matrix)[-1])
+
+    def _weighted(self) -> float:
+        mean = self.rows.mean(axis=0)
+        told = np.abs(mean) < 1
+        less = (self.rows - mean)[:, told] / np.sqrt(1 - np.abs(mean[told]))
+        return self._top(less @ less.T / self.rows.shape[1], 1)
+
+
+def _dimension(squares: list[list[Fraction]]) -> int:
+    """The largest k with k members that are within 1/k of each other."""
+    for k in range(len(squares), 1, -1):
+        near = np.array([[v * k * k <= 1 for v in row] for row in squares])
+        for chosen in itertools.combinations(range(len(squares)), k):
+            if all(near[i, j] for i, j in itertools.combinations(chosen, 2)):
+                return k
+    return 1
+
+
+def _sda(sizes: np.ndarray, name: str, gamma: Fraction) -> int:
+    """By all sets of members, or by the closest pairs."""
+    size, most = len(sizes), float(gamma) + 1e-12
+    if name == "sda-pair-events":
+        worst = np.sort(sizes.ravel())[::-1].cumsum() / np.arange(1, size**2 + 1)
+        held = [q for q in range(1, size + 1) if worst[-(-(size**2) // q**2) - 1] <= most]
+        return max(held, default=0)
+    bad = 0
+    for k in range(1, size + 1):
+        for chosen in itertools.combinations(range(size), k):
+            bad = k if sizes[np.ix_(chosen, chosen)].mean() > most else bad
+    return (size - 1) // bad if bad else size
 
 
 def _named_truth(spec: str, claim: Json) -> tuple[Fraction, Fraction]:
@@ -988,170 +1047,6 @@ def _made(
     family, goal = parse(spec), BoundParameters(**words)
     made = certify(family, goal) if asked is None else certify_named(family, [asked], goal)
     return tuple((c.quantity, c.value, c.parameters) for c in made.claims)
-
-
-def _finite_truth(data: Json, claim: Json) -> tuple[Fraction, Fraction]:
-    """By all sets of members, of functions on all points or of what is given."""
-    squares, radius = _squares(data["evidence"], data["spec"])
-    size, name, given = len(squares), claim["quantity"], claim["parameters"]
-    sizes = np.sqrt(np.array([[float(v) for v in row] for row in squares]))
-    if name == "sq-dimension":
-        return (
-            Fraction(_dimension(squares, sizes, radius)),
-            Fraction(_dimension(squares, sizes, -radius)),
-        )
-    slack = Fraction(radius) + Fraction(1, 10**11)
-    if name.startswith("sda-"):
-        found = Fraction(_sda(squares, name, Fraction(given["gamma"])))
-        return found, found
-    if "queries" in name or "success" in name or "floor" in name:
-        signs = _signs(data["evidence"])
-        spread = Spread.of(_signed(data["evidence"], sizes) if signs is None else signs, radius)
-        right = min(spread.right_about(Fraction(given["risk"]), size), size)
-        if name == "information-floor":
-            wanted = Fraction(given["success"]) * size
-            floor = Fraction(next(n for n in range(size) if right * 2**n >= wanted))
-            return floor, floor
-        if name.startswith("vstat"):
-            cap = _vstat_cap(data["evidence"], spread, int(given["t"]))
-        else:
-            cap = spread.cap(Fraction(given["tau"]))
-        share = Fraction(right, size)
-        if name.endswith("-success"):
-            return (Fraction(1) if cap else share), Fraction(0)
-        found = closed.least_queries(cap, (Fraction(given["success"]) - share) * size)
-        assert found is not None, "no number of queries is enough"
-        return Fraction(found), Fraction(found)
-    off = sizes - np.diag(np.diagonal(sizes))
-    mean = float(off.max()) if name == "largest-correlation" else float(sizes.mean())
-    return Fraction(mean) + slack, Fraction(mean) - slack
-
-
-def _signs(evidence: Json) -> Any:
-    """The correlations of members that are -1 and +1, as they are; None for others."""
-    given = evidence["given"]
-    bits = evidence["basis"] == "tables" and evidence["tables"]["encoding"] == "bits"
-    if not bits and not given.get("signs"):
-        return None
-    gram, _ = _gram(evidence | {"centred": False}, None)
-    return np.array([[float(v) for v in row] for row in gram]) / (1 << given["n"])
-
-
-def _vstat_cap(evidence: Json, spread: Spread, t: int) -> int:
-    weighted = None
-    if evidence["basis"] == "tables":
-        rows = [_row("bits", r, evidence["given"]["n"]) for r in evidence["tables"]["rows"]]
-        weighted = weighted_eigenvalue(np.array(rows, np.int8))
-    return vstat_cap(spread, weighted, BoundParameters(vstat=t))
-
-
-def _sda(squares: list[list[Fraction]], name: str, gamma: Fraction) -> int:
-    """By all sets of members, or by the closest pairs."""
-    sizes = [[_root(v) for v in row] for row in squares]
-    size = len(sizes)
-    if name == "sda-pair-events":
-        closest = sorted(itertools.chain(*sizes), reverse=True)
-        worst = [sum(closest[:k]) / k for k in range(1, size**2 + 1)]
-        held = [q for q in range(1, size + 1) if worst[-(-(size**2) // q**2) - 1] <= gamma]
-        return max(held, default=0)
-    bad = 0
-    for k in range(1, size + 1):
-        for chosen in itertools.combinations(range(size), k):
-            if sum(sizes[i][j] for i in chosen for j in chosen) > gamma * k**2:
-                bad = k
-    return (size - 1) // bad if bad else size
-
-
-def _root(square: Fraction) -> Fraction:
-    """The root of a square of a rational."""
-    return Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-
-
-def _signed(evidence: Json, sizes: np.ndarray) -> np.ndarray:
-    gram, _ = _gram(evidence, None)
-    signs = np.sign(np.array([[float(v) for v in row] for row in gram]))
-    return sizes * np.where(signs == 0, 1, signs)
-
-
-def _squares(evidence: Json, spec: str) -> tuple[list[list[Fraction]], float]:
-    gram, radius = _gram(evidence, spec)
-    size = len(gram)
-    norms = [gram[i][i] for i in range(size)]
-    return [
-        [gram[i][j] ** 2 / (norms[i] * norms[j]) for j in range(size)] for i in range(size)
-    ], radius
-
-
-def _gram(evidence: Json, spec: str | None) -> tuple[list[list[Fraction]], float]:
-    given, radius = evidence["given"], 0.0
-    if evidence["basis"] == "specs":
-        values = []
-        for text in given["specs"]:
-            family = parse(text)
-            points = list(itertools.product((0, 1), repeat=family.d - 1))
-            for subset in itertools.combinations(range(family.d - 1), family.m):
-                values.append([family.values[sum(p[j] for j in subset)] for p in points])
-        gram = _products(values)
-    elif evidence["basis"] == "tables":
-        gram = _products(
-            [
-                _row(evidence["tables"]["encoding"], r, given["n"])
-                for r in evidence["tables"]["rows"]
-            ]
-        )
-    elif evidence["basis"] == "integers":
-        gram = _whole(given["gram"], 1)
-    else:  # correlations, centred already
-        gram = _whole(given["correlations"], 0)
-        return gram, float(given["radius"])
-    if evidence["centred"]:
-        size = len(gram)
-        rows = [sum(row, Fraction(0)) / size for row in gram]
-        total = sum(rows, Fraction(0)) / size
-        gram = [
-            [v - rows[i] - rows[j] + total for j, v in enumerate(r)] for i, r in enumerate(gram)
-        ]
-    return gram, radius
-
-
-def _products(values: list[list[Any]]) -> list[list[Fraction]]:
-    return [
-        [Fraction(sum(a * b for a, b in zip(v, w, strict=True))) for w in values] for v in values
-    ]
-
-
-def _row(encoding: str, text: str, n: int) -> list[int]:
-    data = bytes.fromhex(text)
-    if encoding == "bits":
-        return [1 - 2 * (data[i // 8] >> (i % 8) & 1) for i in range(1 << n)]
-    width = int(encoding.removeprefix("int")) // 8
-    return [
-        int.from_bytes(data[i * width : (i + 1) * width], "little", signed=True)
-        for i in range(1 << n)
-    ]
-
-
-def _whole(rows: list[list[Any]], more: int) -> list[list[Fraction]]:
-    size = len(rows)
-    full = [[Fraction(1)] * size for _ in range(size)]
-    for i, row in enumerate(rows):
-        for j, value in enumerate(row):
-            full[i][j] = full[j][i] = Fraction(value)
-    return full
-
-
-def _dimension(squares: list[list[Fraction]], sizes: np.ndarray, radius: float) -> int:
-    """The largest k with k members that are within 1/k of each other, give or take a radius."""
-    size = len(squares)
-    for k in range(size, 1, -1):
-        if radius:
-            near = sizes + radius <= 1 / k + 1e-12
-        else:
-            near = np.array([[v * k * k <= 1 for v in row] for row in squares])
-        for chosen in itertools.combinations(range(size), k):
-            if all(near[i, j] for i, j in itertools.combinations(chosen, 2)):
-                return k
-    return 1
 
 
 def _false_transcript(data: Json) -> str | None:
@@ -1213,41 +1108,6 @@ ACCEPTED: tuple[tuple[str, str, str], ...] = (
         "(parity|profile|lwr|lwe|lpn|window).*",
         "spec letter",
         "another family, named in the verdict, of which all the claims are as true",
-    ),
-    (
-        "functions|layers|specs",
-        "evidence/origin.*",
-        "where members are from is not verified, and nothing of it is printed",
-    ),
-    (
-        "functions|layers",
-        "evidence/given/names.*",
-        "members of other names: another family, whose name the verdict gives",
-    ),
-    (
-        "functions",
-        "evidence/tables/rows.*",
-        "other functions, under the name that their tables have, of which the claims are as true",
-    ),
-    (
-        "functions|layers",
-        "evidence/given/(correlations|radius|norms|gram|seed|bound|samples|signs).*",
-        "given, as the first line says, under another name; the claims follow from what is there",
-    ),
-    (
-        "functions|layers|specs",
-        "evidence/dimension/members.*",
-        "another set of members, as many and as far apart",
-    ),
-    (
-        "functions",
-        "evidence/sda.*",
-        "another set of members of too large an average, as many",
-    ),
-    (
-        "functions|layers|specs",
-        "evidence/dimension/upper/classes.*",
-        "the same classes in another order, or others that hold as well",
     ),
     (
         "transcript",

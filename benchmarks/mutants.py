@@ -43,9 +43,10 @@ def modular(
             "labels": "interval" if parts else "residue", **more}  # fmt: skip
 
 
-def listed(signs: int, *tables: str) -> Json:
+def listed(signs: int, *tables: Json, **more: Json) -> Json:
     """Pose functions by their tables."""
-    return {"kind": "functions", "signs": signs, "tables": list(tables)}
+    return {"kind": "functions", "signs": signs, "centred": False, "tables": list(tables),
+            "given": None, **more}  # fmt: skip
 
 
 def turned(degree: int, low: str, labels: str = "two", noise: str = "0", n: int = 30) -> Json:
@@ -82,7 +83,19 @@ def asked(first: list[Step], *, risk: str = "1/4", success: str = "2/3", **ask: 
 
 CHARACTERS: list[Step] = [("subsets",), ("characters", 1)]
 JOHNSON: list[Step] = [("subsets",), ("overlaps",), ("johnson", 1, 2)]
-SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
+
+
+def spread(top: str, count: int = 3, proof: Json = None) -> list[Step]:
+    """Products of so many members, and their largest eigenvalue: by equal weights, if no other."""
+    return [("products",), ("spread", 1, {"top": top, "proof": proof or {"weights": [1] * count}})]
+
+
+SPREAD = spread("3")
+
+
+def factor(scale: int, *rows: str) -> Json:
+    """A proof by a factor."""
+    return {"factor": list(rows), "scale": scale}
 
 
 def gradual(
@@ -202,10 +215,45 @@ def edge() -> Json:
     return {**MAJORITY, "noise": kernel.written(low)}
 
 
-def by_weights(top: str) -> list[Step]:
+def by_weights(top: str, count: int = 3, proof: Json = None) -> list[Step]:
     """Queries to VSTAT by the mean of listed members."""
-    asks = ("fit", 1, 2, RISK), ("weighted", 1, {"top": top}), ("ask", 4, VSTAT)
-    return [*SPREAD, *asks, ("queries", 1, 3, 5, SUCCESS)]
+    shown = {"top": top, "proof": proof or {"weights": [1] * count}}
+    asks = ("fit", 1, 2, RISK), ("weighted", 1, shown), ("ask", 4, VSTAT)
+    return [*spread("3", count), *asks, ("queries", 1, 3, 5, SUCCESS)]
+
+
+def least(judge: ModuleType, problem: Json, steps: Callable[[str], list[Step]]) -> list[Step]:
+    """Steps with the least number that a kernel lets pass, to the last bit."""
+    low, high = 0, 1 << 64
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            judge.prove(judge.posed(problem), written(steps(f"{Fraction(middle, 1 << 60)}")))
+            high = middle
+        except judge.Refused:
+            low = middle
+    return steps(f"{Fraction(high, 1 << 60)}")
+
+
+def by_least_weights(judge: ModuleType) -> list[Step]:
+    """The same, by the least eigenvalue."""
+    return least(judge, SEVEN, lambda top: by_weights(top, 7))
+
+
+def by_least_top(judge: ModuleType) -> list[Step]:
+    """Correlations that are rounded, by the least eigenvalue."""
+    return least(judge, LOW, lambda top: asked(spread(top, 2), oracle="csq")[:-1])
+
+
+def by_most_risk(judge: ModuleType) -> list[Step]:
+    """A risk that a hypothesis has for fewer than all members; one that is larger, for all."""
+    low, high = 0, (1 << 60) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        steps = asked(spread("2", 4), oracle="csq", risk=f"{Fraction(middle, 1 << 60)}")[:-1]
+        facts = judge.prove(judge.posed(FINE), written(steps))
+        low, high = (middle, high) if facts[2].most < 4 else (low, middle)
+    return asked(spread("2", 4), oracle="csq", risk=f"{Fraction(low, 1 << 60)}")[:-1]
 
 
 def apart(upper: int, chosen: list[int], classes: list[list[int]]) -> list[Step]:
@@ -214,9 +262,10 @@ def apart(upper: int, chosen: list[int], classes: list[list[int]]) -> list[Step]
     return [("products",), ("apart", 1, given)]
 
 
-def sums(gamma: str, *above: int) -> list[Step]:
+def sums(gamma: str, enough: int, *above: int) -> list[Step]:
     """SDA of listed members."""
-    return [("products",), ("sums", 1, {"gamma": gamma, "above": list(above)})]
+    given = {"gamma": gamma, "above": list(above), "enough": str(enough)}
+    return [("products",), ("sums", 1, given)]
 
 
 # Making of files.
@@ -291,13 +340,15 @@ Spoil = Callable[[Json], Json]
 class M:
     """A piece of the kernel's text, what stands there instead, and what tells the two apart.
 
-    steps: a proof. change: of the certificate of it; text: of its file, as it is written.
+    steps: a proof, or how one is found for a kernel. change: of the certificate of it; text: of its file, as it is written.
     """
 
     old: str
     new: str
     problem: Json = field(default_factory=lambda: PARITY)
-    steps: list[Step] = field(default_factory=lambda: asked(CHARACTERS))
+    steps: list[Step] | Callable[[ModuleType], list[Step]] = field(
+        default_factory=lambda: asked(CHARACTERS)
+    )
     change: Spoil = lambda data: data
     text: Callable[[str], str] = lambda text: text
 
@@ -317,7 +368,7 @@ class M:
     def caught(self) -> str | None:
         """Say how the kernel and the mutant differ; None where they do not."""
         mutant = self.load()
-        steps = written(self.steps)
+        steps = written(self.steps(mutant) if callable(self.steps) else self.steps)
         try:
             data = forged(mutant, self.problem, steps)
         except (mutant.Refused, *_MALFORMED):  # of what the kernel accepts, then
@@ -364,6 +415,17 @@ def text(old: str, new: str) -> Callable[[str], str]:
 CAPS = "12 18 4"  # how many members are at each distance: with no other multiplier, all members
 HALF = "13/30"  # the average correlation of the 15 sets that hold a place
 EQUAL = listed(2, "5", "3", "6")  # three orthogonal members
+GIVEN = {**THREE, "given": ["1", "1"]}
+ONES = [[0], [0, 1]], [[1], [0, 1]]  # values 0 and 1
+MIXED = listed(3, [[0], [0, 3]], [[0, 2], [1, 2, -1, 4]])
+LOW = listed(2, [[0, 1], [1, 1, 1, -2]], [[0], [-1, 1]])  # a correlation below 0, and no rational
+LAST = listed(2, "a", "a", "5")  # two of three are the same
+WIDE = [[0, 1, 2, 3], [0] * 15 + [45]], [[0], [16, -16]]
+FINE = listed(2, [[0], [1, -1]], [[1], [2, -2]], [[0, 1], [1, -1, -1, 1]], [[], [1]])
+PLACES = listed(2, [[0], [1, -1]], [[0, 1], [1, 1, 1, -1]])
+TWICE = listed(2, [[0], [1, -1]], [[0, 1], [2, 2, 2, -2]])
+STAR = listed(3, "aa", "cc", "f0", "e8")
+ORTHOGONAL = listed(3, "aa", "cc", "f0", "66", "5a", "3c", "96")
 MANY_STEPS: list[Step] = [("subsets",), *[("characters", 1)] * 1000]
 ERRORS = {**PRIME, "errors": [-1, [str(1 << 62), str(1 << 63), str(1 << 62)]]}
 FLAT = modular(2, 4, errors=[0, [str(1 << 62)] * 4])
@@ -679,35 +741,73 @@ DIRECTION = (
 )  # fmt: skip
 # Listed functions.
 LISTED = (
-    M('small(given["signs"], 1, 20,', 'small(given["signs"], 1, 21,', listed(21, "1", "2"), [("products",)]),
-    M("need(2 <= len(rows) <= 64,", "need(2 <= len(rows),", listed(3, *[f"{i:x}" for i in range(65)]), [("products",)]),
+    M("SIGNS if bits else", "21 if bits else", listed(21, "1", "2"), [("products",)]),
+    M("need(2 <= len(rows) <= MEMBERS,", "need(len(rows) <= MEMBERS,", listed(2, "5"), [("products",)]),
+    M('need(type(centred) is bool,', "(0,", listed(2, "5", "3", centred=1), [("products",)]),
     M("need(max(tables) < 1 << (1 << n),", "(True,", listed(2, "15", "a"), [("products",)]),
     M('"0|[1-9a-f][0-9a-f]*", r', '"[0-9a-f]+", r', listed(2, "05", "a"), [("products",)]),
-    M("max(abs(v) for i, row", "max(v for i, row", OPPOSITE, [("products",)]),
+    M('"centred", "tables", "given"}, "fields', '*given}, "fields', listed(2, "5", "3", more=1), [("products",)]),
+    M("len(on) <= SIGNS and on == sorted(set(on)),", "len(on) <= SIGNS,", listed(2, [[0, 0], [1, 2, 3, 4]], [[1], [1, -1]]), [("products",)]),
+    M("need(len(values) == 1 << len(on),", "(0,", listed(2, [[0, 1], [1, -1]], [[1], [1, -1]]), [("products",)]),
+    M("two = all(v in (-1, 1) for _", "two = all(v in (0, 1) for _", listed(2, *ONES), asked(spread("1", 2))),
+    M("levels=2 if two else None", "levels=2", listed(2, *ONES), asked(spread("1", 2), oracle="csq")),
+    M("        if top is not None:\n", "        if 0:\n", GIVEN, asked(spread("1", 3, "given"))),
+    M("need(top == problem.given[0],", "(0,", GIVEN, asked(spread("1/2", 3, "given"))),
+    M("need(top == problem.given[1],", "(0,", GIVEN, by_weights("1/2", 3, "given")),
+    M("v << most - len(on)", "v", PLACES, [("products",)]),
+    M("values = [a + b for a", "values = [a + 2 * b for a", MIXED, [("products",)]),
+    M("1 << 2 * most", "1 << 3 * most", PLACES, asked(spread("1/4", 2))[:-1]),
+    M("width = most.bit_length() // 8 + 1", "width = most.bit_length() // 9 + 1", listed(4, *WIDE), [("products",)]),
     M("norm - 2 * (a ^ b)", "norm - (a ^ b)", THREE, [("products",)]),
-    M("pivot <= 0:", "pivot < 0:", listed(2, "5", "3"), asked([("products",), ("spread", 1, {"top": "1"})])),
-    M("count**2 * g - count * (a + b) + sum(sums)", "count**2 * g - count * (a + b)", EQUAL, asked([("products",), ("spread", 1, {"top": "101/100"})])),
-    M('need(definite(wanted), "an eigen', '(definite(wanted), "an eigen', THREE, asked([("products",), ("spread", 1, {"top": "1/2"})])),
-    M("top=top, least=min(squares)", "top=top, least=max(squares)", SEVEN, asked(SPREAD)),
-    M("scale=sum(squares) / count", "scale=min(squares)", SEVEN, asked([("products",), ("spread", 1, {"top": "2"})])),
-    M("general=True, moves=top,", "general=True, moves=top / 2,", THREE, asked(SPREAD, term="1")),
-    M("min(sum(down), count - sum(down))", "max(sum(down), count - sum(down))", THREE, by_weights("9/10")),
-    M('need(definite(wanted), "a weighted', '(definite(wanted), "a weighted', THREE, by_weights("0")),
-    M("moves01=top / 2,", "moves01=top / 200,", THREE, by_weights("3")),
+    M("count * (count * g - a - b) + total", "count * (count * g - a - b)", {**THREE, "centred": True}, [("products",)]),
+    M("if problem.centred else plain", "if 0 else plain", {**THREE, "centred": True}, [("products",)]),
+    M("if exact**2 == square else", "if 1 else", MIXED, [("products",)]),
+    M("Fraction(low + 1, GRID))", "Fraction(low, GRID))", MIXED, [("products",)]),
+    M("most = max(max(map(abs, row[:i]), default=0)", "most = max(max(row[:i], default=0)", OPPOSITE, [("products",)]),
+    M("sum(sum(map(abs, row)) for row in near), count", "sum(sum(row) for row in near), count", OPPOSITE, [("products",)]),
+    M("    if not problem.two:\n        plain, unit", "    if not exact:\n        plain, unit", listed(2, *ONES), asked(spread("1/4", 2), oracle="csq")[:-1]),
+    M("GRID * (total + many)", "GRID * total", TWICE, [("products",)]),
+    M("s if v > 0 else -s for", "s for", LOW, asked(spread("3/2", 2), oracle="csq")[:-1]),
+    M("map(mul, map(abs, row), weights)", "map(mul, row, weights)", OPPOSITE, asked(spread("1"))),
+    M("p * whole * own, ", "p * whole * max(weights), ", THREE, asked(spread("3/2", 3, {"weights": [1, 1, 9]}))),
+    M('small(w, 1, 1 << 60, "a weight")', 'small(w, -9, 1 << 60, "a weight")', OPPOSITE, asked(spread("1/10", 3, {"weights": [-1, -1, -1]}))[:-1]),
+    M("zip(rows, weights, strict=True)", "zip(rows, weights, strict=False)", THREE, asked(spread("1", 3, {"weights": [1]}))),
+    M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(rest[i] >= 0,", THREE, asked(spread("7/10", 3, factor(9, "0", "0 0", "0 0 0")))),
+    M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(3 * rest[i] >= sum(map(abs, rest)),", THREE, asked(spread("17/20", 3, factor(9, "0", "0 0", "0 0 0")))),
+    M("a - q * whole * c for", "a + q * whole * c for", OPPOSITE, asked(spread("1", 3, factor(1, "2", "0 2", "0 0 2")))),
+    M("zip(row, part, strict=True)", "zip(row, part, strict=False)", LAST, asked(spread("1", 3, factor(9, "0", "0 0")))),
+    M('small(proof["scale"], 1, 1 << 62, "the scale")', 'small(proof["scale"], 0, 1 << 62, "the scale")', THREE, asked(spread("1/100", 3, factor(0, "0", "0 0", "0 0 0")))[:-1]),
+    M("whole, top - count * off, proof)", "whole, top + count * off, proof)", LOW, by_least_top),
+    M("top=top, least=least,", "top=top, least=mean,", SEVEN, asked(spread("3", 7))),
+    M("scale=mean, mean=mean, alike", "scale=least, mean=mean, alike", SEVEN, asked(spread("2", 7))),
+    M("- 3 * off, Fraction(sum", "+ 3 * off, Fraction(sum", FINE, by_most_risk),
+    M("count * whole) + off", "count * whole) - off", FINE, by_most_risk),
+    M("general=problem.two,", "general=True,", listed(2, *ONES), asked(spread("1", 2))[:-1]),
+    M("moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip\n\n\ndef weigh", "moves=top / 2, moves01=None, spectrum=[])\n\n\ndef weigh", THREE, asked(spread("3"), term="1")),
+    M("min(down, count - down)", "max(down, count - down)", THREE, by_weights("9/10")),
+    M("part *= -(-ROUND // fewer)", "part *= ROUND // fewer", SEVEN, by_least_weights),
+    M("members.count * ROUND << problem.n - 1", "members.count * ROUND << problem.n", THREE, by_weights("9/10")),
+    M("every += down * part", "every += part", THREE, by_weights("8/5")),
+    M("moves01=top / 2, general=True)\n\n\n@rule(\"functions\", \"members\", chosen", "moves01=top / 200, general=True)\n\n\n@rule(\"functions\", \"members\", chosen", THREE, by_weights("3")),
     M('need(every == list(range(members.count)), "the classes', '(0, "the classes', THREE, apart(1, [0], [[0]])),
     M("need(near and len(set", "need(len(set", THREE, apart(3, [0, 1, 2], [[0], [1], [2]])),
     M("len(set(few)) == len(few) > 0, \"two", "len(few) > 0, \"two", THREE, apart(3, [0, 0], [[0], [1], [2]])),
     M("len(set(few)) == len(few) > 0, \"two", "len(set(few)) == len(few), \"two", THREE, apart(3, [], [[0], [1], [2]])),
-    M("abs(gram[i][j]) * (upper + 1) > norm", "abs(gram[i][j]) * (upper + 1) >= norm", listed(3, "aa", "e8"), apart(1, [0], [[0, 1]])),
+    M("(rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]", "rows[i][j] * len(few) <= norms[i]", LOW, apart(2, [0, 1], [[0], [1]])),
+    M("(upper + 1)) ** 2 > norms", "(upper + 1)) ** 2 >= norms", listed(3, "aa", "e8"), apart(1, [0], [[0, 1]])),
     M("need(far and len(classes) <= upper,", "need(far,", THREE, apart(1, [0], [[0], [1], [2]])),
-    M("sum(closest[:s]) > gamma", "closest[0] > gamma", THREE, sums("1/2")),
-    M("sorted((abs(v) for v in row), reverse=True) for row", "sorted((v for v in row), reverse=True) for row", OPPOSITE, sums("1/2")),
-    M("for s in range(1, count + 1):\n        closest", "for s in range(1, count):\n        closest", THREE, sums("1/10")),
-    M("upper = (count - 1) // len(few)", "upper = count // len(few) - 1", OPPOSITE, sums("1/2", 0, 1)),
-    M("bad = i if seen > gamma", "bad = i if seen > 2 * gamma", EQUAL, sums("1/2")),
-    M("small(i, 0, count - 1, \"a member\") for i in listed(above)", "small(i, -1, count - 1, \"a member\") for i in listed(above)", EQUAL, sums("1/2", -1)),
-    M("need(not few or total > gamma", "need(not few or total >= gamma", listed(3, "a4", "14", "d0"), sums("1/2", 0, 2)),
-    M('need(len(set(few)) == len(few), "a member stands', '(0, "a member stands', listed(3, "f", "f0", "16", "9d", "c9", "57"), sums("1/3", 1, 0, 1, 4, 4)),
+    M("need(most <= gamma * norm * enough**2,", "(0,", THREE, sums("1/2", 2)),
+    M("sum(sorted(closest, reverse=True)[:enough])", "sum(sorted(closest)[:enough])", STAR, sums("1/2", 3)),
+    M("closest.append(sum(flat[:enough]))", "closest.append(sum(row[:enough]))", OPPOSITE, sums("1/2", 2)),
+    M("    if enough <= count:\n", "    if enough < count:\n", THREE, sums("1/10", 3)),
+    M("(count - 1) // (enough - 1) if", "count // (enough - 1) if", EQUAL, sums("1/3", 4)),
+    M("upper = (count - 1) // len(few)", "upper = count // len(few) - 1", OPPOSITE, sums("1/2", 4, 0, 1)),
+    M("- (-spare // -each) - 1", "- (-spare // -each) - 2", ORTHOGONAL, sums("1/2", 8)),
+    M("        if spare + more * each > 0:\n", "        if spare > 0:\n", EQUAL, sums("2/5", 3)),
+    M("need(len(set(members.norms)) == 1,", "(0,", MIXED, sums("1/2", 3)),
+    M("small(i, 0, count - 1, \"a member\") for i in listed(above)", "small(i, -1, count - 1, \"a member\") for i in listed(above)", EQUAL, sums("1/2", 3, -1)),
+    M("need(not few or total > gamma", "need(not few or total >= gamma", listed(3, "a4", "14", "d0"), sums("1/2", 4, 0, 2)),
+    M('need(len(set(few)) == len(few), "a member stands', '(0, "a member stands', listed(3, "f", "f0", "16", "9d", "c9", "57"), sums("1/3", 7, 1, 0, 1, 4, 4)),
 )  # fmt: skip
 # Named learners.
 OTHER_LAW = [
@@ -808,9 +908,9 @@ LEARNERS = (
     M("left - min(left, many)", "left", MAJORITY, regression(JOHNSON, "9")),
     M("more = min(many, math.ceil((wanted", "more = min(many, math.floor((wanted", PARITY, regression(CHARACTERS)),
     M("more = min(many, math.ceil((wanted - reached) / value))", "more = math.ceil((wanted - reached) / value)", MAJORITY, regression(JOHNSON, success="1")),
-    M('if problem.kind == "functions" else " or not"', 'if not problem else " or not"', SEVEN, regression([("products",), ("spread", 1, {"top": "2"})])),
+    M('if problem.kind == "functions" else " or not"', 'if not problem else " or not"', SEVEN, regression(spread("2", 7))),
     M("need(features <= members.count,", "(features <= members.count,", PARITY, regression(CHARACTERS, "36")),
-    M("getattr(gram, \"mean\", gram.least)", "gram.least", THREE, regression([("products",), ("spread", 1, {"top": "11/10"})], "1")),
+    M("getattr(gram, \"mean\", gram.least)", "gram.least", THREE, regression(spread("10/9"), "1")),
     M("mean = (1 - lost) * getattr", "mean = getattr", SKEW, regression(RARER, risk="1/10")),
     M("- heaviest(members) * found", "- found / members.count", SKEW, regression(RARER, risk="1/10")),
     M("error = max(mean / gram.scale, Fraction(0))", "error = max(mean, Fraction(0))", MAJORITY, regression(JOHNSON)),
@@ -822,8 +922,8 @@ LEARNERS = (
     M("    if problem.alone:", "    if True:", {**MAJORITY, "view": "among-others"}, regression(JOHNSON)),
     M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(most, members.count)]", PRIME, regression(SECRETS)),
     M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(members.alike, unlike)]", NEAR, regression(SECRETS, risk="1/10")),
-    M("spectrum=[(top, int(full)), (rest, 1)]", "spectrum=[(top / 2, int(full)), (rest, 1)]", SEVEN, regression([("products",), ("spread", 1, {"top": "2"})])),
-    M("mean=sum(squares) / count,", "", THREE, regression([("products",), ("spread", 1, {"top": "11/10"})], "1")),
+    M("spectrum=[(top, int(full)), (rest, 1)]", "spectrum=[(top / 2, int(full)), (rest, 1)]", SEVEN, regression(spread("2", 7))),
+    M("mean=mean, alike=1", "alike=1", THREE, regression(spread("10/9"), "1")),
     M('ALONE = ("", "hardmax", "one-head")', 'ALONE = ("", "hardmax", "one-head", "among-others")', {**PARITY, "view": "among-others"}, regression(CHARACTERS)),
     M("return None if text is None else read(kind[:-1]", "return None if text in (None, '0') else read(kind[:-1]", PARITY, regression(CHARACTERS, "0")),
 )  # fmt: skip

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hardness.cost.given import Given
     from hardness.cost.record import Estimates
     from hardness.lower import BoundParameters, Certificate, Verification
-    from hardness.lower.finite import How, Members, Union
+    from hardness.lower.members import Members
     from hardness.oracles import Budget
     from hardness.report.citation import Citation
     from hardness.runs import AttackResult, Comparison, Game, Run, Stress
@@ -119,38 +119,22 @@ def certify(
     gamma: "Number" = "0.05",
     members: int | None = None,
     centred: bool = False,
-    method: Literal["enumeration", "sampling"] | None = None,
-    samples: int = 200_000,
-    confidence: "Number" = "0.99",
     steps: int | None = None,
-    seed: int = 0,
 ) -> "Certificate":
     """Certify lower bounds of a family, as `hardness certify` does; raises ToolkitError.
 
-    source: a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python file
-    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs").
+    source: a SPEC, a folder of `hardness generate`, or functions of a Python file ("path.py:Name").
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
-    from fractions import Fraction
-
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
-    asked = {
-        "members": members,
-        "centred": centred,
-        "method": method,
-        "samples": samples,
-        "confidence": _exact("confidence", confidence),
-        "steps": steps,
-    }
-    numbers = {"gamma": Fraction("0.05"), "confidence": Fraction("0.99")}
-    usual = {one.name: one.default for one in signature(certify).parameters.values()} | numbers
-    said = {**asked, "vstat": vstat, "gamma": terms.gamma}
-    given = {name for name, value in said.items() if value != usual[name]}
-    one, finite = certifiable(source, members)
-    how = chosen_finite(str(source), finite, asked, given, seed)
-    return certified(str(source), one, finite, terms, how)
+    said = {"members": members, "centred": centred, "steps": steps, "vstat": vstat, "gamma": gamma}
+    usual = signature(certify).parameters
+    given = {name for name, value in said.items() if value != usual[name].default}
+    one, listed = certifiable(source, members)
+    refuse_options(str(source), listed, given)
+    return certified(str(source), one, listed, terms, centred, steps)
 
 
 @_gated
@@ -735,7 +719,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
 
 def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:
     """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
-    from hardness.lower.finite import Members, read_source
+    from hardness.lower.members import read_members
     from hardness.report.figures import known, numbers
     from instances.arguments import located
     from instances.errors import ToolkitError, UsageError
@@ -763,9 +747,8 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
                 f"{path} given: figure {name} is of a SPEC or path.py:Name, not of a file such as "
                 "a certificate: give what `certify` was given"
             )
-        finite = read_source(path) if entry.members else None
-        if isinstance(finite, Members):
-            return numbers(name, finite, choice)
+        if entry.members and (listed := read_members(path)):
+            return numbers(name, listed, choice)
     return numbers(name, target(source)[0], choice)
 
 
@@ -832,70 +815,57 @@ def verifiable(source: "Source", members: int) -> "tuple[Family | Members, Folde
     return (found, None) if found else target(source)
 
 
-def certifiable(
-    source: "Source", members: int | None
-) -> "tuple[Family | None, Members | Union | None]":
+def certifiable(source: "Source", members: int | None) -> "tuple[Family | None, Members | None]":
     """Resolve what `certify` is given to a family, or to functions that are enumerated."""
     from hardness.check.problems import posed
     from hardness.lower.draws import require_uniform
-    from hardness.lower.finite import of_family, read_source
+    from hardness.lower.members import of_family, read_members
 
     given = isinstance(source, str | PathLike)
-    finite = read_source(str(source), members) if given else None
-    one = None if finite else target(source)[0]
+    listed = read_members(str(source), members) if given else None
+    one = None if listed else target(source)[0]
     if one is not None and not posed(one):
         require_uniform(one)
         return one, of_family(one, members)
-    return one, finite
+    return one, listed
 
 
-def chosen_finite(
-    source: str,
-    finite: "Members | Union | None",
-    asked: dict[str, Any],
-    given: set[str],
-    seed: int,
-) -> "How":
-    """Refuse options that do not apply to a source, and collect the others.
-
-    asked: members, centred, method, samples, confidence and steps; given: those that were said.
-    """
-    from hardness.lower.finite import How, options
+def refuse_options(source: str, listed: "Members | None", given: set[str]) -> None:
+    """Refuse options of `certify` that were given and do not apply to a source."""
     from instances.errors import UsageError
 
-    chosen = How(**{k: v for k, v in asked.items() if k != "members"}, seed=seed)
-    wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
-    if wrong:
-        what = "a spec or an instance" if finite is None else chosen.what(finite)
-        raise UsageError(f"--{wrong[0]} does not apply to {source[:80]}: it is {what}")
-    return chosen
+    wrong = sorted(given - {"tau", "risk", "success", "vstat", "gamma"})
+    if wrong and listed is None:
+        raise UsageError(
+            f"--{wrong[0]} does not apply to {source[:80]}: it is a spec or an instance"
+        )
 
 
 def certified(
     source: str,
     one: "Family | None",
-    finite: "Members | Union | None",
+    listed: "Members | None",
     terms: "BoundParameters",
-    how: "How",
+    centred: bool,
+    steps: int | None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> "Certificate":
     """Certify what `certifiable` found; raises NoClaim where nothing is said."""
     from hardness.lower import certify as formula
-    from hardness.lower.finite import certify_finite
+    from hardness.lower.listed import certify_listed
     from hardness.lower.record import NoClaim
     from hardness.report.members import why_nothing
 
-    if finite is None:
+    if listed is None:
         assert one is not None
         return formula(one, terms)
-    made = certify_finite(finite, terms, how, progress)
+    made = certify_listed(listed, terms, centred, steps, progress)
     if made.vacuous:
-        if why := why_nothing(made):
-            raise NoClaim(f"no claim: {source[:80]} given: {why}")
-        raise NoClaim(
-            f"no claim: {source[:80]} given: no two members are known to have a correlation of "
-            "at most 1/2, and no bound on queries or examples says anything for these options"
+        why = why_nothing(made) or (
+            "no two members are known to have a correlation of at most 1/2, and no bound on "
+            "queries or examples says anything for these options"
         )
+        raise NoClaim(f"no claim: {source[:80]} given: {why}")
     return made
 
 

@@ -15,7 +15,7 @@ from instances import disk
 from instances.errors import AlreadyExists, UsageError, unknown
 
 SPEC, NAN, INF = "parity:d=8,m=2", float("nan"), float("inf")
-WIDE = str(Path(__file__).parent.parent / "docs/examples/majorities.py:Wide")
+THREES = str(Path(__file__).parent.parent / "docs/examples/majorities.py:threes")
 CALLS = {
     "certify": lambda **given: h.certify(SPEC, **given),
     "verify": lambda **given: h.verify(SPEC, **{"members": 3, "samples": 100, **given}),
@@ -44,7 +44,7 @@ NOT_PATHS = (None, 5, b"x.csv", "a\0.csv", "x" * 300 + ".csv", "\ud800.csv", "a/
 BUDGETS = ("budget_examples", "budget_queries", "budget_values")
 RUN = ("learn", "play", "attack", "compare", "stress")
 WHOLE = {
-    "certify": ("vstat", "members", "samples", "steps", "seed"),
+    "certify": ("vstat", "members", "steps"),
     "verify": ("members", "samples", "seed"),
     "estimate": ("samples",),
     "learn": ("seed",),
@@ -53,7 +53,7 @@ WHOLE = {
     "sweep": ("jobs",),
 }
 REQUIRED = {
-    "certify": ("vstat", "samples", "seed"),
+    "certify": ("vstat",),
     "verify": ("members", "samples", "seed"),
     "learn": ("seed",),
     "attack": ("seeds", "seed"),
@@ -75,9 +75,8 @@ REFUSED = [
     *((f, n, v) for f, n in (("verify", "confidence"), ("learn", "tau")) for v in NOT_NUMBERS),
     *((f, n, None) for f, names in REQUIRED.items() for n in names),
     *((f, n, v) for f, names in PATHS.items() for n in names for v in NOT_PATHS),
-    *((f, "samples", 0) for f in ("certify", "verify", "estimate")),
+    *((f, "samples", 0) for f in ("verify", "estimate")),
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
-    *(("certify", "method", v) for v in ("bogus", 5, ["sampling"])),
     *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
     *((f, "oracle", v) for f in ("learn", "play") for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
@@ -133,11 +132,11 @@ def kinds(data):
     return {name: type(value) for name, value in data.items()}
 
 
-def test_a_seed_that_a_certificate_cannot_hold_makes_none():
-    for wrong in ({"seed": 1.5}, {"seed": "3"}, {"method": "bogus"}, {"members": 1.5}):
+def test_a_number_that_a_certificate_cannot_hold_makes_none():
+    for wrong in ({"steps": 1.5}, {"centred": "3"}, {"members": 1.5}):
         with pytest.raises(UsageError):
-            h.certify(WIDE, **wrong)
-    made = h.certify(WIDE, samples=2000, seed=np.int64(3))
+            h.certify(THREES, **wrong)
+    made = h.certify(THREES, members=np.int64(9))
     assert h.check(json.loads(made.to_json())) == h.check(made)
 
 

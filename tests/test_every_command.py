@@ -52,7 +52,7 @@ EXAMPLES = (
     ),
     *("certify parity:d=16,m=3 --out c.json", f"certify {LONG}", "certify parity-tilted"),
     "certify parity:d=1001,m=20,noise=0.1 --about all --steps 1e9",
-    *("certify majorities.py:threes --seed 2", "certify nearest.specs"),
+    "certify majorities.py:threes",
     *("check c.json --out checked.json", "cite c.json --out cited.json"),
     "verify parity:d=12,m=2 --members 20 --samples 2000 --out v.json",
     *("estimate darmstadt-60-020 --out e.json", "estimate toy-80", f"estimate {LONG}"),
@@ -122,9 +122,8 @@ class Recorded(SimpleNamespace):
 def printed(tmp_path_factory):
     """What each command prints, by its line."""
     folder, examples = tmp_path_factory.mktemp("all"), Path(cli.__file__).parent / "docs/examples"
-    for name in ("nearest.py", "majorities.py", "threes.specs"):
+    for name in ("nearest.py", "majorities.py"):
         (folder / name).write_text((examples / name).read_text())
-    (folder / "nearest.specs").write_text("parity:d=6,m=1\nparity:d=6,m=2,noise=0\n")
     (folder / "s.toml").write_text(SWEEP)
     found = {}
     with pytest.MonkeyPatch.context() as patched:

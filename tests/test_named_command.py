@@ -222,7 +222,6 @@ class Wide:
 @pytest.mark.parametrize(
     ("source", "about", "why"),
     [
-        ("two.specs", "kernel", "two.specs is a list of specs"),
         ("own.py:Real", "kernel", "-1 and +1 alone"),
         ("own.py:Wide", "kernel", "-1 and +1 alone"),
         ("own.py:Same", "kernel", "all members are the same function"),
@@ -235,7 +234,6 @@ class Wide:
 def test_finite_families_without_a_claim(hardness, source, about, why, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(OWN)
-    (tmp_path / "two.specs").write_text("parity:d=4,m=1\nparity:d=4,m=2\n")
     found = hardness("certify", source, "--about", *about.split())
     assert found.code == 1
     found.one_line("no claim: ", why)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
+from hardness.check.eigenvalues import check_eigenvalues
 from hardness.check.layers import check_layer
 from hardness.check.problems import posed
 from hardness.check.reading import Checked, integer, listed, number, refuse
@@ -42,11 +43,12 @@ def check_proof(data: dict[str, Any]) -> Checked:
         refuse(str(reason))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         refuse(f"what it says of its family is malformed ({type(error).__name__})")
+    taken = bool(given and problem["given"])
     return Checked(
         spec=about["spec"],
         statements=tuple(statements),
         conditions=conditions,
-        checker="the kernel",
+        checker="the kernel, eigenvalues by numpy" if taken else "the kernel",
         assumed="the tables are those of the members that are named" if given else "",
     )
 
@@ -93,10 +95,10 @@ def _law(given: Any, what: str) -> dict[int, Fraction]:
 
 
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
-    names, origin = listed(about["names"]), about["origin"]
-    members = {"given": {"names": names, "problem": problem}, "tables": {}}
+    names, origin, tables = listed(about["names"]), about["origin"], problem["tables"]
+    members = {"names": names, "signs": problem["signs"], "tables": tables}
     text = json.dumps(members, sort_keys=True, separators=(",", ":"))
-    count, digest = len(problem["tables"]), hashlib.sha256(text.encode()).hexdigest()
+    count, digest = len(tables), hashlib.sha256(text.encode()).hexdigest()
     found = _NAME.fullmatch(about["spec"])
     if not found or about["spec"][found.end(2) :] != f",members={count},sha256={digest}":
         refuse(f"{cut(about['spec'], 100)} does not name these members by their digest")
@@ -108,3 +110,5 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
         refuse("its origin must be a path and the SHA-256 of what is there")
     if "of" in origin and not integer(origin["of"]) > count:
         refuse("the family that its members are chosen from is no larger")
+    if problem["given"]:
+        check_eigenvalues(problem)

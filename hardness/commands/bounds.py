@@ -61,32 +61,18 @@ from hardness.commands.options import (
     "[default: all]",
 )
 @click.option(
-    "--centred", is_flag=True, help="Subtract the mean of the members first: finite families."
+    "--centred", is_flag=True, help="Subtract the mean of the members first: of functions."
 )
-@click.option(
-    "--method",
-    type=click.Choice(["enumeration", "sampling"]),
-    help="How functions and layers are correlated: finite families.  [default: by size]",
-)
-@click.option(
-    "--samples",
-    type=POSITIVE,
-    default=200_000,
-    show_default=True,
-    help=f"{SAMPLES}: finite families, with --method sampling.",
-)
-@click.option("--confidence", default="0.99", show_default=True, type=RATIONAL, help=CONFIDENCE)
 @click.option(
     "--steps",
     type=WHOLE,
-    help=f"{STEPS}: gd, gradients seen; finite families, of each search for members.  [default: by "
-    "size]",
+    help=f"{STEPS}: gd, gradients seen; functions, of each search for members.  [default: by size]",
 )
 @click.option(
     "--proof", is_flag=True, help="Print the proof step by step, where the kernel takes it."
 )
 @about_options
-@shared("seed", "force", "quiet", out="Where to write: the certificate, to a file.", table="file")
+@shared("force", "quiet", out="Where to write: the certificate, to a file.", table="file")
 def certify(
     output: SimpleNamespace,
     source: str,
@@ -101,12 +87,12 @@ def certify(
 ) -> None:
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python
-    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs). With --about: what is
-    said about kernels, gradient descent (one of --noise-std, --within, --grid, --batch) or
-    polynomials of low degree, for --risk and --success where they are learners.
+    SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
+    (path.py:Name). With --about: what is said about kernels, gradient descent (one of --noise-std,
+    --within, --grid, --batch) or polynomials of low degree, for --risk and --success where they are
+    learners.
     """
-    from hardness.front import certifiable, certified, chosen_finite
+    from hardness.front import certifiable, certified, refuse_options
     from hardness.lower import BoundParameters
     from hardness.report.certificate import certificate_words
     from hardness.report.proof import proof_words
@@ -120,10 +106,11 @@ def certify(
     if about.name:
         return certify_about(output, source, about, how, terms)
     refuse_unasked(about)
-    family, finite = certifiable(source, how["members"])
-    chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
-    with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
-        certificate = certified(source, family, finite, terms, chosen, bar)
+    family, listed = certifiable(source, how["members"])
+    refuse_options(source, listed, _given(*how))
+    size = len(listed.names) << listed.n if listed else 0
+    with progress(size, "evaluating members", output) as bar:
+        certificate = certified(source, family, listed, terms, how["centred"], how["steps"], bar)
     words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 
@@ -141,20 +128,15 @@ def certify_about(
     output: SimpleNamespace, source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any
 ) -> None:
     """Certify what is said about named learners, in the words of the checker as well."""
-    from hardness.lower.finite import Union, read_source
+    from hardness.lower.members import read_members
     from hardness.lower.named import ListedMembers, NoClaim, certify_named, certify_unknown
     from hardness.report.named import named_words
     from instances.capabilities import SCHEME
 
-    wrong = ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence")
+    wrong = ("tau", "vstat", "gamma", "centred")
     for name in sorted(_given(*wrong), key=wrong.index):
         raise click.UsageError(f"--{name} does not apply to --about {about.name}")
-    finite = read_source(source, how["members"])
-    if isinstance(finite, Union):
-        raise NoClaim(
-            f"no claim: {source[:80]} is a list of specs; bounds on named learners are about the "
-            "members of one"
-        )
+    finite = read_members(source, how["members"])
     if how["members"] is not None and not (finite and finite.kind == "functions"):
         raise click.UsageError(f"--members does not apply to {source[:80]}: it is no functions")
     if finite is None:

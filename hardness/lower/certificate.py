@@ -6,9 +6,10 @@ from hardness.check.problems import posed
 from hardness.lower.directions import certify_directions
 from hardness.lower.directions import pose as pose_direction
 from hardness.lower.draws import require_uniform
-from hardness.lower.finite import certify_finite, of_family
 from hardness.lower.hidden_sets import certify_hidden_sets
 from hardness.lower.hidden_sets import pose as pose_hidden_set
+from hardness.lower.listed import certify_listed
+from hardness.lower.members import of_family
 from hardness.lower.modular import certify_residues
 from hardness.lower.modular import pose as pose_residues
 from hardness.lower.proof import Posed, Proof
@@ -43,7 +44,7 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
     terms = terms or BoundParameters()
     found = pose(family, terms.success)
     if found is None:
-        return certify_finite(of_family(family), terms)
+        return certify_listed(of_family(family), terms)
     return _CLAIMED[found.proof.problem["kind"]](found, terms)
 
 

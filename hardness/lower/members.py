@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,10 @@ _TRIED = 64  # points on which members are asked twice
 class Members:
     """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
 
-    evaluate: points (count, n), int8 -> (M, count * outputs), float64. bound: of the norm of the
-    outputs of a member at any point. The inner product is E sum over outputs of the products. of:
-    the number of members of a larger family from which these are chosen by `least_names`.
+    one: a member by its place, and points (count, n), int8 -> (count * outputs,), real numbers.
+    bound: of the norm of the outputs of a member at any point. The inner product is E sum over
+    outputs of the products. of: the number of members of a larger family from which these are
+    chosen by `least_names`.
     """
 
     kind: Literal["functions", "layers", "factors"]
@@ -40,8 +41,12 @@ class Members:
     n: int
     outputs: int
     bound: float
-    evaluate: Callable[[NDArray[np.int8]], NDArray[np.float64]]
+    one: Callable[[int, NDArray[np.int8]], NDArray[Any]]
     of: int | None = None
+
+    def evaluate(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Evaluate all members at points: (M, count * outputs)."""
+        return np.array([self.one(i, x) for i in range(len(self.names))], np.float64)
 
     @property
     def label(self) -> str:
@@ -92,38 +97,38 @@ def functions(given: Functions, members: int | None = None) -> Members:
     """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
     chosen = least_names(given.names, members)
 
-    def one(i: int, x: NDArray[np.int8]) -> NDArray[np.float64]:
+    def one(member: int, x: NDArray[np.int8]) -> NDArray[Any]:
+        i = chosen[member]
+        points = x if not x.flags.writeable else x.copy()
+        points.setflags(write=False)  # a function that writes on its points spoils the next one's
         with guarded(
             given.where(i), "a function takes all points at once: coordinate i is x[:, i]"
         ):
-            values = np.asarray(given.functions[i](x))
+            values = np.asarray(given.functions[i](points))
         if values.shape != (len(x),) or values.dtype.kind not in "biuf":
             raise UsageError(
                 f"{given.where(i)} gives {values.dtype} of shape {values.shape} on points of "
                 f"shape {x.shape}: real numbers ({len(x)},) are needed; coordinate i of all points "
                 "is x[:, i]"
             )
-        values = values.astype(np.float64)
-        if not np.isfinite(values).all():
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
             bad = values[~np.isfinite(values)][0]
             raise UsageError(f"{given.where(i)} gives the value {bad}: values must be finite")
         return values
 
-    def evaluate(x: NDArray[np.int8]) -> NDArray[np.float64]:
-        points = x.copy()
-        points.setflags(write=False)  # a function that writes on its points spoils the next one's
-        return np.array([one(i, points) for i in chosen])
-
     x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_TRIED, given.d))
     x[0], x[-1] = 1, -1
-    forth, back = evaluate(x), evaluate(x[::-1])[:, ::-1]
-    half = evaluate(x[: len(x) // 2])
-    differ = (forth != back).any(axis=1) | (forth[:, : len(x) // 2] != half).any(axis=1)
-    if differ.any():
-        raise UsageError(
-            f"{given.where(chosen[int(differ.argmax())])} gives other values when the same points "
-            "come in another order or number: a value must depend on its own point alone"
+    for member, i in enumerate(chosen):
+        forth, back, half = (
+            one(member, x),
+            one(member, x[::-1])[::-1],
+            one(member, x[: _TRIED // 2]),
         )
+        if (forth != back).any() or (forth[: _TRIED // 2] != half).any():
+            raise UsageError(
+                f"{given.where(i)} gives other values when the same points come in another order "
+                "or number: a value must depend on its own point alone"
+            )
     return Members(
         kind="functions",
         path=f"{given.path.name}:{given.name}",
@@ -133,7 +138,7 @@ def functions(given: Functions, members: int | None = None) -> Members:
         n=given.d,
         outputs=1,
         bound=given.bound,
-        evaluate=evaluate,
+        one=one,
         of=None if len(chosen) == len(given.names) else len(given.names),
     )
 
@@ -163,9 +168,8 @@ def of_family(family: Family, members: int | None = None) -> Members:
     require_memory(9 * len(chosen) << factor.n, f"the tables of {len(chosen)} members")
     tables = [_compact(factor.table(secrets[i])) for i in chosen]
 
-    def evaluate(z: NDArray[np.int8]) -> NDArray[np.float64]:
-        place = (z < 0) @ (1 << np.arange(factor.n))
-        return np.array([table[place] for table in tables], np.float64)
+    def one(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
+        return tables[i][(z < 0) @ (1 << np.arange(factor.n))]
 
     return Members(
         kind="factors",
@@ -176,16 +180,15 @@ def of_family(family: Family, members: int | None = None) -> Members:
         n=factor.n,
         outputs=1,
         bound=max(float(np.abs(table).max()) for table in tables),
-        evaluate=evaluate,
+        one=one,
         of=None if len(chosen) == len(names) else len(names),
     )
 
 
 def too_many(members: int, most: int) -> str:
     """Say that members are too many, and what to do."""
-    exact = "" if most == MOST_MEMBERS else " whose inner products are not exact integers"
     return (
-        f"{members} members given{exact}: a certificate holds at most {most}; --members {most} "
+        f"{members} members given: a certificate holds at most {most}; --members {most} "
         "certifies the uniform draw from those that their names choose"
     )
 
@@ -225,13 +228,11 @@ def layers(folder: Path, most: int | None = None) -> Members:
         inside.update(np.ascontiguousarray(layer.w, "<f8").tobytes())
         digest.update(f"{path.name} {inside.hexdigest()}\n".encode())
 
-    def evaluate(x: NDArray[np.int8]) -> NDArray[np.float64]:
-        pairs = x.reshape(len(x), 2, d)
+    def one(i: int, x: NDArray[np.int8]) -> NDArray[Any]:
         with np.errstate(all="ignore"):
-            values = np.array([layer(pairs).reshape(-1) for layer in found])
-        wrong = ~np.isfinite(values).all(axis=1)
-        if wrong.any():
-            raise UsageError(f"{paths[int(wrong.argmax())]} gives values beyond float64")
+            values = found[i](x.reshape(len(x), 2, d)).reshape(-1)
+        if not np.isfinite(values).all():
+            raise UsageError(f"{paths[i]} gives values beyond float64")
         return values
 
     return Members(
@@ -243,7 +244,7 @@ def layers(folder: Path, most: int | None = None) -> Members:
         n=2 * d,
         outputs=2 * d,
         bound=max(map(norm_bound, found)),
-        evaluate=evaluate,
+        one=one,
     )
 
 

@@ -43,6 +43,11 @@ class Proof:
         self.steps.append(step)
         return len(self.steps)
 
+    def give(self, given: Any) -> None:
+        """Pose the problem again, with what its conditions take as given: what is proved stays."""
+        self.problem = {**self.problem, "given": _written(given)}
+        self.posed = kernel.posed(self.problem)
+
     def fact(self, step: int) -> Any:
         """What a step proved."""
         return self._facts[step - 1]

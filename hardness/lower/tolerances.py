@@ -15,8 +15,9 @@ from hardness.check import kernel
 from hardness.claims.vacuous import vacuous
 from hardness.lower.bounds import BoundParameters, least_queries, ruled_out
 from hardness.lower.certificate import pose
-from hardness.lower.finite.known import Spread
-from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.listed import moved, posed
+from hardness.lower.members import Members
+from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from instances.family import Family
 from instances.parameters import fraction
@@ -87,9 +88,6 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     terms = BoundParameters(
         risk=fraction(given["risk"], "risk"), success=fraction(given["success"], "success")
     )
-    if spread := certificate.evidence.get("spread"):
-        counted = next(one for one in certificate.claims if one.quantity == "sq-dimension")
-        return of_spread(Spread(**spread), int(counted.parameters["members"]), terms)
     if "steps" not in certificate.evidence:
         return None
     steps = certificate.evidence["steps"]
@@ -99,14 +97,14 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     return _tolerances(facts[members - 1], facts[gram - 1], facts[fit - 1], terms)
 
 
-def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:
-    """Say how the bound of listed members depends on the tolerance."""
-    return Tolerances(
-        square=Fraction(spread.eigenvalue, UNIT),
-        right=spread.right_about(terms.risk, members),
-        size=members,
-        wanted=terms.success * members,
-    )
+def of_listed(source: Members, terms: BoundParameters) -> tuple[Tolerances | None, Proof]:
+    """Say how the bound of listed members depends on the tolerance; None of one function."""
+    proof, first = posed(source)
+    if (found := moved(proof, first)) is None:
+        return None, proof
+    fit = found[0].fit(terms.risk)
+    members, gram, fits = map(proof.fact, (first, found[0].gram, fit))
+    return _tolerances(members, gram, fits, terms), proof
 
 
 def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:

@@ -61,10 +61,7 @@ def unsaid(claim: "Claim") -> dict[str, str]:
 
 
 def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
-    """Say what a bound on queries is computed from, and from which tolerance on it says something.
-
-    Of listed members always, of others where the bound is vacuous; empty else. What the kernel's
-    sentence says already is left out.
+    """Say from which tolerance on a bound on queries that is vacuous says something; else empty.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
@@ -74,26 +71,11 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     """
     from hardness.lower.tolerances import of_certificate
 
-    if not (claim.vacuous or "spread" in certificate.evidence):
-        return ""
-    found = of_certificate(certificate, claim.quantity)
+    found = of_certificate(certificate, claim.quantity) if claim.vacuous else None
     if found is None:
         return ""
-    least = found.first() if claim.vacuous else None
-    from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
-    if claim.step:
-        return from_there
-    tau = Fraction(claim.parameters["tau"])
-    known = {"r": found.ruled_out(tau), "K": found.right, "N": found.size}
-    said = ", ".join(f"{name} = {shortened(str(value))}" for name, value in known.items())
-    if not claim.vacuous:
-        return said
-    why = "one hypothesis may fit success N members"
-    if found.missing > 0:
-        few = "one query" if found.queries(tau) == 1 else "two queries"
-        left = shortened(found.missing)
-        why = f"success N - K, rounded up {left}, to be ruled out, which {few} may do"
-    return f"{said}; vacuous: {why}; {from_there}"
+    least = found.first()
+    return "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
 
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:

@@ -14,7 +14,7 @@ from instances.capabilities import FACTOR, SCHEME
 from instances.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from hardness.lower.finite import Members
+    from hardness.lower.members import Members
     from instances.family import Family
 
 Data = dict[str, Any]
@@ -103,7 +103,7 @@ def numbers(name: str, source: "Family | Members | Path", choice: str | None = N
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     if figure.members:
-        from hardness.lower.finite import Members, of_family
+        from hardness.lower.members import Members, of_family
 
         if not isinstance(source, Members) and SCHEME.of(source) is None and FACTOR.of(source):
             source = of_family(source)

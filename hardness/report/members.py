@@ -3,55 +3,52 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from hardness.lower import Certificate
 
-_ONE_BIT = "bits"  # tables of -1 and +1 alone
-
 
 def member_notes(certificate: "Certificate") -> list[str]:
-    """Say which members are equal, and which value keeps general queries out; tables only."""
-    problem = certificate.evidence.get("problem", {})
-    tables = certificate.evidence.get("tables")
-    if not tables and "tables" not in problem:
+    """Say which members are equal, and which value keeps general queries out."""
+    about = certificate.evidence.get("about", {})
+    if "names" not in about:
         return []
-    rows = tables["rows"] if tables else problem["tables"]
-    notes = []
-    if again := len(rows) - len(set(rows)):
+    tables, notes = certificate.evidence["problem"]["tables"], []
+    if again := len(tables) - len(set(map(str, tables))):
         verb = "equals" if again == 1 else "equal"
-        notes.append(f"{again} of the {len(rows)} members {verb} an earlier one, and counts again")
-    if not tables or tables["encoding"] == _ONE_BIT:
-        return notes
-    names = certificate.evidence["given"]["names"]
-    values = [np.frombuffer(bytes.fromhex(r), np.dtype(tables["encoding"])) for r in rows]
-    if all(((v == 0) | (v == 1)).all() for v in values):
+        notes.append(
+            f"{again} of the {len(tables)} members {verb} an earlier one, and counts again"
+        )
+    values = [(i, *one) for i, one in enumerate(tables) if not isinstance(one, str)]
+    if values and all(v in (0, 1) for _, _, row in values for v in row):
         return [*notes, _ZERO_ONE]
-    member = next(i for i, v in enumerate(values) if (np.abs(v) != 1).any())
-    point = int((np.abs(values[member]) != 1).argmax())
-    bits = (point >> np.arange(certificate.evidence["given"]["n"])) & 1
-    place = "".join("-" if bit else "+" for bit in bits)
-    return [
-        *notes,
-        f"{names[member]} has the value {values[member][point]} at the point {place}: claims about "
-        "general queries and examples need the values -1 and +1 alone",
-    ]
+    other = ((i, on, at, v) for i, on, row in values for at, v in enumerate(row) if abs(v) != 1)
+    if found := next(other, None):
+        i, on, at, value = found
+        signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
+        place = "".join(signs.get(j, "+") for j in range(certificate.evidence["problem"]["signs"]))
+        notes.append(
+            f"{about['names'][i]} has the value {value} at the point {place}: claims about general "
+            "queries and examples need the values -1 and +1 alone"
+        )
+    return notes
 
 
 def origin_notes(certificate: "Certificate") -> list[str]:
     """Say what the members stand for of which the kernel sees the tables alone; empty for others.
 
-    >>> from hardness.lower.finite import certify_finite, of_family
+    >>> from hardness.lower.listed import certify_listed
+    >>> from hardness.lower.members import of_family
     >>> from instances import parse
-    >>> print(origin_notes(certify_finite(of_family(parse("parity:d=5,m=2"), 4)))[1])
+    >>> print(origin_notes(certify_listed(of_family(parse("parity:d=5,m=2"), 4)))[1])
     The members are the 4 of 6 whose names have the least SHA-256: nothing is claimed of the others.
     """
     about = certificate.evidence.get("about", {})
-    if "steps" not in certificate.evidence or "names" not in about:
+    if "names" not in about:
         return []
     notes = ["That these are the tables of the members that are named is taken as given."]
     origin, names = about["origin"], about["names"]
+    if certificate.evidence["problem"]["given"]:
+        notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
     if certificate.spec.startswith("factors:"):
         notes[0] += (
             f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
@@ -73,8 +70,7 @@ _ZERO_ONE = (
 
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
-    named = certificate.evidence.get("given") or certificate.evidence.get("about", {})
-    several = len(named.get("names", ())) > 1
+    several = len(certificate.evidence.get("about", {}).get("names", ())) > 1
     if several and Fraction(certificate.value("average-correlation")) == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "

@@ -3,17 +3,13 @@
 import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from hardness.claims.finite import MOST_MEMBERS
 from hardness.claims.vacuous import WORD, vacuous
-from hardness.kernels import onebit
 from hardness.lower import BoundParameters, Johnson, certify
-from hardness.lower.bounds import least_queries
-from hardness.lower.finite.known import Spread
-from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.bounds import least_queries, ruled_out
+from hardness.lower.listed import MEMBERS, MOST_BITS, bits, moved
+from hardness.lower.proof import Proof
 from hardness.oracles import (
     Adversary,
     Budget,
@@ -27,7 +23,6 @@ from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
 from hardness.runs.run import Run, attempt, judged, require_support
 from hardness.upper import Learner, learner_spec
-from instances import tokens
 from instances.capabilities import CHARACTERS, CODED, PROVED_AS, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
@@ -43,6 +38,13 @@ if TYPE_CHECKING:
 Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
 _CHUNK = 1 << 16  # points at which members are multiplied at once
+
+
+class Spread(NamedTuple):
+    """Of listed members less their mean: what a query moves, and how many a hypothesis fits."""
+
+    moves: Fraction
+    right: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -159,14 +161,18 @@ def listed_spread(family: Coded) -> Spread | None:
     if _certified(family) or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
-    if len(codes) > MOST_MEMBERS:
+    if len(codes) < 2 or codes.size > MOST_BITS or len(codes) > MEMBERS:
         return None
-    products = np.zeros((len(codes), len(codes)), np.int64)
-    for start in range(0, codes.shape[1], _CHUNK):
-        signs = 1 - 2 * codes[:, start : start + _CHUNK].astype(np.int8)
-        products += onebit.gram(tokens.pack(signs), signs.shape[1])
-    same = bool((products == products[0, 0]).all())
-    return None if same else Spread.of(products / codes.shape[1], 0.0)
+    tables = [bits(row.astype(bool)) for row in codes]
+    problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
+               "tables": tables, "given": None}  # fmt: skip
+    proof = Proof(problem, {"spec": family.spec})
+    members = proof.step("products")
+    found = moved(proof, members)
+    if found is None:
+        return None
+    fit = found[0].fit(Fraction(0))
+    return Spread(moves=proof.fact(found[0].gram).moves, right=proof.fact(fit).most)
 
 
 def _certified(family: Coded) -> Symmetric | None:
@@ -193,7 +199,7 @@ def _adversary(
     sets = _certified(family)
     if sets is None:
         half = (max(family.levels) - min(family.levels)) / 2
-        second = Fraction(spread.eigenvalue, UNIT) * half**2 if spread else None
+        second = spread.moves * half**2 if spread else None
         return ReferenceAdversary(family, tau, meter, second)
     if CHARACTERS.of(sets):
         return ReferenceAdversary(family, tau, meter, Fraction(1))
@@ -208,8 +214,7 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         # by so much less than that of the function of z which the bound is about.
         within = tau / (family.open_share * (1 - 2 * family.noise))
         members = len(listed(family).secrets)
-        missing = members - spread.right_about(Fraction(0), members)
-        return least_queries(spread.cap(within), Fraction(missing))
+        return least_queries(ruled_out(spread.moves / within**2), Fraction(members - spread.right))
     sets = _certified(family)
     if sets is None or not sets.two_valued:
         return None

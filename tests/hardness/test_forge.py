@@ -21,7 +21,7 @@ KINDS = [
     *("parity low-degree", "profile low-degree"),
     "laws",
     *("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction"),
-    *("listed", "functions", "layers", "specs", "transcript"),
+    *("listed", "transcript"),
 ]
 PATH = Path(__file__).parents[2] / "benchmarks" / "forge.py"
 
@@ -107,7 +107,7 @@ def test_what_is_false_is_seen_without_the_checker(forge, sources):
 
 
 def test_no_reason_explains_a_change_of_what_is_claimed(forge):
-    kinds = ["parity", "profile", "lwe", "functions", "specs", "profile gd", "lwr kernel"]
+    kinds = ["parity", "profile", "lwe", "profile gd", "lwr kernel"]
     for kind in kinds:
         for part in ("value", "kind", "meaning", "assumptions", "parameters/upper"):
             assert forge.explained(kind, f"claims/sq-dimension/{part}", "+1") is None

@@ -13,7 +13,7 @@ import pytest
 
 from hardness.check import kernel
 from hardness.lower import BoundParameters, certify
-from hardness.lower.finite import certify_finite
+from hardness.lower.listed import certify_listed
 from hardness.lower.members import Members
 from hardness.lower.proof import Proof
 from instances import parse
@@ -48,12 +48,12 @@ def alone(tmp_path):
 def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
     signs = Members(
         kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2, n=2, outputs=1,
-        bound=1.0, evaluate=lambda x: x.T.astype(float),
+        bound=1.0, one=lambda i, x: x[:, i],
     )  # fmt: skip
     made = [certify(parse(spec)) for spec in SPECS]
     made += [
         certify(parse("profile:g=exactly(1),d=6,m=2"), BoundParameters(vstat=10)),
-        certify_finite(signs),
+        certify_listed(signs),
     ]
     for i, one in enumerate(made):
         (tmp_path / f"{i}.json").write_text(json.dumps(one.to_dict()))
@@ -258,7 +258,8 @@ def test_what_stands_after_the_errors_is_refused():
 
 def test_opposite_functions_are_correlated_in_absolute_value():
     tables = ["5", "a", "6"]  # f, -f, g
-    proof = Proof({"kind": "functions", "signs": 2, "tables": tables}, {"spec": "none"})
+    problem = {"kind": "functions", "signs": 2, "centred": False, "tables": tables, "given": None}
+    proof = Proof(problem, {"spec": "none"})
     said = proof.fact(proof.step("products")).claims["average-correlation"]
     signs = 1 - 2 * np.array([[int(t, 16) >> i & 1 for i in range(4)] for t in tables])
     assert float(said[0]) == pytest.approx(np.abs(signs @ signs.T / 4).mean())

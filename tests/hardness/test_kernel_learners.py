@@ -14,6 +14,7 @@ import pytest
 from scipy.special import ndtr
 
 from hardness.check import kernel
+from hardness.lower.listed import factor
 from instances.streams import generator
 
 Array = np.ndarray
@@ -183,13 +184,22 @@ def listed(signs: int, top: str, *tables: str) -> Small:
     f = np.array([[1 - 2 * (int(t, 16) >> i & 1) for i in range(1 << signs)] for t in tables])
     up = np.stack([(1 + f) / 2, (1 - f) / 2], axis=-1).reshape(len(f), -1) / (1 << signs)
     laws = np.concatenate([np.zeros((len(f), 1)), up], axis=1)
+    less = f - f.mean(axis=0)
+    gram = less @ less.T / (1 << signs)
+    proof = factor(gram, np.linalg.eigvalsh(gram)[-1], float(Fraction(top)))
     return Small(
-        problem={"kind": "functions", "signs": signs, "tables": list(tables)},
-        steps=[("products", {}), ("spread", 1, {"top": top})],
+        problem={
+            "kind": "functions",
+            "signs": signs,
+            "centred": False,
+            "tables": list(tables),
+            "given": None,
+        },
+        steps=[("products", {}), ("spread", 1, {"top": top, "proof": proof})],
         laws=laws,
         reference=laws.mean(axis=0),
         mu=np.full(len(f), 1 / len(f)),
-        functions=f - f.mean(axis=0),
+        functions=less,
         chances=np.full(1 << signs, 1 / (1 << signs)),
     )
 

@@ -24,7 +24,7 @@ def test_every_mutant_is_caught(mutants):
 
 
 def test_no_rule_is_without_a_mutant(mutants):
-    used = {name for m in mutants.MUTANTS for name, *_ in m.steps}
+    used = {name for m in mutants.MUTANTS if isinstance(m.steps, list) for name, *_ in m.steps}
     assert used == set(mutants.kernel.RULES)
 
 

@@ -1,5 +1,6 @@
 """The kernel is the one checker of proofs: `python -I -S hardness/check/kernel FILE`."""
 
+from . import functions as functions
 from . import rules as rules
 from .core import (
     FORMAT,

@@ -1,6 +1,7 @@
 """SDA, the statistical dimension with average correlation: of sets of members, and of pairs."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -138,29 +139,39 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": written(t)})
 
 
-@rule("functions", "members", gamma="share", above="json")
-def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
-    """SDA(gamma) of listed members, in absolute values, over sets and over pairs.
+@rule("functions", "members", gamma="share", above="json", enough="positive")
+def sums(_: Any, members: Fact, gamma: Fraction, above: Any, enough: int) -> Fact:
+    """SDA(gamma) of listed members of one norm, in absolute values, over sets and over pairs.
 
-    A set of s members has an average of at most the s largest sums of s entries of a row, over s^2;
-    those in `above`, if any, have a larger one than gamma. Pairs: the largest entries first.
+    A set of s members has an average of at most B(s) = 1/s^2 times the s largest sums of s entries
+    of a row. B does not increase: neither does the mean of the s largest entries of a row with s,
+    nor that of the s largest such means. So sets of `enough` members or more are not above gamma if
+    B(enough) is not; those in `above`, if any, are. Pairs: the largest entries first.
     """
-    count, norm = members.count, members.norm
-    sizes = [sorted((abs(v) for v in row), reverse=True) for row in members.gram]
+    count, rows, norm = members.count, members.rows, members.norms[0]
+    need(len(set(members.norms)) == 1, "members are of different norms")
     few = [small(i, 0, count - 1, "a member") for i in listed(above)]
-    reach = 0  # the most members whose sums allow an average above gamma
-    for s in range(1, count + 1):
-        closest = sorted((sum(row[:s]) for row in sizes), reverse=True)
-        reach = s if sum(closest[:s]) > gamma * norm * s**2 else reach
-    total = sum(abs(members.gram[i][j]) for i in few for j in few)
+    total = sum(abs(rows[i][j]) for i in few for j in few)
     need(len(set(few)) == len(few), "a member stands twice in a set")
     need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
-    lower = (count - 1) // reach if reach else count
+    sizes, closest = Counter[int](), []
+    for row in rows:
+        flat = sorted(map(abs, row), reverse=True)
+        sizes.update(flat)
+        closest.append(sum(flat[:enough]))
+    if enough <= count:
+        most = sum(sorted(closest, reverse=True)[:enough])
+        need(most <= gamma * norm * enough**2, "sets of so many may be above gamma")
+    lower = (count - 1) // (enough - 1) if enough > 1 else count
     upper = (count - 1) // len(few) if few else count
-    flat, bad, seen = sorted((v for row in sizes for v in row), reverse=True), 0, Fraction(0)
-    for i, v in enumerate(flat, 1):
-        seen += v
-        bad = i if seen > gamma * norm * i else bad
+    bad = seen = spare = 0  # spare: how far the pairs seen are above gamma, together
+    for v, more in sorted(sizes.items(), reverse=True):
+        each = v * gamma.denominator - gamma.numerator * norm
+        if spare + more * each > 0:
+            bad = seen + more
+        elif spare > 0:
+            bad = seen - (-spare // -each) - 1
+        seen, spare = seen + more, spare + more * each
     pairs = count if not bad else math.isqrt((count**2 - 1) // bad)
     at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
     text = SDA.format("N/q members", short(gamma), between(lower, upper))

@@ -152,7 +152,7 @@ def certify_finite(
     >>> import numpy as np
     >>> from hardness.lower.members import Members
     >>> family = Members(kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2,
-    ...     n=2, outputs=1, bound=1.0, evaluate=lambda x: x.T.astype(float))
+    ...     n=2, outputs=1, bound=1.0, one=lambda i, x: x[:, i])
     >>> certify_finite(family).value("sq-dimension")
     '2'
     """

@@ -15,11 +15,10 @@ import numpy as np
 from hardness.check.transcript import check_transcript
 from hardness.claims.words import digits
 from hardness.lower import BoundParameters, Johnson, hidden_sets
-from hardness.lower.finite import How, Members
-from hardness.lower.finite import sda as finite
-from hardness.lower.finite.certificate import Found, of_points
 from hardness.lower.gram import of_members, sampled
-from hardness.lower.tolerances import of_family, of_spread
+from hardness.lower.listed import nearest, posed
+from hardness.lower.members import Members
+from hardness.lower.tolerances import of_family, of_listed
 from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
@@ -98,9 +97,8 @@ def of_eigenvalues(family: Family | Members) -> Data:
     float64.
     """
     if isinstance(family, Members):
-        found = of_points(family, How())
-        values = np.linalg.eigvalsh(found.known.correlations)[::-1]
-        return {**_about(family, found), "eigenvalue": [float(f"{max(v, 0):.6g}") for v in values]}
+        values = np.linalg.eigvalsh(_matrix(family))[::-1]
+        return {**_about(family), "eigenvalue": [float(f"{max(v, 0):.6g}") for v in values]}
     scheme = _scheme(family)
     return {
         "spec": family.spec,
@@ -116,25 +114,9 @@ def of_sda(family: Family | Members) -> Data:
     Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
     """
     if isinstance(family, Members):
-        found = of_points(family, How())
-        products = found.known.products
-        if not found.signs or products is None:
-            raise UsageError(
-                f"{family.path[:200]} given: SDA is drawn of members -1 and +1 on at most 2^22 "
-                "points"
-            )
-        about = _about(family, found)
-        brackets: list[Any] = [finite.all_subsets(products, gamma) for gamma in GAMMAS]
-        pairs = [finite.pair_events(products, gamma) for gamma in GAMMAS]
-    else:
-        return {"spec": family.spec, **hidden_sets.dimensions(SCHEME.need(family), GAMMAS)}
-    return {
-        **about,
-        "gamma": [str(gamma) for gamma in GAMMAS],
-        "lower": [str(one.lower) for one in brackets],
-        "upper": [str(one.upper) for one in brackets],
-        "pair_events": [str(one) for one in pairs],
-    }
+        about = _about(family)
+        return {**about, "gamma": [str(gamma) for gamma in GAMMAS], **_listed_sda(family)}
+    return {"spec": family.spec, **hidden_sets.dimensions(SCHEME.need(family), GAMMAS)}
 
 
 def of_queries(family: Family | Members) -> Data:
@@ -150,10 +132,8 @@ def of_queries(family: Family | Members) -> Data:
     """
     terms = BoundParameters()
     if isinstance(family, Members):
-        listed = of_points(family, How())
-        spread, about = listed.spread, _about(family, listed)
-        found = spread and of_spread(spread, len(family.names), terms)
-        every = listed.signs
+        found, proof = of_listed(family, terms)
+        about, every = _about(family), proof.posed.two
     else:
         found, about = of_family(family, terms), {"spec": family.spec}
         scheme, direction = SCHEME.of(family), HIDDEN_DIRECTION.of(family)
@@ -184,9 +164,35 @@ def _scheme(family: Family) -> Johnson:
     return Johnson.family(SCHEME.need(family))
 
 
-def _about(family: Members, found: Found) -> Data:
+def _matrix(family: Members) -> Any:
+    """The correlations of listed members, (M, M), exact but for rounding."""
+    proof, members = posed(family)
+    products = np.array(proof.fact(members).rows, np.float64)
+    norms = np.sqrt(np.diagonal(products))
+    return products / np.outer(norms, norms)
+
+
+def _listed_sda(family: Members) -> Data:
+    """SDA of listed members against gamma: each by a step that the kernel takes."""
+    proof, members = posed(family)
+    known = proof.fact(members)
+    if not proof.posed.two:
+        raise UsageError(f"{family.path[:200]} given: SDA is drawn of members -1 and +1")
+    found: dict[str, list[str]] = {"lower": [], "upper": [], "pair_events": []}
+    sizes = np.abs(np.array(known.rows, np.int64))
+    for gamma in GAMMAS:
+        enough, above = nearest(sizes, known.norms[0] * gamma)
+        given = {"gamma": gamma, "above": above, "enough": Fraction(enough)}
+        claims = proof.fact(proof.step("sums", members, **given)).claims
+        found["lower"].append(str(claims["sda-all-subsets"][0]))
+        found["upper"].append(claims["sda-all-subsets"][1]["upper"])
+        found["pair_events"].append(str(claims["sda-pair-events"][0]))
+    return found
+
+
+def _about(family: Members) -> Data:
     about = f"{family.path}: {len(family.names)} {family.kind}"
-    return {"spec": about, "members": len(family.names), "radius": found.known.radius}
+    return {"spec": about, "members": len(family.names), "radius": 0.0}
 
 
 def of_adversary(transcript: Data) -> Data:

@@ -1,0 +1,348 @@
+"""Makers of steps about listed functions: their tables, eigenvalues, sets that are far or near.
+
+The kernel finds their correlations; here is what is hard to find: a factor of a matrix, weights of
+its rows, members that are apart, and such as are together.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.check import kernel
+from hardness.lower.dimension import Ends, caps
+from hardness.lower.members import Members, too_many
+from hardness.lower.proof import Posed, Proof
+from hardness.lower.record import Certificate, NoClaim
+from hardness.lower.terms import BoundParameters
+from instances import tokens
+from instances.errors import UsageError
+from instances.family import require
+from instances.limits import require_memory
+from instances.userfile import NAME, fits_name
+
+_listed = kernel.functions
+MEMBERS, SIGNS, VALUES = _listed.MEMBERS, _listed.SIGNS, _listed.VALUES
+MOST_FACTORED = 1000  # members of which a factor is shown
+MOST_COORDINATES = 26  # of a cube that is enumerated
+MOST_BITS, _QUICK_BITS = 1 << 27, 1 << 25  # of all tables
+_CHUNK = 1 << 20
+_GRID = 1 << 30  # of eigenvalues
+_FEW, _FINE, _COARSE = 256, 1 << 28, 1 << 21  # members, and 1/how far above the true one
+_MOST_SEARCHED = 3000
+_SAMPLED = (
+    "`certify` proves what follows from exact tables; `hardness verify` shows sampled correlations"
+)
+
+Matrix = NDArray[np.float64]
+Table = tuple[list[int], NDArray[Any]]  # which signs, and the values at their points
+
+
+def search_steps(members: int) -> int:
+    """Choose a limit of steps with which a search takes seconds: a step costs more among more.
+
+    >>> search_steps(56), search_steps(3000), search_steps(5000)
+    (200000, 1000, 0)
+    """
+    if members > _MOST_SEARCHED:
+        return 0
+    return max(1000, min(200_000, round(200_000 * (300 / members) ** 3)))
+
+
+def certify_listed(
+    source: Members,
+    terms: BoundParameters | None = None,
+    centred: bool = False,
+    steps: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Certificate:
+    """Certify correlations, SQ-DIM, SDA, queries and examples of functions, from their tables.
+
+    centred: less the mean of all, for correlations, SQ-DIM and SDA. steps: limit of each search for
+    members that are apart. General queries and examples where the values are -1 and +1 alone.
+    Raises UsageError. [BFJKMR94, FGRVX17]
+
+    >>> from instances import parse
+    >>> from hardness.lower.members import of_family
+    >>> certify_listed(of_family(parse("profile:g=majority,d=7,m=3"))).value("sq-dimension")
+    '4'
+    """
+    terms = terms or BoundParameters()
+    proof, members = posed(source, centred, progress)
+    known = proof.fact(members)
+    products = np.array(known.rows, np.int64)
+    found = Ends(caps=caps(products))
+    found.narrow(search_steps(len(products)) if steps is None else steps)
+    classes = [list(one) for one in found.classes]
+    wanted = [
+        proof.step("apart", members, chosen=list(found.members), classes=classes,
+                   upper=Fraction(found.high)),
+        members,
+    ]  # fmt: skip
+    if len(set(known.norms)) == 1:
+        enough, above = nearest(np.abs(products), known.norms[0] * terms.gamma)
+        given = {"gamma": terms.gamma, "above": above, "enough": Fraction(enough)}
+        wanted.append(proof.step("sums", members, **given))
+    grams = moved(proof, members, terms.vstat)
+    return proof.certificate(*wanted, *(_bounds(*grams, terms) if grams else ()))
+
+
+def _bounds(posed: Posed, weighted: int | None, terms: BoundParameters) -> list[int]:
+    """Bound queries and examples; labels that are real numbers have correlations alone."""
+    if not posed.proof.posed.two:
+        return posed.bounds([posed.ask("csq", terms.tau)], terms)
+    asked = [posed.ask(oracle, terms.tau) for oracle in ("csq", "stat")]
+    if weighted:
+        asked.append(posed.proof.step("ask", weighted, oracle="vstat", term=terms.vstat))
+    else:
+        asked.append(posed.ask("vstat-least", terms.vstat))
+    return posed.bounds(asked, terms)
+
+
+def posed(
+    source: Members, centred: bool = False, progress: Callable[[int], None] = lambda done: None
+) -> tuple[Proof, int]:
+    """Pose the problem of functions, by their tables, and find their products: a first step.
+
+    Members are named by the SHA-256 of their names and tables. Raises UsageError.
+    """
+    tables, names = tables_of(source, progress), list(source.names)
+    origin = {"path": source.path, "sha256": source.sha256}
+    origin |= {} if source.of is None else {"of": str(source.of)}
+    require(all(map(fits_name, origin.values())), f"{source.path!r} given: a name is {NAME}")
+    problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables,
+               "given": None}  # fmt: skip
+    spec = f"{source.kind}:d={source.d},members={len(names)},sha256={digest_of(names, problem)}"
+    proof = Proof(problem, {"spec": spec, "names": names, "origin": origin})
+    try:
+        return proof, proof.step("products")
+    except kernel.Refused as reason:
+        raise UsageError(
+            f"{source.path} given: {reason}, once the mean of the members is taken away: leave "
+            "--centred or the member out"
+        ) from reason
+    except OverflowError as error:
+        raise UsageError(
+            f"{source.path} given: its values are too large: scale them down"
+        ) from error
+
+
+def moved(proof: Proof, members: int, vstat: int | None = None) -> tuple[Posed, int | None] | None:
+    """Bound what a query moves: the step of all queries and, if that is less for VSTAT, its own.
+
+    What a factor and weights do not show of eigenvalues is given: it stands in the conditions, and
+    `hardness check` finds it with numpy. None where all members are the same function.
+    """
+    known, problem = proof.fact(members), proof.posed
+    if all(v == known.plain[0][0] for row in known.plain for v in row):
+        return None
+    off = Fraction(len(known.plain) * known.off, known.unit)
+    spread = eigenvalue(centre(np.array(known.plain, np.float64) / known.unit), off)
+    finer = None
+    if vstat and problem.bits and len(problem.tables) << problem.n <= _QUICK_BITS:
+        finer = eigenvalue(weigh(problem.n, problem.tables))
+        finer = finer if 6 * finer[0] < vstat * spread[0] else None
+    given = [one[0] if one and one[1] == "given" else None for one in (spread, finer)]
+    if any(given):
+        proof.give(given)
+    gram = proof.step("spread", members, top=spread[0], proof=spread[1])
+    found = Posed(proof=proof, members=members, gram=gram)
+    if finer is None:
+        return found, None
+    return found, proof.step("weighted", members, top=finer[0], proof=finer[1])
+
+
+# Tables.
+
+
+def tables_of(source: Members, progress: Callable[[int], None] = lambda done: None) -> Any:
+    """Evaluate members at all points, and write their tables as the kernel reads them.
+
+    By bits where all values are -1 and +1 and the tables are small, else by the signs that members
+    depend on. Values that are no integers are so times a power of 2, the same for all. Raises
+    UsageError where there are no such tables.
+    """
+    count, n = len(source.names), source.n
+    if source.outputs > 1:
+        raise UsageError(f"{source.path} given, {count} {source.kind}: {_SAMPLED}")
+    if count == 1:
+        raise NoClaim(f"no claim: {source.path} given: there is one member, which everyone knows")
+    require(count <= MEMBERS, too_many(count, MEMBERS))
+    require_memory(160 * count**2, f"a Gram matrix of {count} members")
+    require(n <= MOST_COORDINATES, f"{source.path} given, of 2^{n} points: at most "
+            f"2^{MOST_COORDINATES} are enumerated; {_SAMPLED}")  # fmt: skip
+    require_memory(40 << n, f"a table of 2^{n} points")
+    found: list[Table] = []
+    points = None
+    for i in range(count):
+        parts = []
+        for start in range(0, 1 << n, _CHUNK):
+            if points is None or n > 20:
+                points = _points(start, min(1 << n, start + _CHUNK), n)
+            parts.append(source.one(i, points))
+            progress(len(parts[-1]))
+        found.append(_needed(np.concatenate(parts), n))
+        zero = not found[-1][1].any()
+        require(
+            not zero, f"member {i} ({source.names[i]}) has the norm 0: it correlates with nothing"
+        )
+    signs = all((np.abs(values) == 1).all() for _, values in found)
+    size = sum(len(values) for _, values in found)
+    if signs and n <= SIGNS and count << n <= (_QUICK_BITS if size <= VALUES else MOST_BITS):
+        return [_bits(table, n) for table in found]
+    require(size <= VALUES, f"{source.path} given, {count} members: their tables have {size} "
+            f"values, at most {VALUES} are held; {_SAMPLED}")  # fmt: skip
+    scale = next((k for k in range(31) if all(_whole(v * 2.0**k) for _, v in found)), None)
+    require(scale is not None, f"{source.path} given: it has values that are no integers, nor "
+            f"fractions of a few bits; {_SAMPLED}")  # fmt: skip
+    return [[on, (values * 2.0 ** (scale or 0)).astype(np.int64).tolist()] for on, values in found]
+
+
+def _points(start: int, stop: int, n: int) -> NDArray[np.int8]:
+    """Points of -1 and +1, (stop - start, n), a coordinate at a time in memory."""
+    index = np.arange(start, stop, dtype=np.uint64)
+    points = np.asfortranarray(tokens.unpack(index[:, None], n))
+    points.setflags(write=False)
+    return points
+
+
+def _needed(values: NDArray[Any], n: int) -> Table:
+    """Leave out the signs on which a table does not depend, the last first."""
+    on = []
+    for j in reversed(range(n)):
+        halves = values.reshape(-1, 2, 1 << j)
+        if (halves[:, 0] == halves[:, 1]).all():
+            values = halves[:, 0].reshape(-1)
+        else:
+            on.append(j)
+    return on[::-1], values.copy()
+
+
+def _bits(table: Table, n: int) -> str:
+    """Write a table of -1 and +1 at all points as hexadecimal."""
+    on, values = table
+    sides = [2 if j in on else 1 for j in reversed(range(n))]
+    return bits(np.broadcast_to(values.reshape(sides), [2] * n).reshape(-1) < 0)
+
+
+def bits(table: NDArray[np.bool_]) -> str:
+    """Write a table as the kernel reads it: bit i is 1 where it is so at point i."""
+    return f"{int.from_bytes(np.packbits(table, bitorder='little').tobytes(), 'little'):x}"
+
+
+def _whole(values: NDArray[Any]) -> bool:
+    return bool((np.abs(values) < _listed.LARGEST).all() and (values == np.rint(values)).all())
+
+
+def digest_of(names: list[str], problem: dict[str, Any]) -> str:
+    """Compute the SHA-256 of names and tables, which names members."""
+    members = {"names": names, "signs": problem["signs"], "tables": problem["tables"]}
+    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# Eigenvalues.
+
+
+def centre(gram: Matrix) -> Matrix:
+    """The inner products of functions less their mean."""
+    rows = gram.mean(axis=1)
+    less = gram - rows[:, None] - rows[None, :] + rows.mean()
+    return np.asarray((less + less.T) / 2)
+
+
+def weigh(n: int, tables: list[int]) -> Matrix:
+    """The inner products of functions of -1 and +1 less their mean b, weighed by 1/(1 - |b|)."""
+    packed = b"".join(one.to_bytes(max(1, 1 << n >> 3), "little") for one in tables)
+    octets = np.frombuffer(packed, np.uint8).reshape(len(tables), -1)
+    gram = np.zeros((len(tables), len(tables)))
+    for start in range(0, octets.shape[1], 1 << 10):
+        bits = np.unpackbits(octets[:, start : start + (1 << 10)], axis=1, bitorder="little")
+        signs = 1.0 - 2.0 * bits[:, : 1 << n]
+        mean = signs.mean(axis=0)
+        told = np.abs(mean) < 1
+        less = (signs[:, told] - mean[told]) / np.sqrt((1 - np.abs(mean[told])) * (1 << n))
+        gram += less @ less.T
+    return gram
+
+
+def eigenvalue(matrix: Matrix, off: Fraction = Fraction(0)) -> tuple[Fraction, Any]:
+    """Bound the largest eigenvalue of a matrix that is known to within `off`: a bound, and why.
+
+    By a factor, rounded, of what a number just above it leaves; of many members by weights, from
+    powers of the absolute values, if that is at most twice the true one, else as given.
+    """
+    true, gap = largest(matrix), _FINE if len(matrix) <= _FEW else _COARSE
+    top = Fraction(math.ceil((true * (1 + 1 / gap) + float(off)) * _GRID) + 1, _GRID)
+    if len(matrix) > MOST_FACTORED:
+        size = np.abs(matrix)
+        weights = np.ones(len(size))
+        for _ in range(30):
+            weights = size @ weights
+            weights /= weights.max()
+        whole = np.rint(weights * _GRID) + 1
+        bound = float((size @ whole / whole).max()) * (1 + 1e-9) + float(off)
+        if bound > 2 * float(top):
+            return top, "given"
+        return Fraction(math.ceil(bound * _GRID), _GRID), {"weights": [int(w) for w in whole]}
+    return top, factor(matrix, true, float(top - off))
+
+
+def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
+    """Round a Cholesky factor of what a number between an eigenvalue and `top` leaves.
+
+    Of all entries that are rounded by up to 1/2 the products add up to less than what is left.
+    """
+    room = (top - true) / 2
+    scale = math.ceil((len(matrix) + 4) * math.sqrt(top) / room)
+    rest = -matrix
+    rest.flat[:: len(matrix) + 1] += true + room
+    lines = np.rint(np.linalg.cholesky(rest) * scale)
+    rows = [" ".join(f"{int(v):x}" for v in row[: i + 1]) for i, row in enumerate(lines)]
+    return {"factor": rows, "scale": scale}
+
+
+def largest(matrix: Matrix) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, nearly."""
+    if len(matrix) <= 1500:
+        return float(np.linalg.eigvalsh(matrix)[-1])
+    from scipy.sparse.linalg import eigsh
+
+    start = np.random.default_rng(0).normal(size=len(matrix))
+    return float(eigsh(matrix, 1, which="LA", v0=start, return_eigenvectors=False)[0])
+
+
+# Sets of members that are near.
+
+
+def nearest(sizes: NDArray[np.int64], gamma: Fraction) -> tuple[int, list[int]]:
+    """Find how many members are enough for an average of at most gamma, and a set above it.
+
+    sizes: (M, M), inner products in absolute value; gamma: in their unit. See `sums` of the kernel.
+
+    >>> nearest(np.array([[4, 2, 0], [2, 4, 0], [0, 0, 4]]), Fraction(2))
+    (3, [0, 1])
+    """
+    members = len(sizes)
+    sums = np.cumsum(-np.sort(-sizes, axis=1), axis=1)  # of the closest s + 1 to each member
+    low, high = 0, members + 1  # sets of `low` may be above gamma, of `high` are not
+    while high - low > 1:
+        s = (low + high) // 2
+        most = np.partition(sums[:, s - 1], members - s)[members - s :]
+        low, high = (low, s) if sum(most.tolist()) <= gamma * s**2 else (s, high)
+    centres = {int(sums[:, s - 1].argmax()) for s in {1, max(1, low // 2), max(1, low), members}}
+    return high, max((_around(sizes, i, gamma) for i in sorted(centres)), key=len)
+
+
+def _around(sizes: NDArray[np.int64], centre: int, gamma: Fraction) -> list[int]:
+    """The largest set of members closest to one of them whose average is above gamma."""
+    order = np.argsort(-sizes[centre], kind="stable")
+    near = sizes[np.ix_(order, order)]
+    inside = np.cumsum(2 * np.tril(near, -1).sum(axis=1) + np.diagonal(near)).tolist()
+    found = [s for s, total in enumerate(inside, 1) if total > gamma * s**2]
+    return sorted(order[: found[-1]].tolist()) if found else []

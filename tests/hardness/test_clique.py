@@ -1,0 +1,181 @@
+"""SQ-DIM of listed members from both ends, and the search for cliques that it stands on."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.lower.clique import find_clique
+from hardness.lower.dimension import Ends, caps
+
+STEPS = 200_000
+
+
+def ends(gram, steps=STEPS) -> Ends:
+    found = Ends(caps=caps(gram))
+    found.narrow(steps)
+    return found
+
+
+def together(gram, i, j, size):
+    """Whether |correlation| <= 1/size: G_ij^2 size^2 <= G_ii G_jj, in Python's integers."""
+    return int(gram[i][j]) ** 2 * size**2 <= int(gram[i][i]) * int(gram[j][j])
+
+
+def by_subsets(gram):
+    """SQ-DIM by its definition: all subsets, the largest first."""
+    for size in range(len(gram), 1, -1):
+        for chosen in itertools.combinations(range(len(gram)), size):
+            if all(together(gram, i, j, size) for i, j in itertools.combinations(chosen, 2)):
+                return size
+    return 1
+
+
+def graph_at(gram, size):
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(gram)))
+    pairs = itertools.combinations(range(len(gram)), 2)
+    graph.add_edges_from((i, j) for i, j in pairs if together(gram, i, j, size))
+    return graph
+
+
+def by_networkx(gram):
+    """SQ-DIM by networkx's cliques, from N' = 2 upwards: the predicate is monotone."""
+    size = 1
+    while size < len(gram):
+        if nx.max_weight_clique(graph_at(gram, size + 1), weight=None)[1] <= size:
+            break
+        size += 1
+    return size
+
+
+def require_proof(found: Ends, gram):
+    """Members and classes prove both ends; none of the makers' code is used."""
+    size = len(found.members)
+    assert len(set(found.members)) == size
+    assert all(together(gram, i, j, size) for i, j in itertools.combinations(found.members, 2))
+    inside = [p for c in found.classes for p in itertools.combinations(c, 2)]
+    assert len(found.classes) <= found.high
+    assert sorted(itertools.chain(*found.classes)) == list(range(len(gram)))
+    assert not any(together(gram, i, j, found.high + 1) for i, j in inside)
+
+
+def random_gram(members, points, seed):
+    values = np.random.default_rng(seed).choice([-1, 0, 1, 2], (members, points))
+    values[:, 0] = 1
+    return values @ values.T
+
+
+def majorities(n, m):
+    """Majorities of all m-subsets of n bits, 0 at a tie, by enumeration of the cube."""
+    points = np.array(list(itertools.product((-1, 1), repeat=n)))
+    subsets = list(itertools.combinations(range(n), m))
+    values = np.array([np.sign(points[:, s].sum(axis=1)) for s in subsets])
+    return values @ values.T
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.integers(-3, 3), min_size=4, max_size=4).filter(any), min_size=1, max_size=8
+    )
+)
+def test_by_subsets_on_any_vectors(vectors):
+    gram = np.array(vectors) @ np.array(vectors).T
+    found = ends(gram)
+    assert len(found.members) == by_subsets(gram) <= found.high
+    require_proof(found, gram)
+
+
+@pytest.mark.parametrize(("members", "points"), [(20, 6), (40, 9), (40, 60), (58, 16), (50, 400)])
+def test_random_functions_by_networkx(members, points):
+    gram = random_gram(members, points, seed=members * points)
+    found = ends(gram)
+    assert len(found.members) == by_networkx(gram) <= found.high
+    require_proof(found, gram)
+
+
+@pytest.mark.parametrize(("n", "m"), [(6, 2), (6, 3), (7, 3), (8, 3), (8, 4), (9, 3)])
+def test_majorities_by_networkx(n, m):
+    gram = majorities(n, m)
+    found = ends(gram)
+    require_proof(found, gram)
+    assert len(found.members) <= found.high
+    if len(gram) < 60:
+        assert len(found.members) == by_networkx(gram)
+
+
+def test_questions_that_stay_open_leave_the_ends_open():
+    gram = random_gram(60, 80, seed=1)
+    true, short = ends(gram), ends(gram, steps=3)
+    assert len(short.members) <= len(true.members) <= true.high <= short.high
+    require_proof(short, gram)
+    assert short.members == ends(gram, steps=3).members
+
+
+def test_boundaries_are_compared_exactly():
+    """A correlation of exactly 1/N', where float64 rounds it up, and one a little above."""
+    for size in range(2, 60):
+        gram = np.full((size, size), 1) + (size - 1) * np.eye(size, dtype=int)
+        assert len(ends(gram).members) == size
+        above = np.full((size, size), 10**9) + np.eye(size, dtype=int) * ((size - 1) * 10**9 - 1)
+        assert ends(above).high == size - 1
+
+
+def random_graph(size, density, seed):
+    drawn = np.triu(np.random.default_rng(seed).random((size, size)) < density, k=1)
+    return drawn | drawn.T
+
+
+def johnson(n, m, overlap):
+    subsets = [set(s) for s in itertools.combinations(range(n), m)]
+    return np.array([[a != b and len(a & b) <= overlap for b in subsets] for a in subsets])
+
+
+def require_clique(graph, found):
+    assert len(set(found.members)) == len(found.members)
+    assert all(graph[i, j] for i, j in itertools.combinations(found.members, 2))
+    if found.colouring:
+        assert sorted(v for c in found.colouring for v in c) == list(range(len(graph)))
+    for members in found.colouring:
+        assert not any(graph[i, j] for i, j in itertools.combinations(members, 2))
+
+
+GRAPHS = [random_graph(n, p, n) for n in (1, 2, 9, 30, 60) for p in (0.1, 0.5, 0.8)] + [
+    johnson(6, 3, 1),
+    johnson(8, 2, 0),
+    johnson(7, 3, 1),
+    johnson(8, 3, 1),
+    np.zeros((4, 4), np.bool_),
+    np.ones((50, 50), np.bool_),
+]
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_cliques_are_found_where_networkx_finds_them(graph):
+    bare = graph & ~np.eye(len(graph), dtype=np.bool_)
+    size = nx.max_weight_clique(nx.from_numpy_array(bare), weight=None)[1]
+    for wanted in range(1, min(len(graph), size + 3) + 1):
+        asked = find_clique(graph, wanted, STEPS)
+        require_clique(bare, asked)
+        assert (len(asked.members) >= wanted) == (wanted <= size)
+        assert asked.none == (wanted > size)
+        assert asked == find_clique(graph, wanted, STEPS)
+
+
+def test_a_search_stops_after_its_steps():
+    graph = johnson(10, 4, 1)  # A(10, 6, 4) = 5
+    short, long = find_clique(graph, 6, steps=10), find_clique(graph, 6, STEPS)
+    require_clique(graph, short)
+    assert (short.none, long.none) == (False, True)
+    assert len(short.members) <= 5
+
+
+def test_no_recursion_on_large_cliques():
+    graph = ~np.eye(1500, dtype=np.bool_)
+    graph[0, 1] = graph[1, 0] = False
+    assert len(find_clique(graph, 1499, STEPS).members) == 1499
+    assert find_clique(graph, 1500, STEPS).none
