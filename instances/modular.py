@@ -423,13 +423,18 @@ class Modular(Coded):
     @cached_property
     def layer_heads(self) -> int:
         """The most heads that a member needs, or a little more: K + 2, K the steps of t."""
-        low, high = self.reach
         if self.heads == "exact":
-            return high - low + 2
-        around = self.response != np.roll(self.response, 1)  # whether t differs from t - 1
+            return self.reach[1] - self.reach[0] + 2
+        whole, around, edge = self._jumps
+        return whole * int((around > 0).sum()) + int((edge > 0).sum()) + 2
+
+    @property
+    def _jumps(self) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
+        """How far t is from t - 1, over how many periods of Z_q, over one and over the rest."""
+        low, high = self.reach
+        around = np.abs(self.response - np.roll(self.response, 1)) / 2
         whole, rest = divmod(high - low, self.q)
-        edge = (low + 1 + np.arange(rest)) % self.q
-        return whole * int(around.sum()) + int(around[edge].sum()) + 2
+        return whole, around, around[(low + 1 + np.arange(rest)) % self.q]
 
     @cached_property
     def layer_error(self) -> LayerError:
@@ -442,12 +447,10 @@ class Modular(Coded):
             return unknown(self.levels, "the layer is E[Y|X], whose values are not the levels")
         if self.heads == "exact":
             return unknown(self.levels, "heads=exact are solved in float64 for each secret")
-        low, high = self.reach
-        a = np.abs(self.response - np.roll(self.response, 1)) / 2  # where t follows t - 1
-        whole, rest = divmod(high - low, self.q)
+        (low, high), (whole, around, edge) = self.reach, self._jumps
         error = step_error(
-            jumps=whole * sum_above(a) + sum_above(a[(low + 1 + np.arange(rest)) % self.q]),
-            largest=float(a.max()),
+            jumps=whole * sum_above(around) + sum_above(edge),
+            largest=float(around.max()),
             scale=max(map(abs, self.levels)),
             beta=float(self.beta),
             spread=high - low + max(-low, high) + 1,

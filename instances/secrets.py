@@ -56,6 +56,11 @@ class Secrets:
         if self.entries is not None:
             reach = max(map(abs, self.entries.values))
             require(
+                reach > 0,
+                f"spread={float(self.spread):g} given with secret={self.kind}: all entries are 0, "
+                "raise it",
+            )
+            require(
                 self.kind == "binary" or 2 * reach < self.q,
                 f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
                 f"least {2 * reach + 1}",

@@ -261,7 +261,7 @@ def test_a_changed_claim_is_refused(quantity, term, value):
     ("spec", "word"),
     [
         ("lwe:n=40,q=17,sigma=1,bits=6", "bits of at least 11"),
-        ("lwe:n=4,q=97,sigma=1,secret=gaussian,spread=0.1", "at least 1/8"),
+        ("lwe:n=4,q=97,sigma=1,secret=gaussian,spread=0.12", "at least 1/8"),
         ("lwe:n=4,q=65537,sigma=5000", "lower the error"),
         ("lwe:n=4,q=2,error=cbd,eta=1", "do not depend on the secret"),
     ],

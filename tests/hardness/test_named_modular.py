@@ -310,7 +310,7 @@ def test_numbers_of_any_length_are_written_and_read():
     ("spec", "words"),
     [
         ("lwe:n=4,q=17,sigma=1,bits=6", "leaves a far from uniform"),
-        ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "nearly all 0"),
+        ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.12", "nearly all 0"),
         ("lwr:n=4,q=32,p=2,secret=gaussian,spread=1", "secret=gaussian is not, mod 32"),
         ("lwe:n=9,q=8,error=none,secret=ternary", "secret=ternary is not, mod 2"),
         ("lwr:n=6,q=16,p=8,h=2", "secret=uniform is not, mod 4"),

@@ -256,6 +256,7 @@ def test_labels_of_the_layer_are_those_of_the_formula_and_leak_if_it_is_not_satu
         ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
         ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
         ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
+        ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "all entries are 0, raise it"),
         ("lwr:n=4,q=16,p=2,beta=10000000000000000", "beyond the 2\\^53"),
         ("lwr:n=4,q=16,p=2,beta=0.5", "beta must be at least 1"),
         ("lwr:n=4,q=16,p=2,heads=many", "saturated or exact"),
