@@ -54,6 +54,8 @@ class Direction(Dense):
     )
     k = 2
     tokens = "gaussian"
+    token_text: ClassVar[str] = "gaussian with positions"
+    hidden_direction = itself
 
     m: int
     d: int
@@ -101,20 +103,14 @@ class Direction(Dense):
     @property
     def hardness(self) -> Hardness:
         """Bounds hold for any statistical queries on rounded labels, for correlational on raw."""
-        if self.rounded:
-            why = (
-                "over a uniform direction any query on rounded labels moves little: exact for "
-                "statistical queries; of other algorithms nothing is said"
-            )
-        else:
-            why = (
-                "over a uniform direction labels correlate little with any function of the tokens: "
-                "exact for correlational queries alone, as raw labels also show how near a "
-                "threshold is"
-            )
-        return Hardness(evidence="exact", why=why)
-
-    hidden_direction = itself
+        why = (
+            "any query on rounded labels moves little: exact for statistical queries; of other "
+            "algorithms nothing is said"
+            if self.rounded
+            else "labels correlate little with any function of the tokens: exact for correlational "
+            "queries alone, as raw labels also show how near a threshold is"
+        )
+        return Hardness(evidence="exact", why=f"over a uniform direction {why}")
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""
@@ -143,11 +139,6 @@ class Direction(Dense):
     def layer_heads(self) -> int:
         """m, and one that is constant for an even m."""
         return self.m + (self.m % 2 == 0)
-
-    @property
-    def token_text(self) -> str:
-        """Normal, with positions."""
-        return "gaussian with positions"
 
     @cached_property
     def law(self) -> TokenLaw:

@@ -24,6 +24,9 @@ from instances.symmetric import Counting, Symmetric, listed
 class Parities(Counting):
     """A label that is a parity: g(h) = (-1)^h."""
 
+    unknown_variance = Fraction(1)  # the squared norm of a parity
+    shares = (Fraction(1, 2), Fraction(1, 2))
+
     @property
     def values(self) -> tuple[Fraction, ...]:
         """The profile: 1, -1, 1, ..."""
@@ -76,16 +79,6 @@ class Parities(Counting):
     def prior(self) -> NDArray[np.float64]:
         """0: what is known of a parity where z_0 = -1, (d,)."""
         return np.zeros(self.d)
-
-    @cached_property
-    def unknown_variance(self) -> Fraction:
-        """1: the squared norm of a parity."""
-        return Fraction(1)
-
-    @property
-    def shares(self) -> tuple[Fraction, ...]:
-        """A fair coin."""
-        return (Fraction(1, 2), Fraction(1, 2))
 
     def codes(
         self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
