@@ -72,6 +72,22 @@ def test_the_numbers_are_those_of_the_family():
     assert math.comb(8, 3) == scheme.size == len(wanted)
 
 
+def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
+    """Of functions of so many signs that their points are not enumerated."""
+    from hardness.lower.members import read_members
+
+    path = tmp_path / "mine.py"
+    path.write_text("import numpy as np\nd = 50\nfs = [lambda x, k=k: x[:, k] for k in range(4)]\n")
+    data = figures.numbers("correlations", read_members(f"{path}:fs"))
+    assert data["confidence"] == 0.99
+    assert 0 < max(map(abs, data["correlation"])) <= data["radius"] < 0.02
+    assert "sampled: all within 0.0" in said("correlations", data)
+    path.write_text(path.read_text().replace("50", "8"))
+    data = figures.numbers("correlations", read_members(f"{path}:fs"))
+    assert (data["correlation"], data["share_of_pairs"]) == ([0.0], [1.0])
+    assert "sampled" not in said("correlations", data)
+
+
 def test_a_bracket_of_sda_grows_with_gamma():
     found = numbers("sda")
     lower, upper = ([int(v) for v in found[key]] for key in ("lower", "upper"))

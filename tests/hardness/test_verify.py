@@ -50,7 +50,7 @@ def listed(evaluate, names, n, bound=1.0):
         n=n,
         outputs=1,
         bound=bound,
-        evaluate=lambda x: np.asarray(evaluate(x), np.float64),
+        one=lambda i, x: np.asarray(evaluate(x), np.float64)[i],
     )
 
 

@@ -241,7 +241,10 @@ def draw_correlations(data: Data) -> Data:
             log=log,
             domains={**ends, "x": (-1.05, 1.05)},
         )
-        return _titled(data, chart)
+        notes = []
+        if chance := data.get("confidence"):
+            notes = [f"sampled: all within {data['radius']:.2g} at once, with {chance:.0%}"]
+        return _titled(data, chart, notes=notes)
     overlap = "overlap of two hidden sets (elements)"
     left = panel(
         [Trace(x=data["overlap"], y=data["correlation"], marks=("point",))],
