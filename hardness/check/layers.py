@@ -20,8 +20,8 @@ def check_layer(family: Family) -> None:
         _check_map(family, [rational(Fraction(v)) for v in twin.values])
     elif view == "three-tokens":
         _check_three_tokens(family, twin.m)
-    else:  # of positions and among others they are the twin's
-        _check_heads(family if view == "hardmax" else twin)
+    else:
+        _check_heads(twin if view == "among-others" else family)
 
 
 def _check_heads(family: Any) -> None:
