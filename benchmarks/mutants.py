@@ -256,9 +256,11 @@ def by_most_risk(judge: ModuleType) -> list[Step]:
     return asked(spread("2", 4), oracle="csq", risk=f"{Fraction(low, 1 << 60)}")[:-1]
 
 
-def apart(upper: int, chosen: list[int], classes: list[list[int]]) -> list[Step]:
-    """SQ-DIM of listed members."""
-    given = {"chosen": chosen, "classes": classes, "upper": str(upper)}
+def apart(
+    upper: int, chosen: list[int], classes: list[list[int]], order: list[int] | None = None
+) -> list[Step]:
+    """SQ-DIM of listed members, by classes or by a search in an order."""
+    given = {"chosen": chosen, "classes": classes, "order": order, "upper": str(upper)}
     return [("products",), ("apart", 1, given)]
 
 
@@ -424,6 +426,7 @@ WIDE = [[0, 1, 2, 3], [0] * 15 + [45]], [[0], [16, -16]]
 FINE = listed(2, [[0], [1, -1]], [[1], [2, -2]], [[0, 1], [1, -1, -1, 1]], [[], [1]])
 PLACES = listed(2, [[0], [1, -1]], [[0, 1], [1, 1, 1, -1]])
 TWICE = listed(2, [[0], [1, -1]], [[0, 1], [2, 2, 2, -2]])
+PAIR = listed(2, "5", "3")
 STAR = listed(3, "aa", "cc", "f0", "e8")
 ORTHOGONAL = listed(3, "aa", "cc", "f0", "66", "5a", "3c", "96")
 MANY_STEPS: list[Step] = [("subsets",), *[("characters", 1)] * 1000]
@@ -788,14 +791,21 @@ LISTED = (
     M("part *= -(-ROUND // fewer)", "part *= ROUND // fewer", SEVEN, by_least_weights),
     M("members.count * ROUND << problem.n - 1", "members.count * ROUND << problem.n", THREE, by_weights("9/10")),
     M("every += down * part", "every += part", THREE, by_weights("8/5")),
-    M("moves01=top / 2, general=True)\n\n\n@rule(\"functions\", \"members\", chosen", "moves01=top / 200, general=True)\n\n\n@rule(\"functions\", \"members\", chosen", THREE, by_weights("3")),
+    M("moves01=top / 2, general=True)\n\n\ndef together", "moves01=top / 200, general=True)\n\n\ndef together", THREE, by_weights("3")),
     M('need(every == list(range(members.count)), "the classes', '(0, "the classes', THREE, apart(1, [0], [[0]])),
     M("need(near and len(set", "need(len(set", THREE, apart(3, [0, 1, 2], [[0], [1], [2]])),
     M("len(set(few)) == len(few) > 0, \"two", "len(few) > 0, \"two", THREE, apart(3, [0, 0], [[0], [1], [2]])),
     M("len(set(few)) == len(few) > 0, \"two", "len(set(few)) == len(few), \"two", THREE, apart(3, [], [[0], [1], [2]])),
     M("(rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]", "rows[i][j] * len(few) <= norms[i]", LOW, apart(2, [0, 1], [[0], [1]])),
     M("(upper + 1)) ** 2 > norms", "(upper + 1)) ** 2 >= norms", listed(3, "aa", "e8"), apart(1, [0], [[0, 1]])),
-    M("need(far and len(classes) <= upper,", "need(far,", THREE, apart(1, [0], [[0], [1], [2]])),
+    M("far and len(classes) <= upper", "far", THREE, apart(1, [0], [[0], [1], [2]])),
+    M("if classes >= wanted:", "if classes > wanted:", PAIR, apart(1, [0], [], [0, 1])),
+    M("free & ~(near[v] | 1 << v)", "free & ~(1 << v)", PAIR, apart(1, [0], [], [0, 1])),
+    M('need(not found, "more', '(0, "more', PAIR, apart(1, [0], [], [0, 1])),
+    M("(upper + 1)) ** 2 <= norms", "(upper + 1)) ** 2 < norms", listed(3, "aa", "e8"), apart(1, [0], [], [1, 0])),
+    M("(rows[i][j] * (upper + 1)) ** 2 <= norms", "(rows[i][j] * (upper + 2)) ** 2 <= norms", listed(3, "aa", "e8"), apart(1, [0], [], [1, 0])),
+    M("order if order is not None else (i", "range(members.count) if order is not None else (i", PAIR, apart(1, [0], [], [0, 0])),
+    M("members.count) - 1, upper + 1, iter", "members.count) - 1, upper + 2, iter", PAIR, apart(1, [0], [], [0, 1])),
     M("need(most <= gamma * norm * enough**2,", "(0,", THREE, sums("1/2", 2)),
     M("sum(sorted(closest, reverse=True)[:enough])", "sum(sorted(closest)[:enough])", STAR, sums("1/2", 3)),
     M("closest.append(sum(flat[:enough]))", "closest.append(sum(row[:enough]))", OPPOSITE, sums("1/2", 2)),

@@ -42,7 +42,7 @@ def find_clique(adjacency: NDArray[np.bool_], wanted: int, steps: int) -> Clique
     """
     graph = adjacency & ~np.eye(len(adjacency), dtype=np.bool_)
     rows = _rows(graph)
-    order = _dense_first(graph)
+    order = dense_first(graph)
     best = _greedy(rows, order, wanted)
     if len(best) >= wanted:
         return Clique(members=best)
@@ -63,7 +63,7 @@ def greedy(adjacency: NDArray[np.bool_], wanted: int) -> tuple[int, ...]:
     (3, 4)
     """
     graph = adjacency & ~np.eye(len(adjacency), dtype=np.bool_)
-    return _greedy(_rows(graph), _dense_first(graph), wanted)
+    return _greedy(_rows(graph), dense_first(graph), wanted)
 
 
 def _rows(graph: NDArray[np.bool_]) -> list[int]:
@@ -71,7 +71,7 @@ def _rows(graph: NDArray[np.bool_]) -> list[int]:
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
-def _dense_first(graph: NDArray[np.bool_]) -> list[int]:
+def dense_first(graph: NDArray[np.bool_]) -> list[int]:
     """Order vertices by removing one of least degree again and again; the last removed is first.
 
     More than _MANY by their degrees alone.

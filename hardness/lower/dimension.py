@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.clique import Clique, find_clique
+from hardness.lower.clique import Clique, dense_first, find_clique
 
 Caps = NDArray[np.int64]
 Classes = tuple[tuple[int, ...], ...]
@@ -44,7 +44,8 @@ class Ends:
     """SQ-DIM is at least the number of `members`, and at most `high`, as `classes` show.
 
     members: ascending, pairwise within one over their number. classes: every member in one; any two
-    of a class have a cap of at most `high`.
+    of a class have a cap of at most `high`. searched: the least number of which a search found no
+    members, for which classes may be too few.
 
     >>> found = Ends(caps=np.array([[3, 3, 3], [3, 3, 2], [3, 2, 3]]))
     >>> found.narrow(100)
@@ -56,28 +57,33 @@ class Ends:
     members: tuple[int, ...] = (0,)
     high: int = field(init=False)
     classes: Classes = field(init=False)
+    searched: int | None = None
     asked: dict[tuple[int, int], Clique] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.high = len(self.caps)
         self.classes = tuple((v,) for v in range(self.high))
 
+    @property
+    def most(self) -> int:
+        """How many there are at most, by classes or by a search."""
+        return self.high if self.searched is None else min(self.high, self.searched - 1)
+
     def narrow(self, steps: int) -> None:
         """Move both ends by bisection, with at most `steps` steps of search for each question.
 
         A set of N' within 1/N' contains one of N'-1, within 1/N' <= 1/(N'-1): "there is such a set"
         is monotone in N', so one answer settles all sizes on its side. A question that stays open
-        settles none: it counts as yes for the upper end and as no for the lower. A search that
-        ended without a set is no proof for the kernel: it ends the search for the lower end alone.
+        settles none: it counts as yes for the upper end and as no for the lower.
         """
-        least, most = len(self.members), self.high
+        least, most = len(self.members), self.most
         while least < most:
             middle = (least + most + 1) // 2
-            if self._ask(middle, 0).colouring and self.high < middle:
+            if self._ask(middle, steps).none:
                 most = middle - 1
             else:
                 least = max(middle, len(self.members))
-        least, most = len(self.members), self.high
+        least, most = len(self.members), self.most
         while least < most:
             middle = (least + most + 1) // 2
             self._ask(middle, steps)
@@ -94,4 +100,10 @@ class Ends:
                 self.members = found.members[:size]
             if found.none and at <= self.high and len(found.colouring) < at:
                 self.high, self.classes = at - 1, found.colouring
+            elif found.none:
+                self.searched = min(at, self.searched or at)
         return self.asked[at, steps]
+
+    def order(self) -> list[int]:
+        """Members in the order in which a search for `searched` of them finds none soon."""
+        return dense_first(self.caps >= (self.searched or 1))

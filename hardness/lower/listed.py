@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -77,19 +78,27 @@ def certify_listed(
     known = proof.fact(members)
     products = np.array(known.rows, np.int64)
     found = Ends(caps=caps(products))
+    found.narrow(0)
     found.narrow(search_steps(len(products)) if steps is None else steps)
-    classes = [list(one) for one in found.classes]
-    wanted = [
-        proof.step("apart", members, chosen=list(found.members), classes=classes,
-                   upper=Fraction(found.high)),
-        members,
-    ]  # fmt: skip
+    wanted = [_apart(proof, members, found), members]
     if len(set(known.norms)) == 1:
         enough, above = nearest(np.abs(products), known.norms[0] * terms.gamma)
         given = {"gamma": terms.gamma, "above": above, "enough": Fraction(enough)}
         wanted.append(proof.step("sums", members, **given))
     grams = moved(proof, members, terms.vstat)
     return proof.certificate(*wanted, *(_bounds(*grams, terms) if grams else ()))
+
+
+def _apart(proof: Proof, members: int, found: Ends) -> int:
+    """Take the step to SQ-DIM: by a search, if it goes below classes and the kernel ends it."""
+    chosen = list(found.members)
+    if found.most < found.high:
+        with suppress(kernel.Refused):
+            return proof.step("apart", members, chosen=chosen, classes=[], order=found.order(),
+                              upper=found.most)  # fmt: skip
+    classes = [list(one) for one in found.classes]
+    return proof.step("apart", members, chosen=chosen, classes=classes, order=None,
+                      upper=found.high)  # fmt: skip
 
 
 def _bounds(posed: Posed, weighted: int | None, terms: BoundParameters) -> list[int]:

@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -257,6 +258,20 @@ def test_rows_of_products_are_those_of_numpy():
         assert found.get(mask, 0) == int((values * sign).sum())
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_of_the_kernel_finds_what_networkx_finds(seed):
+    rng = np.random.default_rng(seed)
+    graph = np.triu(rng.random((12, 12)) < rng.uniform(0.2, 0.9), 1)
+    graph |= graph.T
+    size = nx.max_weight_clique(nx.from_numpy_array(graph), weight=None)[1]
+    near = [sum(1 << j for j in range(12) if row[j]) for row in graph]
+    for wanted in range(1, 13):
+        found = functions.together(near, (1 << 12) - 1, wanted, iter(range(10**6)))
+        assert found == (wanted <= size)
+    with pytest.raises(kernel.Refused, match="too long"):
+        functions.together(near, (1 << 12) - 1, 2, iter(()))
+
+
 @pytest.mark.parametrize("bits", [1, 2, 3, 5])
 def test_points_weighed_by_how_far_members_agree(bits):
     table = np.random.default_rng(bits).choice([-1, 1], (9, 1 << bits), p=[0.3, 0.7])
@@ -489,6 +504,9 @@ PROVEN = [
     ),
     (lambda d: step(d, "apart")["classes"].pop(), "every member once"),
     (lambda d: step(d, "apart").update(upper="3"), "class"),
+    (lambda d: step(d, "apart").update(upper="3", order=[*range(20)]), "more members are apart"),
+    (lambda d: step(d, "apart").update(order=[*range(19)]), "every member once"),
+    (lambda d: step(d, "apart").update(order=[0, *range(19)]), "every member once"),
     (lambda d: step(d, "spread").update(top="7/4"), "may be above top"),
     (lambda d: step(d, "spread").update(proof="given"), "another eigenvalue is given"),
     (lambda d: step(d, "spread")["proof"].update(scale=1), "may be above top"),

@@ -34,6 +34,7 @@ from .core import (
 MEMBERS, SIGNS, VALUES, LARGEST = 5000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are no rationals, and of what is said of them
 ROUND = 1 << 48  # of weights of points
+MOST, CALLS = 500, 100_000  # members that are searched for, and steps of a search
 Rows = Sequence[Sequence[int]]
 
 
@@ -299,21 +300,59 @@ def weighted(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     return Fact("gram", moves=None, moves01=top / 2, general=True)
 
 
-@rule("functions", "members", chosen="json", classes="json", upper="positive")
-def apart(_: Any, members: Fact, chosen: Any, classes: Any, upper: int) -> Fact:
+def together(near: list[int], left: int, wanted: int, calls: Iterator[int]) -> bool:
+    """Whether `wanted` of the members `left` are near in pairs; sets of members are integers.
+
+    Members are put into classes of such as are not near. Each class has at most one of those that
+    are wanted, so one of them is beyond the first wanted - 1 classes: the last of these is tried
+    first, and left out once it was.
+    """
+    if not wanted:
+        return True
+    need(next(calls, None) is not None, "the search takes too long")
+    rest, classes, tried = left, 0, []
+    while rest:
+        free, classes = rest, classes + 1
+        while free:
+            v = (free & -free).bit_length() - 1
+            rest, free = rest ^ 1 << v, free & ~(near[v] | 1 << v)
+            if classes >= wanted:
+                tried.append(v)
+    for v in reversed(tried):
+        if together(near, left & near[v], wanted - 1, calls):
+            return True
+        left ^= 1 << v
+    return False
+
+
+@rule("functions", "members", chosen="json", classes="json", order="json", upper="positive")
+def apart(_: Any, members: Fact, chosen: Any, classes: Any, order: Any, upper: int) -> Fact:
     """SQ-DIM is at least the number of members chosen, and at most `upper`.
 
     Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
-    members, two are in one of as many classes, where all correlations are above 1/(upper + 1).
+    members, two are in one of as many classes, where all correlations are above 1/(upper + 1). Or
+    a search among members in some order finds none that are within it.
     """
-    rows, norms, every = members.rows, members.norms, sorted(i for one in classes for i in one)
+    rows, norms = members.rows, members.norms
     few = [small(i, 0, members.count - 1, "a member") for i in listed(chosen)]
-    need(every == list(range(members.count)), "the classes do not hold every member once")
     near = all((rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]
                for i in few for j in few if i != j)  # fmt: skip
     need(near and len(set(few)) == len(few) > 0, "two of those chosen are too near")
-    far = all((rows[i][j] * (upper + 1)) ** 2 > norms[i] * norms[j]
-              for one in classes for i in one for j in one)  # fmt: skip
-    need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
+    every = sorted(order if order is not None else (i for one in classes for i in one))
+    need(every == list(range(members.count)), "the classes do not hold every member once")
+    if order is None:
+        far = all((rows[i][j] * (upper + 1)) ** 2 > norms[i] * norms[j]
+                  for one in classes for i in one for j in one)  # fmt: skip
+        need(
+            far and len(classes) <= upper,
+            "two members of a class may be apart, or classes are many",
+        )
+    else:
+        need(upper < MOST, "a search of so many members is too deep")
+        graph = [sum(1 << b for b, j in enumerate(order) if j != i
+                     and (rows[i][j] * (upper + 1)) ** 2 <= norms[i] * norms[j])
+                 for i in order]  # fmt: skip
+        found = together(graph, (1 << members.count) - 1, upper + 1, iter(range(CALLS)))
+        need(not found, "more members are apart")
     text = SQ_DIM.format(between(len(few), upper))
     return Fact("bound", {"sq-dimension": (len(few), {"upper": written(upper)}, text)})
