@@ -45,7 +45,8 @@ class Proof:
 
     def give(self, given: Any) -> None:
         """Pose the problem again, with what its conditions take as given: what is proved stays."""
-        self.problem = {**self.problem, "given": _written(given)}
+        numbers = [None if one is None else _written(one) for one in given]
+        self.problem = {**self.problem, "given": numbers}
         self.posed = kernel.posed(self.problem)
 
     def fact(self, step: int) -> Any:

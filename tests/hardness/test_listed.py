@@ -417,6 +417,13 @@ def claimed(data, name):
     return Fraction(one["value"]), one["terms"], one["says"]
 
 
+def test_one_eigenvalue_may_be_given_alone(monkeypatch):
+    monkeypatch.setattr(listed, "MOST_FACTORED", 0)
+    data = made(random_functions(200, 6), BoundParameters(vstat=1))
+    assert data["problem"]["given"][1] is None
+    assert check(data).checker == "the kernel, eigenvalues by numpy"
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
     """Weights where they lose at most half; else numpy's word, which says so, and is looked at."""
