@@ -41,9 +41,7 @@ from scipy.stats import beta
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify, listed
-from hardness.lower.listed import certify_listed, digest_of
-from hardness.lower.members import read_members
-from hardness.lower.named import (
+from hardness.lower.learners import (
     BatchDescent,
     Kernel,
     LowDegree,
@@ -51,7 +49,11 @@ from hardness.lower.named import (
     RoundedDescent,
     WorstDescent,
     certify_named,
+    certify_posed,
+    posed_functions,
 )
+from hardness.lower.listed import certify_listed, digest_of
+from hardness.lower.members import read_members
 from hardness.lower.proof import Posed, Proof
 from hardness.oracles import Budget, Character
 from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
@@ -143,10 +145,6 @@ def genuine() -> list[Genuine]:
             made = certify(family, BoundParameters(tau=tau, vstat=t))
             found.append((family.name, made.to_dict()))
         for asked in ASKED:
-            if asked.about == "low-degree" and family.name not in ("parity", "profile"):
-                continue
-            if family.name in BEYOND:  # of which the named ones are those of their parities
-                continue
             try:
                 named = certify_named(family, [asked], BoundParameters())
             except ToolkitError:  # there is no claim about labels of more than two values
@@ -154,6 +152,7 @@ def genuine() -> list[Genuine]:
             found.append((f"{family.name} {asked.about}", named.to_dict()))
     found += [("laws", data) for data in _laws()]
     found += [("listed", data) for data in _listed()]
+    found += [("listed named", data) for data in _listed_named()]
     return [Genuine(kind=kind, data=json.loads(json.dumps(data))) for kind, data in found]
 
 
@@ -185,6 +184,16 @@ def _listed() -> Iterator[Json]:
             source = read_members(f"{mine}:signs")
             assert source is not None
             yield certify_listed(source, BoundParameters(vstat=1000)).to_dict()
+
+
+def _listed_named() -> Iterator[Json]:
+    with tempfile.TemporaryDirectory() as name:
+        mine = Path(name) / "mine.py"
+        mine.write_text(FUNCTIONS)
+        source = read_members(f"{mine}:signs")
+        assert source is not None
+        for asked in ASKED[:4]:
+            yield certify_posed(posed_functions(source), [asked], BoundParameters()).to_dict()
 
 
 def _transcripts() -> Iterator[Json]:
@@ -351,21 +360,7 @@ def falsehood(data: Json) -> str | None:
     """Say what of an accepted file is not so; None where all is, or more."""
     if data["format"].startswith("hardness-transcript"):
         return _false_transcript(data)
-    if data["format"] == kernel.FORMAT:
-        return _false_proof(data)
-    if "heads" in data["evidence"] and not _computed(data["spec"], data["evidence"]["heads"]):
-        return "the heads do not compute the labels"
-    for claim in data["claims"]:
-        low, high = _named_truth(data["spec"], claim)
-        value, upper = Fraction(claim["value"]), claim["parameters"].get("upper")
-        less = claim["quantity"].endswith("-success")  # at most so much: less claims more
-        more = value < low if less else value > low
-        if more or (upper is not None and Fraction(upper) < high):
-            return f"{claim['quantity']} is claimed as {value}, it is {low}"
-        exact = claim["quantity"] in _EXACT
-        if exact and value != low:
-            return f"{claim['quantity']} is claimed as {value}, it is {low} exactly"
-    return None
+    return _false_proof(data)
 
 
 _NEAR = Fraction(1, 10**9)
@@ -374,19 +369,6 @@ _EXACT = {
     *("second-eigenvalue", "cross-predictability", "low-degree-advantage"),
     "low-degree-advantage-open",
 }
-
-
-def _computed(spec: str, heads: list[Json]) -> bool:
-    family: Any = parse(spec)
-    for h, value in enumerate(family.values):
-        total = Fraction(0)
-        for head in heads:
-            x = family.rho ** (2 * h) if head["counts"] else Fraction(1)
-            u = Fraction(head["u"])
-            total += Fraction(head["a"]) * (x - u) / (x + u)
-        if total != value:
-            return False
-    return True
 
 
 def enumerated(n: int, values: tuple[Fraction, ...], name: str, gamma: float) -> float | None:
@@ -510,6 +492,7 @@ class _Hidden:
             map(Fraction, ((-1) ** h for h in range(len(self.values))))
         )
         view = problem.get("view")
+        self.alone = view in (None, "hardmax", "one-head")
         self.square, self.part, self.levels = _SHOWN.get(
             view, (1 / 4, 1 / 2, len(set(self.values)))
         )
@@ -543,10 +526,17 @@ class _Hidden:
                 return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
             case "sda-pair-events":
                 return (value := closed.pair_events(scheme, gamma)), value
-        risk = _read(terms["risk"])
+        risk = _read(terms.get("risk", "0"))
         less = scheme.norm - scheme.average
         fits = math.floor(scheme.spread / less / (1 - risk))
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
+        if name.startswith("low-degree"):
+            assert self.alone, "labels show more"
+            return _ratio(name, terms, scheme, 2 * self.unit)
+        if name.startswith(("kernel", "gd")):
+            assert self.alone or name.startswith("gd"), "labels show more"
+            assert len(set(self.values)) == 2 or name.startswith("kernel"), "labels are many"
+            return _learned(name, terms, self.members(fits))
         levels = self.levels
         caps = [] if name == "information-floor" else self.caps(name.partition("-")[0], terms)
         return _needed(name, terms, scheme.size, levels, fits, caps)
@@ -558,6 +548,33 @@ class _Hidden:
             return scheme.size, scheme.size
         largest = closed.largest_set(scheme, gamma)
         return max(0, math.ceil(largest * (1 - 1e-7)) - 1), math.floor(largest * (1 + 1e-7))
+
+    @property
+    def unit(self) -> Fraction:
+        """What a correlation is as one of laws of an example, relative to coins of its mean."""
+        m = len(self.values) - 1
+        mean = sum(math.comb(m, h) * v for h, v in enumerate(self.values)) / 2**m
+        mean -= self.family.centre
+        mean *= self.fade / self.half
+        return Fraction(self.fade**2 / (2 * self.half**2 * (1 - mean**2)))
+
+    def members(self, fits: int) -> Any:
+        """What bounds on named learners follow from."""
+        scheme, first = self.scheme, not self.parity
+        values = scheme.eigenvalues[first:]
+        less = scheme.norm - (0 if self.parity else scheme.average)
+        square = max(values) / (4 * self.half**2)
+        square = self.fade**2 * (Fraction(self.square) if self.parity else square)
+        n, m = self.n, len(self.values) - 1
+        pairs = [math.comb(m, t) * math.comb(n - m, m - t) for t in range(m + 1)]
+        row = [(v, self.unit * c) for v, c in zip(pairs, scheme.correlations, strict=True)]
+        if self.parity:
+            row = [(1, self.fade**2 * Fraction(self.part) * (3 if self.levels == 4 else 1))]
+        counted = zip(values, scheme.multiplicities[first:], strict=True)
+        return SimpleNamespace(
+            tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square, row=row,
+            dense=1, spectrum=sorted(counted, reverse=True), least=less, scale=less,
+        )  # fmt: skip
 
     def caps(self, oracle: str, terms: Json) -> list[int]:
         """What each argument says that one query rules out."""
@@ -583,6 +600,129 @@ class _Hidden:
             far = [s for s, value in enumerate(averages) if value > float(gamma) + 1e-12]
             return [*out, max(far, default=0)]
         return [*out, self.bad(gamma)[0]]
+
+
+def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
+    """What is said of kernels and gradient descent, by the law of members, exactly.
+
+    tiers: how likely each of so many is, the likeliest first. Those above some chance are given to
+    the learner: of all that may be, the chance that is best for the claim.
+    """
+    given = {k: _read(v) for k, v in terms.items() if v != "any"}
+    size, near = sum(count for _, count in of.tiers), 1 - Fraction(1, 10**10)
+    tiers = of.tiers if len(of.tiers) == 1 else [(_digits(c), count) for c, count in of.tiers]
+    lost = [Fraction(0), *itertools.accumulate(c * count for c, count in tiers)]
+
+    def held(most: Fraction) -> Fraction:
+        total, left = Fraction(0), min(most, Fraction(size))
+        for chance, count in tiers:
+            total, left = total + chance * min(count, left), left - min(count, left)
+        return total
+
+    if name.startswith("kernel"):
+        sums = [(v, n) for v, n in of.spectrum if v]
+        if name == "kernel-error":
+            left, best, found = int(given["features"]), [], Fraction(0)
+            assert left <= size, "there are more features than members"
+            for value, count in sums:
+                found, left = found + min(count, left) * value, left - min(count, left)
+            for (chance, _), more in zip(tiers, lost, strict=False):
+                best.append(((1 - more) * of.least - chance * found) / of.scale)
+            return max(Fraction(0), *best) * (1 if len(tiers) == 1 else 2 - near), 0
+        wanted, left = Fraction(0), given["success"]
+        for chance, count in tiers:
+            here = min(Fraction(count), max(Fraction(0), left / chance))
+            here = here if len(tiers) == 1 else Fraction(math.ceil(here))
+            wanted, left = wanted + here, left - here * chance
+        wanted *= max(Fraction(0), of.least - given["risk"] * of.scale)
+        used = 0
+        for value, count in sums:
+            here = min(count, max(0, math.ceil(wanted / value)))
+            used, wanted = used + here, wanted - here * value
+        return used, 0
+    regime, steps = name.split("-")[1], int(given.get("steps", 0))
+    if regime == "within":
+        most = (given["clip"] / given["within"]) ** 2 * of.square
+        most = most if size == 1 else Fraction(math.floor(most))
+        if name.endswith("-success"):
+            return held(of.fits + steps * most) * (1 if len(tiers) == 1 else near), 0
+        assert most, "no number of steps is enough"
+        least = 0
+        while held(of.fits + least * most) < given["success"]:
+            least += max(
+                1, math.floor((given["success"] - held(of.fits + least * most)) * size / most / 2)
+            )
+        while least and held(of.fits + (least - 1) * most) >= given["success"]:
+            least -= 1
+        return least, 0
+    chances, needed = [], []
+    for (chance, _), more in zip(tiers, lost, strict=False):
+        sure = min(Fraction(1), more + chance * of.fits)
+        if regime == "noise":
+            pace, bend = given["clip"] ** 2 * of.square * chance / (2 * given["noise-std"]) ** 2, 1
+        elif regime == "grid":
+            pace = given["parameters"] * (given["clip"] / given["grid"]) ** 2 * of.square * chance
+            bend = 10**30
+        else:
+            batch, bits = int(given["batch"]), int(min(given["state-bits"], 10**4))
+            assert batch <= 10**4, "such a batch is not derived again"
+            whole = of.dense**batch * sum(v * ((1 + c) ** batch - 1) for v, c in of.row)
+            pace, bend = min(Fraction(1), whole * (2**bits - 1) * chance / 4), 14
+        grown = pace * steps * min(steps, bend)
+        chances.append(sure + min(Fraction(1), _rooted(grown)) * near if sure < 1 else Fraction(1))
+        missing = max(Fraction(0), given.get("success", Fraction(0)) - sure) ** 2
+        few = math.isqrt(math.ceil(missing / pace) - 1) + 1 if missing else 0
+        needed.append(few if few <= bend else math.ceil(missing / pace / bend))
+    if name.endswith("-success"):
+        return min(Fraction(1), *chances) * near, 0
+    return max(needed), 0
+
+
+def _digits(value: Fraction) -> Fraction:
+    """The first digits of a probability."""
+    places = 30 + value.denominator.bit_length() * 3 // 10
+    return Fraction(math.floor(value * 10**places), 10**places)
+
+
+def _rooted(value: Fraction) -> Fraction:
+    """A root of a number, from below."""
+    return Fraction(math.isqrt(math.floor(value * 10**60)), 10**30)
+
+
+def _ratio(name: str, terms: Json, scheme: Any, unit: Fraction) -> tuple[Any, Any]:
+    """The low-degree ratio less 1, powers of polynomials one after the other, in fractions."""
+    n, m = scheme.n, scheme.m
+    given = {k: int(_read(v)) for k, v in terms.items() if v != "any"}
+    degree = given["degree"]
+    assert degree <= 200, "such a degree is not derived again"
+    share = unit if name.endswith("-open") else unit / 2
+    sums = [Fraction(0)] * (min(degree // 2, given.get("sample_degree", degree)) + 1)
+    for t in range(1, m + 1):
+        pairs = Fraction(math.comb(m, t) * math.comb(n - m, m - t), math.comb(n, m))
+        first = {a + 1: share * math.comb(t, a) * scheme.weights[a] for a in range(1, t + 1)}
+        power = {0: Fraction(1)}
+        for i in range(1, len(sums)):
+            grown: dict[int, Fraction] = {}
+            for (e, v), (f, w) in itertools.product(power.items(), first.items()):
+                if e + f <= degree and w:
+                    grown[e + f] = grown.get(e + f, Fraction(0)) + v * w
+            power = grown
+            sums[i] += pairs * sum(power.values(), Fraction(0))
+
+    def whole(examples: int) -> Fraction:
+        return sum((math.comb(examples, i) * v for i, v in enumerate(sums) if i), Fraction(0))
+
+    if "advantage" in name:
+        return (value := whole(given["examples"])), value
+    if not any(sums):
+        return 0, 0
+    few, enough = 0, 1
+    while whole(enough) < 1:
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if whole(middle) >= 1 else (middle, enough)
+    return enough, enough
 
 
 # What a query's squared moves add up to, the share of open examples, and the labels of one.
@@ -621,6 +761,10 @@ class _Direction:
             return self.listed(), 0
         room = 1 - Fraction(self.norm) - _read(terms["risk"])
         fits = Fraction(self.rest) / room if room > 0 else Fraction(1)
+        if name.startswith("gd"):
+            assert self.two
+            square, one = Fraction(self.fade**2 * self.rest * (1 - 1e-9)), [(Fraction(1), 1)]
+            return _learned(name, terms, SimpleNamespace(tiers=one, fits=fits, square=square))
         if name == "information-floor":
             assert self.two
             assert terms["levels"] == "2"
@@ -695,7 +839,7 @@ class Residues:
         if name == "sq-dimension":
             unlike = -(-law.size // law.alike)
             return min(unlike, math.floor(1 / apart) if apart else unlike), law.secrets
-        room = least - _read(terms["risk"])
+        room = least - _read(terms.get("risk", "0"))
         fits = law.alike * math.floor(most / room) if room > 0 else law.size
         if name == "information-floor":
             assert terms["levels"] == str(self.levels), "labels have other values"
@@ -703,6 +847,16 @@ class Residues:
             while fits * self.levels**n < wanted:
                 n += 1
             return n, n
+        if name.startswith(("kernel", "gd")):
+            assert self.alone or len(law.tiers) == 1, "such laws are not derived again"
+            drift = self.rarest * (1 - self.rarest) if self.levels == 2 else Fraction(1, 4)
+            unlike = -(-law.size // law.alike)
+            members = SimpleNamespace(
+                tiers=law.tiers, fits=fits, square=most * self.square * drift,
+                row=[(1, self.square / 2)], dense=most, spectrum=[(most * law.alike, unlike)],
+                least=least, scale=1,
+            )  # fmt: skip
+            return _learned(name, terms, members)
         even = Fraction(self.levels % 2, self.levels**2)
         spread = 4 * self.rarest * (1 - self.rarest) if self.levels == 2 else 1 - even
         moves, weight = most * self.square * spread / 4, most * self.square * (1 - self.rarest) / 2
@@ -939,6 +1093,19 @@ class _Listed:
         away = np.eye(size) - 1 / size
         less = away @ self.plain @ away
         top = self._top(less, 0)
+        if name.startswith(("gd", "kernel")):
+            assert self.two
+            norms, risk = np.diagonal(less), float(Fraction(terms.get("risk", "0")))
+            room = norms.min() - risk * norms.mean()
+            fits = min(size, math.floor(top / room * (1 + 1e-9))) if room > 0 else size
+            values = np.linalg.eigvalsh(less)[::-1].clip(0)
+            members = SimpleNamespace(
+                tiers=[(Fraction(1, size), size)], fits=fits, square=Fraction(top * (1 - 1e-9)),
+                spectrum=[(Fraction(v * (1 - 1e-9)), 1) for v in values],
+                least=Fraction(norms.mean() if name == "kernel-error" else norms.min()),
+                scale=Fraction(norms.mean()),
+            )  # fmt: skip
+            return _learned(name, terms, members)
         room = np.diagonal(less).min() - float(Fraction(terms["risk"])) * np.diagonal(less).mean()
         right = min(size, math.floor(top / room * (1 + 1e-12))) if room > 0 else size
         wanted = Fraction(terms.get("success", 1)) * size
@@ -990,63 +1157,6 @@ def _sda(sizes: np.ndarray, name: str, gamma: Fraction) -> int:
         for chosen in itertools.combinations(range(size), k):
             bad = k if sizes[np.ix_(chosen, chosen)].mean() > most else bad
     return (size - 1) // bad if bad else size
-
-
-def _named_truth(spec: str, claim: Json) -> tuple[Fraction, Fraction]:
-    """The value that the makers' formulas give, and their upper end."""
-    given = claim["parameters"]
-    terms = {"t": "vstat"}
-    words = {
-        terms.get(k, k): v
-        for k, v in given.items()
-        if k in ("tau", "t", "risk", "success", "gamma")
-    }
-    found = _made(spec, tuple(sorted(words.items())), _asked(claim["quantity"], given))
-    for name, value, parameters in found:
-        if name == claim["quantity"]:
-            fixed = {k: parameters[k] for k in parameters if k not in ("upper", *given)}
-            noise = given.get("noise", parameters.get("noise"))
-            if fixed or noise != parameters.get("noise"):
-                raise AssertionError(f"{name} lacks {fixed}, or has another noise")
-            return Fraction(value), Fraction(parameters.get("upper", value))
-    raise AssertionError(f"nothing is certified of {claim['quantity']}")
-
-
-def _asked(quantity: str, given: dict[str, str]) -> Any:
-    def number(name: str, least: int | None = None) -> int | None:
-        return int(given[name]) if name in given and given[name] != "any" else least
-
-    if quantity.startswith("kernel"):
-        return Kernel(features=number("features"))
-    if quantity.startswith("low-degree"):
-        return LowDegree(
-            degree=int(given["degree"]),
-            examples=number("examples"),
-            sample_degree=number("sample_degree"),
-        )
-    if not quantity.startswith("gd-"):
-        return None
-    regime, steps = quantity.split("-")[1], number("steps")
-    if regime == "batch":
-        batch, bits = int(given["batch"]), int(given["state-bits"])
-        return BatchDescent(steps=steps, batch=batch, state_bits=bits)
-    clip = Fraction(given["clip"])
-    if regime == "noise":
-        return NoisyDescent(steps=steps, clip=clip, std=Fraction(given["noise-std"]))
-    if regime == "within":
-        return WorstDescent(steps=steps, clip=clip, within=Fraction(given["within"]))
-    grid, parameters = Fraction(given["grid"]), int(given["parameters"])
-    return RoundedDescent(steps=steps, clip=clip, grid=grid, parameters=parameters)
-
-
-@cache
-def _made(
-    spec: str, terms: tuple[tuple[str, str], ...], asked: Any
-) -> tuple[tuple[str, str, dict[str, str]], ...]:
-    words = {k: int(v) if k == "vstat" else Fraction(v) for k, v in terms}
-    family, goal = parse(spec), BoundParameters(**words)
-    made = certify(family, goal) if asked is None else certify_named(family, [asked], goal)
-    return tuple((c.quantity, c.value, c.parameters) for c in made.claims)
 
 
 def _false_transcript(data: Json) -> str | None:

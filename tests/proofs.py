@@ -3,16 +3,41 @@
 import copy
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from hardness.check import check, kernel
+from hardness.lower.learners import (
+    BatchDescent,
+    Kernel,
+    LowDegree,
+    NoisyDescent,
+    RoundedDescent,
+    WorstDescent,
+    certify_named,
+)
 from hardness.lower.record import Certificate
+from instances import parse
 from instances.errors import Refuted
 from tests.conftest import sealed
 
 Data = dict[str, Any]
+
+
+def named(spec: str) -> Certificate:
+    """What is claimed of every named learner."""
+    one = Fraction(1)
+    asked = (
+        Kernel(features=3),
+        NoisyDescent(steps=50, clip=one / 2, std=2 * one),
+        WorstDescent(steps=3, clip=one, within=one / 6),
+        RoundedDescent(steps=2, clip=one, grid=10 * one, parameters=20),
+        BatchDescent(steps=4, batch=2, state_bits=1),
+        LowDegree(degree=6, examples=9),
+    )
+    return certify_named(parse(spec), asked)
 
 
 def plain(made: Certificate) -> Data:

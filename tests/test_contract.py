@@ -11,6 +11,7 @@ import cli
 from hardness import YEAR, __version__
 from hardness.lower import certify
 from instances import parse
+from tests.proofs import named
 
 ROOT = Path(__file__).parent.parent
 
@@ -161,13 +162,11 @@ def test_a_citation_does_not_call_a_member_uniform_that_is_not(hardness):
 
 
 def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
-    from hardness.claims import finite, independent, kernel
+    from hardness.claims import finite
     from hardness.report.sources import SOURCES
 
-    words = [finite.quantities("functions", "tables", False, signs=True)]
-    words += [finite.named_quantities("functions", "tables", False)]
-    words += [independent.QUANTITIES, kernel.QUANTITIES]
-    keys = {one.source for table in words for one in table.values()}
+    keys = {one.source for one in finite.quantities("functions", "tables", False, True).values()}
+    keys |= {one.source for one in named("parity:d=8,m=3").claims}
     for spec in ("parity:d=8,m=3", "profile:g=majority,d=8,m=3", "lpn:n=8,noise=0.1"):
         keys |= {one.source for one in certify(parse(spec)).claims}
     keys -= {"information"}

@@ -1,13 +1,6 @@
 """`certify --about`: what it prints, what `check` makes of it, and what it refuses."""
 
-import json
-from fractions import Fraction
-
 import pytest
-
-from hardness.check import check
-from instances.errors import Refuted
-from tests.conftest import sealed
 
 SPEC = "parity:d=101,m=4,noise=0.1"
 LINES = {
@@ -19,16 +12,6 @@ LINES = {
     "low-degree": "--about low-degree --degree 10 --examples 200",
     "sample": "--about low-degree --degree 10 --examples 200 --sample-degree 1",
 }
-# A condition of each, and what it is changed to.
-CONDITIONS = {
-    "kernel": {"features": "1000001", "risk": "1/5", "success": "1/2"},
-    "noise": {"clip": "11/10", "noise-std": "1/99", "steps": "101", "noise": "0"},
-    "within": {"clip": "3", "within": "1/9", "steps": "99", "risk": "9/10"},
-    "grid": {"clip": "2", "grid": "1/7", "parameters": "51", "steps": "4"},
-    "batch": {"batch": "4", "state-bits": "9", "steps": "6", "success": "1/2"},
-    "low-degree": {"degree": "9", "examples": "201", "sample_degree": "1"},
-    "sample": {"sample_degree": "any", "examples": "199"},
-}
 
 
 @pytest.mark.parametrize("name", LINES)
@@ -38,56 +21,18 @@ def test_what_is_printed_is_what_check_accepts(hardness, name, tmp_path):
     assert shown.code == 0, shown.out
     told = hardness("check", made)
     assert told.code == 0
-    assert told.out.startswith("accepted by the large checker: parity:d=101,m=4,noise=0.1")
+    assert told.out.startswith("accepted by the kernel: parity:d=101,m=4,noise=0.1")
     flat = " ".join(shown.out.lower().split())
     for line in told.out.splitlines()[1:]:
         assert line.strip().lower() in flat
 
 
-@pytest.mark.parametrize(
-    ("name", "key"), [(name, key) for name, keys in CONDITIONS.items() for key in keys]
-)
-def test_a_changed_condition_is_refused(hardness, name, key):
-    found = hardness("certify", SPEC, *LINES[name].split(), "--json")
-    data = json.loads(found.out)
-    check(data)
-    changed = 0
-    for claim in data["claims"]:
-        if key in claim["parameters"] and claim["quantity"] != "information-floor":
-            before = dict(claim["parameters"])
-            claim["parameters"][key] = CONDITIONS[name][key]
-            with pytest.raises(Refuted):
-                check(sealed(data))
-            claim["parameters"] = before
-            changed += 1
-    assert changed
-    check(sealed(data))
-
-
 @pytest.mark.parametrize("name", LINES)
-def test_a_changed_value_is_refused(hardness, name):
-    data = json.loads(hardness("certify", SPEC, *LINES[name].split(), "--json").out)
-    for claim in data["claims"]:
-        kept = claim["value"]
-        for change in (Fraction(1, 10**6), -Fraction(1, 10**6), 1, -1):
-            claim["value"] = str(Fraction(kept) + change)
-            with pytest.raises(Refuted):
-                check(sealed(data))
-        claim["value"] = kept
-
-
-@pytest.mark.parametrize("name", LINES)
-def test_another_noise_in_the_spec_is_refused(hardness, name):
-    data = json.loads(hardness("certify", SPEC, *LINES[name].split(), "--json").out)
-    data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
-    with pytest.raises(Refuted, match="not that of its spec"):
-        check(sealed(data))
-    data["evidence"]["problem"]["noise"] = "1/5"
-    if name == "kernel":  # errors are relative: noise changes nothing
-        assert check(sealed(data))
-    else:
-        with pytest.raises(Refuted):
-            check(sealed(data))
+def test_the_proof_is_printed_step_by_step(hardness, name):
+    found = hardness("certify", SPEC, *LINES[name].split(), "--proof")
+    assert found.code == 0
+    assert " 1  subsets" in found.out
+    assert "by step" in found.out
 
 
 def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hardness):
@@ -95,19 +40,13 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
     assert found.code == 0
     for name in ("kernel-features", "gd-noise-steps", "low-degree-examples = "):
         assert name in found.out
-    assert "degree 10" in found.out
-    assert "noise-std 1/100" in found.out
+    assert "degree at most 10" in found.out
+    assert "deviation 1/100" in found.out
     many = hardness("certify", "profile:g=h**2,d=101,m=4", "--about", "all")
     assert many.code == 0
     assert "kernel-features" in many.out
     assert "gd: no claim" in many.out
     assert "low-degree: no claim" in many.out
-    data = json.loads(hardness("certify", "profile:g=h**2,d=9,m=3", "--about=all", "--json").out)
-    data["evidence"]["no_claim"].pop("gd")
-    assert check(sealed(data)).statements  # silence about gd without a reason claims nothing
-    data["evidence"]["no_claim"]["kernel"] = data["evidence"]["no_claim"]["low-degree"]
-    with pytest.raises(Refuted):
-        check(sealed(data))
 
 
 def test_vacuous_bounds_are_called_so(hardness):
@@ -257,25 +196,25 @@ def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
     few = hardness("certify", "parity:d=4,m=1", "--about", "all", "--risk", "0.9")
     assert few.out.count("vacuous") == 6
     one = hardness("certify", SPEC, "--about", "low-degree", "--degree", "5", "--examples", "1")
-    assert "in 1 example of" in " ".join(one.out.split())
+    assert "in 1 examples" in " ".join(one.out.split())
     none = hardness("certify", SPEC, "--about", "low-degree", "--degree", "4")
-    assert "in any number of open examples" in " ".join(none.out.split())
+    assert "more than any number of examples" in " ".join(none.out.split())
 
 
 def test_a_long_error_is_rounded_down(hardness):
     found = hardness("certify", "parity:d=1001,m=20", *["--about", "kernel", "--features", "1e9"])
-    assert "relative risk below 0.999999 on average" in " ".join(found.out.split())
+    assert "at least about 9.99999e-1, before" in " ".join(found.out.split())
 
 
 @pytest.mark.parametrize(
     ("spec", "line", "degree"),
     [
-        ("profile:g=majority,d=200,m=60", "", "degree 50"),
-        ("parity:d=200,m=30", "", "degree 62"),
-        (SPEC, "--examples 1", "degree 5"),
+        ("profile:g=majority,d=200,m=60", "", "50"),
+        ("parity:d=200,m=30", "", "62"),
+        (SPEC, "--examples 1", "5"),
     ],
 )
 def test_all_takes_a_degree_that_there_is_and_that_is_quick(hardness, spec, line, degree):
     found = hardness("certify", spec, "--about", "all", *line.split())
     assert found.code == 0
-    assert f"{degree}," in found.out
+    assert f"degree at most {degree}," in " ".join(found.out.split())

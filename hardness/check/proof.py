@@ -35,7 +35,9 @@ def check_proof(data: dict[str, Any]) -> Checked:
         kernel.intact(data)
         about, problem = data["about"], data["problem"]
         given = problem["kind"] == "functions"
-        if set(about) != ({"spec", "names", "origin"} if given else {"spec"}):
+        fields = {"spec", "names", "origin"} if given else {"spec"}
+        said = [text for pair in about.get("no_claim", {}).items() for text in pair]
+        if set(about) - {"no_claim"} != fields or not all(map(fits_name, said)):
             refuse("what it says of its family has other fields than those known here")
         (_functions if given else _family)(about, problem)
         conditions, *statements = kernel.check(data)

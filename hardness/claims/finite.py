@@ -6,7 +6,6 @@ decides on the claims, on their assumptions and on the scope.
 
 from typing import Literal
 
-from hardness.claims.descent import GRID, NOISE, RULE, WITHIN, Regime
 from hardness.claims.words import Quantity, with_success
 from instances import coded
 
@@ -80,58 +79,6 @@ _SAMPLED = (
     "is no claim about queries, about examples or about any family that these members are part of."
 )
 
-NAMED_SCOPE = (
-    "The finite family of the members that are named. Each claim is about the learners that its "
-    "words name, under its conditions, on average over a uniformly drawn member; none is about "
-    "other learners, or about any family that these members are part of. The information floor "
-    "alone is about every learner."
-)
-# Reasons for which bounds on named learners make no claim.
-NO_SIGNS = "its members are not known to take the values -1 and +1 alone, on points that are listed"
-NO_BATCH = (
-    "a bound on batches and a small state needs members with the same correlations to all others, "
-    "as profiles have"
-)
-NO_DEGREE = "a bound on polynomials of low degree needs correlations that depend on overlaps alone"
-
-_FEATURES = (
-    "features are real functions of the point, any whatever, chosen without the labels; they have "
-    "coefficients chosen in any way, the labels known or not; the mean of the members is added, "
-    "and a learner that leaves it out or adds another fixed function counts as one feature more",
-    "a kernel machine of N inputs is such a learner, with the N functions k(x_i, .) and one more "
-    "feature, where kernel, its parameters and inputs are chosen without the labels",
-    "squared loss of the combination as it is: clipped to [-1, 1] or rounded to a sign, it is no "
-    "combination any more and may be nearer",
-)
-_K = "K how many of the M members one hypothesis can fit"
-_LAMBDA = (
-    "lambda the upper end in the evidence of the largest eigenvalue of members less their mean"
-)
-_REGIMES = (
-    Regime(
-        name="noise",
-        source="AS20",
-        law="K/M + (clip/(2 noise-std)) sqrt(steps lambda/M), " + _LAMBDA,
-        conditions=RULE + NOISE,
-        given=("clip", "noise-std"),
-    ),
-    Regime(
-        name="within",
-        source="AKMSS21",
-        law="K/M + steps r/M, r the whole part of clip^2 lambda/within^2, how many members a step "
-        "can rule out, " + _LAMBDA + "; where r is 0 the steps may be any number",
-        conditions=RULE + WITHIN,
-        given=("clip", "within"),
-    ),
-    Regime(
-        name="grid",
-        source="AKMSS21",
-        law="K/M + (steps clip/grid) sqrt(parameters lambda/M), " + _LAMBDA,
-        conditions=RULE + GRID,
-        given=("clip", "grid", "parameters"),
-    ),
-)
-
 
 def scope(basis: Basis, centred: bool, signs: bool = False, same: bool = False) -> str:
     """Say what learners the claims are about.
@@ -202,40 +149,6 @@ def quantities(
     if basis == "samples":
         del found["csq-queries"]
     return with_success(found | (_of_signs(known, queried) if signs else {}))
-
-
-def named_quantities(kind: Kind, basis: Basis, chosen: bool) -> dict[str, Quantity]:
-    """Give the words of what is said of named learners, for members -1 and +1.
-
-    >>> sorted(named_quantities("functions", "tables", False))[:2]
-    ['gd-grid-steps', 'gd-grid-success']
-    """
-    queried = (_DOMAIN[kind], _BASIS[basis], *((_CHOSEN,) if chosen else ()), _SIGNS, _GOAL)
-    found = {
-        "kernel-error": Quantity(
-            meaning="the relative risk of the best combination of so many fixed features, averaged "
-            "over all members, is at least this: 1 - (sum of as many of the largest eigenvalues of "
-            "the Gram matrix of members less their mean)/(sum of their squared norms), by the "
-            "upper ends in the evidence, or 0 where that is less; 0 means that the bound is "
-            "vacuous",
-            source="Fan49",
-            assumptions=queried + _FEATURES,
-            parameters=("features",),
-        ),
-        "kernel-features": Quantity(
-            meaning="so many fixed features are needed at least to reach the risk on a share "
-            "`success` of the M members: the least number whose largest eigenvalues, by the upper "
-            "ends in the evidence, add up to success M (v - risk V), v the least and V the mean "
-            "squared norm of the members less their mean; 1 or 0 means that the bound is vacuous",
-            source="Fan49",
-            assumptions=queried + _FEATURES,
-            parameters=("risk", "success"),
-        ),
-        "information-floor": _of_signs((), queried)["information-floor"],
-    }
-    for regime in _REGIMES:
-        found |= regime.quantities(queried, _K, ("risk",))
-    return found
 
 
 def _of_signs(known: tuple[str, ...], queried: tuple[str, ...]) -> dict[str, Quantity]:

@@ -106,19 +106,19 @@ def default_degree(scheme: Any, examples: int | None) -> int:
 
 
 def _kernel(about: SimpleNamespace, steps: int | None) -> Any:
-    from hardness.lower.named import Kernel
+    from hardness.lower.learners import Kernel
 
     return Kernel(features=about.features)
 
 
 def _descent(about: SimpleNamespace, steps: int | None) -> Any:
-    from hardness.lower.named import (
+    from hardness.lower.learners import (
         BatchDescent,
-        NoClaim,
         NoisyDescent,
         RoundedDescent,
         WorstDescent,
     )
+    from hardness.lower.record import NoClaim
 
     chosen = [name for name in _REGIMES if getattr(about, name) is not None]
     if not chosen:
@@ -154,7 +154,7 @@ def _descent(about: SimpleNamespace, steps: int | None) -> Any:
 
 
 def _low_degree(about: SimpleNamespace, steps: int | None) -> Any:
-    from hardness.lower.named import LowDegree
+    from hardness.lower.learners import LowDegree
 
     if about.degree is None:
         raise click.UsageError(

@@ -98,19 +98,20 @@ def certify(
     from hardness.report.proof import proof_words
 
     refuse_existing_output(output)
-    if proof and (about.name or output.form):
-        why = f"--about {about.name}: its certificate has no steps"
-        why = why if about.name else f"--format {output.form}: it is text for people"
+    if proof and output.form:
+        why = f"--format {output.form}: it is text for people"
         raise click.UsageError(f"--proof does not apply to {why}")
     terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
     if about.name:
-        return certify_about(output, source, about, how, terms)
-    refuse_unasked(about)
-    family, listed = certifiable(source, how["members"])
-    refuse_options(source, listed, _given(*how))
-    size = len(listed.names) << listed.n if listed else 0
-    with progress(size, "evaluating members", output) as bar:
-        certificate = certified(source, family, listed, terms, how["centred"], how["steps"], bar)
+        certificate = about_certificate(source, about, how, terms)
+    else:
+        refuse_unasked(about)
+        family, listed = certifiable(source, how["members"])
+        refuse_options(source, listed, _given(*how))
+        size = len(listed.names) << listed.n if listed else 0
+        with progress(size, "evaluating members", output) as bar:
+            how = how["centred"], how["steps"]
+            certificate = certified(source, family, listed, terms, *how, bar)
     words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 
@@ -124,13 +125,11 @@ def _written(output: SimpleNamespace) -> str:
     return f"\n\nwritten: {output.out}, a table; a certificate is written by --out FILE.json"
 
 
-def certify_about(
-    output: SimpleNamespace, source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any
-) -> None:
-    """Certify what is said about named learners, in the words of the checker as well."""
+def about_certificate(source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any) -> Any:
+    """Certify what is said about named learners."""
+    from hardness.lower.learners import certify_named, certify_posed, posed_functions
     from hardness.lower.members import read_members
-    from hardness.lower.named import ListedMembers, NoClaim, certify_named, certify_unknown
-    from hardness.report.named import named_words
+    from hardness.lower.record import NoClaim
     from instances.capabilities import SCHEME
 
     wrong = ("tau", "vstat", "gamma", "centred")
@@ -141,13 +140,13 @@ def certify_about(
         raise click.UsageError(f"--members does not apply to {source[:80]}: it is no functions")
     if finite is None:
         family = target(source)[0]
-        made = certify_named(family, asked_about(about, how["steps"], SCHEME.of(family)), terms)
-    else:
-        asked = asked_about(about, how["steps"], None)
-        made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
-        if made.vacuous:
-            raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
-    emit(output, made.to_dict(), named_words(made) + _written(output), table=made)
+        asked = asked_about(about, how["steps"], SCHEME.of(family))
+        return certify_named(family, asked, terms)
+    asked = asked_about(about, how["steps"], None)
+    made = certify_posed(posed_functions(finite), asked, terms)
+    if made.vacuous:
+        raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
+    return made
 
 
 def _given(*names: str) -> set[str]:

@@ -73,7 +73,9 @@ class Proof:
 
 
 def _written(value: Any) -> Any:
-    """Write a number, or a list of them, as a file has them."""
+    """Write a number, a list of them, or none, as a file has them."""
+    if value is None:
+        return None
     if isinstance(value, list):
         return [_written(one) for one in value]
     return kernel.written(python_fraction(value) if hasattr(value, "p") else Fraction(value))

@@ -50,6 +50,16 @@ _SOURCES = {
     "stat-queries": "BFJKMR94",
     "vstat-queries": "FGRVX17",
     "information-floor": "information",
+    "kernel-error": "Fan49",
+    "kernel-features": "Fan49",
+    "gd-noise-steps": "AS20",
+    "gd-within-steps": "AKMSS21",
+    "gd-grid-steps": "AKMSS21",
+    "gd-batch-steps": "AKMSS21",
+    "low-degree-advantage": "Hop18",
+    "low-degree-advantage-open": "Hop18",
+    "low-degree-examples": "Hop18",
+    "low-degree-examples-open": "Hop18",
 }
 
 
@@ -252,7 +262,9 @@ def proved(quantity: str, value: str, terms: dict[str, str], says: str, step: in
         parameters=given,
         assumptions=(),
         meaning=says,
-        source=_SOURCES[quantity.replace("-success", "-queries")],
+        source=_SOURCES[
+            quantity.replace("-success", "-steps" if "gd-" in quantity else "-queries")
+        ],
         step=step,
     )
 
@@ -269,7 +281,9 @@ def decimal(written: str) -> str:
 
 
 def _file(value: str) -> str:
-    """Write a decimal number as the kernel reads it."""
+    """Write a decimal number as the kernel reads it; "any", which is no number, as it is."""
+    if value == "any":
+        return value
     top, _, bottom = value.partition("/")
     return kernel.written(Fraction(int(fmpz(top)), int(fmpz(bottom or "1"))))
 

@@ -34,6 +34,8 @@ def certificate_words(certificate: "Certificate") -> str:
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
         )
         lines += [claim_line(claim), *(wrap(text, "  ") for text in said if text)]
+    for about, reason in certificate.evidence.get("about", {}).get("no_claim", {}).items():
+        lines += ["", f"{about}: no claim", wrap(reason, "  ")]
     below = (
         certificate.scope,
         *origin_notes(certificate),
@@ -56,7 +58,7 @@ def unsaid(claim: "Claim") -> dict[str, str]:
     return {
         name: value
         for name, value in claim.parameters.items()
-        if name != "upper" and not re.search(rf"\b{value}\b", claim.meaning)
+        if name != "upper" and value != "any" and not re.search(rf"\b{value}\b", claim.meaning)
     }
 
 

@@ -10,13 +10,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.check import kernel
 from hardness.lower.bounds import BoundParameters
-from hardness.lower.named import NoClaim, NoisyDescent
-from hardness.lower.named.members import Profiles
+from hardness.lower.learners import NoisyDescent, posed_of
+from hardness.lower.record import NoClaim
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
-from instances.capabilities import CHARACTERS
+from instances.capabilities import CHARACTERS, PROVED_AS, SCHEME
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require
 from instances.limits import require_memory
@@ -150,14 +151,19 @@ def descent_study(
     >>> study.needed, any(point.beaten for point in study.points)
     (87, False)
     """
-    terms, known = terms or BoundParameters(), _profiles(family)
-    given = known.family
+    terms, given = terms or BoundParameters(), _hidden_sets(family)
     _require_small(given, runs)
-    steps = tuple(steps) or default_steps(known, clip, std)
-    bounds = {
-        count: NoisyDescent(steps=count, clip=clip, std=std).claims(known, terms)
-        for count in sorted({*steps, *_spread(steps[-1])})
-    }
+    steps = tuple(steps) or default_steps(given, clip, std)
+    posed = posed_of(given, terms)
+    bounds: dict[int, Fraction] = {}
+    for count in sorted({*steps, *_spread(steps[-1])}):
+        try:
+            step = NoisyDescent(steps=count, clip=clip, std=std).step(posed, terms)
+        except kernel.Refused as reason:
+            raise NoClaim(f"no claim: {reason}") from reason
+        claims = posed.proof.fact(step).claims
+        bounds[count] = claims["gd-noise-success"][0]
+    needed = claims["gd-noise-steps"][0]
     rng = generator(seed, "descent", given.spec, model)
     secrets = [given.draw(rng) for _ in range(runs)]
     answers = Normal(std=float(std))
@@ -177,13 +183,13 @@ def descent_study(
         momentum=momentum,
         risk=terms.risk,
         success=terms.success,
-        needed=int(bounds[steps[0]][1].value),
-        enough=enough_steps(known, clip, std) if strongest else None,
+        needed=needed,
+        enough=enough_steps(given, clip, std) if strongest else None,
         points=tuple(
-            DescentPoint(steps=t, right=int(count), runs=runs, bound=Fraction(bounds[t][0].value))
+            DescentPoint(steps=t, right=int(count), runs=runs, bound=bounds[t])
             for t, count in zip(steps, right, strict=True)
         ),
-        curve=tuple((t, float(Fraction(made[0].value))) for t, made in bounds.items()),
+        curve=tuple((t, float(bound)) for t, bound in bounds.items()),
     )
 
 
@@ -197,7 +203,7 @@ def _require_gradients(model: Any, d: int, runs: int) -> None:
 
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
     """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
-    given = _profiles(family).family
+    given = _hidden_sets(family)
     _require_small(given, 1)
     least = min(given.m + 2, given.d)
     sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
@@ -236,27 +242,28 @@ def build(name: str, family: Symmetric, clip: float, rng: np.random.Generator) -
     return makers[name]()
 
 
-def enough_steps(known: Profiles, clip: Fraction, std: Fraction) -> int:
+def enough_steps(family: Symmetric, clip: Fraction, std: Fraction) -> int:
     """Steps after which "members" succeeds on parities: 8 M ln(M) std^2 / (fade^2 clip^2).
 
     The mean of so many answers puts the secret's coordinate sqrt(2 ln M) deviations of the noise up
     from the others.
     """
-    size = known.size
-    return math.ceil(8 * size * math.log(size) * float((std / known.fade / clip) ** 2))
+    size, fade = family.size, 1 - 2 * family.noise
+    return math.ceil(8 * size * math.log(size) * float((std / fade / clip) ** 2))
 
 
-def default_steps(known: Profiles, clip: Fraction, std: Fraction) -> tuple[int, ...]:
+def default_steps(family: Symmetric, clip: Fraction, std: Fraction) -> tuple[int, ...]:
     """Steps by factors of sqrt(2), from 1/64 to 4 times what is enough for "members"."""
-    enough = enough_steps(known, clip, std)
+    enough = enough_steps(family, clip, std)
     return tuple(sorted({max(1, round(enough * 2 ** (k / 2 - 6))) for k in range(17)}))
 
 
-def _profiles(family: Family) -> Profiles:
-    found = Profiles.take(family)
-    if found is None:
-        raise NoClaim(f"no claim: {family.name} given: runs are simulated on parity and profile")
-    return found
+def _hidden_sets(family: Family) -> Symmetric:
+    """The parity or profile whose labels a family's are."""
+    if scheme := SCHEME.of(family):
+        shown = PROVED_AS.of(scheme)
+        return shown[0] if shown else scheme
+    raise NoClaim(f"no claim: {family.name} given: runs are simulated on parity and profile")
 
 
 def _functions(family: Symmetric, points: Array) -> Array:

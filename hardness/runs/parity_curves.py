@@ -13,14 +13,13 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from flint import fmpq
 from numpy.typing import NDArray
 
 from hardness.check.kernel import likely
+from hardness.check.kernel.low_degree import least_examples, thinned
 from hardness.claims.words import big
 from hardness.lower import BoundParameters
 from hardness.lower.certificate import pose
-from hardness.lower.named.ratio import LAYER, Ratio
 from hardness.oracles import clock
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
 from hardness.upper.attack import needed
@@ -34,7 +33,6 @@ from instances.family import Family
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import samples
-from instances.threshold import rational
 
 SPARE = 10  # equations beyond k: fewer than k of them are independent once in 2^10 pools
 Role = Literal["floor", "algorithm", "low-degree", "queries"]
@@ -106,19 +104,17 @@ class Rates:
 # product of their z), K_m a Krawtchouk polynomial: a group costs an operation or two. [BBHLS21]
 
 
-def ratio(size: int, fade: Fraction, groups: int) -> Ratio:
-    """Give the low-degree ratio of `size` orthonormal signs on up to `groups` open examples.
+def moments(size: int, fade: Fraction, groups: int) -> list[Fraction]:
+    """Give what the low-degree ratio of `size` orthonormal signs has of 1 to `groups` examples.
 
-    Its squared norm less 1 is sum_{s=1..t} C(examples, s) fade^(2s) / M, for dense members of lpn
-    too, which have no one degree.
+    Open ones, as `hardness.check.kernel.low_degree` adds them up: the squared norm less 1 is
+    sum_{s=1..t} C(examples, s) fade^(2s) / M, for dense members of lpn too, which have no one
+    degree.
 
-    >>> ratio(math.comb(99, 4), Fraction(4, 5), 1).advantage(200)
-    16/470547
-    >>> ratio(455, Fraction(1), 2).least_examples()
+    >>> least_examples(moments(455, Fraction(1), 2))
     30
     """
-    square = rational(fade) ** 2
-    return Ratio(moments=tuple(square**s / fmpq(size) for s in range(1, groups + 1)))
+    return [fade ** (2 * s) / size for s in range(1, groups + 1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +272,8 @@ def _low_degree(lpn: Modular, rates: Rates, enough: int) -> Curve:
     words = tokens.words_per_token(lpn.d)
     marks: list[Mark] = []
     for groups in range(1, _GROUPS + 1):
-        exact = ratio(lpn.size, 1 - 2 * lpn.noise, groups)
-        opened, count = exact.least_examples(), exact.thinned(LAYER).least_examples()
+        found = moments(lpn.size, 1 - 2 * lpn.noise, groups)
+        opened, count = least_examples(found), least_examples(thinned(found))
         summed = math.exp(min(_log_groups(opened, groups), 600.0)) * words * rates.group
         seconds = summed + count * rates.example
         if count < enough or seconds > _FAR:

@@ -10,7 +10,7 @@ import pytest
 
 from hardness.check import check
 from hardness.lower import certify
-from hardness.lower.named import Kernel, certify_named
+from hardness.lower.learners import Kernel, certify_named
 from instances import parse
 from instances.errors import UsageError
 from tests.proofs import plain, refused, step

@@ -12,16 +12,21 @@ import pytest
 from hardness.check import check, kernel
 from instances.errors import DamagedFile, Refuted
 
+HIDDEN = ("parity", "profile", "hardmax", "composed")
 KINDS = [
+    *(f"{kind}{about}" for kind in HIDDEN for about in ("", " kernel", " gd", " low-degree")),
     *(
         f"{kind}{about}"
-        for kind in ("parity", "profile", "lwr", "lwe", "lpn", "window")
+        for kind in ("lwr", "lwe", "lpn", "window")
         for about in ("", " kernel", " gd")
     ),
-    *("parity low-degree", "profile low-degree"),
+    *(
+        f"{kind}{about}"
+        for kind in ("parity_position", "tokens3", "hidden", "direction")
+        for about in ("", " gd")
+    ),
     "laws",
-    *("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction"),
-    *("listed", "transcript"),
+    *("listed", "listed named", "transcript"),
 ]
 PATH = Path(__file__).parents[2] / "benchmarks" / "forge.py"
 
@@ -53,7 +58,7 @@ def claims(data):
 
 SLOW = {
     *(f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")),
-    "tokens3",
+    *("tokens3", "tokens3 gd", "direction gd"),
 }
 
 

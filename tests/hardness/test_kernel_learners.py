@@ -213,7 +213,7 @@ def direction(noise: str = "0") -> Small:
     return Small(
         problem={"kind": "direction", "dimension": 2, "degree": 1, "low": ["0"], "labels": "two",
                  "noise": noise},
-        steps=[("directions", {}), ("sphere", {"top": "1/2", "rest": "1/2"})],
+        steps=[("directions", {}), ("sphere", {})],
         laws=np.concatenate([np.zeros((240, 1)), laws], axis=1),
         reference=np.concatenate([[0], laws.mean(axis=0)]),
         mu=np.full(240, 1 / 240),

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hardness.check.kernel.low_degree import advantage, least_examples
 from hardness.lower import BoundParameters, certify
-from hardness.lower.named.members import Unknown
-from hardness.lower.named.ratio import thresholds
+from hardness.lower.learners import LowDegree, certify_named
 from hardness.oracles import Budget
 from hardness.report.charts.parity_map import draw_map, of_map
 from hardness.report.figures import numbers
@@ -26,7 +26,7 @@ from hardness.runs.information import (
     success_at_most,
 )
 from hardness.runs.noisy_parity import noisy_map, read_map, usual
-from hardness.runs.parity_curves import SPARE, Rates, curves, effort, ratio
+from hardness.runs.parity_curves import SPARE, Rates, curves, effort, moments
 from hardness.upper import Outcome
 from hardness.upper.restricted import work
 from instances import DamagedFile, UsageError, parse
@@ -183,21 +183,18 @@ def test_the_low_degree_ratio_is_that_of_all_labels():
                     product *= 1 + fade * y * (-1) ** int(mask @ np.array(z))
                 likelihood += product / len(masks)
             total, count = total + likelihood**2, count + 1
-    assert total / count - 1 == fraction(ratio(len(masks), fade, examples).advantage(examples))
-
-
-def fraction(value) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+    assert total / count - 1 == advantage(moments(len(masks), fade, examples), examples)
 
 
 def test_low_degree_thresholds_are_those_of_the_ratio_by_degree():
     family = parse("parity:d=100,m=4,noise=0.1")
     size, fade = family.size, Fraction(4, 5)
-    assert fraction(ratio(size, fade, 1).advantage(200)) == Fraction(16, 470547)
-    assert fraction(ratio(size, fade, 2).advantage(200)) == Fraction(16, 7275)
-    by_degree = thresholds(Unknown.of(family), [5 * t for t in range(1, 7)])
-    for groups, (_, expected) in enumerate(by_degree, 1):
-        assert ratio(size, fade, groups).least_examples() == expected
+    assert advantage(moments(size, fade, 1), 200) == Fraction(16, 470547)
+    assert advantage(moments(size, fade, 2), 200) == Fraction(16, 7275)
+    for groups in range(1, 7):
+        made = certify_named(family, [LowDegree(degree=5 * groups)])
+        expected = made.integer("low-degree-examples-open")
+        assert least_examples(moments(size, fade, groups)) == expected
         rough = (math.factorial(groups) * size) ** (1 / groups) / float(fade**2)
         assert 0.7 * rough < expected < 1.1 * rough + groups
 

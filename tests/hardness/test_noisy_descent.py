@@ -10,7 +10,8 @@ import pytest
 
 from hardness.claims import vacuous
 from hardness.lower.bounds import BoundParameters
-from hardness.lower.named import NoClaim, Unknown, WorstDescent
+from hardness.lower.learners import WorstDescent, certify_named, posed_of
+from hardness.lower.record import NoClaim
 from hardness.oracles import Budget, Meter, Spent
 from hardness.oracles.gradients import (
     Dithered,
@@ -41,6 +42,12 @@ FAMILIES = [
 ]
 
 
+def facts(family, risk=None):
+    """What the kernel proves of all members, or of how many a hypothesis fits."""
+    posed = posed_of(family, BoundParameters())
+    return posed.proof.fact(posed.gram if risk is None else posed.fit(risk))
+
+
 def settings(count: int) -> list[dict]:
     """Random families, models, clips and steps, and a noise for which the bound says something."""
     rng, found = np.random.default_rng(7), []
@@ -49,8 +56,8 @@ def settings(count: int) -> list[dict]:
         small = family.d <= 8
         model = rng.choice(["members", "network", "features", "linear"] if small else ["members"])
         steps = int(2 ** rng.uniform(0, 12 if model == "members" else 4))
-        unknown, clip = Unknown.of(family), Fraction(int(rng.integers(1, 9)), 4)
-        size = unknown.fade**2 * Fraction(str(unknown.sign_eigenvalue)) / unknown.size * steps
+        clip = Fraction(int(rng.integers(1, 9)), 4)
+        size = 4 * facts(family).moves / family.size * steps
         excess = rng.uniform(0.05, 0.9)
         std = Fraction(float(clip) * math.sqrt(size) / (4 * excess)).limit_denominator(10**6)
         found.append(
@@ -69,7 +76,7 @@ def test_no_simulation_beats_the_bound_and_some_come_near():
         study = descent_study(**given)
         (point,) = study.points
         assert not point.beaten, (given, point)
-        sure = Fraction(Unknown.of(given["family"]).right_about(study.risk), study.members)
+        sure = Fraction(facts(given["family"], study.risk).most, study.members)
         if point.bound < 1:
             near.append((point.right / point.runs - sure) / (point.bound - sure))
     assert len(near) > 100
@@ -79,11 +86,11 @@ def test_no_simulation_beats_the_bound_and_some_come_near():
 @pytest.mark.parametrize("spec", ["parity:d=3,m=1", "parity:d=4,m=2", "parity:d=5,m=1"])
 def test_a_bound_that_is_wrong_by_a_constant_is_beaten(spec):
     """The squared distance divided by 16, as if a 4 had been lost, and for two members by 4."""
-    unknown = Unknown.of(parse(spec))
+    size = parse(spec).size
     study = descent_study(parse(spec), runs=4000, steps=tuple(range(1, 40)), std=Fraction(2))
     assert not any(p.beaten for p in study.points)
-    sure = Fraction(1, unknown.size)
-    factor = 2 if unknown.size == 2 else 4
+    sure = Fraction(1, size)
+    factor = 2 if size == 2 else 4
     wrong = [
         DescentPoint(
             steps=p.steps, right=p.right, runs=p.runs, bound=sure + (p.bound - sure) / factor
@@ -151,14 +158,13 @@ def test_dither_is_on_the_grid_and_right_on_average_and_answers_nearby_are_near(
 def test_answers_nearby_rule_out_no_more_members_than_claimed(spec):
     """Every member has a run of its own: those that a step tells apart, and those that succeed."""
     family, rng = parse(spec), np.random.default_rng(2)
-    unknown = Unknown.of(family)
     secrets = list(itertools.combinations(range(1, family.d), family.m))
     model = build("members", family, 1.0, rng)
     for within in (0.02, 0.05, 0.08, 0.1, 0.2, 0.4):
         oracle = GradientOracle(family, secrets, 1.0, Nearby(within=within), rng)
         (theta,) = descend(model, oracle, [1], rng)
         asked = WorstDescent(steps=1, clip=Fraction(1), within=Fraction(str(within)))
-        bound = Fraction(asked.claims(unknown, BoundParameters())[0].value)
+        bound = Fraction(certify_named(family, [asked]).claims[0].value)
         assert np.mean(judge(oracle, model, theta) <= 0.25) <= bound
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from hardness.kernels.pairsums import pair_sums
-from hardness.lower.named.members import Unknown
-from hardness.lower.named.ratio import Ratio
+from hardness.lower.learners import LowDegree, certify_named
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.run import attempt, run
@@ -103,10 +102,12 @@ def test_the_square_of_the_advantage_is_a_step_of_the_low_degree_ratio(spec):
     """From degree 2 m + 1 to 2 (m + 1), at 200 open examples: equal as rationals."""
     family = parse(spec)
     low, high = (
-        Ratio.of(Unknown.of(family), degree).advantage(200)
+        Fraction(made.value("low-degree-advantage-open"))
         for degree in (2 * family.m + 1, 2 * family.m + 2)
+        for made in [certify_named(family, [LowDegree(degree=degree, examples=200)])]
     )
-    assert math.comb(200, 2) * PairStatistic.of(family).strength == high - low > 0
+    strength = Fraction(str(PairStatistic.of(family).strength))
+    assert math.comb(200, 2) * strength == high - low > 0
 
 
 def learned(learner, spec, seed=0, **budget):

@@ -1,0 +1,379 @@
+"""Certificates about named learners: kernels, gradient descent, low-degree polynomials.
+
+The steps that the kernel takes are found here; what they prove, and in which words, is the kernel's
+alone. docs/named-mathematics.md has the proofs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from hardness.check import kernel
+from hardness.claims.ranges import misfit
+from hardness.lower.certificate import pose
+from hardness.lower.listed import moved, posed
+from hardness.lower.members import Members, of_family
+from hardness.lower.modular import weights
+from hardness.lower.proof import Posed
+from hardness.lower.record import Certificate, NoClaim, decimal
+from hardness.lower.terms import BoundParameters
+from instances.capabilities import FACTOR, LINEAR_FORMS
+from instances.coded import MOST_MEMBERS
+from instances.errors import UsageError
+from instances.family import Family, require
+from instances.modular import obstacle
+
+_EXACT = "is needed: one exact mean of a function of its choice can name the member"
+_NO_SIGNS = (
+    "its members are not known to take the values -1 and +1 alone, on points that are listed"
+)
+_NO_BATCH = (
+    "a bound on batches and a small state needs members with the same correlations to all others, "
+    "as profiles have"
+)
+_ON_OVERLAPS = (
+    "a bound on polynomials of low degree needs correlations that depend on overlaps alone"
+)
+_NO_DEGREE = {
+    "residues": "labels are functions of residues, and which of their bits a polynomial counts as "
+    "degree, and what parts of such degrees rounded labels have, is another question, about which "
+    "there is no theorem here",
+    "functions": _ON_OVERLAPS,
+    "direction": _ON_OVERLAPS,
+}
+_SLOW = "takes too long"  # in what the kernel says of numbers that are too large for it
+
+
+class Asked(Protocol):
+    """A learner by its numbers."""
+
+    about: ClassVar[str]  # "kernel", "gd" or "low-degree"
+    gives: ClassVar[bool]  # whether it serves to give away the members that are the likeliest
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Take the step that claims what a bound says of it; raises kernel.Refused, NoClaim."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """Regression on `features` functions of the tokens, chosen without labels; None for any number.
+
+    Raises UsageError below 1.
+    """
+
+    about: ClassVar[str] = "kernel"
+    gives: ClassVar[bool] = False
+
+    features: int | None = None
+
+    def __post_init__(self) -> None:
+        reason = self.features is not None and misfit("features", self.features)
+        require(not reason, str(reason))
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim the least error of so many features, and how many the goal needs."""
+        found = posed.proof.fact(posed.members)
+        require(
+            self.features is None or found.share or self.features <= found.count,
+            f"features={self.features} given: 1 to {decimal(kernel.written(found.count))} are "
+            "allowed, the number of members; with all members as features the error is 0",
+        )
+        return posed.proof.step(
+            "features",
+            posed.members,
+            posed.gram,
+            features=self.features,
+            risk=terms.risk,
+            success=terms.success,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Steps of any rule, each of which sees one answer; a subclass says what answers are like.
+
+    steps: None where only the number that is needed is asked for.
+    """
+
+    about: ClassVar[str] = "gd"
+    gives: ClassVar[bool] = True
+
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            _require_whole("steps", self.steps)
+
+    def pace(self, posed: Posed) -> int:
+        """Take the step that says how far answers lead."""
+        raise NotImplementedError
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim how often so many steps succeed at most, and how many steps the goal needs."""
+        pace, fit = self.pace(posed), posed.fit(terms.risk)
+        more = {"success": terms.success, "steps": self.steps}
+        return posed.proof.step("descent", posed.members, fit, pace, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradients(Descent):
+    """Answers are about the mean of a function whose norm is at most `clip` on each example."""
+
+    clip: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_above("clip", self.clip, "it bounds the norm of a gradient")
+
+    def means(self, posed: Posed) -> int:
+        """Take the step that bounds what such means know of all members."""
+        return posed.proof.step("gradients", posed.gram, clip=self.clip)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyDescent(Gradients):
+    """Normal noise of standard deviation `std` on each coordinate of the mean gradient.
+
+    Raises UsageError for numbers not above 0.
+
+    >>> from instances import parse
+    >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
+    >>> [claim.value for claim in certify_named(parse("parity:d=101,m=4"), [noisy]).claims[:2]]
+    ['19802123223891199/156849000000000000', '27884246']
+    """
+
+    std: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_above("noise-std", self.std, f"some noise {_EXACT}")
+
+    def pace(self, posed: Posed) -> int:
+        """Take the step that says how far such answers lead."""
+        return posed.proof.step("noisy", posed.members, self.means(posed), std=self.std)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstDescent(Gradients):
+    """Answers are any vectors within l2 distance `within` of the mean gradient.
+
+    Raises UsageError for numbers not above 0.
+
+    >>> from instances import parse
+    >>> worst = WorstDescent(steps=1000, clip=Fraction(1), within=Fraction(1, 10))
+    >>> [claim.value for claim in certify_named(parse("parity:d=101,m=4"), [worst]).claims[:2]]
+    ['25001/3921225', '104566']
+    """
+
+    gives: ClassVar[bool] = False
+
+    within: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_above("within", self.within, f"a distance {_EXACT}")
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim the same for the worst answers."""
+        fit, means = posed.fit(terms.risk), self.means(posed)
+        more = {"success": terms.success, "steps": self.steps}
+        return posed.proof.step("nearby", posed.members, fit, means, within=self.within, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedDescent(Gradients):
+    """Each of `parameters` coordinates of the mean gradient is rounded to spacing `grid` by dither.
+
+    Raises UsageError for numbers not above 0.
+    """
+
+    grid: Fraction
+    parameters: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_above("grid", self.grid, f"a grid {_EXACT}")
+        _require_whole("parameters", self.parameters)
+
+    def pace(self, posed: Posed) -> int:
+        """Take the step that says how far such answers lead."""
+        more = {"grid": self.grid, "parameters": self.parameters}
+        return posed.proof.step("rounded", posed.members, self.means(posed), **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchDescent(Descent):
+    """Steps with `batch` fresh examples each and `state_bits` bits of state between them.
+
+    What a step does with them is any randomised function: no gradient and no clip is asked for.
+    Raises UsageError below 1.
+    """
+
+    batch: int
+    state_bits: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_whole("batch", self.batch)
+        why = "a state of any size can simulate any PAC learner [AKMSS21]"
+        _require_whole("state-bits", self.state_bits, why)
+
+    def pace(self, posed: Posed) -> int:
+        """Take the step that says how far such steps lead."""
+        if posed.proof.problem["kind"] == "functions":
+            raise NoClaim(_NO_BATCH)
+        more = {"batch": self.batch, "bits": self.state_bits}
+        return posed.proof.step("batches", posed.members, posed.gram, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowDegree:
+    """Polynomials of degree <= `degree` in `examples` examples, each monomial on `sample_degree`.
+
+    The degree counts bits of z and the label's unknown part; examples: None where only the number
+    that is needed is asked for; sample_degree: how many different examples a monomial may look at,
+    None for any number. Raises UsageError out of range.
+    """
+
+    about: ClassVar[str] = "low-degree"
+    gives: ClassVar[bool] = False
+
+    degree: int
+    examples: int | None = None
+    sample_degree: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("degree", "examples", "sample_degree"):
+            number = getattr(self, name)
+            reason = number is not None and misfit(name, number)
+            require(not reason, str(reason))
+        most, given = self.examples, self.sample_degree
+        require(
+            most is None or given is None or given <= most,
+            f"sample_degree={given} given: at most the number of examples is allowed",
+        )
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim how far such a polynomial tells labels from coins, and from how many examples."""
+        problem = posed.proof.problem
+        if problem["kind"] != "hidden-set":
+            raise NoClaim(_NO_DEGREE[problem["kind"]])
+        overlaps = posed.overlaps or posed.proof.step("overlaps")
+        if self.examples is not None:
+            most = self.examples * (problem["chosen"] + 1)
+            require(
+                self.degree <= most,
+                f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed: "
+                "the ratio has no parts of a higher degree",
+            )
+        return posed.proof.step(
+            "low-degree",
+            posed.members,
+            overlaps,
+            degree=self.degree,
+            examples=self.examples,
+            most=self.sample_degree,
+        )
+
+
+def certify_named(
+    family: Family, asked: Sequence[Asked], terms: BoundParameters | None = None
+) -> Certificate:
+    """Certify what the bounds say about kernels, gradient descent or low-degree polynomials.
+
+    As `certify_posed`, of the members of a family. [Fan49, AKMSS21, Hop18]
+
+    >>> from instances import parse
+    >>> found = certify_named(parse("parity:d=101,m=4"), [Kernel(features=1000)])
+    >>> found.value("kernel-error"), found.value("kernel-features")
+    ('156809/156849', '1960613')
+    """
+    terms = terms or BoundParameters()
+    found = posed_of(family, terms)
+    rare = found
+    if found.fact(found.members).law and any(one.gives for one in asked):
+        more = weights(LINEAR_FORMS.need(family), terms.success / 2)
+        rare = replace(found, members=found.proof.step("secrets", **more))
+    return certify_posed(found, asked, terms, rare)
+
+
+def certify_posed(
+    posed: Posed, asked: Sequence[Asked], terms: BoundParameters, rare: Posed | None = None
+) -> Certificate:
+    """Certify what the bounds say about named learners, of members of any kind.
+
+    rare: the same members by a law that gives fewer of the likeliest away, for learners of whom
+    that is the better one. Where several learners are asked about, those of which there is no claim
+    are named in it with the reason; raises NoClaim where there is none about any, UsageError for
+    numbers out of range.
+    """
+    require(bool(asked), "no learner given: kernel, gd or low-degree is needed")
+    wanted, silent = list[int](), dict[str, str]()
+    for one in asked:
+        try:
+            wanted.append(one.step(rare if one.gives and rare else posed, terms))
+        except kernel.Refused as reason:
+            require(_SLOW not in str(reason), f"{one} given: {reason}; lower it")
+            silent[one.about] = str(reason)
+        except NoClaim as reason:
+            silent[one.about] = str(reason)
+    if not wanted:
+        raise NoClaim("no claim: " + "; ".join(dict.fromkeys(silent.values())))
+    if silent:
+        posed.proof.about["no_claim"] = silent
+    return posed.proof.certificate(*wanted, *posed.bounds((), terms))
+
+
+def posed_of(family: Family, terms: BoundParameters) -> Posed:
+    """Pose the problem of a family, and count its members; raises NoClaim, UsageError."""
+    forms = LINEAR_FORMS.of(family)
+    if forms and (reason := obstacle(forms)):
+        raise NoClaim(f"no claim: {forms.spec} given: {reason}")
+    found = pose(family, terms.success)
+    if found:
+        least = getattr(found.fact(found.gram), "least", 1)
+        require(
+            terms.risk < least or found.proof.problem["kind"] != "residues",
+            f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
+            "uniform, the risk must be below: raise bits",
+        )
+        return found
+    factor = FACTOR.of(family)
+    if factor is not None and factor.size and factor.size <= MOST_MEMBERS:
+        return posed_functions(of_family(family))
+    raise NoClaim(
+        f"no claim: {family.name} given: bounds on named learners are about parity and profile, "
+        "hardmax, composed, parity_position, tokens3 and hidden, whose members' correlations have "
+        "a known spectrum, about lwr, lwe, lpn and window, whose members are independent, about "
+        f"direction, and about {MOST_MEMBERS} members at most by tables of -1 and +1"
+    )
+
+
+def posed_functions(source: Members) -> Posed:
+    """Pose members by their tables of -1 and +1; raises NoClaim for others."""
+    silent = f"no claim: {source.path} given"
+    try:
+        proof, members = posed(source)
+    except UsageError as error:
+        raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
+    if not proof.posed.two:
+        raise NoClaim(f"{silent}: {_NO_SIGNS}")
+    found = moved(proof, members)
+    if found is None:
+        raise NoClaim(f"{silent}: all members are the same function")
+    return found[0]
+
+
+def _require_whole(name: str, given: Any, why: str = "") -> None:
+    require(
+        isinstance(given, int) and not misfit(name, given),
+        f"{name}={given} given: an integer of at least 1 is needed" + (why and f"; {why}"),
+    )
+
+
+def _require_above(name: str, given: Any, why: str) -> None:
+    require(
+        isinstance(given, Fraction | int) and not misfit(name, given),
+        f"{name}={given} given: a rational above 0 is needed; {why}",
+    )

@@ -1,0 +1,257 @@
+"""Certificates about named learners: accepted by the kernel, refused when they are changed."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from hardness.check import check
+from hardness.lower import BoundParameters
+from hardness.lower.learners import (
+    BatchDescent,
+    Kernel,
+    LowDegree,
+    NoisyDescent,
+    RoundedDescent,
+    WorstDescent,
+    certify_named,
+)
+from hardness.lower.record import NoClaim
+from instances import parse
+from instances.errors import UsageError
+from tests.proofs import named, plain, refused
+
+ONE = Fraction(1)
+NOISY = NoisyDescent(steps=5, clip=ONE, std=3 * ONE)
+SPECS = [
+    "parity:d=8,m=3",
+    "parity:d=101,m=4,noise=1/10",
+    "profile:d=21,g=majority,m=5,noise=1/10",
+    "profile:d=12,g=mod(3),m=4",
+    "profile:d=10,g=h**2,m=3",
+    "hardmax:d=8,m=3",
+    "composed:d=8,m=3",
+    "parity_position:d=8,m=3,noise=0.1",
+    "tokens3:d=8,m=2",
+    "hidden:d=8,hard=2,nice=1",
+    "direction:d=100,m=6",
+    "lwr:n=64,q=256,p=2,secret=binary,h=6",
+    "lwr:n=12,q=64,p=4",
+    "lwe:n=8,q=17,sigma=1.5",
+    "lwe:n=6,q=17,error=uniform,width=2,bits=9",
+    "lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none",
+    "lwe:n=9,q=8,error=none,secret=ternary",
+    "lwr:n=6,q=16,p=8,h=2",
+    "lpn:n=99,h=4,noise=0.1",
+    "window:n=40,q=64,parts=4,h=8,secret=binary",
+]
+# What is claimed of views, of directions and of labels of many values, beside the floor.
+SILENT = {
+    "profile:d=10,g=h**2,m=3": {"gd", "low-degree"},
+    "parity_position:d=8,m=3,noise=0.1": {"kernel", "low-degree"},
+    "tokens3:d=8,m=2": {"kernel", "low-degree"},
+    "hidden:d=8,hard=2,nice=1": {"kernel", "low-degree"},
+    "direction:d=100,m=6": {"kernel", "low-degree", "gd"},  # gd: of batches alone
+}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_certificates_are_accepted_and_name_what_has_no_claim(spec):
+    made = named(spec)
+    found = check(plain(made))
+    assert found.checker == "the kernel"
+    assert len(found.statements) == len(made.claims)
+    assert made.claims[-1].quantity == "information-floor"
+    family = parse(spec).name
+    few = {"low-degree"} if family in ("lwr", "lwe", "lpn", "window") else set()
+    assert set(made.evidence["about"].get("no_claim", {})) == SILENT.get(spec, few)
+    assert made.spec.partition(":")[0] == family
+
+
+@pytest.mark.parametrize("spec", ["profile:d=21,g=majority,m=5,noise=1/10", "lwe:n=8,q=17,sigma=1"])
+def test_a_changed_claim_or_problem_is_refused(spec):
+    data = plain(named(spec))
+
+    def leaves(part, *at):
+        for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+            if isinstance(value, dict | list):
+                yield from leaves(value, *at, key)
+            else:
+                yield (*at, key), value
+
+    for part in ("goal", "problem"):
+        for (*keys, last), value in leaves(data[part]):
+
+            def change(forged, keys=keys, last=last, value=value, part=part):
+                here = forged[part]
+                for key in keys:
+                    here = here[key]
+                more = isinstance(value, str) and value.isdigit()
+                here[last] = str(int(value) + 1) if more else 7 if value is None else value * 2
+
+            if value:
+                refused(data, change)
+
+
+def test_lpn_has_the_numbers_of_a_parity():
+    for noise in ("0.125", "0.1"):
+        found = [
+            named(s) for s in (f"lpn:n=99,h=4,noise={noise}", f"parity:d=100,m=4,noise={noise}")
+        ]
+        values = [{c.quantity: Fraction(c.value) for c in one.claims} for one in found]
+        for quantity, value in values[0].items():
+            if noise == "0.125":  # a multiple of 2^-64
+                assert values[1][quantity] == value
+            else:
+                assert float(values[1][quantity]) == pytest.approx(float(value), rel=1e-11)
+
+
+def test_values_of_rounded_families():
+    """K/N = 1/N, S = chi^2 V = 1: N alone counts."""
+    size, std = 74974368, 2 * ONE
+    asked = [Kernel(features=1000), NoisyDescent(steps=50, clip=ONE / 2, std=std)]
+    made = certify_named(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"), asked)
+    assert Fraction(made.value("kernel-error")) == 1 - Fraction(1000, size)
+    assert int(made.value("kernel-features")) == -(-size // 2)
+    excess = Fraction(made.value("gd-noise-success")) - Fraction(1, size)
+    assert float(excess) == pytest.approx((1 / 16) * (50 / size) ** 0.5)
+    for spec, count, alike, square in (  # chi^2 = 3, V = 1; and chi^2 = 1, V = 4 (1/8) (7/8)
+        ("lwr:n=64,q=256,p=4,secret=binary,h=6", size, 1, 3),
+        ("window:n=8,q=16,parts=8", (4**8 - 2**8) // 2, 1, 7 / 16),
+    ):
+        made = certify_named(parse(spec), [NoisyDescent(steps=1, clip=ONE, std=9 * ONE)])
+        excess = Fraction(made.value("gd-noise-success")) - Fraction(alike, count)
+        assert float(excess) == pytest.approx((square / count) ** 0.5 / 36)
+
+
+def test_a_guess_is_all_where_no_step_rules_out_a_member():
+    made = certify_named(parse("parity:d=21,m=3"), [WorstDescent(steps=7, clip=ONE, within=ONE)])
+    claim = made.claims[0]
+    assert (claim.quantity, claim.value) == ("gd-within-success", "1/1140")
+    assert claim.parameters["steps"] == "any"
+    assert "however many" in check(plain(made)).statements[0]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        NoisyDescent(steps=10**40, clip=ONE, std=ONE / 10**9),
+        WorstDescent(steps=10**40, clip=ONE, within=ONE / 10**9),
+        RoundedDescent(steps=10**9, clip=ONE, grid=ONE / 9, parameters=10**9),
+        BatchDescent(steps=10**9, batch=10**12, state_bits=1),
+        BatchDescent(steps=1, batch=1, state_bits=10**15),
+        BatchDescent(steps=1, batch=60, state_bits=60),
+    ],
+)
+def test_a_bound_that_says_nothing_is_one_and_is_accepted(asked):
+    made = certify_named(parse("parity:d=21,m=3,noise=0.1"), [asked])
+    assert made.claims[0].value == "1"
+    assert "vacuous" in check(plain(made)).statements[0]
+
+
+@pytest.mark.parametrize("noise", ["0", "0.4999", "0.4999999999999"])
+@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=12,m=4"])
+def test_batches_and_states_around_the_first_vacuous_ones_are_accepted(spec, noise):
+    family, vacuous = parse(f"{spec},noise={noise}"), set()
+    for batch in (1, 3, 10**25, 10**27, 10**29):
+        for bits in (*range(1, 24), 70, 10**40):
+            try:
+                made = certify_named(family, [BatchDescent(steps=1, batch=batch, state_bits=bits)])
+            except UsageError:  # too many digits
+                continue
+            assert check(plain(made)).statements
+            vacuous.add(made.claims[0].value == "1")
+    assert vacuous == {True, False}
+
+
+def test_long_numbers_and_large_batches():
+    long = certify_named(parse("lwe:n=2000,q=3329,sigma=3"), [Kernel(features=5), NOISY])
+    assert len(long.value("kernel-features")) > 4300
+    assert check(plain(long))
+    large = "profile:g=threshold(3),d=1001,m=20,noise=0.49"
+    made = plain(certify_named(parse(large), [BatchDescent(steps=10, batch=1000, state_bits=16)]))
+    assert len(json.dumps(made)) < 40_000
+    assert check(made)
+    few, far = BatchDescent(batch=4000, state_bits=1), BatchDescent(batch=10**9, state_bits=10**9)
+    with pytest.raises(UsageError, match=r"batch=4000.* given: a batch of 4000 takes too long"):
+        certify_named(parse("lwe:n=3000,q=17,sigma=1"), [few])
+    assert certify_named(parse("lwe:n=4,q=17,sigma=1,bits=8"), [far]).value("gd-batch-steps") == "1"
+
+
+def test_risks_and_features_beyond_what_a_family_allows():
+    dense = parse("lwe:n=4,q=17,sigma=1,bits=8")
+    with pytest.raises(UsageError, match="the risk must be below: raise bits"):
+        certify_named(dense, [Kernel()], BoundParameters(risk=Fraction(99, 100)))
+    with pytest.raises(UsageError, match="1 to 83520 are allowed"):
+        certify_named(dense, [Kernel(features=83521)])
+    assert certify_named(dense, [Kernel(features=83520)]).value("kernel-error") == "0"
+
+
+@pytest.mark.parametrize(
+    ("spec", "asked", "words"),
+    [
+        ("lwe:n=4,q=17,sigma=1,bits=6", Kernel(), "leaves a far from uniform"),
+        ("lwe:n=4,q=2,error=cbd,eta=1", Kernel(), "labels do not depend on the secret"),
+        ("nice:m=2,k=2,d=16", Kernel(), "no claim: nice given: .* whose members are independent"),
+        ("dial:tau=0.3,m=2,k=2,d=8", Kernel(), "dial given"),
+        ("profile:g=h,d=9,m=4", NOISY, "labels take more than two values"),
+        ("profile:g=h,d=9,m=4", BatchDescent(batch=1, state_bits=1), "more than two values"),
+        ("profile:g=h,d=9,m=4", LowDegree(degree=5), "labels take more than two values"),
+        ("lwr:n=8,q=16,p=2,secret=binary,h=4", LowDegree(degree=3), "which of their bits"),
+        ("direction:d=100,m=6,labels=raw", NOISY, "labels take more than two values"),
+        ("direction:d=100,m=6", Kernel(features=9), "eigenvalues of what labels hide"),
+        ("tokens3:d=8,m=2", Kernel(), "eigenvalues of what labels hide"),
+    ],
+)
+def test_there_is_no_claim_without_a_theorem(spec, asked, words):
+    with pytest.raises(NoClaim, match=words) as caught:
+        certify_named(parse(spec), [asked])
+    assert str(caught.value).startswith("no claim")
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: NoisyDescent(steps=0, clip=ONE, std=ONE), "steps=0 given"),
+        (lambda: NoisyDescent(steps=1, clip=Fraction(0), std=ONE), "clip=0 given"),
+        (lambda: NoisyDescent(clip=ONE, std=Fraction(0)), "noise-std=0 given: a rational above 0"),
+        (lambda: NoisyDescent(clip=ONE, std=0.5), "a rational above 0"),
+        (lambda: WorstDescent(clip=ONE, within=Fraction(0)), "within=0 given"),
+        (lambda: RoundedDescent(clip=ONE, grid=Fraction(0), parameters=1), "grid=0 given"),
+        (lambda: RoundedDescent(clip=ONE, grid=ONE, parameters=0), "parameters=0 given"),
+        (lambda: BatchDescent(batch=0, state_bits=1), "batch=0 given"),
+        (lambda: BatchDescent(batch=1, state_bits=0), "state-bits=0 given: .* PAC"),
+        (lambda: Kernel(features=0), "features=0 given"),
+        (lambda: LowDegree(degree=0), "degree=0 given"),
+        (lambda: LowDegree(degree=5, examples=10**1000 + 1), "given"),
+        (lambda: LowDegree(degree=5, examples=10, sample_degree=11), "at most the number"),
+        (
+            lambda: certify_named(parse("parity:d=9,m=4"), [LowDegree(degree=51, examples=10)]),
+            r"up to examples \* \(m \+ 1\) = 50",
+        ),
+        (
+            lambda: certify_named(
+                parse("profile:g=majority,d=200,m=60"), [LowDegree(degree=300, examples=1000)]
+            ),
+            "a degree of 300 takes too long",
+        ),
+        (lambda: certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=10**4)]), "too long"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_with_a_line(make, line):
+    with pytest.raises(UsageError, match=line):
+        make()
+
+
+def test_a_degree_beyond_that_of_so_many_examples_is_quick():
+    family = parse("parity:d=9,m=1,noise=0.1")
+    found = [certify_named(family, [LowDegree(degree=d, sample_degree=3)]) for d in (10**6, 6)]
+    assert found[0].value("low-degree-examples") == found[1].value("low-degree-examples")
+
+
+def test_what_else_a_file_says_of_its_family_is_refused():
+    data = plain(certify_named(parse("profile:g=h**2,d=6,m=3"), [Kernel(), NOISY]))
+    for silent in ({"gd": 1}, {"gd": "one\nline more"}, {"": "none"}, [], 7):
+        refused(data, lambda d, silent=silent: d["about"].update(no_claim=silent))
+    refused(data, lambda d: d["about"].update(more="1"))
+    refused(data, lambda d: d["about"].update(spec="profile:g=h**2,d=7,m=3"))
