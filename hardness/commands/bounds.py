@@ -110,8 +110,8 @@ def certify(
         refuse_options(source, listed, _given(*how))
         size = len(listed.names) << listed.n if listed else 0
         with progress(size, "evaluating members", output) as bar:
-            how = how["centred"], how["steps"]
-            certificate = certified(source, family, listed, terms, *how, bar)
+            less, steps = how["centred"], how["steps"]
+            certificate = certified(source, family, listed, terms, less, steps, bar)
     words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 

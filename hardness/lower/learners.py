@@ -339,8 +339,7 @@ def posed_of(family: Family, terms: BoundParameters) -> Posed:
             "uniform, the risk must be below: raise bits",
         )
         return found
-    factor = FACTOR.of(family)
-    if factor is not None and factor.size and factor.size <= MOST_MEMBERS:
+    if FACTOR.of(family) is not None and family.size and family.size <= MOST_MEMBERS:
         return posed_functions(of_family(family))
     raise NoClaim(
         f"no claim: {family.name} given: bounds on named learners are about parity and profile, "
