@@ -162,16 +162,16 @@ def sampled(
 class _Sums:
     """Sums over points of products of two members (M, M), and of each alone (M,).
 
-    largest: norm of each at a point (M,). used: points; shown, squares: the squared norm at a point
-    of a member, where all have the same, and its square.
+    largest: norm of each at a point (M,), where norms are not known. used: points; shown, squares:
+    how many signs a point shows, and its square.
     """
 
     products: Array
     alone: Array
     largest: Array
     used: int = 0
-    shown: float = 0.0
-    squares: float = 0.0
+    shown: int = 0
+    squares: int = 0
 
     def centred(self, mean: float | Array) -> Array:
         """The means of products of members less their means."""
@@ -200,20 +200,28 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress) -> _Sums:
                 bits += columns
                 minus = np.bitwise_count(values).sum(axis=1, dtype=np.int64)
                 out.alone += columns - 2 * minus
-                each, largest = np.full(len(points), sample.columns), math.sqrt(sample.columns)
+                np.maximum(out.largest, math.sqrt(sample.columns), out=out.largest)
+                each = np.full(len(points), sample.columns)
             else:
                 with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                     out.products += values @ values.T
-                    norms = np.linalg.norm(values.reshape(size, len(points), -1), axis=2)
                 out.alone += values.sum(axis=1)
-                each, largest = norms[0] ** 2, norms.max(axis=1)
-            np.maximum(out.largest, largest, out=out.largest)
+                each = np.count_nonzero(values[0].reshape(len(points), -1), axis=1)
+                if sample.norm is None and not sample.shown:
+                    np.maximum(out.largest, _largest(values, len(points)), out=out.largest)
             out.used += len(points)
-            out.shown += float(each.sum())
-            out.squares += float((each**2).sum())
+            out.shown += int(each.sum())
+            out.squares += int((each**2).sum())
         progress(few)
     out.products += np.triu(bits - 2 * differ) + np.triu(bits - 2 * differ, 1).T
     return out
+
+
+def _largest(values: NDArray[Any], points: int) -> Array:
+    """The largest norm of each member at a point: (M,)."""
+    if values.shape[1] == points:
+        return np.asarray(np.abs(values).max(axis=1))
+    return np.asarray(np.linalg.norm(values.reshape(len(values), points, -1), axis=2).max(axis=1))
 
 
 def enumerated(sample: Sample, most: int = _EVERY) -> Sample:
