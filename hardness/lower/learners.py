@@ -22,7 +22,7 @@ from instances.capabilities import FACTOR, LINEAR_FORMS
 from instances.coded import MOST_MEMBERS
 from instances.errors import UsageError
 from instances.family import Family, require
-from instances.modular import obstacle
+from instances.modular import Modular, obstacle
 
 _EXACT = "is needed: one exact mean of a function of its choice can name the member"
 _NO_SIGNS = (
@@ -42,6 +42,7 @@ _NO_DEGREE = {
     "functions": _ON_OVERLAPS,
     "direction": _ON_OVERLAPS,
 }
+_SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
 _SLOW = "takes too long"  # in what the kernel says of numbers that are too large for it
 
 
@@ -291,11 +292,33 @@ def certify_named(
     """
     terms = terms or BoundParameters()
     found = posed_of(family, terms)
-    rare = found
-    if found.fact(found.members).law and any(one.gives for one in asked):
-        more = weights(LINEAR_FORMS.need(family), terms.success / 2)
-        rare = replace(found, members=found.proof.step("secrets", **more))
-    return certify_posed(found, asked, terms, rare)
+    giving = [one for one in asked if one.gives]
+    if found.fact(found.members).law and giving:
+        rare = _rarest(found, LINEAR_FORMS.need(family), giving[0], terms)
+        return certify_posed(found, asked, terms, rare)
+    return certify_posed(found, asked, terms)
+
+
+def _rarest(found: Posed, family: Modular, one: Asked, terms: BoundParameters) -> Posed:
+    """Count the members again, by a law of which less is given away: the best of some.
+
+    By the success that is claimed of the learner; where it is not asked, half of the goal's.
+    """
+    proof, tried = found.proof, []
+    for share in _SHARES:
+        given, before = weights(family, terms.success / share), len(proof.steps)
+        rare = replace(found, members=proof.step("secrets", **given))
+        try:
+            claims = found.fact(one.step(rare, terms)).claims
+        except kernel.Refused:
+            claims = {}
+        proof.undo(len(proof.steps) - before)
+        most = [v for name, (v, _, _) in claims.items() if name.endswith("-success")]
+        tried.append((min(most, default=Fraction(0)), given))
+        if not most:
+            break
+    best = min(tried, key=lambda pair: pair[0])[1]
+    return replace(found, members=proof.step("secrets", **best))
 
 
 def certify_posed(
