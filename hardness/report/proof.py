@@ -8,7 +8,6 @@ from hardness.lower.record import decimal
 from hardness.report.certificate import claim_line
 from hardness.report.text import wrap
 from hardness.runs.names import brief_spec
-from instances.errors import UsageError
 from instances.text import shortened
 
 if TYPE_CHECKING:
@@ -24,20 +23,13 @@ _MOST, _LONG = 6, 30  # entries of a list that are shown, and characters of one
 def proof_words(certificate: "Certificate") -> str:
     """Write each step, its rule, the steps that it cites and its numbers, then the claims.
 
-    What a rule says stands where it is first used. Raises UsageError where there are no steps.
+    What a rule says stands where it is first used.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
     >>> "subsets" in proof_words(certify(parse("parity:d=8,m=3")))
     True
     """
-    if "steps" not in certificate.evidence:
-        raise UsageError(
-            f"--proof does not apply to {brief_spec(certificate.spec)}: the large checker derives "
-            "this certificate from its evidence, which is no list of steps; the kernel takes "
-            "parities, profiles, LWE-style families and 2 to 64 functions -1 and +1 of up to 20 "
-            "signs as they are"
-        )
     lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
     for number, step in enumerate(certificate.evidence["steps"], 1):
         lines.append(_step(number, step))
