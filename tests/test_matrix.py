@@ -86,9 +86,8 @@ def test_certificates_check_and_sampling_agrees(spec):
 
 @pytest.mark.parametrize("spec", sorted(set(SPECS) - set(CERTIFIED)))
 def test_what_claims_no_bound_gets_no_certificate(spec):
-    for refuse in (certify, verify):
-        with pytest.raises(ToolkitError, match="given"):
-            refuse(parse(spec))
+    with pytest.raises(ToolkitError, match="given"):
+        certify(parse(spec))
 
 
 @pytest.mark.parametrize("spec", SPECS)
