@@ -3,14 +3,15 @@
 from typing import Any
 
 from hardness.check import kernel
-from hardness.check.certificate import check_certificate
 from hardness.check.proof import check_proof
 from hardness.check.reading import Checked
 from hardness.check.transcript import FORMAT, check_transcript
+from instances.errors import DamagedFile
+from instances.strict import shown
 
 
 def check(data: dict[str, Any]) -> Checked:
-    """Derive the claims of a certificate again, or play a transcript again.
+    """Have the kernel check a certificate, or play a transcript again.
 
     Raises Refuted where something does not follow, DamagedFile for a file that is neither.
 
@@ -19,5 +20,14 @@ def check(data: dict[str, Any]) -> Checked:
     >>> check(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
     'any two different members have correlation 0'
     """
-    kinds = {FORMAT: check_transcript, kernel.FORMAT: check_proof}
-    return kinds.get(str(data.get("format")), check_certificate)(data)
+    found = data.get("format")
+    if found == FORMAT:
+        return check_transcript(data)
+    if found == kernel.FORMAT:
+        return check_proof(data)
+    if str(found).startswith("hardness-certificate/"):
+        raise DamagedFile(
+            f"certificate format {shown(found)} given: this version reads {kernel.FORMAT}; "
+            "`hardness certify` makes it again"
+        )
+    raise DamagedFile(f"this is no certificate: its format is {shown(found)}")

@@ -5,17 +5,14 @@ refused here for the same reason. What follows from the parameters is derived ap
 """
 
 import re
-from typing import Any, TypeVar
+from typing import Any
 
 from hardness.check.reading import refuse
-from instances.capabilities import Capability
 from instances.errors import UsageError
 from instances.family import Family
 from instances.spec import parse_stored
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
-
-Kind = TypeVar("Kind", bound=Family)
 
 
 def read_spec(spec: Any) -> Family:
@@ -25,21 +22,6 @@ def read_spec(spec: Any) -> Family:
     35
     """
     found = _parsed(spec)
-    if found.spec != spec:
-        refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
-    return found
-
-
-def read_family(spec: Any, capability: Capability[Kind]) -> Kind:
-    """Read the spec of what a family has as a capability; raises Refuted for other text.
-
-    >>> from instances.capabilities import SCHEME
-    >>> read_family("parity:d=8,m=3,noise=0,rho=3", SCHEME).size
-    35
-    """
-    found = capability.of(_parsed(spec))
-    if found is None:
-        refuse(f"{spec[:80]} is not a family that is checked so")
     if found.spec != spec:
         refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
     return found

@@ -1,16 +1,11 @@
-"""What can be claimed, in words: the vocabulary that makers and checkers of certificates share.
+"""Numbers that are claimed, in words."""
 
-Words only. How a value is found stands in lower/, how it is verified in check/.
-"""
-
-from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 from hardness.claims.vacuous import WORD, vacuous
 from instances.parameters import whole
 from instances.text import decimal, shortened
 
-FORMAT = "hardness-certificate/1"
 NONE_ENOUGH = "none enough"
 
 
@@ -76,36 +71,3 @@ def chance(value: str) -> str:
     """
     top, slash, bottom = value.partition("/")
     return f"{top}/{big(whole(bottom))}" if slash else value
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quantity:
-    """A quantity: what a value of it means, on what it depends, and under which assumptions."""
-
-    meaning: str
-    source: str  # whose notion it is: a key in docs/references.md; the proofs are in docs/
-    assumptions: tuple[str, ...]
-    parameters: tuple[str, ...] = ()  # that a claim has to give
-    fixed: dict[str, str] = field(default_factory=dict)  # that are the same in every claim
-
-
-def with_success(quantities: dict[str, Quantity]) -> dict[str, Quantity]:
-    """Put beside each bound on queries what is claimed where no query rules out a member.
-
-    >>> from hardness.claims.finite import quantities
-    >>> quantities("functions", "tables", False)["csq-success"].parameters
-    ('tau', 'risk')
-    """
-    found = dict(quantities)
-    for name, words in quantities.items():
-        oracle, _, rest = name.partition("-")
-        if rest == "queries":
-            found[f"{oracle}-success"] = replace(
-                words,
-                meaning=f"in place of {name} where r, as there, is 0: answers within the tolerance "
-                "can be the same for all members, so no number of queries is enough for more than "
-                "a guess, and a learner reaches the risk with at most this probability: K/N, at "
-                "most 1, K how many of the N members one hypothesis can fit",
-                parameters=tuple(key for key in words.parameters if key != "success"),
-            )
-    return found

@@ -12,10 +12,6 @@ hypothesis can be right about. docs/mathematics.md has the proofs.
 import math
 from fractions import Fraction
 
-from flint import fmpq
-
-from hardness.claims import Quantity
-from hardness.lower.record import Claim, claim
 from hardness.lower.terms import BoundParameters as BoundParameters
 
 
@@ -81,33 +77,6 @@ def vstat_queries(size: int, noise: Fraction, terms: BoundParameters) -> int | N
     7
     """
     return least_queries(vstat_cap(noise, terms), terms.success * size - terms.right_about)
-
-
-def query_claim(
-    words: dict[str, Quantity],
-    oracle: str,
-    cap: int,
-    right: int,
-    size: int,
-    given: dict[str, str],
-) -> Claim:
-    """Claim the queries that a learner needs, or, where none rules out a member, its success.
-
-    oracle: stat, vstat or csq. cap: members that one query rules out at most; right: members that
-    one hypothesis fits at most; given: the parameters of the claim, `success` among them.
-
-    >>> from hardness.claims.finite import quantities
-    >>> words = quantities("functions", "tables", False, signs=True)
-    >>> given = {"tau": "9/10", "risk": "1/4", "success": "2/3"}
-    >>> found = query_claim(words, "stat", cap=0, right=1, size=56, given=given)
-    >>> found.quantity, found.value
-    ('stat-success', '1/56')
-    """
-    if cap:
-        least = least_queries(cap, Fraction(given["success"]) * size - right)
-        return claim(words, f"{oracle}-queries", least or 0, given)
-    guessed = {key: value for key, value in given.items() if key != "success"}
-    return claim(words, f"{oracle}-success", fmpq(min(right, size), size), guessed)
 
 
 def information_floor(

@@ -8,10 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from flint import fmpq, fmpz
+from flint import fmpz
 
 from hardness.check import kernel
-from hardness.claims import FORMAT, Quantity, vacuous
+from hardness.claims import vacuous
 from hardness.claims.vacuous import WORD
 from hardness.claims.words import digits, is_upper
 from instances.arguments import located
@@ -25,7 +25,7 @@ from instances.threshold import Rational
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Kind = Literal["exact", "interval", "statistical"]
+Kind = Literal["exact", "interval"]
 _LONG = 20  # characters of a value that is shown in full
 # Parameters that are no terms of a claim: one end of its value, and what its quantity fixes.
 _BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
@@ -144,8 +144,7 @@ class Certificate(Result):
 
         where = Path(located("path", path))
         data = read_json(where, CERTIFICATE)
-        if data.get("format") != kernel.FORMAT:
-            require_format(data, FORMAT, where)
+        require_format(data, kernel.FORMAT, where)
         with damage(where):
             found = Certificate.read(data)
             if found.to_dict() != data:
@@ -155,24 +154,15 @@ class Certificate(Result):
     @staticmethod
     def read(data: dict[str, Any]) -> "Certificate":
         """Read what `to_dict` wrote; raises KeyError, TypeError or ValueError for other data."""
-        if data["format"] == kernel.FORMAT:
-            goal = data["goal"]
-            return Certificate(
-                spec=data["about"]["spec"],
-                claims=tuple(
-                    proved(c["quantity"], c["value"], c["terms"], c["says"], c["step"])
-                    for c in goal["claims"]
-                ),
-                scope=goal["conditions"],
-                evidence={name: data[name] for name in ("about", "problem", "steps")},
-            )
+        goal = data["goal"]
         return Certificate(
-            spec=data["spec"],
+            spec=data["about"]["spec"],
             claims=tuple(
-                Claim(**c | {"assumptions": tuple(c["assumptions"])}) for c in data["claims"]
+                proved(c["quantity"], c["value"], c["terms"], c["says"], c["step"])
+                for c in goal["claims"]
             ),
-            scope=data["scope"],
-            evidence=data["evidence"],
+            scope=goal["conditions"],
+            evidence={name: data[name] for name in ("about", "problem", "steps")},
         )
 
     def _summary(self) -> tuple[str, list[TableRow]]:
@@ -206,7 +196,7 @@ class Certificate(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
-        body = self._proof() if "steps" in self.evidence else self._tables()
+        body = self._proof()
         sealed = json.dumps(body, sort_keys=True, separators=(",", ":"))
         return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
 
@@ -228,26 +218,6 @@ class Certificate(Result):
             "problem": self.evidence["problem"],
             "goal": goal,
             "steps": self.evidence["steps"],
-        }
-
-    def _tables(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "spec": self.spec,
-            "claims": [
-                {
-                    "quantity": c.quantity,
-                    "value": c.value,
-                    "kind": c.kind,
-                    "parameters": c.parameters,
-                    "assumptions": list(c.assumptions),
-                    "meaning": c.meaning,
-                    "source": c.source,
-                }
-                for c in self.claims
-            ],
-            "scope": self.scope,
-            "evidence": self.evidence,
         }
 
 
@@ -299,26 +269,6 @@ def _brief(value: str, up: bool) -> str:
     if "/" not in value or len(value) <= _LONG:
         return shortened(value, _LONG)
     return f"about {digits(value, up)}"
-
-
-def claim(
-    words: dict[str, Quantity],
-    name: str,
-    value: Rational | int,
-    parameters: dict[str, str] | None = None,
-    kind: Kind = "exact",
-) -> Claim:
-    """Put a value beside the words of its quantity."""
-    quantity = words[name]
-    return Claim(
-        quantity=name,
-        value=text(fmpq(value)),
-        kind=kind,
-        parameters={**(parameters or {}), **quantity.fixed},
-        assumptions=quantity.assumptions,
-        meaning=quantity.meaning,
-        source=quantity.source,
-    )
 
 
 def text(value: Rational) -> str:

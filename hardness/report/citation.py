@@ -101,7 +101,7 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
 
 
 def _claims(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The claims of a certificate of either format; none of a transcript."""
+    """The claims of a certificate; none of a transcript."""
     if "goal" not in data:
         return list(data.get("claims", ()))
     return [vars(claim) for claim in Certificate.read(data).claims]

@@ -60,4 +60,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         more = [f"... {len(value)} in all"] if len(value) > _MOST else []
         return f"[{', '.join([*map(_shown, value[:_MOST]), *more])}]"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, str) and " " in value:
+        return value if len(value) <= _LONG else f"{value[:_LONG]}..."
     return "/".join(shortened(part, _LONG) for part in decimal(str(value)).split("/"))

@@ -4,7 +4,6 @@ import pytest
 
 from hardness import estimate
 from hardness.claims import vacuous
-from hardness.claims.finite import quantities as finite
 from hardness.lower import certify
 from hardness.oracles import Budget
 from hardness.report.certificate import certificate_words
@@ -41,7 +40,7 @@ def mixed():
 
 
 def test_every_quantity_has_its_rule():
-    every = {*finite("specs", "specs", False), "csq-success"}
+    every = {"csq-queries", "csq-success", "stat-success"}
     every |= {one.quantity for one in named("parity:d=8,m=3").claims}
     for spec in ("parity:d=3,m=1", "profile:g=majority,d=5,m=2", "lpn:n=4,noise=0.4"):
         every |= {one.quantity for one in certify(parse(spec)).claims}

@@ -322,12 +322,12 @@ def test_the_certified_number_of_listed_parities_is_that_of_parities(tau, noise)
 
 def test_the_certified_number_is_that_of_the_certificate_at_twice_the_tolerance():
     from hardness.lower import BoundParameters
-    from hardness.lower.finite.certificate import certify_finite
+    from hardness.lower.listed import certify_listed
     from hardness.lower.members import of_family
 
     family = signed(d=7, m=5)
     exact = BoundParameters(tau=Fraction(4, 5), risk=Fraction(0), success=Fraction(1))
-    made = certify_finite(of_family(family), exact)
+    made = certify_listed(of_family(family), exact)
     game = play(parse_learner("pooled"), family, Budget(), 3, tau=Fraction(2, 5))
     assert game.bound == int(made.value("stat-queries")) > 1
 
