@@ -2,10 +2,10 @@
 
 `make forge` makes 100,000 of them over all kinds of certificate. What is accepted is derived again
 in another way: by the makers' formulas for families that a spec names, by enumeration of all points
-and all sets of members for hidden sets, finite families and transcripts. It must give the same or
-more. Of format 1 the change must be one that ACCEPTED explains. Of format 2 the kernel judges: its
-claims must hold of the problem in the file, whatever family it is said to be about; and half of the
-changes of problems and steps are followed by claims of all that the kernel then finds proved.
+and all sets of members for hidden sets, listed functions and transcripts. It must give the same or
+more. Of transcripts the change must be one that ACCEPTED explains. Of certificates the kernel
+judges: claims must hold of the problem in the file, whatever family it is said to be about; and
+half of the changes of problems and steps are followed by claims of all that it then finds proved.
 """
 
 import argparse
@@ -342,7 +342,7 @@ def changes(value: Any) -> dict[str, Change]:
 
 
 def resealed(data: Json, named: bool = True) -> Json:
-    """Make all digests fit: of the whole, and that in the name of a finite family."""
+    """Make all digests fit: of the whole, and that in the name of listed functions."""
     body = {k: v for k, v in data.items() if k != "digest"}
     about, problem = body.get("about"), body.get("problem")
     if named and isinstance(about, dict) and isinstance(problem, dict) and "names" in about:
@@ -1409,7 +1409,7 @@ def main(arguments: list[str] | None = None) -> int:
             faults[f"{one.kind}: {one.place} {one.change}: {one.fault}"] += 1
         elif one.accepted:
             known = explained(one.kind, one.place, one.change)
-            why[known or "what a certificate of format 2 says of its problem, derived again"] += 1
+            why[known or "what a certificate says of its problem, derived again"] += 1
     for kind, count in sorted(tried.items()):
         each = 1000 * seconds[kind] / count
         print(f"{kind:<22} {count:>7} forged {accepted[kind]:>6} accepted {each:8.2f} ms each")

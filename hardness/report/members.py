@@ -1,4 +1,4 @@
-"""What the truth tables of a finite family show that its author may not have meant."""
+"""What the truth tables of listed functions show that its author may not have meant."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING
