@@ -56,6 +56,7 @@ def turned(degree: int, low: str, labels: str = "two", noise: str = "0", n: int 
 
 
 PARITY = hidden("1 -1 1 -1", 7)
+EVEN = {**hidden("1 1 -1", 7), "view": "positions"}  # neither odd nor even: a majority of two
 SOLE, THREES = {**PARITY, "view": "positions"}, {**PARITY, "view": "three-tokens"}
 SIGNED = turned(4, "0 1/9999 0 0")
 MAJORITY = hidden("1 1 -1 -1", 7)
@@ -466,6 +467,13 @@ EVERY = (
     M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, 1 - int(math.ceil((fit.most - wanted) / most)))", PARITY, asked(CHARACTERS, success="26/35")),
     M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
     M("if not cap.most:", "if cap.most <= 25:"),
+    M("need(fact.of is members,", "(fact.of is members,", PRIME, [SECRETS[0], SECRETS[0], SECRETS[1], ("fit", 1, 3, RISK), ("information", 2, 4, SUCCESS)]),
+    M("    same(fit, members)\n    count, at", "    count, at", PRIME, [SECRETS[0], SECRETS[0], SECRETS[1], ("fit", 1, 3, RISK), ("ask", 3, STAT), ("queries", 2, 4, 5, SUCCESS)]),
+    M("    same(fit, members)\n    levels, wanted", "    levels, wanted", PRIME, [SECRETS[0], SECRETS[0], SECRETS[1], ("fit", 1, 3, RISK), ("information", 2, 4, SUCCESS)]),
+    M("need(problem.scaled is not None,", "(problem.scaled is not None,", {**MAJORITY, "view": "among-others"}, asked(JOHNSON, oracle="csq")),
+    M("short(success, up=True)}", "short(success)}", steps=asked(CHARACTERS, success=f"{10**50 - 1}/{10**50}")),
+    M("STAT({short(term, up=True)})", "STAT({short(term)})", LARGE, asked(CHARACTERS, term=f"1/{10**49 + 1}")),
+    M("within = short(term, up=True)", "within = short(term)", MAJORITY, asked(JOHNSON, oracle="csq", term=f"1/{10**49 + 1}")),
 )  # fmt: skip
 # Hidden sets.
 HIDDEN = (
@@ -489,7 +497,10 @@ HIDDEN = (
     M("2**bits if bits > 1 else", "2 if bits > 1 else", THREES),
     M("Fraction(3, 4), 2,", "Fraction(1, 2), 2,", THREES),
     M('need(view in VIEWS, "the', 'view = view if view in VIEWS else ""; need(True, "the', {**PARITY, "view": "none"}),
-    M('need(problem.part == Fraction(1, 2), "this', '(True, "this', SOLE, JOHNSON),
+    M('need(problem.bits == 1, "this', '(True, "this', THREES, JOHNSON),
+    M('need(problem.part < 1 or turned, "this', '(True, "this', EVEN, JOHNSON),
+    M("turned = all(a == b for a, b in ends) or", "turned = any(a == b for a, b in ends) or", EVEN, JOHNSON),
+    M("len({a + b for a, b in ends}) == 1", "len({a + b for a, b in ends}) == 2", EVEN, JOHNSON),
     M('need(problem.part * 2 == 1, "this', '(True, "this', SOLE, [*CHARACTERS, ("fit", 1, 2, RISK), ("mixture", 1), ("ask", 4, VSTAT), ("queries", 1, 3, 5, SUCCESS)]),
     M("moves=moves, moves01=moves01,", "moves=moves, moves01=moves01 / 2,", steps=asked(CHARACTERS, **VSTAT)),
     M("(a + b) / 2 for a, b in pairwise(rows", "(a + 2 * b) / 3 for a, b in pairwise(rows", MAJORITY, JOHNSON),
@@ -500,7 +511,9 @@ HIDDEN = (
     M("comb(m - k, h) *", "comb(m, h) *", MAJORITY, JOHNSON),
     M("spread, less = max(values[1:])", "spread, less = min(values[1:])", MAJORITY, JOHNSON),
     M("c[m] - values[0] / count", "c[m]", MAJORITY, asked(JOHNSON, oracle="csq", risk="1/8")),
-    M("moves=unit * spread / 2", "moves=unit * spread / 4", MAJORITY, asked(JOHNSON)),
+    M("moves=unit * problem.part * spread", "moves=unit * spread / 4", MAJORITY, asked(JOHNSON)),
+    M("moves=unit * problem.part * spread", "moves=unit * spread * problem.part**2", MAJORITY, asked(JOHNSON)),
+    M("unit, more = problem.part * problem", "unit, more = problem.part**2 * problem", MAJORITY, asked(JOHNSON)),
     M("general=problem.levels == 2, eig", "general=True, eig", MANY, asked(JOHNSON)),
     M("small(overlap, 0, m - 1,", "small(overlap, 0, m,", MAJORITY, packed(1, 3, "disjoint")),
     M("len(one) == m == len(given)", "len(one) <= m == len(given)", MAJORITY, packed(2, 0, "listed", [[0, 0, 0], [1, 1, 1]])),
@@ -551,8 +564,9 @@ HIDDEN = (
     M("math.isqrt((count**2 - 1) // bad)\n    text = PAIRS", "math.isqrt(count**2 // bad)\n    text = PAIRS", hidden("1 -1", 4), [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "9/10"})]),
     M("need(problem.levels == 2, ", "(True,", MANY, by_sets(100, "7/570", 11)),
     M("need(sets.gamma == vstat_gamma(problem, overlaps, t),", "(1,", MAJORITY, by_sets(100, "1", 2)),
-    M("/ (3 * t * problem.fade**2", "/ (2 * t * problem.fade**2", MAJORITY, by_sets(1, "1", 2)),
-    M("Fraction(2 * (1 - mu**2) * problem", "Fraction(2 * problem", hidden("1 1 -1", 7), by_sets(1, "8/9", 22)),
+    M("/ (3 * t * unit", "/ (2 * t * unit", MAJORITY, by_sets(1, "1", 2)),
+    M("Fraction((1 - mu**2) / (3", "Fraction(1 / (3", hidden("1 1 -1", 7), by_sets(1, "8/9", 22)),
+    M("    unit = problem.part * problem.fade**2", "    unit = problem.fade**2", MAJORITY, by_sets(1, "1/3", 36)),
     M('most=sets.enough - 1, name="vstat"', 'most=sets.enough - 2, name="vstat"', MAJORITY, by_sets(100, "1/150", 36)),
     M("need(problem.levels == 2 and m < n", "need(m < n", MANY, BY_MIXTURE),
     M("need(problem.levels == 2 and m < n", "need(problem.levels == 2", hidden("1 -1", 1), [("subsets",), ("mixture", 1), ("characters", 1), ("fit", 1, 3, RISK), ("ask", 2, VSTAT), ("queries", 1, 4, 5, SUCCESS)]),
@@ -712,19 +726,19 @@ DIRECTION = (
     M("for k, g in enumerate(problem.low)), power", "for k, g in enumerate(problem.low[:0])), power", turned(2, "1/2 0"), around()),
     M("math.ceil(value * size) / size", "math.floor(value * size) / size", SIGNED, around()),
     M("return min(Fraction(1), math.ceil", "return max(Fraction(0), math.ceil", turned(2, "1 1"), around()[:2]),
-    M("top = up(sum((", "top = (sum((", SIGNED, around()),
+    M("whole = up(sum((", "whole = (sum((", SIGNED, around()),
     M("rest = up(sum(", "rest = (sum(", SIGNED, around()),
     M("enumerate(problem.low)), power_norm(n, m)))", "enumerate(problem.low)), power_norm(n, m + 1)))", SIGNED, around()),
-    M("top=rest, least=1 - top", "top=rest, least=1 - rest", SIGNED, around()),
+    M("top=rest, least=1 - whole", "top=rest, least=1 - rest", SIGNED, around()),
     M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around()),
     M("power_norm(n, k + 1) for k, g", "power_norm(n, k + 3) for k, g", turned(2, "0 1/2"), around()),
     M("for k, g in enumerate(problem.low) if k]", "for k, g in enumerate(problem.low[:0]) if k]", turned(2, "0 1/2"), around()),
     M("enumerate(problem.low) if k]", "enumerate(problem.low)]", turned(2, "1/2 0"), around()),
     M("parts, power_norm(n, m + 1))", "parts, power_norm(n, m + 3))", SIGNED, around()),
-    M("least=1 - top,", "least=Fraction(1),", SIGNED, around()),
+    M("least=1 - whole,", "least=Fraction(1),", SIGNED, around()),
     M("moves=fade * rest,", "moves=fade * rest / 2,", SIGNED, around()),
-    M("moves01=fade * top / 2 if two", "moves01=fade * rest / 2 if two", SIGNED, around(**VSTAT)),
-    M("moves01=fade * top / 2 if two", "moves01=fade * top / 4 if two", SIGNED, around(**VSTAT)),
+    M("moves01=fade * whole / 2 if two", "moves01=fade * rest / 2 if two", SIGNED, around(**VSTAT)),
+    M("moves01=fade * whole / 2 if two", "moves01=fade * whole / 4 if two", SIGNED, around(**VSTAT)),
     M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around()[:-1]),
     M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around(oracle="csq")),
     M("down=Fraction,", "down=math.floor,", SIGNED, around()),
@@ -778,15 +792,15 @@ LISTED = (
     M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(rest[i] >= 0,", THREE, asked(spread("7/10", 3, factor(9, "0", "0 0", "0 0 0")))),
     M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(3 * rest[i] >= sum(map(abs, rest)),", THREE, asked(spread("17/20", 3, factor(9, "0", "0 0", "0 0 0")))),
     M("a - q * whole * c for", "a + q * whole * c for", OPPOSITE, asked(spread("1", 3, factor(1, "2", "0 2", "0 0 2")))),
-    M("zip(row, part, strict=True)", "zip(row, part, strict=False)", LAST, asked(spread("1", 3, factor(9, "0", "0 0")))),
+    M("squares(factor), strict=True)", "squares(factor), strict=False)", THREE, asked(spread("1/100", 3, factor(9)))[:-1]),
     M('small(proof["scale"], 1, 1 << 62, "the scale")', 'small(proof["scale"], 0, 1 << 62, "the scale")', THREE, asked(spread("1/100", 3, factor(0, "0", "0 0", "0 0 0")))[:-1]),
     M("whole, top - count * off, proof)", "whole, top + count * off, proof)", LOW, by_least_top),
     M("top=top, least=least,", "top=top, least=mean,", SEVEN, asked(spread("3", 7))),
-    M("scale=mean, mean=mean, alike", "scale=least, mean=mean, alike", SEVEN, asked(spread("2", 7))),
+    M("scale=mean, mean=mean - 2", "scale=least, mean=mean - 2", SEVEN, asked(spread("2", 7))),
     M("- 3 * off, Fraction(sum", "+ 3 * off, Fraction(sum", FINE, by_most_risk),
     M("count * whole) + off", "count * whole) - off", FINE, by_most_risk),
     M("general=problem.two,", "general=True,", listed(2, *ONES), asked(spread("1", 2))[:-1]),
-    M("moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip\n\n\ndef weigh", "moves=top / 2, moves01=None, spectrum=[])\n\n\ndef weigh", THREE, asked(spread("3"), term="1")),
+    M("general=problem.two, moves=top, moves01=None", "general=problem.two, moves=top / 2, moves01=None", THREE, asked(spread("3"), term="1")),
     M("min(down, count - down)", "max(down, count - down)", THREE, by_weights("9/10")),
     M("part *= -(-ROUND // fewer)", "part *= ROUND // fewer", SEVEN, by_least_weights),
     M("members.count * ROUND << problem.n - 1", "members.count * ROUND << problem.n", THREE, by_weights("9/10")),
@@ -831,6 +845,12 @@ WIDE = hidden("1 -1 1 -1", 40, "1/8")
 BY_GRID = {"grid": "20", "parameters": "4"}
 DULL = hidden("1 -1 1 -1", 7, "4999999/10000000")
 PAIR = hidden("1 1 -1", 9, "1/10")
+TWICE: list[Step] = [
+    SECRETS[0],
+    SECRETS[0],
+    SECRETS[1],
+    ("fit", 1, 3, RISK),
+]  # two laws of one problem
 LEARNERS = (
     M("return Fraction(math.ceil(value * 10**places), 10**places)", "return Fraction(math.floor(value * 10**places), 10**places)", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
     M("places = 13 + max", "places = 1 + max", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
@@ -887,7 +907,9 @@ LEARNERS = (
     M("sure = after(0)", "sure = after(0) / 2", PARITY, gradual(CHARACTERS, "nearby", within="9")),
     M("if needed is None:", "if not needed:", PARITY, gradual(CHARACTERS, success="1/99")),
     M("most, said = after(steps)", "most, said = after(steps - 1)", WIDE, gradual(CHARACTERS)),
-    M("need(pace.of is members,", "(pace.of is members,", SKEW, OTHER_LAW),
+    M("    same(pace, members)\n", "", SKEW, OTHER_LAW),
+    M("    same(fit, members)\n    sure", "    sure", PRIME, [*TWICE, ("gradients", 3, {"clip": "1"}), ("noisy", 2, 5, {"std": "3"}), ("descent", 2, 4, 6, {**SUCCESS, "steps": "3"})]),
+    M("    same(fit, members)\n    most, wanted", "    most, wanted", PRIME, [*TWICE, ("gradients", 3, {"clip": "1"}), ("nearby", 2, 4, 5, {**SUCCESS, "within": "1/9", "steps": "3"})]),
     M("sure, bend = most_likely(members, fit.most)", "sure, bend = Fraction(0)", WIDE, gradual(CHARACTERS)),
     M("(t if bend is None else min(t, bend))", "(t if bend is None else bend)", WIDE, batched(CHARACTERS, steps="2")),
     M("min(sure + root(square), Fraction(1))", "min(root(square), Fraction(1))", WIDE, gradual(CHARACTERS)),
@@ -921,7 +943,7 @@ LEARNERS = (
     M('if problem.kind == "functions" else " or not"', 'if not problem else " or not"', SEVEN, regression(spread("2", 7))),
     M("need(features <= members.count,", "(features <= members.count,", PARITY, regression(CHARACTERS, "36")),
     M("getattr(gram, \"mean\", gram.least)", "gram.least", THREE, regression(spread("10/9"), "1")),
-    M("mean = (1 - lost) * getattr", "mean = getattr", SKEW, regression(RARER, risk="1/10")),
+    M("mean = (1 - lost) * norm", "mean = norm", SKEW, regression(RARER, risk="1/10")),
     M("- heaviest(members) * found", "- found / members.count", SKEW, regression(RARER, risk="1/10")),
     M("error = max(mean / gram.scale, Fraction(0))", "error = max(mean, Fraction(0))", MAJORITY, regression(JOHNSON)),
     M("error = max(mean / gram.scale, Fraction(0))", "error = mean / gram.scale", NEAR, regression(SECRETS, "40")),
@@ -933,7 +955,7 @@ LEARNERS = (
     M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(most, members.count)]", PRIME, regression(SECRETS)),
     M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(members.alike, unlike)]", NEAR, regression(SECRETS, risk="1/10")),
     M("spectrum=[(top, int(full)), (rest, 1)]", "spectrum=[(top / 2, int(full)), (rest, 1)]", SEVEN, regression(spread("2", 7))),
-    M("mean=mean, alike=1", "alike=1", THREE, regression(spread("10/9"), "1")),
+    M("mean=mean - 2 * off, alike=1", "alike=1", THREE, regression(spread("10/9"), "1")),
     M('ALONE = ("", "hardmax", "one-head")', 'ALONE = ("", "hardmax", "one-head", "among-others")', {**PARITY, "view": "among-others"}, regression(CHARACTERS)),
     M("return None if text is None else read(kind[:-1]", "return None if text in (None, '0') else read(kind[:-1]", PARITY, regression(CHARACTERS, "0")),
 )  # fmt: skip

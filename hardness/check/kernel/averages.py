@@ -20,14 +20,15 @@ def every_set(
     problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, inner: list[Fraction],
     average: Fraction, caps: list[Fraction], enough: int,
 ) -> Fact:  # fmt: skip
-    """Every set of `enough` members has average correlation at most gamma: weak duality.
+    """Every set of `enough` members or more has average correlation at most gamma: weak duality.
 
     In a set of s members let s a_i ordered pairs be at distance i, of v_i that could be. Then a_0 =
     1, sum a = s, b_i = a_i / v_i <= 1, and sum_i b_i E_i(k) >= 0, for it is a squared length in V_k
-    [Del73]. Take y, u, w >= 0 with, for i >= 1 and c_i = c(m-i)/c(m),
+    [Del73]. (b_i = 0 where v_i = 0.) Take y, u, w >= 0, the multipliers `inner`, `average` and
+    `caps`, with, for i >= 1 and c_i = c(m-i)/c(m),
         w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
-    and less if u > 0.
+    and < if u > 0. Nothing is to be shown for gamma >= 1, or for more than all members.
     """
     m, c = problem.m, overlaps.c
     if gamma < 1 and enough <= members.count:
@@ -82,7 +83,7 @@ def _meetings(ground: int, one: int, two: int) -> list[int]:
 
 @rule("", "members sets some?")
 def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
-    """SDA(gamma), the largest q <= N such that sets of N/q members or more have such averages.
+    """SDA(gamma), the largest q <= N such that sets of N/q members or more average at most gamma.
 
     Averages are over all ordered pairs, of a member and itself as well. If the largest set above
     gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
@@ -118,9 +119,10 @@ def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) 
 
 
 def vstat_gamma(problem: Any, overlaps: Fact, t: int) -> Fraction:
-    """The average of correlations of labels that is 1/(3t) of laws of an example."""
+    """The average of c/c(m) at which laws of an example have the average correlation 1/(3t)."""
     mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
-    return Fraction(2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1]))
+    unit = problem.part * problem.fade**2 / problem.half**2
+    return Fraction((1 - mu**2) / (3 * t * unit * overlaps.c[-1]))
 
 
 @rule("hidden-set", "overlaps sets", t="positive")
@@ -128,10 +130,12 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
 
     The reference has a coin of the mean label mu for the open value; against it, members as laws of
-    an example have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2), none of them negative.
-    For the s members that a query rules out, with signs, Cauchy-Schwarz bounds the sum of their
-    distances; as in `ask` each squared one is above min(p0, 1 - p0) / (3t), so that the average
-    correlation of these members passes 1 / (3t). [FGRVX17]
+    an example, p of which are open, have correlations (1 - 2 noise)^2 p c / ((1 - mu^2) half^2),
+    none of them negative. For the s members that a query rules out, by Cauchy-Schwarz: the square
+    of the sum of their distances |p - p0| is at most min(p0, 1 - p0) times the sum of the
+    correlations of all ordered pairs of them, each with the signs of both distances, and so
+    without. As in `ask` each squared distance is above min(p0, 1 - p0) / (3t): so their average
+    correlation is above 1 / (3t). [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
     need(sets.gamma == vstat_gamma(problem, overlaps, t), "gamma is not that of VSTAT(t)")

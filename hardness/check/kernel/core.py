@@ -24,13 +24,13 @@ over that of the best predictor that knows only the family, on average over memb
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
 rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
 with every oracle that keeps to the tolerance with a probability, over its coins and the member, of
-at most that of the q r + K likeliest members. So if fewer than T members have the probability
-`success`, it asks at least (T - K) / r queries; T = success N where each is as likely. Proof. Fix
-the coins. The run in which all answers are the reference's does not depend on the member, nor do
-its queries and its hypothesis; a member that none of its q queries rules out leads to exactly this
-run. So the learner succeeds on at most q r members that are ruled out, and K that its hypothesis
-fits. Average over the coins. Members may also be a continuum: then N = 1, and r and K are shares of
-a probability measure.
+at most that of the q r + K likeliest members. So if no set of fewer than T members has the
+probability `success`, it asks at least (T - K) / r queries; T = success N where each is as likely.
+Proof. Fix the coins. The run in which all answers are the reference's does not depend on the
+member, nor do its queries and its hypothesis; a member that none of its q queries rules out leads
+to exactly this run. So the learner succeeds on at most q r members that are ruled out, and K that
+its hypothesis fits. Average over the coins. Members may also be a continuum: then N = 1, and r and
+K are shares of a probability measure.
 
 How many members a query rules out follows from what it moves on all of them together. BESSEL: for
 functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
@@ -161,7 +161,7 @@ def between(low: int, high: int) -> str:
 
 def goal_of(risk: Fraction, success: Fraction) -> str:
     """Write what a learner has to reach."""
-    return f"for relative risk {short(risk)} with probability {short(success)}"
+    return f"for relative risk {short(risk)} with probability {short(success, up=True)}"
 
 
 Claims = dict[str, tuple[Fraction | int, dict[str, str], str]]
@@ -208,46 +208,58 @@ def prime(q: int) -> bool:
     return q > 1 and (q % 2 == 1 or q == 2) and all(q % p for p in range(3, math.isqrt(q) + 1, 2))
 
 
-# From facts about all members to a bound: the same for every family. A `gram` says: members
-# have eigenvalues of at most `top` and squared norms of at least `least`, the risk is relative to
-# `scale`; the eigenvalues are of members of which each is alike to fewer than `alike` others, not
-# counted. The squared distances of a query's means under all members and reference add up to at
-# most `moves`, of values in [-1, 1], and to `moves01` min(p0, 1 - p0), of values in [0, 1] and the
-# mean p0 under the reference; `general`: of all queries, else of correlational ones.
+# From facts about all members to a bound: the same for every family. A `gram` speaks of what labels
+# hide, the members f, perhaps less a function that is the same for all:
+#   top, alike  no eigenvalue of the inner products of members is above top, of any of which no two
+#               are alike; each is alike to fewer than `alike` others;
+#   least       squared norms are at least that, and on average over members that are all as likely
+#               at least `mean`, where there is one;
+#   scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale;
+#   moves       what one query of values in [-1, 1] moves: the squared distances of its means under
+#               the members from that under the reference add up to at most so much;
+#   moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference;
+#   general     this holds of all queries, else of correlations of labels alone;
+#   spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
+#               than the k first of these;
+#   example, dense, drift  of laws of an example, and of means of vectors: see learners.py.
 
 
 @rule("", "members gram", risk="risk")
 def fit(problem: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
-    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members, or all.
+    """A hypothesis p fits at most alike floor(top / b) members, b = least - risk scale, if b > 0.
 
-    With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, b = least - risk
-    scale. If b > 0 and that holds for k members that are not alike, Bessel gives k (b + H)^2 / 4 <=
-    top H, and (b + H)^2 >= 4 b H.
+    With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, so H > 0. If that
+    holds for k members no two of which are alike, Bessel gives k (b + H)^2 / 4 <= top H, and (b +
+    H)^2 >= 4 b H. Of those that it fits one in `alike` can be chosen so: take one, drop those that
+    are alike to it, and go on. It is never more than all.
     """
     room = gram.least - risk * gram.scale
     most = gram.alike * problem.down(gram.top / room) if room > 0 else members.count
-    return Fact("fit", most=min(most, members.count), risk=risk)
+    return Fact("fit", of=members, most=min(most, members.count), risk=risk)
 
 
 @rule("", "gram", oracle="json", term="rational")
 def ask(problem: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
-    """A query of tolerance tau rules out at most floor(moves / tau^2) members; of VSTAT(t) others.
+    """How many members a query rules out: at most floor(moves / tau^2) if its tolerance is tau.
 
-    Each member that is ruled out adds more than tau^2. csq: the query is the mean of h(point) times
-    the label, moved and scaled as the problem says. vstat: a member of mean p is ruled out where
-    D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then D^2 > min(p0, 1 - p0) / (3t), so at most
-    floor(3 t moves01) members are ruled out: let p0 <= 1/2. If p0 <= 3/t, D^2 > 1/t^2 >= p0/(3t).
-    Else if D >= p0/3, D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4 p0/3 <= 2/3, where
-    p (1-p) >= 4 p0/9, so D^2 > 4 p0/(9t). [FGRVX17] vstat-least: D > 1/t, and values in [0, 1] move
-    half as much as values in [-1, 1].
+    Each member that is ruled out adds more than tau^2 (for a share of directions nothing is rounded
+    down). csq: the query is the mean of h(point) times the label, scaled as the problem says.
+    VSTAT(t): a member of mean p is ruled out where D = |p - p0| is above max(1/t, sqrt(p (1-p) /
+    t)). vstat: then D^2 > min(p0, 1 - p0) / (3t), so at most floor(3 t moves01) are ruled out. Let
+    p0 <= 1/2, else take 1 less the query. If p0 <= 3/t, D^2 > 1/t^2 >= p0/(3t). Else if D >= p0/3,
+    D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4 p0/3 <= 2/3, where p (1-p) >= 4 p0/9, so
+    D^2 > 4 p0/(9t). [FGRVX17] vstat-least: D > 1/t, and values in [0, 1] move half as much as
+    values in [-1, 1].
     """
     need(gram.general or oracle == "csq", "there is no bound on general queries here")
     if oracle in ("csq", "stat"):
         need(0 < term <= 1 and gram.moves is not None, "a tolerance is in (0, 1]")
         most, at = problem.down(gram.moves / term**2), {"tau": written(term)}
-        what = f"queries to STAT({short(term)}), of values in [-1,1]"
+        what = f"queries to STAT({short(term, up=True)}), of values in [-1,1]"
         if oracle == "csq":
-            what = f"correlations of labels scaled to {problem.scaled}, within {short(term)}"
+            need(problem.scaled is not None, "labels show more than what the members differ in")
+            within = short(term, up=True)
+            what = f"correlations of labels scaled to {problem.scaled}, within {within}"
     else:
         need(oracle in ("vstat", "vstat-least"), "the oracle is not known")
         need(term >= 1 and term.denominator == 1, "t is an integer of at least 1")
@@ -259,11 +271,12 @@ def ask(problem: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
 
 
 def likely(members: Fact, success: Fraction) -> Fraction | int:
-    """How many members have a probability of `success` at least: T of the theorem.
+    """The least number of members that may have a probability of `success` together: T.
 
     A law is of vectors, up to `as_one` of which are one member: tiers of so many vectors that weigh
-    at most so much each, the heaviest first, after others that weigh `lost` together, of `total`.
-    None that are counted are never drawn, so for a success of 1 it is all of them.
+    at most so much each, the heaviest first, after others that weigh `lost` together, of `total`,
+    which are taken first and not counted. Every member that is counted is drawn sometimes, so a
+    success of 1 takes all of them.
     """
     if members.law is None or success == 1:
         return success * members.count
@@ -276,7 +289,7 @@ def likely(members: Fact, success: Fraction) -> Fraction | int:
 
 
 def chance(members: Fact, count: Fraction | int) -> Fraction:
-    """The largest probability that so many members may have."""
+    """The largest probability that so many members may have together, and what is lost."""
     if members.law is None:
         return Fraction(count, members.count)
     tiers, weighs, total, as_one = members.law
@@ -286,9 +299,18 @@ def chance(members: Fact, count: Fraction | int) -> Fraction:
     return Fraction(min(weighs, total), total)
 
 
+def same(fact: Fact, members: Fact) -> None:
+    """Refuse a fact about members by another law."""
+    need(fact.of is members, "a fact that is cited is of members by another law")
+
+
 @rule("", "members fit cap", success="share")
 def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> Fact:
-    """The theorem at the head of this file, with the least whole number of queries."""
+    """The theorem at the head of this file, with the least whole number of queries.
+
+    If a query rules out no member, success is at most the probability of the K likeliest.
+    """
+    same(fit, members)
     count, at = members.count, {**cap.at, "risk": written(fit.risk)}
     every = "all directions" if members.share else f"{short(count)} members"
     fits = f"a hypothesis fits at most {short(fit.most, up=True)}"
@@ -322,9 +344,12 @@ def weighed(members: Fact, wanted: Fraction | int) -> str:
 def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fact:
     """Any learner needs the least n with K L^n >= T examples, L the number of labels.
 
-    Fix its coins, the points that are drawn, and what noise does to each example. A label branches
-    the run in L ways at most, also if the learner chooses the next point: there are L^n runs.
+    Points have the same law for all members. Fix the learner's coins, the points that are drawn,
+    and what noise does to each example. A label branches the run in L ways at most, also if the
+    learner chooses the next point: there are L^n runs, and each ends in one hypothesis, which fits
+    K members. T as in the theorem.
     """
+    same(fit, members)
     levels, wanted = problem.levels, likely(members, success)
     need(levels is not None, "labels are real numbers")
     need(fit.most > 0, "a hypothesis fits no member")

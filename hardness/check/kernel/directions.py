@@ -71,34 +71,35 @@ def power_norm(n: int, k: int) -> Fraction:
 
 @rule("direction")
 def sphere(problem: Any) -> Fact:
-    """The operator of inner products of members, on functions of w, has a norm of at most `top`.
+    """The operator of inner products of members, on functions of w, has a norm of at most `whole`.
 
     It is the sum of g_k^2 times that of r^k; norms of r^k fall as k grows, and those from m on
     weigh at most 1 together. Less the mean member, it is at most `rest`: constant functions of w
     are gone, and of r^k is left that of l = 1 for odd k, and for even k that of l = 2, E r^k
     k/(n+k), at most E r^(k+2): in both cases at most the norm of r^(k+1). So for a function of
     squared norm H its squared inner products with all members, less their mean, have a mean of at
-    most rest H: Bessel, in shares of directions. Their squared norm is at least 1 - top. The
-    reference is the mean over all directions, so that a query moves by (1 - 2 noise) E[phi1 (s -
-    its mean)], |phi1| <= 1; for values in [0, 1] it has a coin for s, and phi1^2 <= min(phi0, 1 -
-    phi0) / 2.
+    most rest H: Bessel, in shares of directions. Their squared norm is at least 1 - whole, and the
+    best predictor that knows the family alone is off by at most 1. The reference is the mean over
+    all directions, so that a query moves by (1 - 2 noise) E[phi1 (s - its mean)], |phi1| <= 1; for
+    values in [0, 1] it shows a fair coin in place of s, of which nothing is taken away, and phi1^2
+    <= min(phi0, 1 - phi0) / 2.
     """
     n, m = problem.n, problem.m
-    top = up(sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m)))
+    whole = up(sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m)))
     parts = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
     rest = up(sum(parts, power_norm(n, m + 1)))
     two, fade = problem.levels == 2, problem.fade**2
     said = "the norm of the members' inner products, over a uniform direction"
     claims: Claims = {
-        "operator-norm-at-most": (top, {}, f"{said}, is at most {short(top, up=True)}"),
+        "operator-norm-at-most": (whole, {}, f"{said}, is at most {short(whole, up=True)}"),
         "second-eigenvalue-at-most": (
             rest,
             {},
             f"{said}, less their mean, is at most {short(rest, up=True)}",
         ),
     }
-    return Fact("gram", claims, top=rest, least=1 - top, scale=1, alike=1, general=two,
-                moves=fade * rest, moves01=fade * top / 2 if two else None)  # fmt: skip
+    return Fact("gram", claims, top=rest, least=1 - whole, scale=1, alike=1, general=two,
+                moves=fade * rest, moves01=fade * whole / 2 if two else None)  # fmt: skip
 
 
 def up(value: Fraction) -> Fraction:

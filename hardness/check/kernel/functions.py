@@ -212,9 +212,10 @@ def rounded(rows: Rows, norms: list[int]) -> Rows:
 def bounded(rows: Iterator[list[int]], whole: int, top: Fraction, proof: Any) -> None:
     """No eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
 
-    By a factor C and a scale s: R = s^2 (top - A) - C C^T has no entry R_ii below the sum of the
-    other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has R + C C^T. By weights w > 0:
-    with sum_j |A_ij| w_j <= top w_i no eigenvalue is above top [Collatz; Wielandt].
+    By a factor C, a row for each of A, and a scale s: R = s^2 (top - A) - C C^T has no entry R_ii
+    below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has R + C
+    C^T. By weights w > 0: with sum_j |A_ij| w_j <= top w_i no eigenvalue is above top [Collatz;
+    Wielandt].
     """
     p, q = top.numerator, top.denominator
     if set(proof) == {"weights"}:
@@ -227,7 +228,7 @@ def bounded(rows: Iterator[list[int]], whole: int, top: Fraction, proof: Any) ->
     factor = [dict(enumerate(int(v, 16) for v in row.split())) for row in proof["factor"]]
     need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
     square = small(proof["scale"], 1, 1 << 62, "the scale") ** 2
-    for i, (row, part) in enumerate(zip(rows, squares(factor), strict=False)):
+    for i, (row, part) in enumerate(zip(rows, squares(factor), strict=True)):
         rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
         rest[i] += square * p * whole
         need(2 * rest[i] >= sum(map(abs, rest)), "an eigenvalue may be above top, by its factor")
@@ -240,8 +241,9 @@ def spread(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     Labels of two values are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by
     E[phi1 f], less their mean, and Bessel adds the squares up to top. Of other labels a
     correlational query is phi1. Correlations that are rounded are off by less than 1/unit; so the
-    matrix less its means is off by less than count/unit in norm, an entry of its diagonal by 3/unit
-    and their mean by 1/unit. The k largest eigenvalues add up to no more than k top, and all.
+    matrix less its means is off by less than count/unit in norm, an entry of its diagonal, being 1
+    before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
+    top, and than the sum of all, count times `scale`.
     """
     count, unit, rows = members.count, members.unit, members.plain
     off, whole, sums = Fraction(members.off, unit), count**2 * unit, [sum(r) for r in rows]
@@ -252,8 +254,9 @@ def spread(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     norms = [count * (count * rows[i][i] - 2 * sums[i]) + sum(sums) for i in range(count)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
     full, rest = divmod(count * mean, top)
-    return Fact("gram", top=top, least=least, scale=mean, mean=mean, alike=1, general=problem.two,
-                moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
+    return Fact("gram", top=top, least=least, scale=mean, mean=mean - 2 * off, alike=1,
+                general=problem.two, moves=top, moves01=None,
+                spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
 
 
 def weigh(n: int, tables: list[int]) -> Iterator[list[int]]:
@@ -285,11 +288,13 @@ def weigh(n: int, tables: list[int]) -> Iterator[list[int]]:
 
 @rule("functions", "members", top="rational", proof="json")
 def weighted(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
-    """As `mixture`: no eigenvalue of members less their mean b, weighed by 1/(1-|b|), is above top.
+    """No eigenvalue of members less their mean b, weighed by 1/(1-|b|), is above top.
 
-    At a point where d of them are -1 a member less b is 2/count times d, or d - count, and 1 - |b|
-    is 2/count times the smaller of d and count - d. Its inverse is rounded up to 1/ROUND, which
-    adds a matrix without eigenvalues below 0.
+    The reference has at each point a coin of mean b: a query in [0, 1] has (1-|b|) phi1^2 <= min(r,
+    1-r) / 2, r its mean there, and Bessel adds the squares of what it moves up to top / 2 times
+    min(p0, 1-p0). Where all members agree none moves. At a point where d of them are -1 a member
+    less b is 2/count times d, or d - count, and 1 - |b| is 2/count times the smaller of d and count
+    - d. Its inverse is rounded up to 1/ROUND, which adds a matrix without eigenvalues below 0.
     """
     need(problem.bits, "there are no tables by bits")
     if proof == "given":

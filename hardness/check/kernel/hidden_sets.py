@@ -1,10 +1,11 @@
 """Hidden sets: which of the m-subsets of n places do the labels depend on?
 
-S is one of the m-subsets of n places; a point has n fair signs, h is the number
-of places of S where they are -1. Half of the examples, the open ones, show the value g(h), which
-noise reflects in the middle of the range of g; the others show nothing of S. A view says where
-examples show it otherwise, or other layers compute it: how it is shown, what computes it, the
-share of open examples, how many bits an open one shows.
+S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
+where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
+the middle of the range of g; the others show nothing of S. Whether an example is open is seen, and
+does not depend on the signs. A view says how it is shown otherwise, or by which layer computed:
+what an example shows, what computes it, the share p of open examples, how many bits an open one
+shows.
 """
 
 import math
@@ -60,7 +61,7 @@ VIEWS = {
     ),
     "three-tokens": (
         "An example has two independent sets of {n} fair signs and, with probability 3/4, shows "
-        "three numbers: {g} for each set, noise apart, and the product of the two",
+        "three numbers: {g}, for each set on its own, and the product of the two that are shown",
         HEADS.replace("two", "three"),
         Fraction(3, 4), 2,
     ),
@@ -107,13 +108,13 @@ def hidden_set(given: dict[str, Any]) -> Any:
         n=n, m=m, g=g, fade=1 - 2 * noise, levels=2**bits if bits > 1 else len(set(g)),
         conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
         parity=g == [(-1) ** h for h in range(m + 1)], part=part, bits=bits,
-        alone=view in ALONE,
+        alone=view in ALONE, **({} if view in ALONE else {"scaled": None}),
     )  # fmt: skip
 
 
 @rule("hidden-set")
 def subsets(problem: Any) -> Fact:
-    """There are binom(n, m) members."""
+    """There are binom(n, m) members, all as likely."""
     return Fact("members", count=math.comb(problem.n, problem.m))
 
 
@@ -122,14 +123,15 @@ def characters(problem: Any, members: Fact) -> Fact:
     """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
 
     Then g(h) is the product b of the signs in S. The product of two of these is that of the signs
-    in S xor S', an even number of them, so of mean 0 unless S = S', also if weighed by a constant
+    in S xor S', at least two of them unless S = S', so of mean 0, also if weighed by a constant
     plus a weighted sum of single signs. The reference has coins for what is shown. A query is phi0
-    + phi1 b on open examples, p of all, |phi1| <= 1, and its mean moves by f E[open phi1 b], f =
-    1 - 2 noise: by Bessel the squares add up to f^2 p E[open phi1^2] <= f^2 p^2. For values in
-    [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence f^2 p/2 times min(p0, 1 - p0). Two bits b, b'
-    and their product: phi0 + phi1 b + phi2 b' + phi3 bb', whose squares add up to the mean of its
-    square over coins, at most 1, and phi0 for values in [0, 1]. The square of a sum of three moves
-    is at most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0). As laws
+    + phi1 b on open examples, p of all, phi1 half of what it changes with b, and its mean moves by
+    f E[open phi1 b], f = 1 - 2 noise: by Bessel the squares add up to f^2 p E[open phi1^2] <= f^2
+    p^2. For values in [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, whose mean is at most min(p0, 1 -
+    p0) / 2: f^2 p/2 times that. Two bits b, b' and their product: phi0 + phi1 b + phi2 b' + phi3
+    bb', whose squares add up to the mean of its square over coins, at most 1, and for values in
+    [0, 1] at most phi0, or with 1 less the query 1 - phi0. The square of a sum of three moves is at
+    most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0). As laws
     of an example, relative to the reference, members are orthogonal, each of squared norm f^2 p,
     with two bits of at most 3 f^2 p.
     """
@@ -148,14 +150,20 @@ def characters(problem: Any, members: Fact) -> Fact:
 
 @rule("hidden-set")
 def overlaps(problem: Any) -> Fact:
-    """c(t), the inner product of two members less E g that share t places.
+    """c(t), the inner product of two members less E g that share t places, over the signs.
 
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
-    are fair coins of its own, over which g is averaged. By the characters of the signs in S, c(t) =
-    sum_k binom(t, k) w_k, w_k >= 0 and w_0 = 0: it grows with t from c(0) = 0.
+    are fair coins, over which g is averaged. By the characters of the signs in S, c(t) = sum_k
+    binom(t, k) w_k, w_k the squared coefficient of a product of k signs of S, and w_0 = 0 as E g is
+    taken away: it grows with t from c(0) = 0. Positions: products are weighed by a constant plus a
+    weighted sum of single signs. Let g be even, or odd but for a constant, with h -> m - h, as all
+    signs are turned: then the product of two members less E g is even in the signs, of mean 0
+    against each, and weighed products are the constant times c(t).
     """
-    need(problem.part == Fraction(1, 2), "this rule is of examples half of which are open")
-    m, rows = problem.m, [problem.g]
+    m, rows, ends = problem.m, [problem.g], [*zip(problem.g, problem.g[::-1], strict=True)]
+    need(problem.bits == 1, "this rule is of examples that show one number")
+    turned = all(a == b for a, b in ends) or len({a + b for a, b in ends}) == 1
+    need(problem.part < 1 or turned, "this rule is of odd and even g where a vector is shown")
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
         rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
     mean = rows[m][0]
@@ -169,7 +177,7 @@ def overlaps(problem: Any) -> Fact:
 
 @cache
 def distances(n: int, m: int) -> list[list[int]]:
-    """E_i(k): eigenvalues of the pairs of m-subsets of n places that share m - i. [Del73]
+    """E_i(k): eigenvalues of the 0-1 matrix of m-subsets of n places that share m - i. [Del73]
 
     The matrices whose entries depend on |S & S'| alone have common eigenspaces V_0 .. V_r, r =
     min(m, n - m), and on V_k the pairs at distance i have the eigenvalue sum_h (-1)^(i-h)
@@ -193,11 +201,12 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
 
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
-    the members. On open examples the label's mean, scaled to [-1, 1], is (1 - 2 noise) (g - middle)
-    / half, so squares add up to (1 - 2 noise)^2 lambda / (4 half^2). For two values every query is
-    phi0 + phi1 b there, as for characters; for more it need not be. As laws of an example members
-    have, relative to coins of the mean label mu, the correlations (1 - 2 noise)^2 c / (2 (1 - mu^2)
-    half^2), 1 / (1 - mu^2) being the mean of one over a coin's probability, for signs.
+    the members. On open examples, p of all, the label's mean, scaled to [-1, 1], is (1 - 2 noise)
+    (g - middle) / half, so squares add up to (1 - 2 noise)^2 p^2 lambda / half^2. For two values
+    every query is phi0 + phi1 b there, as for characters; for more it need not be. As laws of an
+    example members have, relative to coins of the mean label mu, the correlations (1 - 2 noise)^2
+    p c / ((1 - mu^2) half^2), 1 / (1 - mu^2) being the mean of one over a coin's probability, for
+    signs.
     """
     m, c, count = problem.m, overlaps.c, members.count
     need(m < problem.n, "there is one member")
@@ -215,7 +224,7 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")
         for q, (v, text) in said.items()
     }
-    unit, more = problem.fade**2 / (2 * problem.half**2), {}
+    unit, more = problem.part * problem.fade**2 / problem.half**2, {}
     if problem.alone:
         size = [
             math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))
@@ -225,7 +234,7 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
         more["example"] = [(row[0], unit * c[m - i] / (1 - mu**2)) for i, row in enumerate(table)]
     return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves01=None,
-                moves=unit * spread / 2, general=problem.levels == 2, eigenvalues=values,
+                moves=unit * problem.part * spread, general=problem.levels == 2, eigenvalues=values,
                 **more)  # fmt: skip
 
 
@@ -258,9 +267,10 @@ def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
 def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact) -> Fact:
     """SQ-DIM is at least the size of a code, and at most what Johnson's bound allows. [Joh62]
 
-    c(t) grows with t: N members of correlation at most 1/N, N > 1, are sets of overlap at most t,
-    for the largest t with c(t) N <= c(m). So N is at most the larger, over t, of floor(c(m)/c(t))
-    and A(n, m, t), the most sets that meet in t places.
+    Correlations are of members less E g. c(t) grows with t: N members of correlation at most 1/N,
+    N > 1, are sets of overlap at most t, for the largest t with c(t) N <= c(m). So N is at most
+    floor(c(m)/c(t)), or the number of members where c(t) = 0, and at most A(n, m, t), the most sets
+    that meet in t places: the smaller of the two, for the t where that is largest.
     """
     m, c, size, upper = problem.m, overlaps.c, code.size, 1
     need(size == 1 or c[code.overlap] * size <= c[m], "the code's correlations are above 1/size")
@@ -274,8 +284,8 @@ def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact) -> Fact:
 def meeting(n: int, m: int, t: int) -> int:
     """Bound A(n, m, t), how many m-subsets of n places may meet in t places at most.
 
-    A(n, m, 0) = floor(n/m); each place is in at most A(n-1, m-1, t-1) of them; and M sets have
-    (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    A(n, m, 0) = floor(n/m); each place is in at most A(n-1, m-1, t-1) of them, so A(n, m, t) is at
+    most n/m times that; and M sets have (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
     """
     most = 1
     for step in range(t, -1, -1):
@@ -290,12 +300,14 @@ def meeting(n: int, m: int, t: int) -> int:
 def mixture(problem: Any, members: Fact) -> Fact:
     """With the mean member as reference, squared moves add up to L/4 times min(p0, 1 - p0).
 
-    Let b be the mean label, as +-1, of all members at a point; it depends on the number w of -1
-    there. L is the largest eigenvalue of the members less b, weighed by 1/(1 - |b|), points of
-    |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its mean at the
-    point, and Bessel does the rest. The weighted products of two members are added up over points
-    by overlap, with weights rounded down to 2^-bits and what that may add to the sum; to take b
-    away sets the eigenvalue on V_0 to 0 and changes no other.
+    Let b be the mean label after noise, as +-1, of all members at a point; it depends on the number
+    w of -1 there. L is the largest eigenvalue of the members less b, weighed by 1/(1 - |b|), points
+    where all members agree, and none moves, left out. A query phi0 + phi1 s in [0,1], s the label,
+    has the mean r = phi0 + phi1 b at the point under the reference, and (1 - |b|) phi1^2 <= min(r,
+    1 - r) / 2: r >= (1 - |b|) phi0 >= (1 - |b|) |phi1|, and |phi1| <= 1/2. Bessel does the rest.
+    The weighted products of two members are added up over points by overlap, with weights rounded
+    down to 2^-bits and what that may add to the sum; to take b away sets the eigenvalue on V_0 to 0
+    and changes no other.
     """
     n, m, fade = problem.n, problem.m, problem.fade
     need(problem.levels == 2 and m < n, "labels have more than two values")

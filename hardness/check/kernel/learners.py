@@ -9,18 +9,19 @@ mean of TV over the member. Proof. Under the reference the hypothesis is indepen
 and fits K members at most; member by member the probability changes by TV at most.
 
 Where members are not all as likely, they have the tiers of `likely`: those that `lost` counts are
-given to the learner, and each other one is drawn at most `heaviest` of the time. So a sum over
-members of squares, at most S as each is counted once, has under their law a mean of at most
-heaviest S, those that are lost left out, and for N members that are as likely S / N. Vectors that
-are one member are in as many sets of members as there are of them, each of a sum of at most S.
-Secrets that are one vector have one square for each: S bounds the sum of the largest.
+given to the learner, and each other one is drawn at most `heaviest` of the time. So squares, one
+for each member, that add up to S at most have under their law a mean of at most heaviest S, those
+that are lost left out, and for N members that are as likely S / N. A member may be up to `as_one`
+vectors, each with a square of its own. Choose one vector for each member, whichever: these squares
+add up to S at most. All vectors are `as_one` such choices, so the mean over vectors is at most
+as_one S times the heaviest vector.
 """
 
 import math
 from fractions import Fraction
 from typing import Any
 
-from .core import Claims, Fact, chance, goal_of, likely, need, rule, short, written
+from .core import Claims, Fact, chance, goal_of, likely, need, rule, same, short, written
 
 EMPTY = "; vacuous"
 MANY = (
@@ -84,8 +85,8 @@ def noisy(_: Any, members: Fact, means: Fact, std: Fraction) -> Fact:
     """
     need(std > 0, "the deviation is not above 0")
     pace = means.squares * heaviest(members) / (4 * std**2)
-    what = f"{means.what}, with fresh normal noise of deviation {short(std)} on each coordinate"
-    at = {**means.at, "noise-std": written(std)}
+    noise = f"fresh normal noise of deviation {short(std, up=True)} on each coordinate"
+    what, at = f"{means.what}, with {noise}", {**means.at, "noise-std": written(std)}
     return Fact("pace", of=members, pace=pace, bend=1, regime="noise", what=what, at=at)
 
 
@@ -95,15 +96,15 @@ def rounded(_: Any, members: Fact, means: Fact, grid: Fraction, parameters: int)
 
     Coordinates are rounded up or down to a multiple of `grid` next to them, each independently and
     such that the mean is right. Two numbers then differ with probability at most their distance /
-    grid: within a cell, and over more from one point of the grid to the next. The distances of P
-    coordinates add up to sqrt(P) d at most. Steps are replaced one by one, the past being that of
-    the reference. The square of a mean is at most the mean of the squares. [AKMSS21]
+    grid: within a cell, and across cells by adding up over the points of the grid between. The
+    distances of P coordinates add up to sqrt(P) d at most. Steps are replaced one by one, the past
+    being that of the reference. The square of a mean is at most the mean of the squares. [AKMSS21]
     """
     need(grid > 0, "the grid is not above 0")
     pace = parameters * means.squares * heaviest(members) / grid**2
     what = (
         f"{means.what}, with its {short(parameters)} coordinates rounded up or down to multiples "
-        f"of {short(grid)} by fresh dither that keeps means"
+        f"of {short(grid, up=True)} by fresh dither that keeps means"
     )
     at = {**means.at, "grid": written(grid), "parameters": written(parameters)}
     return Fact("pace", of=members, pace=pace, bend=None, regime="grid", what=what, at=at)
@@ -196,7 +197,8 @@ def descent(
 
     Without a bend it is the root of T^2 pace. Claimed is what T steps reach, and the least T.
     """
-    need(pace.of is members, "the steps are of members by another law")
+    same(pace, members)
+    same(fit, members)
     sure, bend = most_likely(members, fit.most), pace.bend
 
     def after(t: int) -> Fraction:
@@ -222,8 +224,11 @@ def nearby(
     steps reach the risk for T r + K members at most, whatever the learner does. [AKMSS21]
     """
     need(within > 0, "the distance is not above 0")
+    same(fit, members)
     most, wanted = problem.down(means.squares / within**2), likely(members, success)
-    what = f"{means.what}, or any vector within {short(within)} of it, the worst ones meant"
+    what = (
+        f"{means.what}, or any vector within {short(within, up=True)} of it, the worst ones meant"
+    )
     at = {**means.at, "within": written(within)}
 
     def after(t: int) -> Fraction:
@@ -240,9 +245,9 @@ def features(
 ) -> Fact:
     """Regression on F functions that are chosen without labels, kernel machines among them.
 
-    In each place of the output a combination has its own coefficients, chosen in any way. Labels
-    are there plus or minus one function f of the point and what is known of every label, k: or k
-    alone. If k is added, f is the target. If not, and k is orthogonal to all f, nothing is gained:
+    In each place of the output a combination has its own coefficients, chosen in any way. The mean
+    label at a point is k + f or k - f, or k alone, with k known to the learner and f the member's.
+    If k is added, f is the target. If not, and k is orthogonal to all f, nothing is gained:
     off k combinations are no nearer, and span F functions at most. (If points are nearly uniform,
     the f less their part along k have a Schur complement for their inner products, whose
     eigenvalues are between those of the matrix.) For listed members k is added. So the risk is at
@@ -270,7 +275,8 @@ def features(
     so += "" if problem.kind == "functions" else " or not"
     if features is not None:
         need(features <= members.count, f"more features than the {short(members.count)} members")
-        mean = (1 - lost) * getattr(gram, "mean", gram.least) - heaviest(members) * found
+        norm = getattr(gram, "mean", gram.least)
+        mean = (1 - lost) * norm - heaviest(members) * found
         error = max(mean / gram.scale, Fraction(0))
         text = (
             f"regression on up to {short(features)} {what} inputs, has on average over members "

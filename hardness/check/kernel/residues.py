@@ -87,21 +87,25 @@ def residues(given: dict[str, Any]) -> Any:
 
 @rule("residues", "members")
 def laws(problem: Any, members: Fact) -> Fact:
-    """What all members move; what holds where a is uniform holds nearly, by the density of a.
+    """Bounds the inner products of members, and how far a query moves on all of them together.
 
-    Mod an odd q an entry is a uniform number below W = 2^bits: with x = W mod q its density
-    against uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's
-    inequality, at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W).
-    Orthogonal functions then have eigenvalues between least and most times their squared norm,
-    and two of them correlations of at most (most - least) / (most + least). f is the mean
-    label, codes written as any numbers, less its mean where a is uniform, in units of its norm
-    there: a function of <a, s>, independent for members that are not alike. The reference draws
-    codes c independently of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c]
-    - 1), of squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of
-    phi its variance over the codes alone, at most 4 p (1-p) for codes of probability p as near
-    to 1/2 as can be, and for values in [0, 1] (1 - rarest) min(p0, 1 - p0), half of all
-    examples being open. Bessel multiplies. Vectors in the unit ball have a variance over more than
-    two codes of at most 1. As laws of an example members have the squared norm chi^2 / 2 there.
+    What holds where a is uniform holds nearly, by the density of a. Mod an odd q an entry is a
+    uniform number below W = 2^bits: with x = W mod q its density against uniform is 1 - x/W or 1 +
+    (q - x)/W, and that of n entries, by Bernoulli's inequality, at least `least` = 1 - n x/W and at
+    most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have eigenvalues between least
+    and most times their squared norm, and two of them correlations of at most (most - least) /
+    (most + least). f is the mean label, codes written as any numbers, less its mean where a is
+    uniform, in units of its norm there: functions of <a, s>, orthogonal for members that are not
+    alike. (If it is constant there is nothing to learn, and no risk.) The reference draws codes c
+    independently of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of
+    squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its
+    variance over the codes at open examples, half of all: at most 4 p (1-p) there for codes of
+    probability p as near to 1/2 as can be, and for values in [0, 1], as the variance is convex, at
+    most (1 - rarest) min(r, 1 - r) where phi has the mean r, so (1 - rarest) min(p0, 1 - p0) on
+    average. Bessel multiplies. Vectors of norm at most 1 have a variance over more than two codes
+    of at most 1, which is `drift`. As laws of an example members have the squared norm chi^2 / 2
+    there. As each is alike to fewer than `alike` others, the k largest eigenvalues add up to at
+    most k alike most, and all to the number of members times most.
     """
     n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, problem.rarest
     x = whole % q

@@ -47,16 +47,19 @@ def below(counts: Counter[int], many: int, cut: int) -> int:
 def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
     """N secrets whose laws of a label are orthogonal in pairs where a is uniform, and their law.
 
-    <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime that
-    says s' is a multiple of s; mod 2^l, of secrets with an odd entry, that s' = u s mod M for an
-    odd u, M = 2q / parts, as labels of equal intervals have no frequency that is a multiple of
-    their number, so that u and v are as often even: such secrets are alike. Members are orthogonal
-    already if they differ mod M where every residue of a prime has its own label, as <a, s - s'> is
-    uniform, and for M = 4, where s' = -s and the terms of the frequencies q/4 and -q/4 cancel.
-    Counted are the vectors mod M with a unit among their entries that secrets have. As many of them
-    are alike as there are units that entries may be: one entry says which. What is orthogonal to
-    one secret is so to all that are the same mod M, so a vector is ruled out, or fits, as one. If
-    none is left out and all have the largest probability that they may have, all are as likely.
+    <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime q
+    that says s' is a multiple of s; M = q. Mod q = 2^l, of secrets with an odd entry, u and v have
+    the same power 2^k of two. Labels of equal intervals have no frequency u that is a multiple of
+    parts, so 2^k < parts, and s' is an odd multiple of s mod 2^(l-k), hence mod M = 2q / parts.
+    Such secrets are alike. Where every residue or interval has its own label, members are
+    orthogonal already if they differ mod M, for a prime q as <a, s - s'> is uniform, and for M = 4,
+    where s' = -s and of the only frequencies with multiples, q/4 and -q/4, the terms cancel,
+    (1-i)^2 + (1+i)^2 = 0. Counted are the vectors mod M with a unit among their entries that
+    secrets have. At most as many of them are alike as there are units that entries may be: one
+    entry says which. What is orthogonal to one secret is so to all that are the same mod M, so a
+    vector is ruled out, or fits, if any of these secrets does. If none is left out and all have the
+    largest probability that they may have, all are as likely. base, cut and weights: of
+    `power_law`.
     """
     n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
     modulus = q if q % 2 else 2 * (q // problem.parts)
