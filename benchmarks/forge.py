@@ -1358,7 +1358,7 @@ def _tried_proof(kind: str, place: str, change: str, data: Json) -> Forgery:
             fault = "its verdict has characters that cannot be printed"
     try:
         check(data)
-        fault = fault if accepted else "the large checker accepts what the kernel refuses"
+        fault = fault if accepted else "`check` accepts what the kernel refuses"
     except (Refuted, DamagedFile, Undecided):
         pass
     return Forgery(

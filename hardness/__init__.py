@@ -23,7 +23,7 @@ if _found is None or _found.submodule_search_locations is None:
 from instances.lazy import lazily  # noqa: E402
 
 if TYPE_CHECKING:
-    from hardness.check.reading import Checked
+    from hardness.check.verdict import Checked
     from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
         attack,

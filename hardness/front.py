@@ -129,12 +129,11 @@ def certify(
     143
     """
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
-    said = {"members": members, "centred": centred, "steps": steps, "vstat": vstat, "gamma": gamma}
+    said = {"members": members, "centred": centred, "steps": steps}
     usual = signature(certify).parameters
     given = {name for name, value in said.items() if value != usual[name].default}
-    one, listed = certifiable(source, members)
-    refuse_options(str(source), listed, given)
-    return certified(str(source), one, listed, terms, centred, steps)
+    what = certifiable(source, members)
+    return certified(str(source), what, terms, given, centred, steps)
 
 
 @_gated
@@ -815,52 +814,45 @@ def verifiable(source: "Source", members: int) -> "tuple[Family | Members, Folde
     return (found, None) if found else target(source)
 
 
-def certifiable(source: "Source", members: int | None) -> "tuple[Family | None, Members | None]":
-    """Resolve what `certify` is given to a family, or to functions that are enumerated."""
-    from hardness.check.problems import posed
-    from hardness.lower.draws import require_uniform
-    from hardness.lower.members import of_family, read_members
+def certifiable(source: "Source", members: int | None) -> "Family | Members":
+    """Resolve what `certify` is given to a family with formulas, or to members that are listed."""
+    from hardness.lower.certificate import enumerated
+    from hardness.lower.members import read_members
 
     given = isinstance(source, str | PathLike)
     listed = read_members(str(source), members) if given else None
-    one = None if listed else target(source)[0]
-    if one is not None and not posed(one):
-        require_uniform(one)
-        return one, of_family(one, members)
-    return one, listed
-
-
-def refuse_options(source: str, listed: "Members | None", given: set[str]) -> None:
-    """Refuse options of `certify` that were given and do not apply to a source."""
-    from instances.errors import UsageError
-
-    wrong = sorted(given - {"tau", "risk", "success", "vstat", "gamma"})
-    if wrong and listed is None:
-        raise UsageError(
-            f"--{wrong[0]} does not apply to {source[:80]}: it is a spec or an instance"
-        )
+    if listed is not None:
+        return listed
+    family = target(source)[0]
+    return enumerated(family, members) or family
 
 
 def certified(
     source: str,
-    one: "Family | None",
-    listed: "Members | None",
+    what: "Family | Members",
     terms: "BoundParameters",
-    centred: bool,
-    steps: int | None,
+    given: set[str],
+    centred: bool = False,
+    steps: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> "Certificate":
-    """Certify what `certifiable` found; raises NoClaim where nothing is said."""
-    from hardness.lower import certify as formula
-    from hardness.lower.listed import certify_listed
+    """Certify what `certifiable` found; raises NoClaim where nothing is said.
+
+    given: the options that were, of which some are about listed members alone.
+    """
+    from hardness.lower import certify
+    from hardness.lower.members import Members
     from hardness.lower.record import NoClaim
     from hardness.report.members import why_nothing
+    from instances.errors import UsageError
 
-    if listed is None:
-        assert one is not None
-        return formula(one, terms)
-    made = certify_listed(listed, terms, centred, steps, progress)
-    if made.vacuous:
+    wrong = sorted(given & {"members", "centred", "steps"})
+    if wrong and not isinstance(what, Members):
+        raise UsageError(
+            f"--{wrong[0]} does not apply to {source[:80]}: it is a spec or an instance"
+        )
+    made = certify(what, terms, centred, steps, progress)
+    if isinstance(what, Members) and made.vacuous:
         why = why_nothing(made) or (
             "no two members are known to have a correlation of at most 1/2, and no bound on "
             "queries or examples says anything for these options"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import Questions
-    from instances.symmetric import Symmetric, View
+    from instances.symmetric import Shown, Symmetric
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ SCHEME: "Capability[Symmetric]" = Capability(
 CHARACTERS: "Capability[Symmetric]" = Capability(
     "characters", "members that are characters of z, and so orthogonal", "take parity"
 )
-PROVED_AS: "Capability[tuple[Symmetric, View]]" = Capability(
+PROVED_AS: "Capability[Shown]" = Capability(
     "proved_as",
     "hidden sets that its certificate is about, shown in another way",
     "take parity_position, composed, tokens3 or hidden",

@@ -61,9 +61,9 @@ def column(n: int, degree: int) -> list[int]:
 
 
 def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
-    """Compute ln C(n, k) in float64, minus infinity where k is not from 0 to n: of arrays as well.
+    """Compute ln C(n, k), minus infinity where k is not from 0 to n: a float, or an array of them.
 
-    >>> round(float(log_binomial(10, 3)), 9) == round(math.log(120), 9)
+    >>> round(log_binomial(10, 3), 9) == round(math.log(120), 9)
     True
     """
     from scipy.special import gammaln
@@ -72,4 +72,5 @@ def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
     inside = (k >= 0) & (k <= n)
     k = np.where(inside, k, 0.0)
     found = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.where(inside, found, -np.inf)[()]
+    logs = np.where(inside, found, -np.inf)
+    return logs if logs.ndim else float(logs)

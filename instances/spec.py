@@ -30,6 +30,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "profile": "symmetric.Profile",
         "hardmax": "families.hardmax.Hardmax",
         "parity_position": "families.position.ParityPosition",
+        "profile_position": "families.position.ProfilePosition",
         "composed": "families.composed.Composed",
         "tokens3": "families.tokens3.Tokens3",
         "hidden": "families.hidden.Hidden",

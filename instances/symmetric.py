@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -43,6 +43,14 @@ View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
 _LEAST = Fraction(1, 10**100)  # of a value, and the inverse of the largest
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
+
+
+class Shown(NamedTuple):
+    """Hidden sets, the view that shows them, and the family that a certificate of them is about."""
+
+    sets: "Symmetric"
+    view: View
+    about: Family
 
 
 class HiddenSets(Family):
@@ -71,9 +79,9 @@ class HiddenSets(Family):
         return listed(self)
 
     @property
-    def proved_as(self) -> "tuple[Symmetric, View] | None":
+    def proved_as(self) -> "Shown | None":
         """The same hidden sets, and the view in which examples show them here."""
-        return (self.plain, self.view) if self.view else None
+        return Shown(self.plain, self.view, self) if self.view else None
 
     @property
     def size(self) -> int:

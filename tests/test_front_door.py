@@ -143,7 +143,7 @@ SAME = [
     (lambda: h.certify("parity:d=8,m=3", tau="x"), "certify parity:d=8,m=3 --tau x"),
     (lambda: h.certify("parity:d=8,m=3", tau=2), "certify parity:d=8,m=3 --tau 2"),
     (lambda: h.certify("parity:d=8,m=3", centred=True), "certify parity:d=8,m=3 --centred"),
-    (lambda: h.certify("parity:d=8,m=3", samples=9), "certify parity:d=8,m=3 --samples 9"),
+    (lambda: h.certify("parity:d=8,m=3", steps=9), "certify parity:d=8,m=3 --steps 9"),
     (lambda: h.check("none.json"), "check none.json"),
     (lambda: h.learn("studnt", "parity:d=8,m=3"), "learn studnt parity:d=8,m=3"),
     (lambda: h.learn("primal", "parity:d=8,m=3"), "learn primal parity:d=8,m=3"),

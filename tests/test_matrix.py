@@ -26,6 +26,7 @@ SPECS = [
     "parity:d=9,m=2,noise=0.1",
     "parity:d=70,m=1",
     "parity_position:d=8,m=2,w0=gaussian,noise=0.1",
+    "profile_position:g=majority,d=8,m=3",
     "composed:d=9,m=2",
     "profile:g=majority,d=10,m=3",
     "hardmax:d=9,m=3,g=majority",

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
-    from hardness.check.file import check
-    from hardness.check.reading import Checked
+    from hardness.check.files import check
+    from hardness.check.verdict import Checked
 
 __all__ = ["Checked", "check"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.check.reading import refuse
+from hardness.check.verdict import refuse
 
 _EPS = float(np.finfo(np.float64).eps)
 _POINTS = 1 << 13

@@ -6,7 +6,7 @@ from typing import Any
 
 from flint import fmpq
 
-from hardness.check.reading import refuse
+from hardness.check.verdict import refuse
 from instances.capabilities import PROVED_AS, SCHEME
 from instances.errors import ToolkitError
 from instances.family import Family
@@ -15,7 +15,7 @@ from instances.threshold import rational
 
 def check_layer(family: Family) -> None:
     """Evaluate the exact heads of a family of hidden sets in every case; raises Refuted."""
-    twin, view = PROVED_AS.of(family) or (SCHEME.need(family), "")
+    twin, view, _ = PROVED_AS.of(family) or (SCHEME.need(family), "", family)
     if view == "one-head":
         _check_map(family, [rational(Fraction(v)) for v in twin.values])
     elif view == "three-tokens":

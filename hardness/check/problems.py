@@ -33,31 +33,29 @@ _BITS = 160
 _SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
 
 
-def posed(family: Family) -> tuple[Family, Json] | None:
-    """Pose a family's problem: hidden sets, residues or a direction; None for other families.
+def subject(family: Family) -> tuple[Family, Callable[[], Json]] | None:
+    """Find what a family's certificate is about, and how to pose it; None for other families.
 
-    First the family that it is about: itself, or what it has as one of its capabilities.
+    It is about hidden sets, residues or a direction: of the family itself, or of what it has as one
+    of its capabilities. Raises UsageError for a family of which nothing is certified.
 
     >>> from instances import parse
-    >>> about, problem = posed(parse("parity:d=8,m=3"))
-    >>> about.spec, problem["values"]
+    >>> about, problem = subject(parse("parity:d=8,m=3"))
+    >>> about.spec, problem()["values"]
     ('parity:d=8,m=3,noise=0,rho=3', ['1', '-1', '1', '-1'])
-
-    Raises UsageError for a family of which nothing is certified.
     """
-    if (shown := PROVED_AS.of(family)) and built_in(family):
-        twin, view = shown
-        return family, {**hidden_set(twin), "view": view}
+    if (shown := PROVED_AS.of(family)) and built_in(shown.about):
+        return shown.about, lambda: {**hidden_set(shown.sets), "view": shown.view}
     if (parities := CHARACTERS.of(family)) and built_in(parities):
-        return parities, hidden_set(parities)
+        return parities, lambda: hidden_set(parities)
     if scheme := SCHEME.of(family):
-        return scheme, hidden_set(scheme)
+        return scheme, lambda: hidden_set(scheme)
     if (forms := LINEAR_FORMS.of(family)) and built_in(forms):
         reason = obstacle(forms)
         require(not reason, f"{forms} given: {reason}")
-        return forms, residues(forms)
+        return forms, lambda: residues(forms)
     if (found := HIDDEN_DIRECTION.of(family)) and built_in(found):
-        return found, direction(found)
+        return found, lambda: direction(found)
     return None
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
+from hardness.check.certificate import read_spec
 from hardness.check.problems import hidden_set
-from hardness.check.reading import Checked, fraction, integer, listed, number, refuse
-from hardness.check.spec import read_spec
+from hardness.check.verdict import Checked, fraction, integer, listed, number, refuse
 from instances.capabilities import CHARACTERS, SCHEME
 from instances.errors import DamagedFile, TooLarge, ToolkitError
 from instances.strict import one_line, shown

@@ -92,8 +92,9 @@ def certify(
     --within, --grid, --batch) or polynomials of low degree, for --risk and --success where they are
     learners.
     """
-    from hardness.front import certifiable, certified, refuse_options
+    from hardness.front import certifiable, certified
     from hardness.lower import BoundParameters
+    from hardness.lower.members import Members
     from hardness.report.certificate import certificate_words
     from hardness.report.proof import proof_words
 
@@ -106,12 +107,10 @@ def certify(
         certificate = about_certificate(source, about, how, terms)
     else:
         refuse_unasked(about)
-        family, listed = certifiable(source, how["members"])
-        refuse_options(source, listed, _given(*how))
-        size = len(listed.names) << listed.n if listed else 0
+        what, more = certifiable(source, how["members"]), (how["centred"], how["steps"])
+        size = len(what.names) << what.n if isinstance(what, Members) else 0
         with progress(size, "evaluating members", output) as bar:
-            less, steps = how["centred"], how["steps"]
-            certificate = certified(source, family, listed, terms, less, steps, bar)
+            certificate = certified(source, what, terms, _given(*how), *more, bar)
     words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 

@@ -1,15 +1,16 @@
 """Certify a family: pose its problem, count its members, claim what follows of them."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
-from hardness.check.problems import posed
+from hardness.check.problems import subject
 from hardness.lower.directions import certify_directions
 from hardness.lower.directions import pose as pose_direction
 from hardness.lower.draws import require_uniform
 from hardness.lower.hidden_sets import certify_hidden_sets
 from hardness.lower.hidden_sets import pose as pose_hidden_set
 from hardness.lower.listed import certify_listed
-from hardness.lower.members import of_family
+from hardness.lower.members import Members, of_family
 from hardness.lower.modular import certify_residues
 from hardness.lower.modular import pose as pose_residues
 from hardness.lower.proof import Posed, Proof
@@ -26,11 +27,18 @@ _CLAIMED = {
 }
 
 
-def certify(family: Family, terms: BoundParameters | None = None) -> Certificate:
-    """Certify a family's correlations, dimensions, query bounds and information floor.
+def certify(
+    what: Family | Members,
+    terms: BoundParameters | None = None,
+    centred: bool = False,
+    steps: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Certificate:
+    """Certify correlations, dimensions, query bounds and information floor.
 
-    By formulas where the family has them; else from all members over all z. Raises UsageError for
-    a family with neither, more members than are enumerated, or a draw that is not uniform.
+    Of a family by formulas where it has them; else, and of listed members, from all their values.
+    centred, steps, progress: of listed members, as for `certify_listed`. Raises UsageError for a
+    family with neither, more members than are enumerated, or a draw that is not uniform.
     [BFJKMR94, FGRVX17, BBHLS21, CL24]
 
     >>> from instances import parse
@@ -42,10 +50,19 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
     '74974368'
     """
     terms = terms or BoundParameters()
-    found = pose(family, terms.success)
-    if found is None:
-        return certify_listed(of_family(family), terms)
-    return _CLAIMED[found.proof.problem["kind"]](found, terms)
+    found = None if isinstance(what, Members) else pose(what, terms.success)
+    if found is not None:
+        return _CLAIMED[found.proof.problem["kind"]](found, terms)
+    listed = what if isinstance(what, Members) else of_family(what)
+    return certify_listed(listed, terms, centred, steps, progress)
+
+
+def enumerated(family: Family, members: int | None = None) -> Members | None:
+    """The members of a family without formulas, or some of them; None of one with formulas."""
+    if subject(family):
+        return None
+    require_uniform(family)
+    return of_family(family, members)
 
 
 def pose(family: Family, success: Fraction) -> Posed | None:
@@ -55,10 +72,10 @@ def pose(family: Family, success: Fraction) -> Posed | None:
     secret is bounded. Raises UsageError for a family of which nothing is claimed.
     """
     require_uniform(family)
-    found = posed(family)
+    found = subject(family)
     if found is None:
         return None
-    about, problem = found
+    about, problem = found[0], found[1]()
     proof = Proof(problem, {"spec": about.spec})
     if problem["kind"] == "residues":
         return pose_residues(proof, LINEAR_FORMS.need(about), success)

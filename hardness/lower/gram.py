@@ -8,16 +8,19 @@ take them.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hardness.check.problems import residues
 from hardness.kernels import counts, onebit
 from hardness.kernels.planes import planes, where_counts
 from hardness.lower.johnson import Johnson
 from hardness.lower.members import Members
-from hardness.lower.modular import Independent
+from hardness.lower.modular import pose
+from hardness.lower.proof import Proof
 from instances import tokens
 from instances.capabilities import (
     CODED,
@@ -379,7 +382,9 @@ def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sampl
     if len(set(table)) == 2:
         table = np.where(table == table.min(), -1.0, 1.0)
     weights = np.stack([family.weights(s) for s in members]).astype(np.float64)
-    least, most = Independent(family=family).density
+    posed = pose(Proof(residues(family), {}), family, Fraction(1))
+    density = posed.fact(posed.gram)
+    least, most = density.least, density.top
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
         bits = tokens.unpack(words[:, 0] ^ words[:, 1], family.d)[:, 1:] < 0

@@ -43,7 +43,7 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
     packed = proof.step("packing", members, overlaps, proof.step("code", **best_code(scheme)))
     sda = averages(proof, members, overlaps, scheme, gamma)
     pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
-    asked = [posed.ask("csq", terms.tau)]
+    asked = [posed.ask("csq", terms.tau)] if proof.posed.alone else []
     if proof.posed.levels == 2:
         asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
     bounds = posed.bounds(asked, terms)

@@ -10,14 +10,13 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from hardness.check import kernel
-from hardness.claims.ranges import misfit
 from hardness.lower.certificate import pose
 from hardness.lower.listed import moved, posed
 from hardness.lower.members import Members, of_family
 from hardness.lower.modular import weights
 from hardness.lower.proof import Posed
 from hardness.lower.record import Certificate, NoClaim, decimal
-from hardness.lower.terms import BoundParameters
+from hardness.lower.terms import BoundParameters, misfit
 from instances.capabilities import FACTOR, LINEAR_FORMS
 from instances.coded import MOST_MEMBERS
 from instances.errors import UsageError

@@ -15,7 +15,6 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from hardness.claims.measures import NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS
 from hardness.kernels.walsh import transform
 from hardness.lower.gram import correlations
 from hardness.lower.johnson import Johnson
@@ -31,6 +30,7 @@ from hardness.measures.function import (
     total_influence,
     weights,
 )
+from hardness.measures.words import NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS
 from instances.capabilities import CODED, FACTOR, SCHEME
 from instances.coded import FactorTables
 from instances.errors import ToolkitError

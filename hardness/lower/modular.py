@@ -9,16 +9,13 @@ which the law of a secret is bounded. docs/mathematics.md has the proofs.
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.check.problems import residues
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
@@ -121,71 +118,3 @@ def _below(
     one = np.bincount(found, weights=shares, minlength=size)
     law = np.fft.irfft(np.fft.rfft(one) ** many, size)
     return np.concatenate([[0.0], np.cumsum(law)])[: reach + 1].clip(0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Independent:
-    """What the kernel proves of the members of an LWE-style family, and of their laws."""
-
-    family: Modular
-
-    @cached_property
-    def _facts(self) -> list[Any]:
-        steps = [{"rule": "secrets", "from": [], "base": "1", "cut": 0, "weights": []},
-                 {"rule": "laws", "from": [1]}]  # fmt: skip
-        return kernel.prove(kernel.posed(residues(self.family)), steps)
-
-    @property
-    def size(self) -> int:
-        """N, the number of members that are counted: orthogonal where a is uniform."""
-        return int(self._facts[0].count)
-
-    @property
-    def even(self) -> bool:
-        """Whether each of them is as likely to be drawn."""
-        return self._facts[0].law is None
-
-    def likely(self, success: Fraction) -> int | Fraction:
-        """T: no fewer of them have a probability of `success` together."""
-        proof = Proof(residues(self.family), {"spec": self.family.spec})
-        return kernel.likely(
-            proof.fact(proof.step("secrets", **weights(self.family, success))), success
-        )
-
-    @property
-    def alike(self) -> int:
-        """How many of the members at most are alike: see `instances.modular.modulus`."""
-        return int(self._facts[0].alike)
-
-    @property
-    def independent(self) -> int:
-        """How many of the members are independent, at least."""
-        return -(-self.size // self.alike)
-
-    @property
-    def density(self) -> tuple[Fraction, Fraction]:
-        """Bounds on the density of a against the uniform distribution on Z_q^n."""
-        return self._facts[1].least, self._facts[1].top
-
-    @property
-    def chi_square(self) -> Fraction:
-        """chi^2 of a label against labels of no secret."""
-        return Fraction(self._facts[1].square)
-
-    @property
-    def stat_square(self) -> Fraction:
-        """Bound the squared moves of one query to STAT over all members."""
-        return Fraction(self._facts[1].moves)
-
-    def right_about(self, risk: Fraction) -> int:
-        """Bound how many members one hypothesis can have relative risk <= risk for.
-
-        Raises UsageError where a is too far from uniform.
-        """
-        least, most = self.density
-        if risk >= least:
-            raise UsageError(
-                f"risk={risk} given: a has a density of {float(least):.3g} somewhere against "
-                "uniform, the risk must be below: raise bits"
-            )
-        return self.alike * math.floor(most / (least - risk))

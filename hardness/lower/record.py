@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flint import fmpz
 
 from hardness.check import kernel
-from hardness.claims import vacuous
-from hardness.claims.vacuous import WORD
-from hardness.claims.words import digits, is_upper
+from hardness.claims import WORD, digits, is_upper, vacuous
 from instances.arguments import located
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
@@ -75,10 +73,9 @@ class Claim:
     value: str
     kind: Kind
     parameters: dict[str, str]
-    assumptions: tuple[str, ...]
     meaning: str
     source: str  # key in docs/references.md
-    step: int | None = None  # the step of the proof that it is proved by, where there is one
+    step: int  # of the proof, by which it is proved
 
     @property
     def vacuous(self) -> bool:
@@ -192,15 +189,10 @@ class Certificate(Result):
             {"spec": self.spec, **vars(c), "kind": self._known(c), "vacuous": c.vacuous}
             for c in self.claims
         )
-        return frame([{k: v for k, v in row.items() if k != "assumptions"} for row in rows])
+        return frame(list(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
-        body = self._proof()
-        sealed = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
-
-    def _proof(self) -> dict[str, Any]:
         claims = [
             {
                 "quantity": c.quantity,
@@ -212,13 +204,11 @@ class Certificate(Result):
             for c in self.claims
         ]
         goal = {"conditions": self.scope, "claims": claims}
-        return {
-            "format": kernel.FORMAT,
-            "about": self.evidence["about"],
-            "problem": self.evidence["problem"],
-            "goal": goal,
-            "steps": self.evidence["steps"],
-        }
+        about, problem = self.evidence["about"], self.evidence["problem"]
+        body = {"format": kernel.FORMAT, "about": about, "problem": problem, "goal": goal}
+        body["steps"] = self.evidence["steps"]
+        sealed = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
 
 
 def proved(quantity: str, value: str, terms: dict[str, str], says: str, step: int) -> Claim:
@@ -230,7 +220,6 @@ def proved(quantity: str, value: str, terms: dict[str, str], says: str, step: in
         value=found,
         kind="exact" if given.get("upper", found) == found else "interval",
         parameters=given,
-        assumptions=(),
         meaning=says,
         source=_SOURCES[
             quantity.replace("-success", "-steps" if "gd-" in quantity else "-queries")
@@ -274,6 +263,7 @@ def _brief(value: str, up: bool) -> str:
 def text(value: Rational) -> str:
     """Write a rational of any size; Python's own conversion stops at 4300 digits.
 
+    >>> from flint import fmpq
     >>> text(fmpq(6, 4))
     '3/2'
     """

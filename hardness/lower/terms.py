@@ -1,13 +1,53 @@
 """What a bound is about: the oracle's tolerance, and what the learner has to achieve."""
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hardness.claims.ranges import misfit
 from instances.family import require
 from instances.parameters import fraction
+
+_MOST_EXAMPLES = 10**1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Values of a parameter: in words, and whether one is among them."""
+
+    words: str
+    holds: Callable[[Fraction], bool]
+
+
+_WHOLE = Range(words="an integer of at least 1", holds=lambda v: v >= 1 and v.denominator == 1)
+_ABOVE = Range(words="above 0", holds=lambda v: v > 0)
+_SHARE = Range(words="above 0 and at most 1", holds=lambda v: 0 < v <= 1)
+
+RANGES: dict[str, Range] = {
+    **dict.fromkeys(("t", "features", "steps", "parameters", "batch", "state-bits"), _WHOLE),
+    **dict.fromkeys(("degree", "sample_degree"), _WHOLE),
+    **dict.fromkeys(("clip", "noise-std", "within", "grid"), _ABOVE),
+    **dict.fromkeys(("tau", "success", "gamma"), _SHARE),
+    "risk": Range(words="at least 0 and below 1", holds=lambda v: 0 <= v < 1),
+    "examples": Range(
+        words="an integer from 1 to 10^1000",
+        holds=lambda v: 1 <= v <= _MOST_EXAMPLES and v.denominator == 1,
+    ),
+}
+
+
+def misfit(name: str, value: Fraction | int) -> str | None:
+    """Say why a parameter cannot have a value; None where it can.
+
+    >>> misfit("tau", Fraction(5, 4))
+    'tau=5/4 given: it must be above 0 and at most 1'
+    >>> misfit("risk", 0) is None
+    True
+    """
+    allowed = RANGES[name]
+    if allowed.holds(Fraction(value)):
+        return None
+    return f"{name}={value} given: it must be {allowed.words}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +80,6 @@ class BoundParameters:
             require(not reason, reason or "")
         reason = misfit("t", self.vstat)
         require(not reason, f"vstat: {reason}")
-
-    @property
-    def right_about(self) -> int:
-        """How many orthogonal members one hypothesis can have relative risk <= risk for."""
-        return math.floor(1 / (1 - self.risk))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the terms: rationals as strings."""

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
-from hardness.claims.vacuous import vacuous
-from hardness.lower.bounds import BoundParameters, least_queries, ruled_out
+from hardness.claims import vacuous
 from hardness.lower.certificate import pose
 from hardness.lower.listed import moved, posed
 from hardness.lower.members import Members
 from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
+from hardness.lower.terms import BoundParameters
 from instances.family import Family
 from instances.parameters import fraction
 
@@ -51,11 +51,15 @@ class Tolerances:
 
     def ruled_out(self, tau: Fraction) -> int | Fraction:
         """Bound how many members one query rules out."""
-        return self.square / tau**2 if self.share else ruled_out(self.square / tau**2)
+        most = self.square / tau**2
+        return most if self.share else math.floor(most)
 
     def queries(self, tau: Fraction) -> int | None:
         """Bound the queries from below; None where no number is enough, 0 where none is needed."""
-        return least_queries(self.ruled_out(tau), Fraction(self.wanted - self.right))
+        if self.missing <= 0:
+            return 0
+        most = self.ruled_out(tau)
+        return math.ceil((self.wanted - self.right) / Fraction(most)) if most else None
 
     def vacuous(self, tau: Fraction) -> bool:
         """Return whether the bound says nothing within tau."""

@@ -4,8 +4,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hardness.claims.vacuous import WORD
-from hardness.claims.words import digits, is_upper
+from hardness.claims import WORD, digits, is_upper
 from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap

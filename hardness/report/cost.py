@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from hardness.claims.vacuous import WORD
+from hardness.claims import WORD
 from hardness.cost.attacks import estimate
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem

@@ -1,7 +1,6 @@
 """Noisy gradient descent beside its bound, in words."""
 
-from hardness.claims.vacuous import WORD, vacuous
-from hardness.claims.words import digits
+from hardness.claims import WORD, digits, vacuous
 from hardness.report.text import number, table
 from hardness.runs.descent import DescentStudy
 

@@ -2,8 +2,8 @@
 
 import textwrap
 
-from hardness.claims.measures import WEIGHTS
 from hardness.lower.measures import Measure, Measures, decimal
+from hardness.measures.words import WEIGHTS
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
 

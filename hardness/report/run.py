@@ -4,7 +4,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims.vacuous import vacuous
+from hardness.claims import vacuous
 from hardness.report.text import big, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome

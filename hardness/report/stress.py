@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from hardness.claims.words import chance
+from hardness.claims import chance
 from hardness.report.binding import unbound_words
 from hardness.report.paired import paired_words
 from hardness.report.text import big, number, table, wrap

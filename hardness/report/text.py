@@ -3,10 +3,9 @@
 import textwrap
 from collections.abc import Sequence
 
-from hardness.claims.vacuous import WORD
-from hardness.claims.words import NONE_ENOUGH
-from hardness.claims.words import big as big
-from hardness.claims.words import bound as bound
+from hardness.claims import NONE_ENOUGH, WORD
+from hardness.claims import big as big
+from hardness.claims import bound as bound
 from hardness.report.columns import breakable, fill, pad, parts, screen, taken
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone

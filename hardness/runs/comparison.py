@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from hardness.claims.vacuous import WORD, vacuous
-from hardness.claims.words import NONE_ENOUGH
+from hardness.claims import NONE_ENOUGH, WORD, vacuous
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.runs.cells import bounds, cells

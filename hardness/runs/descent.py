@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.lower.bounds import BoundParameters
 from hardness.lower.learners import NoisyDescent, posed_of
 from hardness.lower.record import NoClaim
+from hardness.lower.terms import BoundParameters
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from hardness.claims.vacuous import WORD, vacuous
+from hardness.claims import WORD, vacuous
 from hardness.lower import BoundParameters, Johnson, certify
-from hardness.lower.bounds import least_queries, ruled_out
 from hardness.lower.listed import MEMBERS, MOST_BITS, bits, moved
 from hardness.lower.proof import Proof
+from hardness.lower.tolerances import Tolerances
 from hardness.oracles import (
     Adversary,
     Budget,
@@ -177,8 +177,8 @@ def listed_spread(family: Coded) -> Spread | None:
 
 def _certified(family: Coded) -> Symmetric | None:
     """The hidden sets that the family's certificate is about, if it is of such."""
-    proved = PROVED_AS.of(family) if built_in(family) else None
-    return SCHEME.of(family) or (proved and proved[0])
+    proved = PROVED_AS.of(family)
+    return SCHEME.of(family) or (proved.sets if proved and built_in(proved.about) else None)
 
 
 def _adversary(
@@ -214,7 +214,9 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         # by so much less than that of the function of z which the bound is about.
         within = tau / (family.open_share * (1 - 2 * family.noise))
         members = len(listed(family).secrets)
-        return least_queries(ruled_out(spread.moves / within**2), Fraction(members - spread.right))
+        return Tolerances(
+            square=spread.moves, right=spread.right, size=members, wanted=members
+        ).queries(within)
     sets = _certified(family)
     if sets is None or not sets.two_valued:
         return None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hardness.check.kernel import likely
 from hardness.check.kernel.low_degree import least_examples, thinned
-from hardness.claims.words import big
+from hardness.claims import big
 from hardness.lower import BoundParameters
 from hardness.lower.certificate import pose
 from hardness.oracles import clock

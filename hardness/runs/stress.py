@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from hardness.claims import vacuous
-from hardness.claims.words import big, bound
+from hardness.claims import big, bound, vacuous
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query

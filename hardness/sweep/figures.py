@@ -18,7 +18,7 @@ from hardness.sweep.store import merge, read, reopen
 
 PHASE = "phase"
 _HOW = ("oracle", "tau", "sha256")  # of details: what else a run depends on
-_SHOWN = ("value", "kind", "parameters", "assumptions", "source")  # of a claim
+_SHOWN = ("value", "kind", "parameters", "source")  # of a claim
 
 
 def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> FigureRow:

@@ -21,7 +21,7 @@ from instances.families.parity import Parity
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.streams import generator
-from instances.symmetric import View
+from instances.symmetric import Shown
 
 Array = NDArray[np.float64]
 
@@ -84,9 +84,9 @@ class Hidden(Dense):
         return Parity(d=self.d, m=self.hard, rho=self.rho)
 
     @property
-    def proved_as(self) -> tuple[Parity, View]:
+    def proved_as(self) -> Shown:
         """The hidden parities, among others."""
-        return self.plain, "among-others"
+        return Shown(self.plain, "among-others", self)
 
     hardness = Hardness(
         evidence="exact",

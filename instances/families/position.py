@@ -25,9 +25,10 @@ from instances.family import require
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
 from instances.limits import require_memory
+from instances.parameters import Expression
 from instances.questions import Questions
 from instances.streams import BitStream, key
-from instances.symmetric import Counting
+from instances.symmetric import Counting, Expressed, Shown, listed
 
 MATRICES = ("identity", "corner", "gaussian")
 _UNIT = 2.0**-20  # of entries of W_0: sums of them are exact in float64, in any order
@@ -39,7 +40,7 @@ class Positions(Counting):
     """The view: every example shows g(h) through W_0, which is the field w0.
 
     w0: identity, corner (e_0 e_0^T) or gaussian (entries N(0, 1), rounded to multiples of 2^-20, a
-    function of d alone). g is odd or even: g(m - h) is -g(h) for all h, or g(h) for all h.
+    function of d alone). g is even, g(m - h) = g(h), or odd but for a constant.
     """
 
     view = "positions"
@@ -57,11 +58,21 @@ class Positions(Counting):
         super().require_range()
         require(self.w0 in MATRICES, f"w0={self.w0} given: one of {', '.join(MATRICES)}")
         back = self.values[::-1]
+        sums = {a + b for a, b in zip(self.values, back, strict=True)}
         require(
-            back in (self.values, tuple(-v for v in self.values)),
-            f"{self.name} given: g(m - h) must be g(h) for every h, or -g(h) for every h; the "
-            "majority is for an odd m",
+            back == self.values or len(sums) == 1,
+            f"{self.name} given: g(m - h) must be g(h) for every h, or g(m - h) + g(h) the same; "
+            "the majority is for an odd m",
         )
+
+    @property
+    def proved_as(self) -> Shown:
+        """The same hidden sets by positions: a family of a user is certified as a profile."""
+        if type(self) in (ParityPosition, ProfilePosition):
+            return Shown(self.plain, "positions", self)
+        g, noise = listed(self).g, self.noise
+        about = ProfilePosition(g=g, d=self.d, m=self.m, noise=noise, rho=self.rho, w0=self.w0)
+        return Shown(self.plain, "positions", about)
 
     def placed(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Write the positions into packed tokens: coordinate 0 is +1 in token 1, -1 in token 2."""
@@ -185,3 +196,27 @@ class ParityPosition(Parities, Positions):
 
     def __post_init__(self) -> None:
         self.require_range()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfilePosition(Expressed, Positions):
+    """The family of g(h) for all sets of m of d - 1 hidden coordinates, seen through W_0.
+
+    g, d, m, noise, rho: as of Profile, g even or odd; w0: as of Positions. Raises UsageError out of
+    range.
+    """
+
+    name: ClassVar[str] = "profile_position"
+    example: ClassVar[str] = "profile_position:g=majority,d=32,m=5"
+    about: ClassVar[str] = "even or odd functions of m hidden coordinates, shown by positions"
+
+    g: Expression
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+    w0: str = "identity"
+
+    def __post_init__(self) -> None:
+        self.require_range()
+        self.require_profile()

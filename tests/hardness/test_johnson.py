@@ -125,7 +125,13 @@ def test_what_no_one_knows_of_a_label_is_its_variance_less_that_of_the_mean_memb
     assert python_fraction(scheme.norm - scheme.average) == family.unknown_variance
 
 
-@pytest.mark.parametrize(("values", "n"), [([2, 2, 2], 5), ([0, 1, 2], 1), ([0, 1, 2], 2)])
+@pytest.mark.parametrize(("values", "n"), [([2, 2, 2], 5), ([0, 1, 2], 1)])
 def test_what_is_no_scheme_is_refused(values, n):
     with pytest.raises(kernel.Refused):
         Johnson.of(values, n)
+
+
+def test_the_gram_matrix_of_one_member_is_its_norm():
+    found = Johnson.of([0, 1, 2], 2)
+    assert found.eigenvalues == [found.norm] == [found.average]
+    assert (found.size, found.multiplicities) == (1, [1])

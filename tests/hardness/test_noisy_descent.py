@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hardness.claims import vacuous
-from hardness.lower.bounds import BoundParameters
 from hardness.lower.learners import WorstDescent, certify_named, posed_of
 from hardness.lower.record import NoClaim
+from hardness.lower.terms import BoundParameters
 from hardness.oracles import Budget, Meter, Spent
 from hardness.oracles.gradients import (
     Dithered,

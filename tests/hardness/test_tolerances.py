@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hardness
-from hardness.claims.vacuous import vacuous
+from hardness.claims import vacuous
 from hardness.lower.tolerances import Tolerances, of_certificate
 from hardness.report.charts.bounds import of_queries
 from instances import parse

@@ -5,7 +5,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from hardness.claims.words import bound
+from hardness.claims import bound
 from hardness.lower import Certificate
 from hardness.report.charts.chart import Data, drawn_of, named
 from hardness.report.charts.phase import LOOKS, SHARE, cell_of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardness.check.transcript import check_transcript
-from hardness.claims.words import digits
+from hardness.claims import digits
 from hardness.lower import BoundParameters, Johnson, hidden_sets
 from hardness.lower.gram import of_members, sampled
 from hardness.lower.listed import nearest, posed

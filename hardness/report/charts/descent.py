@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from hardness.claims.vacuous import vacuous
+from hardness.claims import vacuous
 from hardness.report.charts.chart import Data, named
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import Trace, beside, level, panel, wall, words

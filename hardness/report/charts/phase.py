@@ -6,9 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from hardness.claims import vacuous
-from hardness.claims.vacuous import WORD
-from hardness.claims.words import NONE_ENOUGH
+from hardness.claims import NONE_ENOUGH, WORD, vacuous
 from hardness.lower import BoundParameters, Certificate
 from hardness.report.charts.chart import Data, drawn_of, named, ordinal, panels, tooltip
 from hardness.report.text import big

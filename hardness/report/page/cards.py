@@ -79,7 +79,7 @@ def card(line: list[Certificate], terms: BoundParameters) -> Card:
     command = shlex.join(
         ["hardness", "certify", certified_spec(one), *asked, "--out", "certificate.json"]
     )
-    assumed = [a for claim in one.claims for a in claim.assumptions] + origin_notes(one)
+    assumed = origin_notes(one)
     return Card(
         spec=certified_spec(one),
         about=parse_stored(certified_spec(one)).about,

@@ -4,8 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
-from hardness.claims import vacuous
-from hardness.claims.words import chance
+from hardness.claims import chance, vacuous
 from hardness.lower import BoundParameters, Certificate
 from hardness.report.binding import unbound, unbound_words
 from hardness.report.charts.phase import SHARE, asks

@@ -1,21 +1,15 @@
-"""Reading a certificate's numbers strictly; a refusal is a Refuted with its reason."""
+"""What a check found, and how it reads and refuses: a refusal is a Refuted with its reason."""
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from textwrap import fill
 from typing import Any, NoReturn
 
-from flint import fmpq, fmpz
-
+from hardness.check import kernel
 from instances.errors import Refuted
 from instances.result import Result, TableRow
 from instances.strict import shown
 from instances.text import printable
-from instances.threshold import python_fraction
-
-_RATIONAL = re.compile(r"(0|-?[1-9]\d*)(/[1-9]\d*)?", re.ASCII)
-_MAX_DIGITS = 4_000_000  # p and q can be as long as q^n of 65536 residues of 48 bits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -26,7 +20,7 @@ class Checked(Result):
     statements: tuple[str, ...]
     assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
     conditions: str = ""  # what the statements are about, where they do not say it themselves
-    checker: str = "the large checker"
+    checker: str = "playing it again"
 
     def to_dict(self) -> dict[str, Any]:
         """Give what was found as `hardness check --json` does."""
@@ -61,32 +55,24 @@ def refuse(reason: str, what: str = "certificate") -> NoReturn:
     raise Refuted(f"{what} refused: {line[:400]}")
 
 
-def rational(text: Any) -> fmpq:
+def fraction(text: Any) -> Fraction:
     """Read an integer or p/q in lowest terms from a string, in the one way that it is written.
 
-    >>> rational("-1/2")
-    -1/2
+    >>> fraction("-1/2")
+    Fraction(-1, 2)
     """
-    if not isinstance(text, str) or len(text) > _MAX_DIGITS or not _RATIONAL.fullmatch(text):
-        refuse(f"{shown(text)} is not an integer or a rational p/q")
-    top, _, bottom = text.partition("/")
-    value = fmpq(fmpz(top), fmpz(bottom or "1"))
-    if bottom and (value.q == 1 or value.q != fmpz(bottom)):
-        refuse(f"{shown(text)} is not in lowest terms")
-    return value
+    try:
+        return Fraction(kernel.read("rational", text))
+    except kernel.Refused as reason:
+        refuse(str(reason))
 
 
 def integer(text: Any) -> int:
-    """Read an integer of any size from a string."""
-    value = rational(text)
-    if value.q != 1:
+    """Read an integer from a string."""
+    value = fraction(text)
+    if value.denominator != 1:
         refuse(f"{shown(text)} is not an integer")
-    return int(value.p)
-
-
-def fraction(text: Any) -> Fraction:
-    """Read a rational as a Python fraction."""
-    return python_fraction(rational(text))
+    return value.numerator
 
 
 def listed(value: Any) -> list[Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from hardness.check import kernel
-from hardness.check.proof import check_proof
-from hardness.check.reading import Checked
+from hardness.check.certificate import check_certificate
 from hardness.check.transcript import FORMAT, check_transcript
+from hardness.check.verdict import Checked
 from instances.errors import DamagedFile
 from instances.strict import shown
 
@@ -24,7 +24,7 @@ def check(data: dict[str, Any]) -> Checked:
     if found == FORMAT:
         return check_transcript(data)
     if found == kernel.FORMAT:
-        return check_proof(data)
+        return check_certificate(data)
     if str(found).startswith("hardness-certificate/"):
         raise DamagedFile(
             f"certificate format {shown(found)} given: this version reads {kernel.FORMAT}; "

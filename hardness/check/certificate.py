@@ -1,4 +1,8 @@
-"""Certificates that the kernel checks: do they pose the problem of the family that they name?"""
+"""Certificates: the kernel checks their proof; is their problem that of the family they name?
+
+What parameters a family may have is said once, in `instances`: a spec that `certify` refuses is
+refused here for the same reason.
+"""
 
 import hashlib
 import json
@@ -9,26 +13,28 @@ from typing import Any
 from hardness.check import kernel
 from hardness.check.eigenvalues import check_eigenvalues
 from hardness.check.layers import check_layer
-from hardness.check.problems import posed
-from hardness.check.reading import Checked, integer, listed, number, refuse
-from hardness.check.spec import read_spec
+from hardness.check.problems import subject
+from hardness.check.verdict import Checked, integer, listed, number, refuse
 from instances.errors import UsageError
+from instances.family import Family
+from instances.spec import parse_stored
 from instances.strict import shown as cut
 from instances.userfile import NAME, fits_name
 
+_PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
 _FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
 _ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
 
 
-def check_proof(data: dict[str, Any]) -> Checked:
+def check_certificate(data: dict[str, Any]) -> Checked:
     """Have the kernel check a certificate, and hold its problem against its spec.
 
     Raises Refuted where one of them does not hold.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> check_proof(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
+    >>> check_certificate(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
     'any two different members have correlation 0'
     """
     try:
@@ -59,12 +65,12 @@ def _family(about: dict[str, Any], problem: dict[str, Any]) -> None:
     """Hold a problem against that of a spec, and labels of hidden sets against the exact heads."""
     family = read_spec(about["spec"])
     try:
-        found = posed(family)
+        found = subject(family)
     except UsageError as error:
         refuse(f"certify refuses its family: {error}")
     if found is None or found[0].spec != family.spec:
         refuse(f"{cut(about['spec'], 80)} is not a family that is checked so")
-    family, wanted = found
+    family, wanted = found[0], found[1]()
     if problem["kind"] == wanted["kind"] == "residues":
         _hold(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
         _hold(problem["errors"], wanted["errors"], "errors")
@@ -114,3 +120,20 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
         refuse("the family that its members are chosen from is no larger")
     if problem["given"]:
         check_eigenvalues(problem)
+
+
+def read_spec(spec: Any) -> Family:
+    """Read the canonical spec of a family; raises Refuted for other text.
+
+    >>> read_spec("parity:d=8,m=3,noise=0,rho=3").size
+    35
+    """
+    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
+        refuse("its spec is not one line of printable characters without spaces")
+    try:
+        found = parse_stored(spec)
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")
+    if found.spec != spec:
+        refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
+    return found
