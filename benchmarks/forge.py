@@ -751,10 +751,10 @@ class _Direction:
         self.rest += max(*norms[self.m][1:], *norms[self.m + 1][1:])
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
-        if name == "operator-norm-at-most":
-            return Fraction(self.norm * (1 - 1e-9)), 0
+        if name == "operator-norm-at-most":  # at most 1, as squares add up to 1
+            return Fraction(min(self.norm, 1.0) * (1 - 1e-9)), 0
         if name == "second-eigenvalue-at-most":
-            return Fraction(self.rest * (1 - 1e-9)), 0
+            return Fraction(min(self.rest, 1.0) * (1 - 1e-9)), 0
         if name == "random-members":
             return self.drawn(float(_read(terms["probability"]))), 0
         if name == "sq-dimension-at-least":
@@ -848,7 +848,8 @@ class Residues:
                 n += 1
             return n, n
         if name.startswith(("kernel", "gd")):
-            assert self.alone or len(law.tiers) == 1, "such laws are not derived again"
+            sole = self.alone or law.units == 1 or len(law.tiers) == 1
+            assert sole, "members that are several vectors are not derived again"
             drift = self.rarest * (1 - self.rarest) if self.levels == 2 else Fraction(1, 4)
             unlike = -(-law.size // law.alike)
             members = SimpleNamespace(
@@ -881,6 +882,7 @@ class _Law:
     size: int
     alike: int
     secrets: int
+    units: int
 
     def needed(self, success: Fraction) -> int:
         """The least number of members with such a probability."""
@@ -929,7 +931,7 @@ def _law(text: str) -> _Law:
     whole *= math.comb(n, h) if h else 1
     tiers = [(Fraction(one, whole), count) for one, count in sorted(found.items())[::-1]]
     alike = len(units) if alone else 1
-    return _Law(tiers=tiers, size=size, alike=alike, secrets=secrets)
+    return _Law(tiers=tiers, size=size, alike=alike, secrets=secrets, units=len(units))
 
 
 def _by_vectors(

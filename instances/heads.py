@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from instances.errors import UsageError
 from instances.layer import AttentionLayer, Kind
@@ -172,6 +172,10 @@ class Heads:
                 f"Theta has {self.theta.shape[0]} heads of dimension {self.theta.shape[1]}, "
                 f"W {self.w.shape[0]} of {self.w.shape[1]}: they must be the same"
             )
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate (n, k, d) tokens to (n, k, d) outputs."""
+        return self.layer()(x)
 
     @classmethod
     def of(cls, layer: AttentionLayer) -> "Heads":

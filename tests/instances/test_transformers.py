@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from instances.checkpoint import read_heads
+from instances.layer import attention, pair_products
 
 pytestmark = pytest.mark.plugins
 
@@ -66,7 +67,8 @@ def test_heads_are_those_of_the_library(model):
     last = slice(None) if name == "Bert" else slice(TOKENS - 1, TOKENS)  # it sees all tokens
     assert heads.m == weights.shape[1] == 4
     for i in range(heads.m):
-        ours = heads.weights(given, i)
+        flat = heads.theta.times(given.reshape(-1, given.shape[2]), i)
+        ours = attention(pair_products(flat.reshape(given.shape), given), heads.kind)
         assert np.abs(ours - weights[:, i])[:, last].max() < 1e-5
         assert weights[:, i].max() > 0.5  # far from even
     assert np.abs(heads(given)[..., :WIDE] - out)[:, last].max() < 1e-5 * np.abs(out).max()
