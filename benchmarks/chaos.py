@@ -96,9 +96,7 @@ class Cluster:
         self.scheduler = self._start(
             "scheduler", *HERE, "--port", "0", "--scheduler-file", self.file
         )
-        while not self.file.exists():
-            time.sleep(0.1)
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = self._address()
         self.nannies: list[subprocess.Popen[bytes]] = []
         self.mend()
 
@@ -108,6 +106,14 @@ class Cluster:
         return subprocess.Popen(
             [*command, *map(str, arguments[1:])], env=ENVIRONMENT, stdout=quiet, stderr=quiet
         )
+
+    def _address(self) -> str:
+        """Wait until the scheduler has written its file, which it does in parts."""
+        while True:
+            try:
+                return str(json.loads(self.file.read_text())["address"])
+            except (FileNotFoundError, json.JSONDecodeError):
+                time.sleep(0.1)
 
     def mend(self) -> None:
         """Start nannies in the place of those that are dead."""
