@@ -7,10 +7,10 @@ Draws are addressed by position, as in `tokens`.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,152 +30,13 @@ _SEEN = 1e-9  # of the largest singular value: directions below it are those of 
 _LARGEST = 1e50  # so that squares of labels stay within float64
 
 
-@dataclass(frozen=True, kw_only=True)
-class Signs:
-    """Uniform on {-1, +1}^d."""
-
-    d: int
-    text: ClassVar[str] = "boolean"
-
-    @property
-    def mean(self) -> Array:
-        """Zero."""
-        return np.zeros(self.d)
-
-    @property
-    def covariance(self) -> Array:
-        """The identity."""
-        return np.eye(self.d)
-
-    def draw(self, stream: BitStream, start: int, count: int, k: int) -> NDArray[np.int8]:
-        """A bit an entry."""
-        return tokens.unpack(tokens.boolean(stream, start, count, k, self.d), self.d)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Normal:
-    """Normal with a mean (d,) and a covariance (d, d); raises UsageError for what is none.
-
-    >>> Normal.of(np.diag([1.0, 4.0])).draw(BitStream((1, 2)), 0, 3, 2).shape
-    (3, 2, 2)
-    """
-
-    mean: Array
-    covariance: Array
-    root: Array | None = None  # (d, d), symmetric, its square the covariance; None for the identity
-
-    @staticmethod
-    def standard(d: int) -> "Normal":
-        """Mean 0, covariance the identity."""
-        return Normal(mean=np.zeros(d), covariance=np.eye(d))
-
-    @staticmethod
-    def of(covariance: Array, mean: Array | None = None) -> "Normal":
-        """Check a covariance, and a mean if there is one; raises UsageError."""
-        c = _numbers("covariance", covariance, "(d, d)")
-        d = len(c)
-        require(c.shape == (d, d), f"covariance of shape {c.shape} given: (d, d) is needed")
-        size, apart = float(np.abs(c).max()), np.abs(c - c.T)
-        i, j = divmod(int(np.argmax(apart)), d)
-        require(
-            apart[i, j] <= _ROUNDING * size,
-            f"covariance with entries {c[i, j]:g} at ({i}, {j}) and {c[j, i]:g} at ({j}, {i}) "
-            "given: it must be symmetric",
-        )
-        values, vectors = np.linalg.eigh((c + c.T) / 2)
-        least = f"covariance with an eigenvalue of {values[0]:.3g} given: none may be negative"
-        require(values[0] >= -_ROUNDING * size, least)
-        mean = np.zeros(d) if mean is None else _numbers("mean", mean, "(d,)")
-        require(len(mean) == d, f"mean of shape {mean.shape} given: ({d},) is needed")
-        values = np.where(values > _ROUNDING**2 * size, values, 0.0)
-        return Normal(
-            mean=mean,
-            covariance=(vectors * values) @ vectors.T,
-            root=(vectors * np.sqrt(values)) @ vectors.T,
-        )
-
-    @property
-    def text(self) -> str:
-        """Its law in words."""
-        return "gaussian" if self.root is None else "correlated gaussian"
-
-    @property
-    def d(self) -> int:
-        """Its dimension."""
-        return len(self.mean)
-
-    def draw(self, stream: BitStream, start: int, count: int, k: int) -> Array:
-        """Move standard normal ones."""
-        drawn = tokens.gaussian(stream, start, count, k, self.d)
-        return drawn if self.root is None else drawn @ self.root + self.mean
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Vocabulary:
-    """Rows of an embedding (V, d), drawn uniformly or with frequencies (V,).
-
-    Raises UsageError for frequencies that are none.
-
-    >>> Vocabulary.of(np.eye(3), [0.5, 0.5, 0.0]).mean.tolist()
-    [0.5, 0.5, 0.0]
-    """
-
-    embedding: Array
-    frequencies: Array
-    text: ClassVar[str] = "vocabulary"
-
-    @staticmethod
-    def of(embedding: ArrayLike, frequencies: ArrayLike | None = None) -> "Vocabulary":
-        """Check an embedding, and frequencies if there are any; raises UsageError."""
-        rows = _numbers("embedding", embedding, "(V, d)")
-        if frequencies is None:
-            return Vocabulary(embedding=rows, frequencies=np.full(len(rows), 1 / len(rows)))
-        shares = _numbers("frequencies", frequencies, "(V,)")
-        fit = (
-            f"frequencies of shape {shares.shape} given: ({len(rows)},) is needed, one for each row"
-        )
-        require(len(shares) == len(rows), f"{fit} of the embedding")
-        least, total = int(np.argmin(shares)), float(shares.sum())
-        said = f"frequency {shares[least]:g} of word {least} given: none may be negative"
-        require(shares[least] >= 0, said)
-        require(
-            abs(total - 1) <= _ROUNDING * len(shares) ** 0.5,
-            f"frequencies that sum to {total:g} given: they must sum to 1; divide counts by their "
-            "sum",
-        )
-        return Vocabulary(embedding=rows, frequencies=shares / total)
-
-    @property
-    def d(self) -> int:
-        """Its dimension."""
-        return int(self.embedding.shape[1])
-
-    @cached_property
-    def mean(self) -> Array:
-        """The mean word."""
-        return np.asarray(self.frequencies @ self.embedding)
-
-    @cached_property
-    def covariance(self) -> Array:
-        """The covariance of the words."""
-        apart = self.embedding - self.mean
-        return np.asarray((apart * self.frequencies[:, None]).T @ apart)
-
-    def draw(self, stream: BitStream, start: int, count: int, k: int) -> Array:
-        """A random word of 53 bits a token, in the table of cumulative frequencies."""
-        drawn = stream.words(start * k, count * k) >> np.uint64(11)
-        ends = np.cumsum(self.frequencies)
-        places = np.searchsorted(ends / ends[-1], drawn * 2.0**-53, side="right")
-        return self.embedding[places].reshape(count, k, self.d)
-
-
-Plain = Signs | Normal | Vocabulary  # one token, before its position is added
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TokenLaw:
     """The law of an example: independent tokens, moved by positions (k, d), with a constant 1.
 
+    kind: boolean, uniform on {-1, +1}^d; gaussian, standard normal; correlated gaussian, with
+    `spread` (d, d) for its covariance and `root` for the symmetric root of that; or vocabulary,
+    rows of `words` (V, d) with frequencies `shares` (V,). centre: the mean (d,), positions aside.
     constant: whether a coordinate that is always 1 follows the others, as layers with biases need
     it. sha256: of the arrays that a file gave, empty where none did.
 
@@ -184,7 +45,12 @@ class TokenLaw:
     ([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], 3.0, dtype('int8'))
     """
 
-    plain: Plain
+    kind: str
+    centre: Array
+    spread: Array | None = None
+    root: Array | None = None
+    words: Array | None = None
+    shares: Array | None = None
     positions: Array | None = None
     constant: bool = False
     sha256: str = ""
@@ -192,26 +58,35 @@ class TokenLaw:
     @property
     def d(self) -> int:
         """The dimension of a token, the constant with it."""
-        return self.plain.d + self.constant
+        return len(self.centre) + self.constant
 
     @property
     def name(self) -> str:
         """What a spec calls the law: boolean, gaussian, or given where it needs a file."""
         moved = self.positions is not None or self.constant
-        return self.plain.text if self.plain.text in NAMES and not moved else "given"
+        return self.kind if self.kind in NAMES and not moved else "given"
 
     @property
     def text(self) -> str:
         """The law in words."""
-        said = self.plain.text
-        if isinstance(self.plain, Vocabulary):
-            said += f" of {len(self.plain.embedding)} words"
+        said = self.kind if self.words is None else f"{self.kind} of {len(self.words)} words"
         said += " with positions" if self.positions is not None else ""
         return said + (" and a constant coordinate" if self.constant else "")
 
     def draw(self, stream: BitStream, start: int, count: int, k: int) -> NDArray[Any]:
         """Draw examples start .. start+count-1: (count, k, d), int8 for plain signs."""
-        drawn = self.plain.draw(stream, start, count, k)
+        d = len(self.centre)
+        drawn: NDArray[Any]
+        if self.kind == "boolean":
+            drawn = tokens.unpack(tokens.boolean(stream, start, count, k, d), d)
+        elif self.words is not None and self.shares is not None:  # by 53 bits a token
+            ends = np.cumsum(self.shares)
+            bits = stream.words(start * k, count * k) >> np.uint64(11)
+            places = np.searchsorted(ends / ends[-1], bits * 2.0**-53, side="right")
+            drawn = self.words[places].reshape(count, k, d)
+        else:
+            drawn = tokens.gaussian(stream, start, count, k, d)
+            drawn = drawn if self.root is None else drawn @ self.root + self.centre
         if self.positions is not None:
             drawn = drawn + self.positions
         if self.constant:
@@ -220,31 +95,39 @@ class TokenLaw:
 
     def mean(self, k: int) -> Array:
         """The mean of each of k tokens, (k, d)."""
-        moved = self.plain.mean + self._moves(k)
+        moved = self.centre + self._moves(k)
         return np.concatenate([moved, np.ones((k, 1))], axis=1) if self.constant else moved
 
     @property
     def covariance(self) -> Array:
         """The covariance of every token about its own mean, (d, d)."""
-        return np.asarray(np.pad(self.plain.covariance, (0, int(self.constant))))
+        return np.asarray(np.pad(self._own_covariance, (0, int(self.constant))))
+
+    @property
+    def _own_covariance(self) -> Array:
+        """The same without the constant."""
+        if self.words is None or self.shares is None:
+            return np.eye(len(self.centre)) if self.spread is None else self.spread
+        apart = self.words - self.centre
+        return np.asarray((apart * self.shares[:, None]).T @ apart)
 
     def longest(self, k: int) -> float | None:
         """The largest squared length of a token, to rounding from above; None where none is."""
-        moves, plain = self._moves(k), self.plain
-        if isinstance(plain, Signs):
+        moves = self._moves(k)
+        if self.kind == "boolean":
             farthest = [np.abs(move) + 1 for move in moves]
-        elif isinstance(plain, Vocabulary):
-            farthest = [plain.embedding[plain.frequencies > 0] + move for move in moves]
+        elif self.words is not None and self.shares is not None:
+            farthest = [self.words[self.shares > 0] + move for move in moves]
         elif self.tail(k)[1]:
             return None
         else:
-            farthest = list(plain.mean + moves)
+            farthest = list(self.centre + moves)
         found = max(float((one**2).sum(axis=-1).max()) for one in farthest) + self.constant
         return found if self.name == "boolean" else found * (1 + _ABOVE)
 
     def _moves(self, k: int) -> Array:
         """What positions add to each of k tokens, (k, d) without the constant."""
-        return np.zeros((k, self.plain.d)) if self.positions is None else self.positions
+        return np.zeros((k, len(self.centre))) if self.positions is None else self.positions
 
     def tail(self, k: int) -> tuple[float, float, int]:
         """Numbers c, s, r with |x_j| <= c + s |z|, z standard normal in r dimensions.
@@ -252,7 +135,7 @@ class TokenLaw:
         c is the length of the longest mean, s^2 the largest eigenvalue of the covariance, r its
         rank.
         """
-        values = np.linalg.eigvalsh(self.plain.covariance)
+        values = np.linalg.eigvalsh(self._own_covariance)
         rank = int(np.sum(values > _ROUNDING**2 * values[-1])) if values[-1] > 0 else 0
         offset = np.sqrt((self.mean(k) ** 2).sum(axis=1).max())
         return float(offset), float(np.sqrt(max(values[-1], 0.0))), rank
@@ -280,10 +163,8 @@ def _span(rows: Array) -> Array:
 @lru_cache(maxsize=16)
 def law_of(name: str, d: int) -> TokenLaw:
     """Return a law that needs no file, boolean or gaussian, in dimension d; raises UsageError."""
-    if name == "boolean":
-        return TokenLaw(plain=Signs(d=d))
-    if name == "gaussian":
-        return TokenLaw(plain=Normal.standard(d))
+    if name in NAMES:
+        return TokenLaw(kind=name, centre=np.zeros(d))
     raise UsageError(
         f"tokens={name[:60]} given: boolean, gaussian, or a file of a law of tokens "
         f"({', '.join(SUFFIXES)})"
@@ -325,19 +206,60 @@ def given_law(arrays: Mapping[str, ArrayLike], d: int, k: int | None = None) -> 
     both = {"embedding", "covariance"} <= set(arrays)
     require(not both, "embedding and covariance given: a law has one of the two")
     if "embedding" in arrays:
-        plain: Plain = Vocabulary.of(arrays["embedding"], arrays.get("frequencies"))
+        made = _vocabulary(arrays["embedding"], arrays.get("frequencies"))
     elif "covariance" in arrays:
-        plain = Normal.of(arrays["covariance"], arrays.get("mean"))  # type: ignore[arg-type]
+        made = _correlated(arrays["covariance"], arrays.get("mean"))
     else:
-        plain = Normal.standard(d)
-    require(plain.d == d, f"tokens of dimension {plain.d} given: the layer takes {d}")
+        made = law_of("gaussian", d)
+    require(made.d == d, f"tokens of dimension {made.d} given: the layer takes {d}")
     positions = None
     if "positions" in arrays:
         positions = _numbers("positions", arrays["positions"], "(k, d)")
         shape = positions.shape
         fit = shape == (k or shape[0], d)
         require(fit, f"positions of shape {shape} given: ({k or 'k'}, {d}) is needed")
-    return TokenLaw(plain=plain, positions=positions, sha256=_digest(arrays))
+    return replace(made, positions=positions, sha256=_digest(arrays))
+
+
+def _correlated(covariance: ArrayLike, mean: ArrayLike | None) -> TokenLaw:
+    """Check a covariance, and a mean if there is one; raises UsageError."""
+    c = _numbers("covariance", covariance, "(d, d)")
+    d = len(c)
+    require(c.shape == (d, d), f"covariance of shape {c.shape} given: (d, d) is needed")
+    size, apart = float(np.abs(c).max()), np.abs(c - c.T)
+    i, j = divmod(int(np.argmax(apart)), d)
+    require(
+        apart[i, j] <= _ROUNDING * size,
+        f"covariance with entries {c[i, j]:g} at ({i}, {j}) and {c[j, i]:g} at ({j}, {i}) given: "
+        "it must be symmetric",
+    )
+    values, vectors = np.linalg.eigh((c + c.T) / 2)
+    least = f"covariance with an eigenvalue of {values[0]:.3g} given: none may be negative"
+    require(values[0] >= -_ROUNDING * size, least)
+    centre = np.zeros(d) if mean is None else _numbers("mean", mean, "(d,)")
+    require(len(centre) == d, f"mean of shape {centre.shape} given: ({d},) is needed")
+    values = np.where(values > _ROUNDING**2 * size, values, 0.0)
+    spread, root = ((vectors * part) @ vectors.T for part in (values, np.sqrt(values)))
+    return TokenLaw(kind="correlated gaussian", centre=centre, spread=spread, root=root)
+
+
+def _vocabulary(embedding: ArrayLike, frequencies: ArrayLike | None) -> TokenLaw:
+    """Check an embedding, and frequencies if there are any; raises UsageError."""
+    words = _numbers("embedding", embedding, "(V, d)")
+    if frequencies is None:
+        shares = np.full(len(words), 1 / len(words))
+    else:
+        shares = _numbers("frequencies", frequencies, "(V,)")
+        needed = f"({len(words)},) is needed, one for each row of the embedding"
+        fit = len(shares) == len(words)
+        require(fit, f"frequencies of shape {shares.shape} given: {needed}")
+        least, total = int(np.argmin(shares)), float(shares.sum())
+        said = f"frequency {shares[least]:g} of word {least} given: none may be negative"
+        require(shares[least] >= 0, said)
+        said = f"frequencies that sum to {total:g} given: they must sum to 1; divide counts by"
+        require(abs(total - 1) <= _ROUNDING * len(shares) ** 0.5, f"{said} their sum")
+        shares = shares / total
+    return TokenLaw(kind="vocabulary", centre=shares @ words, words=words, shares=shares)
 
 
 def _digest(arrays: Mapping[str, ArrayLike]) -> str:

@@ -22,7 +22,7 @@ from instances.family import Hardness, Secret, itself, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
 from instances.streams import BitStream, generator
-from instances.tokenlaw import Normal, TokenLaw, law_of
+from instances.tokenlaw import TokenLaw, law_of
 
 Array = NDArray[np.float64]
 _SATURATED = 20.0  # tanh of it is 1 in float64
@@ -147,8 +147,13 @@ class Direction(Dense):
         free[0, 0] = 0.0
         positions = np.zeros((2, self.d))
         positions[:, 0] = 1.0, -1.0
-        plain = Normal(mean=np.zeros(self.d), covariance=free, root=free)
-        return TokenLaw(plain=plain, positions=positions)
+        return TokenLaw(
+            kind="correlated gaussian",
+            centre=np.zeros(self.d),
+            spread=free,
+            root=free,
+            positions=positions,
+        )
 
     @property
     def questions(self) -> Questions:

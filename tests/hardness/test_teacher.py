@@ -84,7 +84,7 @@ def test_a_folder_holds_a_teachers_examples(tmp_path):
 
 def test_the_risk_interval_covers_the_exact_risk_on_a_vocabulary():
     """Off where the first token is word 0: 150 streams at 80 %, the truth summed over all pairs."""
-    shares = LAWS["words"].plain.frequencies
+    shares = LAWS["words"].shares
     pairs = np.array(list(product(range(5), repeat=2)))
     x, chance = WORDS[pairs], shares[pairs].prod(axis=1)
     misses, first = 0, taught("words")

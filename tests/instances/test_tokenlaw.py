@@ -8,7 +8,7 @@ import pytest
 from instances import DamagedFile, UsageError
 from instances.arrayfile import read_arrays
 from instances.streams import BitStream
-from instances.tokenlaw import TokenLaw, given_law, law_of, read_law
+from instances.tokenlaw import given_law, law_of, read_law
 
 RNG = np.random.default_rng(0)
 D, K = 4, 3
@@ -24,7 +24,7 @@ LAWS = {
     "correlated": given_law({"covariance": MIXED @ MIXED.T, "mean": np.arange(D)}, D),
     "thin": given_law({"covariance": THIN, "positions": PLACES}, D),
     "places": given_law({"positions": PLACES}, D),
-    "signs": TokenLaw(plain=law_of("boolean", D).plain, positions=PLACES),
+    "signs": replace(law_of("boolean", D), positions=PLACES),
     "point": given_law({"covariance": np.zeros((D, D)), "mean": np.ones(D)}, D),
     "constant": replace(given_law({"embedding": WORDS, "positions": PLACES}, D), constant=True),
 }
