@@ -5,21 +5,20 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.arrayfile import SUFFIXES, Described, array_file
 from instances.errors import DamagedFile, UsageError
-from instances.files import load_layer
 from instances.heads import Heads, Matrices
+from instances.layer import LAYER, Kind
 from instances.limits import require_memory
-from instances.strict import Limits, read_json
+from instances.strict import Limits, read_json, shown
 
 Array = NDArray[Any]
 _MOST_ARRAYS = 20_000  # of a checkpoint
@@ -40,48 +39,48 @@ _ROTARY = (
 _LEARNED = "learned positions, which are added to the tokens of the first layer"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Layout:
+class _Layout(NamedTuple):
     """How a kind of model names its attention.
 
-    first: matches the name of a tensor that each layer has; its groups are what stands before the
-    number, and the number. parts: the projections of queries, keys, values and outputs, as (out,
-    in); or the first three in one and the outputs, as (in, out). heads: the key of config.json.
+    before: matches what stands before a layer's number. parts: the projections of queries, keys,
+    values and outputs, as (out, in); or the first three in one and the outputs, as (in, out).
+    heads: the key of config.json.
     """
 
     name: str
-    first: re.Pattern[str]
+    before: str
     parts: tuple[str, ...]
     heads: str
     left_out: tuple[str, ...]
 
+    def matched(self, tensor: str) -> re.Match[str] | None:
+        """Match the name of a tensor that each layer has: what stands before, and its number."""
+        return re.fullmatch(
+            rf"({self.before})(\d{{1,4}})\.{re.escape(self.parts[0])}\.weight", tensor
+        )
+
 
 _LAYOUTS = (
     _Layout(
-        name="GPT-2",
-        first=re.compile(r"^((?:transformer\.)?h\.)(\d{1,4})\.attn\.c_attn\.weight$"),
-        parts=("attn.c_attn", "attn.c_proj"),
-        heads="n_head",
-        left_out=(_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
+        "GPT-2",
+        r"(?:transformer\.)?h\.",
+        ("attn.c_attn", "attn.c_proj"),
+        "n_head",
+        (_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
     ),
     _Layout(
-        name="Llama",
-        first=re.compile(r"^((?:[a-z_]+\.)*layers\.)(\d{1,4})\.self_attn\.q_proj\.weight$"),
-        parts=tuple(f"self_attn.{part}_proj" for part in "qkvo"),
-        heads="num_attention_heads",
-        left_out=(_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
+        "Llama",
+        r"(?:[a-z_]+\.)*layers\.",
+        tuple(f"self_attn.{part}_proj" for part in "qkvo"),
+        "num_attention_heads",
+        (_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
     ),
     _Layout(
-        name="BERT",
-        first=re.compile(
-            r"^((?:[a-z_]+\.)?encoder\.layer\.)(\d{1,4})\.attention\.self\.query\.weight$"
-        ),
-        parts=(
-            *(f"attention.self.{part}" for part in ("query", "key", "value")),
-            "attention.output.dense",
-        ),
-        heads="num_attention_heads",
-        left_out=(_LEARNED, _RESIDUAL + ", with their layer norms"),
+        "BERT",
+        r"(?:[a-z_]+\.)?encoder\.layer\.",
+        tuple(f"attention.{p}" for p in ("self.query", "self.key", "self.value", "output.dense")),
+        "num_attention_heads",
+        (_LEARNED, _RESIDUAL + ", with their layer norms"),
     ),
 )
 _NORMED = "the norms of queries and keys (q_norm, k_norm): logits are of normed ones"
@@ -153,8 +152,13 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
         )
     with ExitStack() as stack:
         found: dict[str, tuple[Path, Described]] = {}
+        kind: Any = "softmax"
         for file in _files(path):
             opened = stack.enter_context(array_file(file, most=_MOST_ARRAYS))
+            if opened.meta and opened.meta.get("format") == LAYER:
+                kind = opened.meta.get("kind")
+                if kind not in get_args(Kind):
+                    raise DamagedFile(f"{file}: kind {shown(kind)} of attention is not known")
             for name, one in opened.arrays.items():
                 if name in found:
                     raise DamagedFile(f"{file}: tensor {name} stands in {found[name][0]} too")
@@ -164,7 +168,7 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
             return _of_checkpoint(path, tensors, layer, heads)
         if layer is not None:
             raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
-        return _own_layer(path, tensors)
+        return _own_layer(path, tensors, kind)
 
 
 def _files(path: Path) -> list[Path]:
@@ -190,19 +194,16 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _own_layer(path: Path, tensors: _Tensors) -> Heads:
+def _own_layer(path: Path, tensors: _Tensors, kind: Any) -> Heads:
     try:
         if "theta" in tensors:
-            kind: Any = "softmax"
-            with suppress(DamagedFile):  # arrays without our metadata
-                kind = load_layer(path).kind
             theta, w = (Matrices(left=tensors(name, 3)) for name in ("theta", "w"))
             return Heads(theta=theta, w=w, kind=kind, source=str(path))
-        q, k, v, o = (tensors(name, 3) for name in ("q", "k", "v", "o"))
+        parts = [tensors(name, 3) for name in "qkvo"]
         biases = (*(tensors.maybe(name, 2) for name in ("bq", "bk", "bv")), tensors.maybe("bo"))
         scale = tensors.maybe("scale", 0)
         factor = None if scale is None else float(scale)
-        made = of_projections(q, k, v, o, biases, factor, str(path))
+        made = of_projections(parts, biases, factor, source=str(path))
     except UsageError as error:
         raise DamagedFile(f"{path}: {error}") from error
     unread = sorted(set(tensors) - {"q", "k", "v", "o", "bq", "bk", "bv", "bo", "scale"})
@@ -215,30 +216,27 @@ def _own_layer(path: Path, tensors: _Tensors) -> Heads:
 
 
 def of_projections(
-    q: Array,
-    k: Array,
-    v: Array,
-    o: Array,
-    biases: tuple[Array | None, ...] = (None,) * 4,
+    parts: Sequence[Array],
+    biases: Sequence[Array | None] = (None,) * 4,
     scale: float | None = None,
-    source: str = "",
-    left_out: Iterable[str] = (),
     notes: Iterable[str] = (),
+    **known: Any,
 ) -> Heads:
     """Make heads of projections: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
 
-    q, k, v: (m, d, r); o: (m, r, d). biases: of q, k and v (m, r), of the output (d,). scale: of
-    the logits, 1/sqrt(r) if None. Biases go through a coordinate d+1 of the tokens that is always
-    1: then d grows by one, and the last output is 0. That of k shows in no softmax and is left out.
+    parts: q, k, v (m, d, r) and o (m, r, d). biases: of q, k and v (m, r), of the output (d,).
+    scale: of the logits, 1/sqrt(r) if None. known: other fields of the heads. Biases go through a
+    coordinate d+1 of the tokens that is always 1: then d grows by one, and the last output is 0.
+    That of k shows in no softmax and is left out.
     Raises UsageError for shapes that disagree.
 
     >>> rng = np.random.default_rng(0)
-    >>> q, k, v = rng.standard_normal((3, 2, 4, 3))
-    >>> o, none = rng.standard_normal((2, 3, 4)), None
-    >>> made = of_projections(q, k, v, o, (none, none, none, np.ones(4)))
+    >>> parts = (*rng.standard_normal((3, 2, 4, 3)), rng.standard_normal((2, 3, 4)))
+    >>> made = of_projections(parts, (None, None, None, np.ones(4)))
     >>> made.d, made.notes[-1][:30]
     (5, 'biases stand in coordinate 5 o')
     """
+    q, k, v, o = parts
     m, d, r = q.shape
     if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, v.shape[2], d):
         raise UsageError(
@@ -267,10 +265,9 @@ def of_projections(
     return Heads(
         theta=Matrices(left=q * factor, right=k),
         w=Matrices(left=v, right=right),
-        source=source,
         notes=(*said, *notes),
-        left_out=tuple(left_out),
         constant=constant,
+        **known,
     )
 
 
@@ -289,20 +286,17 @@ def _with_output(v: Array, right: Array, bias: Array) -> tuple[Array, Array]:
 
 
 def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int | None) -> Heads:
-    found = [
-        (layout, match)
-        for layout in _LAYOUTS
-        for name in tensors
-        if (match := layout.first.match(name))
-    ]
-    if not found:
+    starts: dict[int, str] = {}
+    for layout in _LAYOUTS:
+        matched = filter(None, map(layout.matched, tensors))
+        if starts := {int(match[2]): match[1] for match in matched}:
+            break
+    else:
         known = ", ".join(layout.name for layout in _LAYOUTS)
         raise UsageError(
             f"{path} given: it holds neither theta and w, nor q, k, v and o, nor attention in the "
             f"layout of {known}"
         )
-    layout = found[0][0]
-    starts = {int(match[2]): match[1] for one, match in found if one is layout}
     if layer is None:
         numbers = sorted(starts)
         raise UsageError(
@@ -335,17 +329,13 @@ def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int 
     notes = [f"{groups} groups of keys and values serve {count} heads"] if count > groups else []
     notes += [f"read as float32: it is stored as {kind}" for kind in sorted(tensors.converted)]
     normed = f"{names[0].removesuffix('q_proj')}q_norm.weight" in tensors
-    q, k, v = map(by_head, parts[:3])
     return of_projections(
-        q,
-        k,
-        v,
-        parts[3].reshape(count, r, d),
-        biases=(*(None if bias is None else by_head(bias) for bias in inner), bo),
-        scale=_scale(config, r, layer),
+        (*map(by_head, parts[:3]), parts[3].reshape(count, r, d)),
+        (*(None if bias is None else by_head(bias) for bias in inner), bo),
+        _scale(config, r, layer),
+        notes,
         source=f"layer {layer} of {path}, in the layout of {layout.name}",
         left_out=(*layout.left_out, _NORMED) if normed else layout.left_out,
-        notes=notes,
     )
 
 

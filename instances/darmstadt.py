@@ -52,9 +52,9 @@ def states(family: Modular) -> TypeGuard[Lwe]:
 
 def challenge(family: Lwe, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
     """Write samples of a family that `states` takes, at least one, as the text of a challenge."""
-    rows = "\n".join(map(_vector, a.tolist()))
-    head = f"{family.n}\n{len(b)}\n{family.q}\n{plain(family.alpha)}\n"
-    return f"{head}{_vector(b.tolist())}\n[{rows}]\n"
+    first, *rows = (f"[{' '.join(map(str, row))}]" for row in (b.tolist(), *a.tolist()))
+    head = (family.n, len(b), family.q, plain(family.alpha), first)
+    return "\n".join((*map(str, head), f"[{rows[0]}", *rows[1:])) + "]\n"
 
 
 def _parse(text: str) -> Challenge:
@@ -101,7 +101,3 @@ def _numbers(text: str, what: str, count: int, q: int) -> NDArray[np.int64]:
     if (out >= q).any():
         raise ValueError(f"{what} has {int(out.max())}: values are 0 .. q - 1 = {q - 1}")
     return out
-
-
-def _vector(values: list[int]) -> str:
-    return "[" + " ".join(map(str, values)) + "]"

@@ -91,23 +91,18 @@ def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
     )
     rows = [("coherence", cosines.max(axis=1), 0.3, 0.9, below)]
     if there.any():
-        sizes = np.where(there, norms, 1.0)
-        ranks = (sizes / np.where(there, stack.singular_values[:, 0], 1.0)) ** 2
-        columns = stack.columns.max(axis=1) / sizes**2
-        lattices = np.array(
-            [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
-        )
+        lattices = [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
         ratio = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
         traces = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it"
         spread = "no column holds a constant share of the squared norm"
         far = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
         alike = "norms of one order, at most polylog d"
         rows += [  # a condition asks for small values, or where the limits are negative for large
-            ("stable rank", ranks, -2.0, -1.1, ratio),
-            ("trace", np.abs(stack.traces) / sizes, 1.5, 3.0, traces),
-            ("column", columns, 0.4 + 1 / d, 0.75, spread),
-            ("off lattice", lattices, -0.1, -0.02, far),
-            ("norm ratio", sizes / sizes[there].min(), 3.0, 30.0, alike),
+            ("stable rank", stack.stable_ranks, -2.0, -1.1, ratio),
+            ("trace", stack.traces, 1.5, 3.0, traces),
+            ("column", stack.columns, 0.4 + 1 / d, 0.75, spread),
+            ("off lattice", np.array(lattices), -0.1, -0.02, far),
+            ("norm ratio", norms / norms[there].min(), 3.0, 30.0, alike),
         ]
     found = []
     for what, values, green, yellow, asks in rows:

@@ -106,20 +106,29 @@ class Matrices:
         inner = root.transpose(0, 2, 1) @ (right.transpose(0, 2, 1) @ right) @ root
         return np.sqrt(np.maximum(np.linalg.eigvalsh(inner)[:, ::-1], 0.0))
 
+    @property
+    def stable_ranks(self) -> NDArray[np.float64]:
+        """The squares of Frobenius over spectral norms, (m,); 0 for a matrix of zeros."""
+        return _over(self.norms, self.singular_values[:, 0]) ** 2
+
     @cached_property
     def traces(self) -> NDArray[np.float64]:
-        """The traces, (m,)."""
+        """The sizes of the traces over the Frobenius norms, (m,); 0 for a matrix of zeros."""
         if self.right is None:
-            return np.asarray(np.trace(self.left, axis1=1, axis2=2), np.float64)
-        return np.einsum("mdr,mdr->m", self.left, self.right, dtype=np.float64)
+            found = np.asarray(np.trace(self.left, axis1=1, axis2=2), np.float64)
+        else:
+            found = np.einsum("mdr,mdr->m", self.left, self.right, dtype=np.float64)
+        return _over(np.abs(found), self.norms)
 
     @cached_property
     def columns(self) -> NDArray[np.float64]:
-        """The squared norms of the columns, (m, d)."""
+        """The largest share of the squared norm that one column has, (m,)."""
         if self.right is None:
-            return np.asarray((self.left**2).sum(axis=1), np.float64)
-        inner = self.left.transpose(0, 2, 1) @ self.left
-        return np.einsum("mdr,mdr->md", self.right @ inner, self.right, dtype=np.float64)
+            found = np.asarray((self.left**2).sum(axis=1), np.float64)
+        else:
+            inner = self.left.transpose(0, 2, 1) @ self.left
+            found = np.einsum("mdr,mdr->md", self.right @ inner, self.right, dtype=np.float64)
+        return _over(found.max(axis=1), self.norms**2)
 
     def entries(self, head: int) -> NDArray[np.float64]:
         """Return the entries of a matrix, or of evenly spaced rows of a large one: (rows, d)."""
@@ -195,3 +204,7 @@ class Heads:
     def layer(self) -> AttentionLayer:
         """Form the layer with its matrices of (m, d, d); raises TooLarge."""
         return AttentionLayer(theta=self.theta.dense(), w=self.w.dense(), kind=self.kind)
+
+
+def _over(values: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(values, by, out=np.zeros(len(values)), where=by > 0)

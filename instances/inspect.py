@@ -80,21 +80,15 @@ def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
         "read_as": list(heads.notes),
         "left_out": list(heads.left_out),
         **layer_facts(heads, k),
-        "linearity": linearity_facts(heads, k or _FEW),
     }
     return Inspection(facts=facts)
 
 
-def linearity_facts(heads: Heads, k: int) -> dict[str, Any] | None:
-    """Measure how far a layer is from linear attention on k tokens: see `linearity`."""
-    found = linearity(heads, k)
-    return asdict(found) if found else None
-
-
-def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
+def layer_facts(heads: Heads, k: int | None = None, sampled: bool = True) -> dict[str, Any]:
     """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
 
-    k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
+    k: the number of tokens, where it is known. The fine print is of softmax attention alone.
+    sampled: whether with the distance from linear attention, see `linearity`. [CL24]
 
     >>> from instances import AttentionLayer
     >>> made = Heads.of(AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None]))
@@ -105,12 +99,13 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
     conditions = fine_print(heads, k) if heads.kind == "softmax" else None
     failed = first_failure(conditions) if conditions else None
     near = structure(heads)
+    apart = linearity(heads, k or _FEW) if sampled else None
     by_head = {
         "theta_norm": theta.norms,
         "w_norm": w.norms,
-        "stable_rank": _ratios(theta.norms, theta.singular_values[:, 0]) ** 2,
-        "w_stable_rank": _ratios(w.norms, w.singular_values[:, 0]) ** 2,
-        "trace_ratio": _ratios(np.abs(theta.traces), theta.norms),
+        "stable_rank": theta.stable_ranks,
+        "w_stable_rank": w.stable_ranks,
+        "trace_ratio": theta.traces,
     }
     rows = zip(*(values.tolist() for values in by_head.values()), strict=True)
     return {
@@ -124,11 +119,8 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
         "structure": {**asdict(near), "parity_like": near.parity_like},
         "fine_print": None if conditions is None else [asdict(c) for c in conditions],
         "first_failure": asdict(failed) if failed else None,
+        **({"linearity": asdict(apart) if apart else None} if sampled else {}),
     }
-
-
-def _ratios(values: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(values, by, out=np.zeros(len(values)), where=by > 0)
 
 
 def _largest(cosines: NDArray[np.float64]) -> float:
@@ -186,10 +178,8 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
     if layer is None:
         return Inspection(facts=facts | {"layer": None})
     heads = Heads.of(layer)
-    facts |= layer_facts(heads, family.k)
-    if REAL_LABELS.of(family):  # of hidden sets, what is sampled would depend on the member
-        facts["linearity"] = linearity_facts(heads, family.k)
-    return Inspection(facts=facts)
+    real = REAL_LABELS.of(family)  # of hidden sets, what is sampled would depend on the member
+    return Inspection(facts=facts | layer_facts(heads, family.k, sampled=real is not None))
 
 
 def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:

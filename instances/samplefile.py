@@ -8,9 +8,8 @@ LWACL23, WSMCL24]
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from instances.disk import damage, refuse_existing, require_format, write_tensor
 from instances.errors import DamagedFile, UsageError
 from instances.modular import Modular
 from instances.spec import parse_stored, require_stored
-from instances.strict import one_line, read_text, shown
+from instances.strict import read_text, shown
 
 FORMAT = "hardness-samples/1"
 ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that are written
@@ -52,6 +51,10 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
     be the same, and the given one, which may say more, is taken.
     """
     layout = LAYOUTS.get(path.suffix)
+    if path.suffix == ".specs":
+        raise UsageError(
+            f"{path} given: lists of specs are no longer certified together: certify each spec"
+        )
     if layout is None:
         raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(LAYOUTS)}")
     found = layout(path, family)
@@ -128,36 +131,12 @@ def _text(path: Path, family: Modular | None) -> Content:
 
 
 def _table(path: Path, family: Modular | None) -> Content:
-    """Read lines of n integers and b: spaces, tabs or commas between them, or ; before b."""
+    """Read lines of n integers and b: spaces, tabs or commas between them, or ; before b.
+
+    Empty lines are skipped, and those that # begins.
+    """
     text, n = read_text(path, MOST_TEXT), _given(path, family).n
     lines, rows = [], []
-    for number, words in _lines(path, text):
-        if len(words) != n + 1:
-            raise DamagedFile(
-                f"{path}: line {number} has {len(words)} numbers: {n + 1} are wanted, "
-                f"n={n} of a and then b"
-            )
-        lines.append(number)
-        rows.append(" ".join(words))
-    if not rows:
-        raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
-    try:
-        found = np.loadtxt(StringIO("\n".join(rows)), ndmin=2, comments=None)
-    except ValueError as error:
-        raise DamagedFile(f"{path}: {_foreign(lines, rows) or one_line(error)}") from error
-    whole = (abs(found) < _EXACT) & (found == np.rint(found))
-    if not whole.all():
-        row, column = np.argwhere(~whole)[0]
-        raise DamagedFile(
-            f"{path}: line {lines[row]} has {found[row, column]}: integers are wanted, "
-            "as of A.astype(int)"
-        )
-    table = found.astype(np.int64)
-    return Content(arrays={"a": table[:, :-1], "b": table[:, -1]}, lines=lines)
-
-
-def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines into words, each with its number; skips empty ones and those that # begins."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -167,18 +146,33 @@ def _lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
                 f"{path}: line {number} has {len(b.split())} numbers after ';': samples of one "
                 "secret are wanted, one b a line"
             )
-        yield number, a.split() + b.split()
+        words = a.split() + b.split()
+        if len(words) != n + 1:
+            raise DamagedFile(
+                f"{path}: line {number} has {len(words)} numbers: {n + 1} are wanted, "
+                f"n={n} of a and then b"
+            )
+        row = list(map(_integer, words))
+        if None in row:
+            raise DamagedFile(
+                f"{path}: line {number} has {shown(words[row.index(None)])}: integers are wanted, "
+                "as of A.astype(int)"
+            )
+        lines.append(number)
+        rows.append(np.array(row, np.int64))
+    if not rows:
+        raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
+    table = np.stack(rows)
+    return Content(arrays={"a": table[:, :-1], "b": table[:, -1]}, lines=lines)
 
 
-def _foreign(lines: Sequence[int], rows: Sequence[str]) -> str | None:
-    """Name the first word that is no number."""
-    for number, row in zip(lines, rows, strict=True):
-        for word in row.split():
-            try:
-                float(word)
-            except ValueError:
-                return f"line {number} has {shown(word)}: integers are wanted"
-    return None
+def _integer(word: str) -> int | None:
+    """Read an integer, also one that is written as a float; None for another word."""
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return int(value) if abs(value) < _EXACT and value == int(value) else None
 
 
 def _columns(path: Path, family: Modular | None) -> Content:

@@ -6,6 +6,7 @@ became of all of them. [CL24]
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, cast, get_args
@@ -21,7 +22,6 @@ from instances.parameters import later
 
 Array = NDArray[np.float64]
 _BOUNDED = ("coherence", "trace", "column", "shared", "parity", "lattice")
-_STEP = 1.0  # of the lattice, in root mean squares of an entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +114,8 @@ class Nice(Dense):
         return AttentionLayer(theta=theta, w=w, kind=self.kind)
 
     def _theta(self, rng: np.random.Generator) -> Array:
-        common = unit(random_matrix(rng, self.d, self.rank))
         heads = []
-        for i in range(self.m):
-            own = unit(random_matrix(rng, self.d, self.rank))
-            head = math.sqrt(self.coherence) * common + math.sqrt(1 - self.coherence) * own
+        for i, head in enumerate(self._alike(rng, self.rank, self.coherence)):
             if self.column:
                 head = weighted_column(head, self.column)
             if self.trace:
@@ -128,18 +125,19 @@ class Nice(Dense):
         return np.stack(heads)
 
     def _w(self, rng: np.random.Generator) -> Array:
-        common = unit(random_matrix(rng, self.d, self.wrank))
-        heads = []
+        drawn = self._alike(rng, self.wrank, self.shared, -1 if self.signs != "plus" else 1)
+        heads = np.stack([math.sqrt(self.d) * unit(head) for head in drawn])
+        step = 1 / math.sqrt(self.d)  # the root mean square of an entry
+        return heads + self.lattice * (step * np.rint(heads / step) - heads)
+
+    def _alike(
+        self, rng: np.random.Generator, rank: int, cosine: float, turn: int = 1
+    ) -> Iterator[Array]:
+        """Draw m matrices of which two have a cosine, up to the sign where that turns."""
+        common = unit(random_matrix(rng, self.d, rank))
         for i in range(self.m):
-            own = unit(random_matrix(rng, self.d, self.wrank))
-            sign = -1.0 if self.signs == "alternating" and i % 2 else 1.0
-            head = math.sqrt(self.shared) * sign * common + math.sqrt(1 - self.shared) * own
-            scaled = math.sqrt(self.d) * unit(head)
-            if self.lattice:
-                step = _STEP / math.sqrt(self.d)
-                scaled += self.lattice * (step * np.rint(scaled / step) - scaled)
-            heads.append(scaled)
-        return np.stack(heads)
+            own = unit(random_matrix(rng, self.d, rank))
+            yield math.sqrt(cosine) * turn**i * common + math.sqrt(1 - cosine) * own
 
 
 def random_matrix(rng: np.random.Generator, d: int, rank: int) -> Array:

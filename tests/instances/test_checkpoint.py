@@ -64,7 +64,7 @@ def test_projections_with_biases_go_through_a_constant(rng):
     o = rng.standard_normal((M, R, D))
     bq, bk, bv = rng.standard_normal((3, M, R))
     bo = rng.standard_normal(D)
-    heads = of_projections(q, k, v, o, (bq, bk, bv, bo))
+    heads = of_projections((q, k, v, o), (bq, bk, bv, bo))
     x = rng.standard_normal((4, 5, D))
     flat = [part.transpose(1, 0, 2).reshape(D, M * R) for part in (q, k, v)]
     biases = [b.reshape(-1) for b in (bq, bk, bv)]
@@ -73,7 +73,7 @@ def test_projections_with_biases_go_through_a_constant(rng):
     assert np.abs(found[..., :D] - wanted).max() < 1e-12
     assert np.abs(found[..., D]).max() == 0
     assert f"coordinate {D + 1}" in heads.notes[-1]
-    without = of_projections(q, k, v, o, (bq, None, bv, bo))  # no softmax shows a bias of keys
+    without = of_projections((q, k, v, o), (bq, None, bv, bo))  # no softmax shows a bias of keys
     assert np.array_equal(without.theta.dense(), heads.theta.dense())
     assert "the bias of keys is left out" in heads.notes[1]
 
