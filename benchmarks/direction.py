@@ -7,7 +7,6 @@ relative risk 1/4 with probability 2/3.
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 
 from hardness.lower import certify
 from instances import parse
@@ -29,7 +28,7 @@ def rows() -> Iterator[str]:
             found = {one.quantity: one.value for one in made.claims}
             names = ("random-members", "sq-dimension-at-least", "stat-queries")
             counts = [shown(int(found.get(name, 0))) for name in names]
-            norm = math.log10(Fraction(found["operator-norm-at-most"]))
+            norm = math.log10(found["operator-norm-at-most"])
             yield f"| {m} | {d} | {norm:.1f} | {' | '.join(counts)} |"
 
 

@@ -132,14 +132,11 @@ def dimensions(n: int, m: int) -> list[str]:
     scheme = Johnson.family(family)
     bracket = best(lambda: hidden_sets.dimensions(family, [Fraction(1, 20)]), 2)
     code = best(lambda: best_code(scheme), 2)
-    sda, dimension = (
-        next(one for one in certify(family).claims if one.quantity == name)
-        for name in ("sda-all-subsets", "sq-dimension")
-    )
+    sda, dimension = map(certify(family).claim, ("sda-all-subsets", "sq-dimension"))
     return [
         f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {sda.value}.."
-        f"{sda.parameters['upper']} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
-        f"of SQ-DIM, {dimension.value}..{dimension.parameters['upper']} ({code * 1e3:.2f} ms) |"
+        f"{sda.upper} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
+        f"of SQ-DIM, {dimension.value}..{dimension.upper} ({code * 1e3:.2f} ms) |"
     ]
 
 

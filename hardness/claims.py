@@ -1,6 +1,7 @@
 """What is claimed, in words: numbers of any size, and which bounds say nothing."""
 
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
+from fractions import Fraction
 
 from instances.parameters import whole
 from instances.text import decimal, shortened
@@ -34,15 +35,14 @@ def big(value: int) -> str:
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
-def digits(value: str, up: bool = False, places: int = 6) -> str:
-    """Write a fraction p/q by its first digits, rounded down, or `up` as an upper bound.
+def digits(value: Fraction, up: bool = False, places: int = 6) -> str:
+    """Write a fraction by its first digits, rounded down, or `up` as an upper bound.
 
-    >>> digits("2/3"), digits("2/3", up=True)
+    >>> digits(Fraction(2, 3)), digits(Fraction(2, 3), up=True)
     ('0.666666', '0.666667')
     """
-    top, _, bottom = value.partition("/")
     with localcontext(Context(places, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
-        return f"{Decimal(top) / Decimal(bottom or 1):g}"
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):g}"
 
 
 def is_upper(quantity: str) -> bool:
@@ -77,7 +77,7 @@ def chance(value: str) -> str:
     return f"{top}/{big(whole(bottom))}" if slash else value
 
 
-def vacuous(quantity: str, value: int | str) -> bool:
+def vacuous(quantity: str, value: Fraction | int) -> bool:
     """Return whether a bound says nothing, by its quantity and its value, 0 or more, as in a claim.
 
     Queries and examples that are needed are vacuous up to 2, steps and features up to 1, a
@@ -87,16 +87,13 @@ def vacuous(quantity: str, value: int | str) -> bool:
 
     >>> vacuous("stat-queries", 2), vacuous("stat-queries", 3), vacuous("sq-dimension", 1)
     (True, False, False)
-    >>> vacuous("gd-noise-success", "1"), vacuous("low-degree-advantage", "5/7")
+    >>> vacuous("gd-noise-success", 1), vacuous("low-degree-advantage", Fraction(5, 7))
     (True, False)
     """
-    text = value if isinstance(value, str) else str(min(value, 10))  # of any number of digits
     if quantity.startswith("low-degree-examples"):
-        return text == "1"
+        return value == 1
     if quantity.startswith("low-degree-advantage") or quantity.endswith("-success"):
-        top, _, bottom = text.partition("/")
-        return (len(top), top) >= (len(bottom or "1"), bottom or "1")
+        return value >= 1
     if quantity.endswith("-error"):
-        return text == "0"
-    most = next((most for end, most in _NEEDED.items() if quantity.endswith(end)), -1)
-    return len(text) == 1 and int(text) <= most
+        return value == 0
+    return any(value <= most for end, most in _NEEDED.items() if quantity.endswith(end))

@@ -1,6 +1,7 @@
 """Values and tables as plain text, of one line or a few: what results print."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
@@ -61,6 +62,17 @@ def decimal(value: int) -> str:
     from flint import fmpz  # `--help` needs none
 
     return str(fmpz(value).str())
+
+
+def exact(value: Fraction | int) -> str:
+    """Write an integer or rational of any size in full.
+
+    >>> exact(Fraction(6, 4)), exact(-7)
+    ('3/2', '-7')
+    """
+    value = Fraction(value)
+    parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
+    return "/".join(map(decimal, parts))
 
 
 def shortened(value: int | str, most: int = 60) -> str:

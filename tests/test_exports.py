@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import pandas as pd
 import pytest
@@ -228,7 +229,7 @@ def test_a_loaded_certificate_is_not_checked_and_cites_no_command(tmp_path):
 
     made = h.certify("parity:d=24,m=3")
     first, second, *rest = made.claims
-    forged = replace(second, value="4800000", source="BFJKMR94}\\input{/etc/passwd}\\cite{x")
+    forged = replace(second, value=Fraction(4800000), meaning="\\input{/etc/passwd}")
     replace(made, claims=(first, forged, *rest)).save(tmp_path / "c.json")
     loaded = h.Certificate.load(tmp_path / "c.json")
     for ending in ("tex", "md", "csv"):

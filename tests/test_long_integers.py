@@ -31,7 +31,7 @@ def test_what_certify_writes_check_accepts(hardness, spec, about):
         assert max(map(len, out.split())) < 200  # nobody reads 8000 digits
     assert hardness("check", "c.json", "--json").json["accepted"]
     loaded = Certificate.load("c.json")
-    assert max(len(one.value) for one in loaded.claims) > 4300
+    assert max(one.value for one in loaded.claims) > 10**4300
     assert loaded.to_dict() == json.loads(Path("c.json").read_text())
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardness.lower.record import Claim
 from instances.export import frame
 from instances.result import Result, TableRow
-from instances.text import cut
+from instances.text import cut, exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -230,7 +230,7 @@ class Estimates(Result):
             "statistical_queries": {
                 "claims": {
                     c.quantity: {
-                        "value": c.value,
+                        "value": exact(c.value),
                         "vacuous": c.vacuous,
                         "parameters": c.parameters,
                         "source": c.source,

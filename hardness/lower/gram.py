@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -55,35 +56,33 @@ _OPEN = "tokens with z_0 = -1"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sample:
-    """Members, and points on which they are compared.
+    """Members, points on which they are compared, and what is known of them.
 
-    values: points -> numbers (M, columns), as many columns a point, of mean square `norm` less
-    `mean`, where that is known; or the packed bits of signs, uint64 (M, words), 1 where -1. ends:
-    no number is below or above them, and no member has a larger norm at a point. every: all points,
-    and how many there are, where they are equally likely. certified: (M, M). bias: what points that
-    are not quite uniform add to a correlation. shown: members are signs, and 0 where a point shows
-    none: products are divided by how many are shown. known: how `certified` is.
+    values: points -> numbers (M, columns), as many columns a point, of mean square `norm`^2 less
+    `mean`, where that is known; or the packed bits of signs, uint64 (M, words), 1 where -1.
+    largest: no member has a larger norm at a point, where norms are known less its mean and over
+    its norm. certified: (M, M), and how it is `known`. bias: what points that are not quite uniform
+    add to a correlation. shown: members are signs, and 0 where a point shows none: products are
+    divided by how many are shown.
     """
 
     spec: str
     members: tuple[Any, ...]
     draw: Draw
     values: Callable[[NDArray[Any]], NDArray[Any]]
-    ends: tuple[float, float] = (-1.0, 1.0)
     columns: int = 1
-    every: tuple[Draw, int] | None = None
-    mean: float | Array = 0.0
+    largest: float = 1.0
+    mean: float = 0.0
     norm: float | Array | None = None
     certified: Array | None = None
     known: Literal["certified", "enumerated"] = "certified"
     bias: float = 0.0
     shown: bool = False
-    where: str = "points"
+    where: str = _OPEN
 
-    @property
-    def chunk(self) -> int:
-        """How many points are looked at together."""
-        return max(64, min(_MOST, _NUMBERS // (len(self.members) * self.columns)))
+    def named(self, i: int) -> str:
+        """Name a member in a message."""
+        return f"member {i} ({str(self.members[i])[:60]})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,35 +117,29 @@ def sampled(
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
-    size = len(sample.members)
-    found = _sums(sample, sample.draw, samples, progress)
-    if not found.used:
+    size, largest = len(sample.members), sample.largest
+    sums = _sums(sample, sample.draw, samples, progress)
+    if not sums.used:
         raise UsageError(f"none of {samples} {sample.where} shows anything: raise --samples")
     # Of means of numbers in [-b, b], all within b times this at once.
-    share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / found.used)
-    largest = max(map(abs, sample.ends))
-    if not sample.shown and found.largest.max() > largest * (1 + 1e-9):
-        raise UsageError(
-            f"{_named(sample, int(found.largest.argmax()))} has the value "
-            f"{found.largest.max():g}, above the bound {largest:g}: say in the file what they are "
-            "at most, as bound = ..."
-        )
-    rounding = 4 * found.used * sample.columns * _UNIT
+    share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / sums.used)
+    off = largest**2 * (share + 4 * sums.used * sample.columns * _UNIT)  # and rounding
     if sample.shown:
-        gram = found.products / found.shown
-        radius = share * math.sqrt(found.squares * found.used) / found.shown
+        gram = sums.products / sums.shown
+        radius = share * math.sqrt(sums.squares * sums.used) / sums.shown
     elif sample.norm is not None:
         norm = np.broadcast_to(sample.norm, size)
-        gram = found.centred(sample.mean) / np.outer(norm, norm)
-        low, high = (np.abs(end - sample.mean) for end in sample.ends)
-        largest = float((np.maximum(low, high) / norm).max())
-        radius = largest**2 * (share + rounding) + sample.bias
+        gram, radius = sums.centred(sample.mean) / np.outer(norm, norm), off + sample.bias
     else:
-        means = found.products / found.used
-        off = largest**2 * (share + rounding)
+        means = sums.products / sums.used
+        if (most := sums.largest.max()) > largest * (1 + 1e-9):
+            raise UsageError(
+                f"{sample.named(int(sums.largest.argmax()))} has the value {most:g}, above the "
+                f"bound {largest:g}: say in the file what they are at most, as bound = ..."
+            )
         if (least := np.diagonal(means).min()) <= off:
             raise UsageError(
-                f"{_named(sample, int(np.diagonal(means).argmin()))} has the mean square "
+                f"{sample.named(int(np.diagonal(means).argmin()))} has the mean square "
                 f"{least:.4g}, known to within {off:.4g}, so it may be 0: raise the samples or "
                 "leave it out"
             )
@@ -157,7 +150,7 @@ def sampled(
         radius=radius,
         confidence=confidence,
         samples=samples,
-        used=found.used,
+        used=sums.used,
     )
 
 
@@ -184,79 +177,59 @@ class _Sums:
         return np.asarray(total / self.used)
 
 
-def _sums(sample: Sample, draw: Draw, count: int, progress: Progress) -> _Sums:
+def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda done: None) -> _Sums:
     """Add up the products of all pairs: of signs by their bits."""
-    size = len(sample.members)
+    size, wide = len(sample.members), sample.columns
     require_gram(size)
     out = _Sums(products=np.zeros((size, size)), alone=np.zeros(size), largest=np.zeros(size))
-    differ = np.zeros((size, size), np.int64)
-    bits = 0
-    for start in range(0, count, sample.chunk):
-        few = min(sample.chunk, count - start)
-        points = draw(start, few)
-        if len(points):
-            values, columns = sample.values(points), len(points) * sample.columns
-            if values.dtype != np.uint64 and (np.abs(values) == 1).all():
-                values = tokens.pack(values)
-            if values.dtype == np.uint64:
-                onebit.add_distances(values, columns, differ)
-                bits += columns
-                minus = np.bitwise_count(values).sum(axis=1, dtype=np.int64)
-                out.alone += columns - 2 * minus
-                np.maximum(out.largest, math.sqrt(sample.columns), out=out.largest)
-                each = np.full(len(points), sample.columns)
-            else:
-                with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-                    out.products += values @ values.T
-                out.alone += values.sum(axis=1)
-                each = np.count_nonzero(values[0].reshape(len(points), -1), axis=1)
-                if sample.norm is None and not sample.shown:
-                    np.maximum(out.largest, _largest(values, len(points)), out=out.largest)
-            out.used += len(points)
-            out.shown += int(each.sum())
-            out.squares += int((each**2).sum())
-        progress(few)
+    differ, bits = np.zeros((size, size), np.int64), 0
+    chunk = max(64, min(_MOST, _NUMBERS // (size * wide)))
+    for start in range(0, count, chunk):
+        points = draw(start, min(chunk, count - start))
+        progress(min(chunk, count - start))
+        if not len(points):
+            continue
+        values, columns = sample.values(points), len(points) * wide
+        if values.dtype != np.uint64 and (np.abs(values) == 1).all():
+            values = tokens.pack(values)
+        out.used += len(points)
+        each = np.full(len(points), wide)
+        if values.dtype == np.uint64:
+            onebit.add_distances(values, columns, differ)
+            bits += columns
+            out.alone += columns - 2 * np.bitwise_count(values).sum(axis=1, dtype=np.int64)
+            np.maximum(out.largest, math.sqrt(wide), out=out.largest)
+        else:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                out.products += values @ values.T
+            out.alone += values.sum(axis=1)
+            by_point = values.reshape(size, len(points), wide)
+            if sample.shown:
+                each = np.count_nonzero(by_point[0], axis=1)
+            elif sample.norm is None:
+                norms = np.linalg.norm(by_point, axis=2) if wide > 1 else np.abs(values)
+                np.maximum(out.largest, norms.max(axis=1), out=out.largest)
+        out.shown += int(each.sum())
+        out.squares += int((each**2).sum())
     out.products += np.triu(bits - 2 * differ) + np.triu(bits - 2 * differ, 1).T
     return out
 
 
-def _largest(values: NDArray[Any], points: int) -> Array:
-    """The largest norm of each member at a point: (M,)."""
-    if values.shape[1] == points:
-        return np.asarray(np.abs(values).max(axis=1))
-    return np.asarray(np.linalg.norm(values.reshape(len(values), points, -1), axis=2).max(axis=1))
-
-
-def enumerated(sample: Sample, most: int = _EVERY) -> Sample:
-    """Compute correlations over all points, where they can be listed and are not too many.
-
-    Norms of members are then known too.
-
-    >>> from instances import parse
-    >>> family = parse("profile:g=majority,d=5,m=3")
-    >>> enumerated(of_tables(family.factor, tuple(family.members()))).certified[0].tolist()
-    [1.0, 0.5, 0.5, 0.5]
-    """
-    draw, points = sample.every or (sample.draw, most + 1)
-    if points * sample.columns * len(sample.members) > most:
+def enumerated(sample: Sample, every: Draw, n: int, most: int = _EVERY) -> Sample:
+    """Compute correlations and norms over all 2^n points, which `every` lists, if not too many."""
+    if sample.columns * len(sample.members) << n > most:
         return sample
-    found = _sums(sample, draw, points, lambda done: None)
-    gram = found.centred(sample.mean)
+    sums = _sums(sample, every, 1 << n)
+    gram = sums.centred(sample.mean)
     norms = np.diagonal(gram)
     if wrong := [i for i, norm in enumerate(norms) if not 0 < norm < math.inf]:
         why = (
             "squares that overflow" if norms[wrong[0]] else "the norm 0: it correlates with nothing"
         )
-        raise UsageError(f"{_named(sample, wrong[0])} has {why}")
-    gram = _normalised(gram)
-    largest = float(found.largest.max())
-    return replace(
-        sample, ends=(-largest, largest), norm=np.sqrt(norms), certified=gram, known="enumerated"
-    )
-
-
-def _named(sample: Sample, i: int) -> str:
-    return f"member {i} ({str(sample.members[i])[:60]})"
+        raise UsageError(f"{sample.named(wrong[0])} has {why}")
+    norm, made = np.sqrt(norms), _normalised(gram)
+    largest = float((sums.largest.max() / norm).max())
+    return replace(sample, largest=largest, norm=norm, certified=made, known="enumerated")
 
 
 def correlations(tables: FactorTables) -> Array:
@@ -268,18 +241,21 @@ def correlations(tables: FactorTables) -> Array:
     >>> correlations(parse("profile:g=majority,d=5,m=3").factor)[0].tolist()
     [1.0, 0.5, 0.5, 0.5]
     """
-    sample = of_tables(tables, tables.listed(MOST_MEMBERS))
-    if len(sample.members) << tables.n > 4 * _EVERY:
+    sample = _of_codes(tables.family, tables.listed(MOST_MEMBERS), _every(tables))
+    if (values := len(sample.members) << tables.n) > 4 * _EVERY:
         raise TooLarge(
             f"{sample.spec[:200]}: the exact correlations of {len(sample.members)} members take "
-            f"{len(sample.members) << tables.n} values over z, at most 2^30 are computed: take "
-            "fewer members"
+            f"{values} values over z, at most 2^30 are computed: take fewer members"
         )
-    found = _sums(sample, sample.draw, 1 << tables.n, lambda done: None)
-    gram = found.centred(found.alone / found.used)
+    sums = _sums(sample, sample.draw, 1 << tables.n)
+    gram = sums.centred(sums.alone / sums.used)
     norms = np.sqrt(np.diagonal(gram).clip(0))
     scale = np.where(norms > _NONE, norms, np.inf)
     return np.asarray(gram / np.outer(scale, scale))
+
+
+def _every(tables: FactorTables) -> Draw:
+    return lambda start, count: tables.points(start, start + count)
 
 
 def _normalised(gram: Array) -> Array:
@@ -335,12 +311,10 @@ def of_family(
     if sets := SCHEME.of(family) or (PROVED_AS.of(family) or (None,))[0]:
         return replace(of_sets(sets, different(family, members, seed, own), draw), spec=family.spec)
     if (forms := LINEAR_FORMS.of(family)) and not obstacle(forms):
-        apart = different(family, members, seed, own, lambda s: representative(forms, s))
-        return _of_forms(forms, apart, draw)
-    chosen = different(family, members, seed, own)
-    if tables := FACTOR.of(family):
-        return replace(enumerated(of_tables(tables, chosen)), draw=draw)
-    return _of_codes(coded, chosen, draw)
+        return _of_forms(forms, different(family, members, seed, own, forms), draw)
+    sample = _of_codes(coded, different(family, members, seed, own), draw)
+    tables = FACTOR.of(family)
+    return enumerated(sample, _every(tables), tables.n) if tables else sample
 
 
 def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:
@@ -367,12 +341,16 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
             bits[:, -1] &= np.uint64((1 << len(z) % 64) - 1)
         return bits
 
-    shares = [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)]
-    return _tabled(
-        Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN),
-        np.where(low, -1.0, 1.0) if family.two_valued else profile,
-        shares,
-        by_overlap[counts(masks, masks)],
+    return Sample(
+        spec=family.spec,
+        members=members,
+        draw=draw,
+        values=values,
+        certified=by_overlap[counts(masks, masks)],
+        **_known(
+            np.where(low, -1.0, 1.0) if family.two_valued else profile,
+            [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)],
+        ),
     )
 
 
@@ -384,25 +362,28 @@ def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sampl
     weights = np.stack([family.weights(s) for s in members]).astype(np.float64)
     posed = pose(Proof(residues(family), {}), family, Fraction(1))
     density = posed.fact(posed.gram)
-    least, most = density.least, density.top
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
         bits = tokens.unpack(words[:, 0] ^ words[:, 1], family.d)[:, 1:] < 0
         t = (weights @ bits.T.astype(np.float64)).astype(np.int64)  # sums stay below 2^53
         return np.asarray(table[t % family.q])
 
-    bias = float(max(most - 1, 1 - least))
-    sample = Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN)
-    shares = np.full(family.q, 1 / family.q)
-    return replace(_tabled(sample, table, shares, np.eye(len(members))), bias=bias)
+    return Sample(
+        spec=family.spec,
+        members=members,
+        draw=draw,
+        values=values,
+        certified=np.eye(len(members)),
+        bias=float(max(density.top - 1, 1 - density.least)),
+        **_known(table, np.full(family.q, 1 / family.q)),
+    )
 
 
-def _tabled(sample: Sample, table: Array, shares: ArrayLike, certified: Array) -> Sample:
-    """Say what is known of members whose values are those of a table, with known shares."""
+def _known(table: Array, shares: ArrayLike) -> dict[str, Any]:
+    """What is known of members whose values are those of a table, with known shares."""
     mean = float(np.dot(shares, table))
     norm = math.sqrt(np.dot(shares, (table - mean) ** 2))
-    ends = float(table.min()), float(table.max())
-    return replace(sample, ends=ends, mean=mean, norm=norm, certified=certified)
+    return {"mean": mean, "norm": norm, "largest": float(np.abs(table - mean).max()) / norm}
 
 
 def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
@@ -412,15 +393,8 @@ def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
         clean = np.zeros(len(words), np.bool_)
         return np.stack([family.factors[family.codes(s, words, clean)] for s in members])
 
-    ends = float(family.factors.min()), float(family.factors.max())
-    sample = Sample(spec=family.spec, members=members, draw=draw, values=values, where=_OPEN)
-    return replace(sample, ends=ends)
-
-
-def of_tables(tables: FactorTables, members: tuple[Secret, ...]) -> Sample:
-    """Correlate factors on all z, one after the other."""
-    sample = _of_codes(tables.family, members, lambda start, n: tables.points(start, start + n))
-    return replace(sample, every=(sample.draw, 1 << tables.n))
+    largest = float(np.abs(family.factors).max())
+    return Sample(spec=family.spec, members=members, draw=draw, values=values, largest=largest)
 
 
 def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Draw | None) -> Sample:
@@ -438,7 +412,6 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
                 f"{family} given: labels of {dense.token_text} tokens have no bound, which the "
                 "confidence of a sampled mean needs: take tokens=boolean"
             )
-        largest = math.sqrt(dense.k) * longest * max(map(dense.reach, members))
         return Sample(
             spec=family.spec,
             members=members,
@@ -446,7 +419,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
             values=lambda x: np.stack(
                 [(dense.label(s, x) - dense.beside(s, x)).ravel() for s in members]
             ),
-            ends=(-largest, largest),
+            largest=math.sqrt(dense.k) * longest * max(map(dense.reach, members)),
             columns=dense.k * dense.d,
             where="tokens",
         )
@@ -482,20 +455,19 @@ def of_members(family: Members, seed: int = 0) -> Sample:
     Raises UsageError for a norm of 0.
     """
     stream = BitStream(key(seed, "points", family.label))
-
+    sample = Sample(
+        spec=family.label,
+        members=family.names,
+        draw=lambda start, count: tokens.boolean(stream, start, count, 1, family.n)[:, 0],
+        values=lambda words: family.evaluate(tokens.unpack(words, family.n)),
+        largest=family.bound,
+        columns=family.outputs,
+        where="points",
+    )
     return enumerated(
-        Sample(
-            spec=family.label,
-            members=family.names,
-            draw=lambda start, count: tokens.boolean(stream, start, count, 1, family.n)[:, 0],
-            values=lambda words: family.evaluate(tokens.unpack(words, family.n)),
-            ends=(-family.bound, family.bound),
-            columns=family.outputs,
-            every=(
-                lambda start, count: np.arange(start, start + count, dtype=np.uint64)[:, None],
-                1 << family.n,
-            ),
-        )
+        sample,
+        lambda start, count: np.arange(start, start + count, dtype=np.uint64)[:, None],
+        family.n,
     )
 
 
@@ -507,23 +479,23 @@ def different(
     members: int,
     seed: int,
     own: Secret | None = None,
-    alike: Callable[[Secret], Secret] | None = None,
+    forms: Modular | None = None,
 ) -> tuple[Secret, ...]:
     """Draw different secrets, `own` first; all of them where there are no more.
 
-    alike: what secrets have in common of which one is enough; how many of these there are is not
-    known, and all that many draws give are taken.
+    forms: of whose secrets one of those that are alike is enough; how many of these there are is
+    not known, and all that many draws give are taken.
     """
     rng = generator(seed, "members", family.spec)
-    of = alike or tuple
-    wanted = members if alike or family.size is None else min(members, family.size)
-    found: dict[Secret, Secret] = {of(own): own} if own else {}
-    for _ in range((_CLASS_TRIES if alike else _TRIES) * wanted):
+    alike = partial(representative, forms) if forms else tuple
+    wanted = members if forms or family.size is None else min(members, family.size)
+    found: dict[Secret, Secret] = {alike(own): own} if own else {}
+    for _ in range((_CLASS_TRIES if forms else _TRIES) * wanted):
         if len(found) >= wanted:
             break
         secret = family.draw(rng)
-        found.setdefault(of(secret), secret)
-    if len(found) < wanted and not alike:
+        found.setdefault(alike(secret), secret)
+    if len(found) < wanted and not forms:
         raise ToolkitError(
             f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
             "`draw` or `size`, or ask for fewer members"
@@ -538,7 +510,7 @@ def representative(family: Modular, secret: Secret) -> Secret:
 
     >>> from instances import parse
     >>> family = parse("lwr:n=3,q=8,p=2,secret=ternary")
-    >>> len(different(family, 50, seed=0, alike=lambda secret: representative(family, secret)))
+    >>> len(different(family, 50, seed=0, forms=family))
     13
     """
     m = modulus(family)

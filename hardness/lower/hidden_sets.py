@@ -7,16 +7,17 @@ docs/mathematics.md has the proofs.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hardness.check.kernel import Refused
+from hardness.check import kernel
 from hardness.check.kernel.averages import vstat_gamma
 from hardness.check.problems import hidden_set
 from hardness.lower.codes import best_code
 from hardness.lower.johnson import Johnson
 from hardness.lower.proof import Posed, Proof
-from hardness.lower.record import Certificate, decimal
+from hardness.lower.record import Certificate
 from hardness.lower.sda import averages, every_set
 from hardness.lower.terms import BoundParameters
 from instances.symmetric import Symmetric
+from instances.text import exact
 from instances.threshold import rational
 
 
@@ -60,7 +61,7 @@ def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
         if proof.fact(asked).most < below["enough"] - 1:
             return asked
         proof.undo(2)
-    except Refused:  # too many places for it
+    except kernel.Refused:  # too many places for it
         pass
     sets = proof.step("every-set", posed.members, overlaps, **below)
     return proof.step("vstat-sets", overlaps, sets, t=t)
@@ -76,7 +77,7 @@ def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> dict[str, list[
         ((lower, at, _),) = proof.fact(step).claims.values()
         step = proof.step("closest-pairs", members, overlaps, gamma=gamma)
         ((pairs, *_),) = proof.fact(step).claims.values()
-        ends = {"lower": lower, "upper": decimal(at["upper"])}
+        ends = {"lower": lower, "upper": kernel.read("rational", at["upper"])}
         for name, value in {"gamma": gamma, **ends, "pair_events": pairs}.items():
-            out[name].append(str(value))
+            out[name].append(exact(value))
     return out

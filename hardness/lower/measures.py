@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from hardness.kernels.walsh import transform
 from hardness.lower.gram import correlations
 from hardness.lower.johnson import Johnson
-from hardness.lower.record import text
 from hardness.measures.approximate import approximate_values
 from hardness.measures.function import (
     degree,
@@ -39,7 +38,8 @@ from instances.family import Family, Secret, require
 from instances.krawtchouk import coefficients
 from instances.result import Result, TableRow
 from instances.symmetric import Symmetric
-from instances.threshold import Rational, rational
+from instances.text import exact
+from instances.threshold import Rational, python_fraction, rational
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -163,7 +163,7 @@ def measures(
     return Measures(
         spec=family.spec,
         rows=tuple(_row(name, value, delta, family) for name, value in found.rows(delta).items()),
-        weights=tuple(map(text, found.shares)),
+        weights=tuple(map(_text, found.shares)),
         scope=SCOPE if member is None else SCOPE_MEMBER,
         member=member,
     )
@@ -313,8 +313,8 @@ def _row(name: str, value: Any, delta: Rational, family: Family) -> Measure:
     elif isinstance(value, float):
         kind, shown = "float64", repr(value)
     else:
-        shown = text(fmpq(value))
-    given = {"delta": text(delta)} if name.startswith("noise") else {}
+        shown = _text(fmpq(value))
+    given = {"delta": _text(delta)} if name.startswith("noise") else {}
     if name.endswith("approximate heads"):
         given = {"rho": str(SCHEME.need(family).rho)}
     return Measure(
@@ -326,6 +326,10 @@ def _row(name: str, value: Any, delta: Rational, family: Family) -> Measure:
         source=NOTIONS[name].source,
         reason=reason,
     )
+
+
+def _text(value: Rational) -> str:
+    return exact(python_fraction(value))
 
 
 def decimal(value: str) -> str:

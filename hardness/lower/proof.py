@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
-from hardness.lower.record import Certificate, proved
+from hardness.lower.record import Certificate, Claim
 from hardness.lower.terms import BoundParameters
 from instances.threshold import python_fraction
 
@@ -60,7 +60,15 @@ class Proof:
     def certificate(self, *wanted: int) -> Certificate:
         """Claim all that the wanted steps prove, in their order."""
         claims = [
-            proved(name, kernel.written(value), at, says, step)
+            Claim.read(
+                {
+                    "quantity": name,
+                    "value": kernel.written(value),
+                    "terms": at,
+                    "says": says,
+                    "step": step,
+                }
+            )
             for step in wanted
             for name, (value, at, says) in self.fact(step).claims.items()
         ]

@@ -8,57 +8,38 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from flint import fmpz
-
 from hardness.check import kernel
 from hardness.claims import WORD, digits, is_upper, vacuous
 from instances.arguments import located
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
-from instances.parameters import whole
 from instances.result import Result, TableRow
-from instances.text import shortened
-from instances.threshold import Rational
+from instances.text import exact, shortened
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Kind = Literal["exact", "interval"]
 _LONG = 20  # characters of a value that is shown in full
 # Parameters that are no terms of a claim: one end of its value, and what its quantity fixes.
 _BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
-
-
-_SOURCES = {
-    "pairwise-correlation": "CL24",
-    "largest-correlation": "CL24",
-    "average-correlation": "FGRVX17",
-    "operator-norm": "Del73",
-    "operator-norm-at-most": "DKS17",
-    "second-eigenvalue-at-most": "DKS17",
-    "random-members": "DKS17",
-    "sq-dimension-at-least": "BFJKMR94",
-    "second-eigenvalue": "Del73",
-    "cross-predictability": "AS20",
-    "orthogonal-members": "Regev05",
-    "sq-dimension": "BFJKMR94",
-    "sda-all-subsets": "FGRVX17",
-    "sda-pair-events": "BBHLS21",
-    "csq-queries": "BFJKMR94",
-    "stat-queries": "BFJKMR94",
-    "vstat-queries": "FGRVX17",
-    "information-floor": "information",
-    "kernel-error": "Fan49",
-    "kernel-features": "Fan49",
-    "gd-noise-steps": "AS20",
-    "gd-within-steps": "AKMSS21",
-    "gd-grid-steps": "AKMSS21",
-    "gd-batch-steps": "AKMSS21",
-    "low-degree-advantage": "Hop18",
-    "low-degree-advantage-open": "Hop18",
-    "low-degree-examples": "Hop18",
-    "low-degree-examples-open": "Hop18",
+_CLAIMED = {  # by sources: keys in docs/references.md
+    "CL24": ("pairwise-correlation", "largest-correlation"),
+    "FGRVX17": ("average-correlation", "sda-all-subsets", "vstat-queries"),
+    "Del73": ("operator-norm", "second-eigenvalue"),
+    "DKS17": ("operator-norm-at-most", "second-eigenvalue-at-most", "random-members"),
+    "BFJKMR94": ("sq-dimension", "sq-dimension-at-least", "csq-queries", "stat-queries"),
+    "AS20": ("cross-predictability", "gd-noise-steps"),
+    "Regev05": ("orthogonal-members",),
+    "BBHLS21": ("sda-pair-events",),
+    "information": ("information-floor",),
+    "Fan49": ("kernel-error", "kernel-features"),
+    "AKMSS21": ("gd-within-steps", "gd-grid-steps", "gd-batch-steps"),
+    "Hop18": (
+        *("low-degree-advantage", "low-degree-advantage-open"),
+        *("low-degree-examples", "low-degree-examples-open"),
+    ),
 }
+_SOURCES = {quantity: source for source, names in _CLAIMED.items() for quantity in names}
 
 
 class NoClaim(ToolkitError):
@@ -67,15 +48,65 @@ class NoClaim(ToolkitError):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One number that is claimed: an integer or rational as a string, and how it is known."""
+    """One number that is claimed, and the step of the proof that proves it.
+
+    terms: what it is about, numbers or "any"; `upper` is the other end of what is no exact number.
+    """
 
     quantity: str
-    value: str
-    kind: Kind
-    parameters: dict[str, str]
+    value: Fraction
+    terms: dict[str, Fraction | str]
     meaning: str
-    source: str  # key in docs/references.md
-    step: int  # of the proof, by which it is proved
+    step: int
+
+    def __post_init__(self) -> None:
+        _ = self.source  # raises KeyError for a quantity that nothing is known of
+
+    @staticmethod
+    def read(data: dict[str, Any]) -> "Claim":
+        """Read what `to_dict` wrote; raises KeyError, TypeError or ValueError for other data."""
+        return Claim(
+            quantity=data["quantity"],
+            value=_number(data["value"]),
+            terms={k: v if v == "any" else _number(v) for k, v in data["terms"].items()},
+            meaning=data["says"],
+            step=data["step"],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the claim as a certificate has it."""
+        terms = {
+            name: term if isinstance(term, str) else kernel.written(term)
+            for name, term in self.terms.items()
+        }
+        return {
+            "quantity": self.quantity,
+            "value": kernel.written(self.value),
+            "terms": terms,
+            "step": self.step,
+            "says": self.meaning,
+        }
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper end of the value: itself, of an exact one."""
+        return Fraction(self.terms.get("upper", self.value))
+
+    @property
+    def kind(self) -> Literal["exact", "interval"]:
+        """How it is known."""
+        return "exact" if self.upper == self.value else "interval"
+
+    @property
+    def source(self) -> str:
+        """The key in docs/references.md of whom it is after."""
+        other = "-steps" if "gd-" in self.quantity else "-queries"
+        return _SOURCES[self.quantity.replace("-success", other)]
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The terms as text."""
+        return {k: v if isinstance(v, str) else exact(v) for k, v in self.terms.items()}
 
     @property
     def vacuous(self) -> bool:
@@ -109,14 +140,18 @@ class Certificate(Result):
 
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
-        found = {claim.quantity: claim.value for claim in self.claims}
-        if quantity not in found:
-            raise unknown("claim", quantity, found)
-        return found[quantity]
+        return exact(self.claim(quantity).value)
 
     def integer(self, quantity: str) -> int:
         """Return the claimed value of a quantity that is an integer; raises UsageError."""
-        return whole(self.value(quantity))
+        return int(self.claim(quantity).value)
+
+    def claim(self, quantity: str) -> Claim:
+        """Return the claim about a quantity; raises UsageError for one that is not claimed."""
+        found = {claim.quantity: claim for claim in self.claims}
+        if quantity not in found:
+            raise unknown("claim", quantity, found)
+        return found[quantity]
 
     @property
     def vacuous(self) -> bool:
@@ -125,7 +160,7 @@ class Certificate(Result):
             claim.vacuous
             or claim.quantity.endswith("-correlation")
             or claim.quantity.startswith("sda-")
-            or (claim.quantity, claim.value) == ("sq-dimension", "1")
+            or (claim.quantity, claim.value) == ("sq-dimension", 1)
             for claim in self.claims
         )
 
@@ -154,10 +189,7 @@ class Certificate(Result):
         goal = data["goal"]
         return Certificate(
             spec=data["about"]["spec"],
-            claims=tuple(
-                proved(c["quantity"], c["value"], c["terms"], c["says"], c["step"])
-                for c in goal["claims"]
-            ),
+            claims=tuple(map(Claim.read, goal["claims"])),
             scope=goal["conditions"],
             evidence={name: data[name] for name in ("about", "problem", "steps")},
         )
@@ -185,24 +217,26 @@ class Certificate(Result):
         """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
         from instances.export import frame
 
-        rows = (
-            {"spec": self.spec, **vars(c), "kind": self._known(c), "vacuous": c.vacuous}
-            for c in self.claims
+        return frame(
+            [
+                {
+                    "spec": self.spec,
+                    "quantity": c.quantity,
+                    "value": exact(c.value),
+                    "kind": self._known(c),
+                    "parameters": c.parameters,
+                    "meaning": c.meaning,
+                    "source": c.source,
+                    "step": c.step,
+                    "vacuous": c.vacuous,
+                }
+                for c in self.claims
+            ]
         )
-        return frame(list(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
-        claims = [
-            {
-                "quantity": c.quantity,
-                "value": _file(c.value),
-                "terms": {name: _file(term) for name, term in c.parameters.items()},
-                "step": c.step,
-                "says": c.meaning,
-            }
-            for c in self.claims
-        ]
+        claims = [claim.to_dict() for claim in self.claims]
         goal = {"conditions": self.scope, "claims": claims}
         about, problem = self.evidence["about"], self.evidence["problem"]
         body = {"format": kernel.FORMAT, "about": about, "problem": problem, "goal": goal}
@@ -211,61 +245,20 @@ class Certificate(Result):
         return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
 
 
-def proved(quantity: str, value: str, terms: dict[str, str], says: str, step: int) -> Claim:
-    """Make a claim that a step of a proof proves, of numbers as the kernel writes them."""
-    found = decimal(value)
-    given = {name: decimal(term) for name, term in terms.items()}
-    return Claim(
-        quantity=quantity,
-        value=found,
-        kind="exact" if given.get("upper", found) == found else "interval",
-        parameters=given,
-        meaning=says,
-        source=_SOURCES[
-            quantity.replace("-success", "-steps" if "gd-" in quantity else "-queries")
-        ],
-        step=step,
-    )
+def _number(text: str) -> Fraction:
+    """Read a number as the kernel writes it, a long one in hexadecimal."""
+    top, _, bottom = text.partition("/")
+    return Fraction(int(top, 0), int(bottom or "1", 0))
 
 
-def decimal(written: str) -> str:
-    """Write a number of the kernel's in decimal digits, however long.
-
-    >>> decimal("0x10/3")
-    '16/3'
-    """
-    if "0x" not in written:
-        return written
-    return "/".join(fmpz(int(part, 0)).str() for part in written.split("/"))
+def _bracket(claim: Claim) -> str:
+    if claim.kind == "exact":
+        return _brief(claim.value, is_upper(claim.quantity))
+    return f"{_brief(claim.value, False)}..{_brief(claim.upper, True)}"
 
 
-def _file(value: str) -> str:
-    """Write a decimal number as the kernel reads it; "any", which is no number, as it is."""
-    if value == "any":
-        return value
-    top, _, bottom = value.partition("/")
-    return kernel.written(Fraction(int(fmpz(top)), int(fmpz(bottom or "1"))))
-
-
-def _bracket(found: Claim) -> str:
-    upper = found.parameters.get("upper", found.value)
-    if upper == found.value:
-        return _brief(found.value, is_upper(found.quantity))
-    return f"{_brief(found.value, False)}..{_brief(upper, True)}"
-
-
-def _brief(value: str, up: bool) -> str:
-    if "/" not in value or len(value) <= _LONG:
-        return shortened(value, _LONG)
+def _brief(value: Fraction, up: bool) -> str:
+    text = exact(value)
+    if value.denominator == 1 or len(text) <= _LONG:
+        return shortened(text, _LONG)
     return f"about {digits(value, up)}"
-
-
-def text(value: Rational) -> str:
-    """Write a rational of any size; Python's own conversion stops at 4300 digits.
-
-    >>> from flint import fmpq
-    >>> text(fmpq(6, 4))
-    '3/2'
-    """
-    top, bottom = value.p.str(), value.q.str()
-    return str(top) if bottom == "1" else f"{top}/{bottom}"

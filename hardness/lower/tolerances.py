@@ -20,7 +20,6 @@ from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
 from instances.family import Family
-from instances.parameters import fraction
 
 _FINEST = 60  # digits of a tolerance
 
@@ -85,18 +84,14 @@ class Tolerances:
 
 def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None:
     """Recompute what a certificate's bound on queries within tau is from; None for others."""
-    claim = next(one for one in certificate.claims if one.quantity == quantity)
-    given = claim.parameters
     if quantity not in ("stat-queries", "csq-queries"):
         return None
+    claim, steps = certificate.claim(quantity), certificate.evidence["steps"]
     terms = BoundParameters(
-        risk=fraction(given["risk"], "risk"), success=fraction(given["success"], "success")
+        risk=Fraction(claim.terms["risk"]), success=Fraction(claim.terms["success"])
     )
-    if "steps" not in certificate.evidence:
-        return None
-    steps = certificate.evidence["steps"]
     facts = kernel.prove(kernel.posed(certificate.evidence["problem"]), steps)
-    members, fit, ask = steps[(claim.step or 1) - 1]["from"]
+    members, fit, ask = steps[claim.step - 1]["from"]
     gram = steps[ask - 1]["from"][0]
     return _tolerances(facts[members - 1], facts[gram - 1], facts[fit - 1], terms)
 

@@ -35,24 +35,36 @@ def _plain(member: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
-    """Labels against the formula: of the real layer on some members and tokens, or of a folder.
+class LayerCheck:
+    """The real layer against the formula, on some members and tokens; 0 members: it is too large.
 
-    error: largest absolute difference, or how many labels differ; allowed: by rounding, or by the
-    noise, with the confidence. members: 0 where the layers are too large to be built.
+    error: the largest absolute difference, at the worst member; tolerance: what rounding allows.
     """
 
     members: int = 0
     tokens: int = 0
     error: float = 0.0
-    allowed: float = 0.0
-    worst: Any = ()  # the member where it is
-    open: int = 0  # stored labels with an unknown part: the others cannot differ
+    tolerance: float = 0.0
+    worst_member: list[Any]
 
     @property
     def agrees(self) -> bool:
-        """Whether they are the same but for what is allowed."""
-        return self.error <= self.allowed
+        """Whether they are the same but for rounding."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCheck:
+    """Stored labels against the formula: how many are different; allowed: as noise explains."""
+
+    examples: int
+    different: int
+    allowed: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether noise explains all differences, with the confidence."""
+        return self.different <= self.allowed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -75,8 +87,8 @@ class Verification(Result):
     disagreeing: tuple[dict[str, Any], ...] = ()  # the worst few pairs of members, in numbers
     disagreements: int = 0
     dimension: tuple[Any, ...]
-    layer: Check | None = None
-    stored: Check | None = None
+    layer: LayerCheck | None = None
+    stored: StoredCheck | None = None
     unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
 
     @property
@@ -107,7 +119,7 @@ class Verification(Result):
                 {
                     "compared": "layer with formula",
                     "largest deviation": self.layer.error,
-                    "allowed": self.layer.allowed,
+                    "allowed": self.layer.tolerance,
                     "known": f"on {self.layer.tokens} tokens of {self.layer.members} members",
                 }
             )
@@ -136,23 +148,9 @@ class Verification(Result):
                 "confidence": self.confidence,
                 "bounds_queries": False,
             },
-            "layer": layer
-            and {
-                "members": layer.members,
-                "tokens": layer.tokens,
-                "error": layer.error,
-                "tolerance": layer.allowed,
-                "worst_member": list(layer.worst),
-                "agrees": layer.agrees,
-            },
+            "layer": layer and {**vars(layer), "agrees": layer.agrees},
             "stored_unchecked": self.unchecked,
-            "stored": stored
-            and {
-                "examples": stored.tokens,
-                "different": int(stored.error),
-                "allowed": stored.allowed,
-                "agrees": stored.agrees,
-            },
+            "stored": stored and {**vars(stored), "agrees": stored.agrees},
         }
 
     def require(self) -> None:
@@ -167,13 +165,13 @@ class Verification(Result):
             )
         if self.layer and not self.layer.agrees:
             raise Refuted(
-                f"the layer of member {list(self.layer.worst)}, or what its codes say, differs "
+                f"the layer of member {self.layer.worst_member}, or what its codes say, differs "
                 f"from the label formula by {self.layer.error:.3g}, allowed is "
-                f"{self.layer.allowed:.3g}"
+                f"{self.layer.tolerance:.3g}"
             )
         if self.stored and not self.stored.agrees:
             raise Refuted(
-                f"{int(self.stored.error)} of {self.stored.tokens} stored labels are not those of "
+                f"{self.stored.different} of {self.stored.examples} stored labels are not those of "
                 f"the secret; noise explains at most {self.stored.allowed:.0f}"
             )
 
@@ -192,68 +190,57 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
+    each, checks = confidence, dict[str, Any]()
     if isinstance(source, Members):
-        return _verification(of_members(source, seed), samples, confidence, confidence, progress)
-    own = folder.hidden.secret if folder and folder.hidden else None
-    stored = _stored_tokens(folder) if folder and folder.count else None
-    samples = min(samples, folder.count) if folder and folder.count else samples
-    sample = of_family(source, members, seed, own, stored)
-    noisy = (CODED.of(source) or REAL_LABELS.need(source)).error_rate
-    # Two statements in one verdict: each gets half of what may go wrong.
-    each = 1 - (1 - confidence) / 2 if own and noisy else confidence
-    return _verification(
-        sample,
-        samples,
-        confidence,
-        each,
-        progress,
-        layer=check_layer(source, sample, samples, seed, stored),
-        stored=check_stored(folder, own, each) if folder and own else None,
-        unchecked=folder.count if folder and not own else 0,
-    )
-
-
-def _verification(
-    sample: Sample,
-    samples: int,
-    confidence: float,
-    each: float,
-    progress: Progress,
-    **checks: Any,
-) -> Verification:
-    """Sample, and compare with what is certified; each: the confidence of the sample alone."""
-    gram, certified = sampled(sample, samples, each, progress), sample.certified
-    above = np.triu_indices(len(gram.gram), k=1)
-    found: dict[str, Any] = {}
-    if certified is not None:
-        off = np.triu(np.abs(gram.gram - certified))
-        wrong = np.argwhere(off > gram.radius)
-        order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
-        pairs = tuple(
-            {
-                "first": _plain(sample.members[i]),
-                "second": _plain(sample.members[j]),
-                "certified": float(certified[i, j]),
-                "sampled": float(gram.gram[i, j]),
-            }
-            for i, j in wrong[order]
-        )
-        found = {"worst": float(off.max()), "disagreeing": pairs, "disagreements": len(wrong)}
-    largest = [
-        None if one is None else float(np.abs(one[above]).max(initial=0.0))
-        for one in (gram.gram, certified)
-    ]
+        sample = of_members(source, seed)
+    else:
+        own = folder.hidden.secret if folder and folder.hidden else None
+        stored = _stored_tokens(folder) if folder and folder.count else None
+        samples = min(samples, folder.count) if folder and folder.count else samples
+        sample = of_family(source, members, seed, own, stored)
+        if own and (CODED.of(source) or REAL_LABELS.need(source)).error_rate:
+            each = 1 - (1 - confidence) / 2  # of two statements in one verdict
+        checks = {
+            "layer": check_layer(source, sample, samples, seed, stored),
+            "stored": check_stored(folder, own, each) if folder and own else None,
+            "unchecked": folder.count if folder and not own else 0,
+        }
+    gram = sampled(sample, samples, each, progress)
     return Verification(
         spec=sample.spec,
         confidence=confidence,
         gram=gram,
         where=sample.where,
-        largest=(largest[0] or 0.0, largest[1]),
         known=sample.known,
         dimension=tuple(sample.members[i] for i in dimension(gram.gram, gram.radius)),
-        **found,
+        **_compared(gram, sample.certified),
         **checks,
     )
+
+
+def _compared(gram: SampledGram, certified: NDArray[np.float64] | None) -> dict[str, Any]:
+    """Say what is largest, and how far sampled correlations are from certified ones."""
+    apart = np.triu(np.abs(gram.gram), k=1).max()
+    if certified is None:
+        return {"largest": (float(apart), None)}
+    off = np.triu(np.abs(gram.gram - certified))
+    wrong = np.argwhere(off > gram.radius)
+    order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
+    pairs = [
+        {
+            "first": _plain(gram.members[i]),
+            "second": _plain(gram.members[j]),
+            "certified": float(certified[i, j]),
+            "sampled": float(gram.gram[i, j]),
+        }
+        for i, j in wrong[order]
+    ]
+    return {
+        "largest": (float(apart), float(np.triu(np.abs(certified), k=1).max())),
+        "worst": float(off.max()),
+        "disagreeing": tuple(pairs),
+        "disagreements": len(wrong),
+    }
 
 
 def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ...]:
@@ -295,7 +282,7 @@ def _stored_tokens(folder: Folder) -> Draw:
 
 def check_layer(
     family: Family, sample: Sample, samples: int, seed: int, stored: Draw | None = None
-) -> Check:
+) -> LayerCheck:
     """Evaluate layer and codes of the first few members on some tokens and compare the formula.
 
     No member is built of a family whose layers are large, but for hidden sets, which have few
@@ -304,7 +291,7 @@ def check_layer(
     coded, chosen = CODED.of(family), sample.members[:_LAYERS]
     hides = SCHEME.of(family) or PROVED_AS.of(family)
     if coded and hides is None and 16 * coded.layer_heads * coded.d**2 > _LAYER_BYTES:
-        return Check(worst=chosen[0])
+        return LayerCheck(worst_member=list(chosen[0]))
     dense: Any = coded or REAL_LABELS.need(family)
     cost = len(chosen) * family.layer_heads * 8 * family.d**2
     count = min(samples, max(32, min(_LAYER_TOKENS, int(_FLOPS // cost))))
@@ -321,10 +308,16 @@ def check_layer(
         allowed = max(allowed, dense.layer_tolerance(layer))
         if not off <= error:
             error, worst = float(off), secret
-    return Check(members=len(chosen), tokens=len(x), error=error, allowed=allowed, worst=worst)
+    return LayerCheck(
+        members=len(chosen),
+        tokens=len(x),
+        error=error,
+        tolerance=allowed,
+        worst_member=list(worst),
+    )
 
 
-def check_stored(folder: Folder, secret: Secret, confidence: float) -> Check:
+def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret: how many differ."""
     family = folder.family
     coded: Coded | None = CODED.of(family)
@@ -343,10 +336,5 @@ def check_stored(folder: Folder, secret: Secret, confidence: float) -> Check:
             opened += len(examples)
     rate = real.error_rate
     slack = math.sqrt(opened * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
-    return Check(
-        tokens=folder.count,
-        error=different,
-        allowed=rate * opened + slack,
-        worst=secret,
-        open=opened,
-    )
+    allowed = rate * opened + slack
+    return StoredCheck(examples=folder.count, different=different, allowed=allowed)

@@ -12,7 +12,7 @@ from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
 from instances.parameters import plain
 from instances.spec import kind_of, parse_stored
-from instances.text import shortened
+from instances.text import exact, shortened
 
 if TYPE_CHECKING:
     from hardness.check import Checked
@@ -52,8 +52,6 @@ def unsaid(claim: "Claim") -> dict[str, str]:
     >>> [unsaid(claim) for claim in certify(parse("parity:d=8,m=3")).claims]
     [{}, {}, {}, {}, {}]
     """
-    if not claim.step:
-        return claim.parameters
     return {
         name: value
         for name, value in claim.parameters.items()
@@ -81,10 +79,10 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
     """Say that gamma is below the average of all members, where SDA is 0 for that; else empty."""
-    if not claim.quantity.startswith("sda-") or claim.value != "0":
+    if not claim.quantity.startswith("sda-") or claim.value:
         return ""
-    gamma, average = claim.parameters["gamma"], certificate.value("average-correlation")
-    if Fraction(average) <= Fraction(gamma):
+    gamma, average = claim.terms["gamma"], certificate.claim("average-correlation").value
+    if average <= Fraction(gamma):
         return ""
     return (
         f"0 since gamma = {gamma} is below the average correlation of all members, "
@@ -142,17 +140,17 @@ def shown_value(claim: "Claim") -> str:
     """
     if claim.vacuous:
         return WORD
-    upper = claim.parameters.get("upper", claim.value)
-    if upper != claim.value:
-        return f"{_shown(claim.value, False)}..{_shown(upper, True)}"
+    if claim.upper != claim.value:
+        return f"{_shown(claim.value, False)}..{_shown(claim.upper, True)}"
     return _shown(claim.value, is_upper(claim.quantity))
 
 
-def _shown(value: str, up: bool) -> str:
+def _shown(value: Fraction, up: bool) -> str:
     """A short number as it is, a long one by its first digits, rounded up or down."""
-    top, slash, bottom = value.partition("/")
-    if not slash or len(value) <= _LONG:
-        return shortened(value)
+    text = exact(value)
+    top, slash, bottom = text.partition("/")
+    if not slash or len(text) <= _LONG:
+        return shortened(text)
     return f"about {digits(value, up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
 
 
@@ -193,13 +191,13 @@ def verification_words(found: "Verification") -> str:
     if layer:
         lines += [
             f"layer         {layer.members} members on {layer.tokens} tokens: differs from the "
-            f"formula by {layer.error:.2g}, allowed {layer.allowed:.2g}"
+            f"formula by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
             if layer.members
             else "layer         not checked: it has too many heads to be built"
         ]
     if found.stored:
         lines += [
-            f"stored        {found.stored.error:.0f} of {found.stored.tokens} labels differ from "
+            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
             f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
         ]
     elif found.unchecked:

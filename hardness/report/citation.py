@@ -9,8 +9,7 @@ from typing import Any
 
 from hardness import YEAR, __version__
 from hardness.check import Checked, check
-from hardness.claims import vacuous
-from hardness.lower.record import Certificate
+from hardness.lower.record import Certificate, Claim
 from hardness.report.sources import SOURCES
 from instances.errors import DamagedFile, Refuted, ToolkitError
 from instances.strict import CERTIFICATE, loads, one_line, read_bytes
@@ -71,19 +70,21 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     The spec stands in full: a paper outlives defaults. Vacuous claims are left out, and so are
     correlations and SDA, from which the others follow, where others are left.
     """
-    claims = _claims(data) or [{}] * len(checked.statements)
+    claims = Certificate.read(data).claims if "goal" in data else ()
     given = f"given {checked.assumed}" if checked.assumed else ""  # said once, of all statements
     found = [one.removeprefix(f"{given}: ") for one in checked.statements]
-    told = list(zip(claims, found, strict=True))
-    told = [(c, s) for c, s in told if not (c and vacuous(c["quantity"], c["value"]))]
+    told = list(zip(claims or [None] * len(found), found, strict=True))
+    told = [(c, s) for c, s in told if not (c and c.vacuous)]
     if not told:
         raise ToolkitError("every bound in it is vacuous: there is nothing to cite")
-    names = {c.get("quantity", "") for c, _ in told}
-    if "stat-queries" in names:  # of every kind, so correlational ones as well
-        told = [(c, s) for c, s in told if c.get("quantity") != "csq-queries"]
-    told = [(c, s) for c, s in told if not _NOT_BOUNDS.match(c.get("quantity", ""))] or told
+    if any(_quantity(c) == "stat-queries" for c, _ in told):  # of every kind
+        told = [(c, s) for c, s in told if _quantity(c) != "csq-queries"]
+    told = [(c, s) for c, s in told if not _NOT_BOUNDS.match(_quantity(c))] or told
     key = f"hardness_{digest[:10]}"
-    sources, every = (_sources(some) for some in ([c for c, _ in told], claims))
+    sources, every = (
+        [key for key in dict.fromkeys(c.source for c in some if c) if key in SOURCES]
+        for some in ([c for c, _ in told], claims)
+    )
     after = f", after {' and '.join(sources)}" if sources else ""
     spec = re.sub(r"(sha256=\w{10})\w*", r"\1", checked.spec)  # the entry has the whole
     head, statements = _joined(told)
@@ -100,20 +101,12 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     return Citation(sentence=sentence, bibtex="\n\n".join([own, *(SOURCES[k] for k in every)]))
 
 
-def _claims(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """The claims of a certificate; none of a transcript."""
-    if "goal" not in data:
-        return list(data.get("claims", ()))
-    return [vars(claim) for claim in Certificate.read(data).claims]
+def _quantity(claim: Claim | None) -> str:
+    """What is claimed; empty of a transcript, which claims nothing."""
+    return claim.quantity if claim else ""
 
 
-def _sources(claims: Sequence[dict[str, Any]]) -> list[str]:
-    """List what claims are after; a table of them in LaTeX cites all."""
-    named = (key for c in claims for key in str(c.get("source", "")).split(", "))
-    return [key for key in dict.fromkeys(named) if key in SOURCES]
-
-
-def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:
+def _joined(told: Sequence[tuple[Claim | None, str]]) -> tuple[str, str]:
     """Join statements: what all begin with apart, and a goal that several share once."""
     found = [s for _, s in told]
     head = found[0].partition(": ")[0]
@@ -122,7 +115,7 @@ def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:
         found = [s.removeprefix(f"{head}: ") for s in found]
     goals: dict[str, list[str]] = {}
     for (c, _), statement in zip(told, found, strict=True):
-        if c.get("quantity") == "sq-dimension":  # its reason stands in the file
+        if _quantity(c) == "sq-dimension":  # its reason stands in the file
             statement = re.split(r"[;:] ", statement)[0]
         statement = re.sub(r", as (one|each) .*", "", statement)  # nor why, which stands there too
         what, needed, goal = statement.partition(_GOAL)

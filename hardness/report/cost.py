@@ -1,6 +1,7 @@
 """What an instance costs to break, in words."""
 
 import textwrap
+from fractions import Fraction
 from typing import Any
 
 from hardness.claims import WORD
@@ -13,6 +14,7 @@ from hardness.report.text import table
 from hardness.runs.names import brief_spec
 from instances.result import TableRow
 from instances.spec import parse_stored
+from instances.text import exact
 
 _WIDTH = 80
 MEANING = (
@@ -146,9 +148,9 @@ def _queries(found: Estimates) -> str:
     )
 
 
-def _brief(value: object) -> str:
+def _brief(value: Fraction | str) -> str:
     """Write a long integer as a power of ten, about; what else there is as it is."""
-    text = str(value)
+    text = value if isinstance(value, str) else exact(value)
     return f"about 10^{len(text) - 1}" if text.isdigit() and len(text) >= 20 else text
 
 

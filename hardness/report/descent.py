@@ -15,7 +15,7 @@ def descent_words(study: DescentStudy) -> str:
             str(p.steps),
             f"{p.right}/{p.runs}",
             f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
-            WORD if vacuous(_SUCCESS, str(p.bound)) else digits(str(p.bound), up=True, places=4),
+            WORD if vacuous(_SUCCESS, p.bound) else digits(p.bound, up=True, places=4),
             "BEATEN" if p.beaten else "holds",
         ]
         for p in study.points

@@ -1,6 +1,5 @@
 """What the truth tables of listed functions show that its author may not have meant."""
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ _ZERO_ONE = (
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
     several = len(certificate.evidence.get("about", {}).get("names", ())) > 1
-    if several and Fraction(certificate.value("average-correlation")) == 1:
+    if several and certificate.claim("average-correlation").value == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "
             "use the loop's variable?"

@@ -4,7 +4,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hardness.check import kernel
-from hardness.lower.record import decimal
 from hardness.report.certificate import claim_line
 from hardness.report.text import wrap
 from hardness.runs.names import brief_spec
@@ -64,4 +63,5 @@ def _shown(value: Any) -> str:
         return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
     if isinstance(value, str) and " " in value:
         return value if len(value) <= _LONG else f"{value[:_LONG]}..."
-    return "/".join(shortened(part, _LONG) for part in decimal(str(value)).split("/"))
+    parts = (int(v, 0) if v.startswith("0x") else v for v in str(value).split("/"))
+    return "/".join(shortened(part, _LONG) for part in parts)

@@ -8,7 +8,6 @@ from typing import Any
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
-from instances.parameters import whole
 from instances.spec import parse_stored
 from instances.strict import shown
 
@@ -104,7 +103,7 @@ def claims(one: Certificate, quantity: str) -> bool:
     return any(claim.quantity in (quantity, _success(quantity)) for claim in one.claims)
 
 
-def success(one: Certificate, quantity: str) -> str | None:
+def success(one: Certificate, quantity: str) -> Fraction | None:
     """The success above which no number of queries is enough; None where that is not claimed."""
     found = {claim.quantity: claim.value for claim in one.claims}
     return None if quantity in found else found.get(_success(quantity))
@@ -123,9 +122,7 @@ def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
     most = success(one, quantity)
     if most is None:
         return one.integer(quantity)
-    top, _, bottom = most.partition("/")
-    guessed = whole(top) * wanted.denominator >= wanted.numerator * whole(bottom or "1")
-    return 0 if guessed else None
+    return 0 if most >= wanted else None
 
 
 def _success(quantity: str) -> str:

@@ -7,15 +7,14 @@ choice of the cheap ones, and a line through them would be too flat. Laws: hardn
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import fmpq
 from msgspec import to_builtins
 
 from hardness.claims import vacuous
-from hardness.lower.record import text
 from hardness.runs.cells import COSTS, Cost
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, Growth, growth
 from hardness.runs.ranges import Value
@@ -24,6 +23,7 @@ from instances.capabilities import CHARACTERS
 from instances.parameters import plain
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
+from instances.text import exact
 
 if TYPE_CHECKING:
     from hardness.runs.comparison import Comparison
@@ -213,7 +213,7 @@ def _certified(comparison: "Comparison", quantity: str) -> Certified:
             Step(
                 start=a,
                 end=b,
-                factor=text(fmpq(n, m)),
+                factor=exact(Fraction(n, m)),
                 slope=(math.log(n) - math.log(m)) / (math.log(b) - math.log(a)),
             )
             for a, b, m, n in zip(values, values[1:], found, found[1:], strict=False)

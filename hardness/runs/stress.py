@@ -46,6 +46,7 @@ from instances.result import Result, TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
 from instances.strict import one_line, read_json, shown
+from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -555,6 +556,7 @@ def of_certificate(spec: str, made: Certificate, why: str) -> Certified:
     """Take what is certified of a rung from its certificate for TERMS."""
     asked = query_bound([made]) or None
     queries = number(made, asked, TERMS.success) if asked else None
+    most = success(made, asked) if asked else None
     return Certified(
         spec=spec,
         evidence="exact",
@@ -562,7 +564,7 @@ def of_certificate(spec: str, made: Certificate, why: str) -> Certified:
         asked=asked,
         queries=queries,
         floor=made.integer("information-floor") if claims(made, "information-floor") else None,
-        success=success(made, asked) if asked and queries is None else None,
+        success=exact(most) if most and queries is None else None,
     )
 
 

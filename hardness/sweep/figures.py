@@ -15,10 +15,10 @@ from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
 from hardness.runs.tally import tally
 from hardness.sweep.store import merge, read, reopen
+from instances.text import exact
 
 PHASE = "phase"
 _HOW = ("oracle", "tau", "sha256")  # of details: what else a run depends on
-_SHOWN = ("value", "kind", "parameters", "source")  # of a claim
 
 
 def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> FigureRow:
@@ -54,7 +54,15 @@ def _claims(certificate: dict[str, Any]) -> dict[str, dict[str, Any]]:
         found = Certificate.read(certificate).claims
     except (LookupError, TypeError, ValueError, AttributeError):
         return {}
-    return {one.quantity: {name: getattr(one, name) for name in _SHOWN} for one in found}
+    return {
+        one.quantity: {
+            "value": exact(one.value),
+            "kind": one.kind,
+            "parameters": one.parameters,
+            "source": one.source,
+        }
+        for one in found
+    }
 
 
 def _budget(run: Run) -> tuple[tuple[str, Any], ...]:

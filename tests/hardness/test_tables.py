@@ -33,8 +33,8 @@ def test_verification_by_tables_agrees_and_looks_at_the_layer():
 
 
 def test_correlations_that_are_not_the_certified_ones_are_refused(monkeypatch):
-    right = gram.enumerated
-    monkeypatch.setattr(gram, "enumerated", lambda s: replace(right(s), certified=np.eye(10)))
+    right, wrong = gram.enumerated, np.eye(10)
+    monkeypatch.setattr(gram, "enumerated", lambda *of: replace(right(*of), certified=wrong))
     with pytest.raises(Refuted, match="correlations are not the certified ones"):
         verify(tabled("majority"), 10, 20_000).require()
 

@@ -168,6 +168,6 @@ def test_stored_labels_of_another_set_are_refused(tmp_path, monkeypatch, noise):
     folder = write_folder(tmp_path / "bad", instance, 4000)
     monkeypatch.undo()
     found = verify(folder.family, 5, 4000, folder=folder)
-    assert found.stored.error > found.stored.allowed
+    assert found.stored.different > found.stored.allowed
     with pytest.raises(Refuted, match="stored labels"):
         found.require()

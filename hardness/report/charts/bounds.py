@@ -343,7 +343,7 @@ def draw_queries(data: Data) -> Data:
     notes = [from_there or "vacuous at every tau"]
     if "none" in data["queries"]:
         least = data["tau"][data["queries"].index("none")]
-        from_here = digits(least, up=True, places=2)
+        from_here = digits(Fraction(least), up=True, places=2)
         notes.append(f"no number of queries is enough from tau = {from_here} on")
     chart = panel(
         [Trace(x=tau, y=height, marks=("point",))],

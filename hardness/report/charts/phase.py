@@ -178,9 +178,10 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
 def certified_queries(data: Data, i: int, j: int) -> str | None:
     """Return the certified number at row i and column j; None where there is none, or vacuous."""
     found = data["certified"][i][j]
-    if found is None or found["queries"] is None or vacuous(data["quantity"], found["queries"]):
+    queries = found and found["queries"]
+    if queries is None or vacuous(data["quantity"], whole(queries)):
         return None
-    return str(found["queries"])
+    return str(queries)
 
 
 def _none_enough(data: Data, i: int, j: int) -> bool:

@@ -8,11 +8,11 @@ from hardness.report.cost import beside_words
 from hardness.report.members import origin_notes
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Cell, Claimed, Table
-from hardness.report.text import big, bound
+from hardness.report.text import bound
 from hardness.runs.certified import claims, number
 from hardness.runs.table import lines
-from instances.parameters import whole
 from instances.spec import parse_stored
+from instances.text import exact
 
 MOST = 12  # cards of a report
 _LONG = 80  # characters of a condition
@@ -105,16 +105,16 @@ def certified_spec(one: Certificate) -> str:
     """The spec that was certified, which a certificate of tables names as their origin."""
     if not one.spec.startswith("factors:"):
         return one.spec
-    return str(one.evidence.get("about", one.evidence)["origin"]["path"])
+    return str(one.evidence["about"]["origin"]["path"])
 
 
 def _meaning(claim: Claim) -> str:
     """Add the conditions of a claim to what it means, and which end of a bracket is certified."""
     given = [f"{k} {_cut(v)}" for k, v in unsaid(claim).items() if k != "upper"]
-    upper = claim.parameters.get("upper", claim.value)
-    if upper != claim.value:
+    if claim.upper != claim.value:
         certified = ", which is what is certified" if claim.quantity in _FROM_BELOW else ""
-        given.append(f"value {_cut(claim.value)}{certified}; upper {_cut(upper)}")
+        low, high = (_cut(exact(end)) for end in (claim.value, claim.upper))
+        given.append(f"value {low}{certified}; upper {high}")
     return f"{claim.meaning} ({', '.join(given)})" if given else claim.meaning
 
 
@@ -125,7 +125,7 @@ def _cut(value: str) -> str:
 def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     """Say what the bounds are about, in the words of the claims themselves."""
     found = [
-        f"{claim.quantity}{_says(claim)}: {claim.meaning}."
+        f"{claim.quantity}: {claim.meaning}."
         for claim in one.claims
         if claim.quantity.replace("-success", "-queries") in _QUERIES
         and claim.quantity != "vstat-queries"
@@ -134,16 +134,13 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     silent = [claim.quantity for claim in one.claims if claim.vacuous]
     if silent:
         found.append(f"Vacuous here, saying nothing: {' and '.join(silent)}.")
-    proof, again = "the evidence", "derives them again from it, by a second way"
-    if one.claims[0].step:
-        proof, again = "the proof", "checks each step of it"
     kinds = {claim.kind for claim in one.claims}
     inside = "; where a claim is an interval, the true number lies in it"
     found.append(
-        f"Every number follows from {proof} in the certificate by exact arithmetic"
+        "Every number follows from the proof in the certificate by exact arithmetic"
         f"{inside if 'interval' in kinds else ''}."
     )
-    found.append(f"The command hardness check {again}.")
+    found.append("The command hardness check checks each step of it.")
     if terms.tau:
         found.append(
             f"Terms: tolerance {terms.tau}, relative risk {terms.risk}, success probability "
@@ -154,15 +151,6 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
         "let a learner end with fewer queries."
     )
     return [*found, one.scope]
-
-
-def _says(claim: Claim) -> str:
-    """Say the number of a claim whose meaning lacks it."""
-    if claim.step:
-        return ""
-    if claim.quantity in _QUERIES:
-        return f" is at least {big(whole(claim.value))}"
-    return f" is {claim.value}"
 
 
 def _not_means(one: Certificate) -> list[str]:

@@ -25,6 +25,7 @@ from hardness.runs.table import Slice, fixed_words, split_choice, table
 from hardness.upper import LEARNERS
 from instances.errors import UsageError
 from instances.parameters import plain
+from instances.text import exact
 
 _NAMED = 6  # learners in a sentence
 _FAMILIES = 3  # of which it is said who got furthest
@@ -192,7 +193,7 @@ def _bound(material: Material) -> list[str]:
 
 def _none_enough(spec: str, terms: BoundParameters, one: Certificate, quantity: str) -> str:
     """Say of a certificate that no number of queries is enough."""
-    said = NONE_ENOUGH[quantity].format(terms.tau, chance(success(one, quantity) or ""))
+    said = NONE_ENOUGH[quantity].format(terms.tau, chance(exact(success(one, quantity) or 0)))
     return (
         f"Certified, for {brief_spec(spec)}: {said} at relative risk {terms.risk} over the "
         f"members, when answers may be any within {terms.tau}."

@@ -96,7 +96,7 @@ def test_numbers_are_those_of_certificates_and_stand_where_they_bind():
         if parse(spec).hardness.evidence != "exact":
             assert all(cell["bound"] is None for cell in line["cells"].values())
             continue
-        claims = {one.quantity: one.value for one in certify(parse(spec)).claims}
+        claims = {one.quantity: str(one.value) for one in certify(parse(spec)).claims}
         for name, cell in line["cells"].items():
             found = cell["bound"]
             if name == "statistical queries":
