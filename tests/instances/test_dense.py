@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from instances import UsageError, parse
-from instances.families.nice import Nice
 
 SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"
 
@@ -38,8 +37,6 @@ def test_labels_means_and_sizes_are_as_stated(spec):
         assert (function(secret, examples.x) == instance.layer()(examples.x)).all()
     stored = sum(tensor.nbytes for tensor in examples.tensors.values())
     assert family.bytes_per_example * 40 == stored
-    restored = family.restore(dict(examples.tensors), 40)
-    assert (restored.x == examples.x).all()
 
 
 def test_every_head_is_drawn_from_the_secret():
@@ -89,26 +86,3 @@ def test_tensors_that_no_examples_have_are_refused(spec, name, change, said):
     family, tensors = spoilt(spec, name, change)
     with pytest.raises(ValueError, match=said):
         family.restore(tensors, 20)
-
-
-def test_codes_alone_tell_examples_apart():
-    instance = parse(PARITY).instance(0)
-    good = instance.examples(0, 200)
-    opened = int(np.flatnonzero(instance.family.open(good.words))[0])
-    codes = good.codes.copy()
-    codes[opened] ^= 1
-    other = type(good)(family=good.family, words=good.words, codes=codes)
-    assert good.agrees(instance.examples(0, 200))
-    assert not good.agrees(other)
-
-
-def built(seed=0, **dials):
-    return Nice(**{"m": 3, "k": 2, "d": 8} | dials).build(np.random.default_rng(seed))
-
-
-def test_the_way_to_a_parity_is_a_straight_line():
-    start, half, end = (built(parity=p) for p in (0.0, 0.5, 1.0))
-    np.testing.assert_allclose(half.theta, (start.theta + end.theta) / 2, atol=1e-12)
-    np.testing.assert_allclose(half.w, (start.w + end.w) / 2, atol=1e-12)
-    signs = {np.sign(built(seed, parity=1.0).w.sum()) for seed in range(12)}
-    assert signs == {-1.0, 1.0}

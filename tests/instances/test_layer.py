@@ -7,28 +7,33 @@ from scipy.special import softmax
 from instances import AttentionLayer, UsageError
 from instances import layer as layer_module
 
-
-def naive(layer, x):
-    """One example, one head, one row at a time."""
-    out = np.zeros_like(x, dtype=float)
-    for n, tokens in enumerate(x.astype(float)):
-        for theta, w in zip(layer.theta, layer.w, strict=True):
-            for row in range(len(tokens)):
-                logits = np.array([tokens[row] @ theta @ other for other in tokens])
-                weights = softmax(logits) if layer.kind == "softmax" else logits
-                out[n, row] += sum(p * (t @ w) for p, t in zip(weights, tokens, strict=True))
-    return out
+WEIGHTS = {
+    "softmax": softmax,
+    "linear": lambda logits: logits,
+    "hardmax": lambda logits: (logits == logits.max()) / (logits == logits.max()).sum(),
+    **{f"power{p}": lambda logits, p=p: logits**p / (logits**p).sum() for p in (2, 4, 8)},
+}
 
 
-@pytest.mark.parametrize("kind", ["softmax", "linear"])
+@pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize(("m", "k", "d"), [(1, 1, 1), (1, 2, 3), (3, 4, 5), (2, 5, 2)])
 def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
+    """One example, one head, one row at a time."""
     rng = np.random.default_rng(0)
     layer = AttentionLayer(
         theta=rng.normal(size=(m, d, d)), w=rng.normal(size=(m, d, d)), kind=kind
     )
-    x = rng.normal(size=(7, k, d))
-    np.testing.assert_allclose(layer(x), naive(layer, x), atol=1e-12)
+    x, out = rng.normal(size=(7, k, d)), np.zeros((7, k, d))
+    for n, row in np.ndindex(7, k):
+        for theta, w in zip(layer.theta, layer.w, strict=True):
+            out[n, row] += WEIGHTS[kind](x[n, row] @ theta @ x[n].T) @ x[n] @ w
+    np.testing.assert_allclose(layer(x), out, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WEIGHTS if kind != "linear"])
+def test_equal_logits_share_the_weight(kind):
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None], kind=kind)
+    assert layer(np.array([[[1.0, 2.0], [3.0, 4.0]]])).tolist() == [[[2.0, 3.0], [2.0, 3.0]]]
 
 
 def test_batches_do_not_change_the_result(monkeypatch):

@@ -1,11 +1,11 @@
-"""Linear attention as a cubic map, its power, and the families `linear` and `dial`."""
+"""Linear attention as a cubic map, and its power."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from instances import AttentionLayer, parse
+from instances import AttentionLayer
 from instances.cubic import coefficients, evaluate, power, reach
 
 
@@ -75,19 +75,3 @@ def test_rows_stay_within_reach():
     grams = np.linalg.norm(x @ x.transpose(0, 2, 1), axis=(1, 2))
     share = rows / (np.linalg.norm(x, axis=2) * grams[:, None])
     assert 0.3 * reach(cubic) < share.max() <= reach(cubic)
-
-
-def test_a_dial_is_a_nice_layer_of_that_norm():
-    layer = parse("dial:tau=0.3,m=2,k=2,d=8").instance(0).layer()
-    assert np.linalg.norm(layer.theta, axis=(1, 2)) == pytest.approx([0.3, 0.3])
-    assert np.linalg.norm(layer.w, axis=(1, 2)) == pytest.approx([8**0.5] * 2)
-    assert layer.kind == "softmax"
-
-
-def test_linear_layers_are_linear():
-    family = parse("linear:m=4,k=3,d=6,scale=2")
-    layer = family.instance(0).layer()
-    assert layer.kind == family.kind == "linear"
-    assert np.linalg.norm(layer.theta, axis=(1, 2)) == pytest.approx([2.0] * 4)
-    x = np.random.default_rng(0).standard_normal((4, 3, 6))
-    assert np.allclose(layer(2 * x), 8 * layer(x))

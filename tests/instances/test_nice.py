@@ -1,10 +1,11 @@
-import json
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from instances import DamagedFile, UsageError, files, parse, write_folder
+from instances import UsageError, parse
 from instances.dense import _BLOCK
+from instances.families.nice import Nice
 
 
 def cosine(a, b):
@@ -15,10 +16,35 @@ def layer(spec, seed=0):
     return parse(spec).instance(seed).layer()
 
 
-def test_norms_are_as_stated():
-    found = layer("nice:m=3,k=2,d=16,scale=1.5")
-    np.testing.assert_allclose([np.linalg.norm(t) for t in found.theta], 1.5)
-    np.testing.assert_allclose([np.linalg.norm(w) for w in found.w], 4.0)
+@pytest.mark.parametrize(
+    ("spec", "norm"),
+    [
+        ("nice:m=3,k=2,d=16,scale=1.5", 1.5),
+        ("dial:tau=0.3,m=3,k=2,d=16", 0.3),
+        ("linear:m=3,k=2,d=16,scale=2", 2),
+    ],
+)
+def test_norms_and_attention_are_as_stated(spec, norm):
+    family, found = parse(spec), layer(spec)
+    assert np.linalg.norm(found.theta, axis=(1, 2)) == pytest.approx([norm] * 3)
+    assert np.linalg.norm(found.w, axis=(1, 2)) == pytest.approx([4.0] * 3)
+    assert found.kind == getattr(family, "kind", "softmax")
+    assert (found.kind == "linear") == spec.startswith("linear")
+
+
+def test_the_way_to_a_parity_is_a_straight_line_to_one():
+    start, half, end = (
+        Nice(m=3, k=2, d=9, parity=p).build(np.random.default_rng(4)) for p in (0.0, 0.5, 1.0)
+    )
+    np.testing.assert_allclose(half.theta, (start.theta + end.theta) / 2, atol=1e-12)
+    np.testing.assert_allclose(half.w, (start.w + end.w) / 2, atol=1e-12)
+    x = np.random.default_rng(0).choice([-1, 1], (4000, 2, 9))
+    x[:, 1, 0] = -x[:, 0, 0]
+    factor, z = end(x)[:, 0, 0] * x[:, 0, 0], x[:, 0] * x[:, 1]
+    products = [np.mean(factor * z[:, s].prod(axis=1)) for s in combinations(range(1, 9), 3)]
+    assert max(map(abs, products)) == pytest.approx(1.0)
+    ends = [Nice(m=3, k=2, d=9, parity=1.0).build(np.random.default_rng(s)) for s in range(12)]
+    assert {np.sign(one.w.sum()) for one in ends} == {-1.0, 1.0}
 
 
 def test_every_dial_moves_what_it_says():
@@ -40,45 +66,16 @@ def test_every_dial_moves_what_it_says():
     assert cosine(one, two) == pytest.approx(0.5, abs=0.05)
 
 
-def test_the_last_point_of_the_way_to_a_parity_is_one():
-    instance = parse("nice:m=3,k=2,d=9,parity=1").instance(4)
-    examples = instance.examples(0, 4000)
-    z = examples.x[:, 0] * examples.x[:, 1]
-    rows = z[:, 0] == -1
-    factor = examples.y[rows, 0, 0] * examples.x[rows, 0, 0]
-    np.testing.assert_allclose(np.abs(factor), 1.0, atol=1e-9)
-    products = [
-        np.mean(factor * z[rows, a] * z[rows, b] * z[rows, c])
-        for a in range(1, 9)
-        for b in range(a + 1, 9)
-        for c in range(b + 1, 9)
-    ]
-    assert max(map(abs, products)) == pytest.approx(1.0)
-
-
-def test_labels_are_the_layer_and_the_same_bits_for_any_cut():
-    instance = parse("nice:m=2,k=3,d=5,tokens=gaussian").instance(1)
+def test_examples_across_blocks_are_the_layer_plus_noise_however_they_are_cut():
+    instance = parse("nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5").instance(1)
     whole = instance.examples(_BLOCK - 30, 60)
-    np.testing.assert_allclose(whole.y, instance.layer()(whole.x), rtol=1e-12, atol=1e-12)
     for start, count in ((_BLOCK - 30, 7), (_BLOCK - 3, 20), (_BLOCK + 29, 1)):
-        part = instance.examples(start, count)
-        first = start - _BLOCK + 30
+        part, first = instance.examples(start, count), start - _BLOCK + 30
         assert (part.y == whole.y[first : first + count]).all()
-        assert (part.x == whole.x[first : first + count]).all()
-
-
-@pytest.mark.parametrize("tokens", ["boolean", "gaussian"])
-def test_tokens_and_noise_have_the_stated_moments(tokens):
-    spec = f"nice:m=1,k=2,d=8,tokens={tokens},noise=0.5"
-    instance = parse(spec).instance(0)
-    examples = instance.examples(0, 20_000)
-    x = examples.x.astype(float)
-    flat = x.reshape(len(x), -1)
-    np.testing.assert_allclose(flat.mean(axis=0), 0, atol=0.05)
-    np.testing.assert_allclose(np.cov(flat.T), np.eye(16), atol=0.06)
-    noise = (examples.y - instance.layer()(x)).reshape(len(x), -1)
-    np.testing.assert_allclose(np.cov(noise.T), 0.25 * np.eye(16), atol=0.02)
-    np.testing.assert_allclose(noise.T @ flat / len(x), 0, atol=0.03)
+    many = instance.examples(0, 20_000)
+    noise = (many.y - instance.layer()(many.x)).reshape(len(many), -1)
+    np.testing.assert_allclose(np.cov(noise.T), 0.25 * np.eye(15), atol=0.02)
+    np.testing.assert_allclose(noise.T @ many.x.reshape(noise.shape) / len(many), 0, atol=0.03)
 
 
 def test_the_negative_of_every_layer_is_as_likely():
@@ -123,19 +120,3 @@ def test_what_is_out_of_range_is_refused_in_one_line(spec, said):
     with pytest.raises(UsageError, match=said) as found:
         parse(spec)
     assert "\n" not in str(found.value)
-
-
-@pytest.mark.parametrize("tokens", ["boolean", "gaussian"])
-def test_impossible_references_are_refused(tokens, tmp_path):
-    spec = f"nice:m=1,k=2,d=5,tokens={tokens}"
-    write_folder(tmp_path / "x", parse(spec).instance(0), 20)
-    path = tmp_path / "x" / "instance.json"
-    data = json.loads(path.read_text())
-    data["reference"]["y"][0][0][0] += 1e-3
-    path.write_text(json.dumps(data))
-    with pytest.raises(DamagedFile, match="reference"):
-        files.read_folder(tmp_path / "x")
-    data["reference"]["y"][0][0][0] = "x"
-    path.write_text(json.dumps(data))
-    with pytest.raises(DamagedFile, match=r"instance\.json"):
-        files.read_folder(tmp_path / "x")

@@ -212,22 +212,16 @@ def test_a_challenge_is_read(text, tmp_path):
     [
         ("", "ends before"),
         ("[" * 100_000, "ends before"),
-        ("2\n3\n17\n0.005\n" + "[" * 100_000, "in brackets"),
         (GOOD.replace("[1 2 3]", "[__import__('os').system('true')]"), "__import__"),
-        (GOOD.replace("[1 2 3]", "[1 2 3][0]"), "in brackets"),
         (GOOD.replace("[1 2 3]", "[1 2 3*9**9**9]"), r"\*9\*\*9"),
         (GOOD.replace("3\n17", "exec('1')\n17"), "integer"),
         (GOOD.replace("0.005", "1e999"), "number"),
-        (GOOD.replace("0.005", "nan"), "number"),
         (GOOD.replace("0.005", "0"), "sigma"),
         (GOOD.replace("0.005", "-0.1"), "above 0"),
         (GOOD.replace("0.005", "0.5"), "below 1/8"),
         (GOOD.replace("0.005", "0." + "9" * 100_000), "number"),
         (GOOD.replace("17", "4294967311"), "at most 65536"),
-        (GOOD.replace("17", "9" * 100_000), "integer"),
         (GOOD.replace("17", "15"), "prime"),
-        (GOOD.replace("16", "nan"), "'nan'"),
-        (GOOD.replace("16", "-1"), "'-1'"),
         (GOOD.replace("16", "17"), r"0 \.\. q - 1 = 16"),
         (GOOD.replace("16", "1.5"), "numbers"),
         (GOOD.replace("16", "9" * 100_000), "100000 digits"),
@@ -237,11 +231,8 @@ def test_a_challenge_is_read(text, tmp_path):
         (GOOD.replace("2\n3", "0\n3"), "at least 1"),
         (GOOD.replace("2\n3", "65536\n99999999999"), "more numbers than"),
         (GOOD.replace("[3 4]\n", ""), "A has 2 rows"),
-        (GOOD.replace("[3 4]", "[3 4 5]"), "row 2 of A has 3"),
-        (GOOD.replace("[3 4]", "[[3 4]]"), "in brackets"),
         (GOOD.replace("16]]", "16]"), "in brackets"),
         (GOOD + "[1 2]", "in brackets"),
-        (GOOD + "import os", "'import'"),
     ],
 )
 def test_hostile_challenges_are_refused_with_one_line(text, word, tmp_path):
@@ -269,15 +260,12 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
     ("arrays", "word"),
     [
         ({"a": [[0.0, np.nan]], "b": [1]}, "integers"),
-        ({"a": [[0, 1]], "b": [np.nan]}, "integers"),
         ({"a": [[True, False]], "b": [1]}, "bool"),
         ({"a": [[0, 16]], "b": [1]}, "a has 16"),
         ({"a": [[0, -1]], "b": [1]}, "a has -1"),
         ({"a": [[0, 1]], "b": [4]}, r"b has 4: lwr with q=16 has 0 \.\. 3$"),  # of p = 4 levels
         ({"a": np.array([[0, 2**63]], np.uint64), "b": [1]}, "a has 9223372036854775808"),
-        ({"a": [[0, 1, 2]], "b": [1]}, r"\(1, 3\)"),
         ({"a": [[0, 1]], "b": [1, 2]}, r"\(2,\)"),
-        ({"a": [0, 1], "b": [1]}, r"\(2,\)"),
         ({"a": np.zeros((0, 2), int), "b": np.zeros(0, int)}, "N > 0"),
         ({"a": [[1, 2]], "c": [1]}, "A and b"),
         ({"a": np.array([{}], dtype=object), "b": [1]}, "pickle"),
@@ -299,7 +287,6 @@ def test_arrays_that_are_no_samples_are_refused(arrays, word, tmp_path):
         ({"spec": "lwe:n=6,q=15,sigma=1"}, "prime"),
         ({"spec": "/etc/x.py:F"}, "unknown family"),
         ({"spec": 7}, "damaged"),
-        ({"spec": None}, "damaged"),
     ],
 )
 def test_what_a_file_states_has_to_hold(change, word, tmp_path):
@@ -313,5 +300,6 @@ def test_what_is_no_file_of_samples_is_refused(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"no zip")
     refuses(tmp_path / "x.npz", "damaged or not ours")
     refuses(tmp_path / "x.dat", r"\.safetensors")
+    refuses(tmp_path / "x.specs", "no longer certified together: certify each")
     for name in ("none.npz", "none.txt"):
         refuses(tmp_path / name, "does not exist")

@@ -102,11 +102,6 @@ def test_rounding_spans_nothing():
         assert [part.shape[1] for part in law.seen(K)] == [6, 6]
 
 
-def test_a_word_without_a_share_is_never_drawn():
-    law = given_law({"embedding": np.eye(D), "frequencies": [0.5, 0, 0.5, 0]}, D)
-    assert draws(law).sum(axis=(0, 1))[[1, 3]].tolist() == [0, 0]
-
-
 def test_a_law_from_a_file_is_that_of_its_arrays(tmp_path):
     np.savez(tmp_path / "law.npz", embedding=WORDS, frequencies=SHARES, positions=PLACES)
     np.save(tmp_path / "words.npy", WORDS)
