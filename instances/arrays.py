@@ -4,6 +4,7 @@ The seed reproduces them, so the labels hide nothing from a reader of the code.
 """
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from instances.arguments import integral
 from instances.capabilities import CODED
 from instances.extras import require_extra
-from instances.family import Examples, Instance
+from instances.family import Instance
 from instances.limits import require_memory
 from instances.reduced import reduce
 from instances.spec import parse
@@ -33,9 +34,12 @@ def make_examples(spec: str, n: int, seed: int) -> Arrays:
     ((100, 2, 8), 'int8', (100, 2, 8), 'float64')
     """
     instance = _instance(spec, n, seed)
-    x = np.empty((n, instance.family.k, instance.family.d), instance.examples(0, 0).x.dtype)
-    y = np.empty(x.shape)
-    _fill(instance, x, y)
+    k, d = instance.family.k, instance.family.d
+    x, y = np.empty((n, k, d), instance.examples(0, 0).x.dtype), np.empty((n, k, d))
+    rows = max(1, _NUMBERS // (k * d))
+    for start in range(0, n, rows):
+        drawn = instance.examples(start, min(rows, n - start))
+        x[start : start + rows], y[start : start + rows] = drawn.x, drawn.y
     return x, y
 
 
@@ -55,12 +59,12 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     rows = max(1, _NUMBERS // (2 * family.d))
     filled = start = 0
     while filled < n:
-        count = min(rows, family.enough(n - filled) + 8)
-        found = reduce(instance.examples(start, count))
+        drawn = min(rows, family.enough(n - filled) + 8)
+        found = reduce(instance.examples(start, drawn))
         taken = min(len(found), n - filled)
         z[filled : filled + taken] = found.signs()[:taken]
         s[filled : filled + taken] = found.values[:taken]
-        filled, start = filled + taken, start + count
+        filled, start = filled + taken, start + drawn
     return z, s
 
 
@@ -75,7 +79,9 @@ def stream(spec: str, batch: int, seed: int) -> Iterator[Arrays]:
     ((50, 2, 8), True)
     """
     integral("batch", batch, 1)
-    return _batches(_instance(spec, batch, seed), batch)
+    instance = _instance(spec, batch, seed)
+    drawn = (instance.examples(start, batch) for start in count(0, batch))
+    return ((examples.x, examples.y) for examples in drawn)
 
 
 def dataset(spec: str, n: int, seed: int) -> Any:
@@ -86,33 +92,13 @@ def dataset(spec: str, n: int, seed: int) -> Any:
     """
     data = require_extra("torch.utils.data", "a torch Dataset")
     torch = require_extra("torch", "a torch Dataset")
-    instance = _instance(spec, n, seed)
-    x = np.empty((n, instance.family.k, instance.family.d), np.float32)
-    y = np.empty_like(x)
-    _fill(instance, x, y)
-    return data.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
+    parts = make_examples(spec, n, seed)
+    return data.TensorDataset(*(torch.from_numpy(part.astype(np.float32)) for part in parts))
 
 
 def _instance(spec: str, n: int, seed: int) -> Instance:
     integral("n", n, 0)
     integral("seed", seed, 0)
     family = parse(spec)
-    require_memory(16 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
+    require_memory(24 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
     return family.instance(seed)
-
-
-def _fill(instance: Instance, x: NDArray[Any], y: NDArray[Any]) -> None:
-    """Draw as many examples as there is room for, a few at a time."""
-    rows = max(1, _NUMBERS // (x.shape[1] * x.shape[2]))
-    for start in range(0, len(x), rows):
-        part = slice(start, start + rows)
-        drawn = instance.examples(start, len(x[part]))
-        x[part], y[part] = drawn.x, drawn.y
-
-
-def _batches(instance: Instance, batch: int) -> Iterator[Arrays]:
-    start = 0
-    while True:
-        drawn: Examples = instance.examples(start, batch)
-        yield drawn.x, drawn.y
-        start += batch

@@ -92,17 +92,12 @@ def _rotated(values: list[float], d: int, seed: int) -> Array:
     return np.asarray((turned + turned.T) / 2)
 
 
-def _toeplitz(r: float, d: int) -> Array:
-    places = np.arange(d)
-    return np.asarray(r ** np.abs(places[:, None] - places))
-
-
 # How many numbers a form takes, None for d of them; the most that one may be; the matrix.
 _MAKERS: dict[str, tuple[int | None, float, Callable[[list[float], int, int], Array]]] = {
     "identity": (0, math.inf, lambda given, d, seed: np.eye(d)),
     "diag": (None, math.inf, lambda given, d, seed: np.diag(given)),
     "power": (1, 10, lambda given, d, seed: np.diag(np.arange(1, d + 1) ** -given[0])),
-    "toeplitz": (1, 1, lambda given, d, seed: _toeplitz(given[0], d)),
+    "toeplitz": (1, 1, lambda given, d, seed: given[0] ** abs(np.arange(d) - np.c_[:d])),
     "rotated": (None, math.inf, _rotated),
 }
 

@@ -97,33 +97,30 @@ class Dense(Family):
 
     real_labels = itself
 
-    def require_tokens(self, laws: tuple[str, ...] = ("boolean", "gaussian")) -> None:
-        """Refuse values out of range, and laws of tokens but these; raises UsageError."""
-        require(
-            2 <= self.k <= 64,
-            f"k={self.k} given: k, the number of tokens, must be between 2 and 64"
-            + (" (a single token attends to itself alone)" if self.k == 1 else ""),
-        )
-        require(1 <= self.d <= 4096, f"d={self.d} given: d must be between 1 and 4096")
-        require(
-            self.tokens in laws,
-            f"tokens={self.tokens} given: {', '.join(laws[:-1])} or {laws[-1]}",
-        )
-        require(
-            0 <= self.noise <= 1000,
-            f"noise={self.noise} given: the standard deviation of the label noise, at least 0 and "
-            "at most 1000",
-        )
+    def require_ranges(
+        self,
+        heads: int | None = None,
+        norm: str | None = None,
+        laws: tuple[str, ...] = ("boolean", "gaussian"),
+    ) -> None:
+        """Refuse values out of range; raises UsageError.
 
-    def require_heads(self, most: int) -> None:
-        """Refuse no heads or too many; raises UsageError."""
-        require(1 <= self.m <= most, f"m={self.m} given: m, the heads, between 1 and {most}")
-
-    def require_norm(self, name: str) -> None:
-        """Refuse a norm of the Theta_i out of range; raises UsageError."""
-        value = getattr(self, name)
-        said = "the norm of Theta_i, above 0 and at most 1000"
-        require(0 < value <= 1000, f"{name}={value} given: {said}")
+        heads: the most that m may be; norm: the name of that of the Theta_i; laws: of the tokens.
+        """
+        k, d, noise = self.k, self.d, self.noise
+        alone = " (a single token attends to itself alone)" if k == 1 else ""
+        said = "k, the number of tokens, must be between 2 and 64"
+        require(2 <= k <= 64, f"k={k} given: {said}{alone}")
+        require(1 <= d <= 4096, f"d={d} given: d must be between 1 and 4096")
+        known = f"{', '.join(laws[:-1])} or {laws[-1]}"
+        require(self.tokens in laws, f"tokens={self.tokens} given: {known}")
+        said = "the standard deviation of the label noise, at least 0 and at most 1000"
+        require(0 <= noise <= 1000, f"noise={noise} given: {said}")
+        if heads:
+            require(1 <= self.m <= heads, f"m={self.m} given: m, the heads, between 1 and {heads}")
+        if norm:
+            said, value = "the norm of Theta_i, above 0 and at most 1000", getattr(self, norm)
+            require(0 < value <= 1000, f"{norm}={value} given: {said}")
 
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":

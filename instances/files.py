@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,12 +113,12 @@ class Held(Folder):
         """Return examples start .. start+count-1, or as many of them as there are."""
         return self.held.cut(start, min(start + count, len(self.held)))
 
-    @staticmethod
-    def of(path: Path, examples: Examples) -> "Held":
+    @classmethod
+    def of(cls, path: Path, examples: Examples, **more: Any) -> Self:
         """Hold examples that were made of a file."""
         reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
         public = Public(family=examples.family, commitments={}, reference=reference)
-        return Held(path=path, public=public, hidden=None, shards=(), held=examples)
+        return cls(path=path, public=public, hidden=None, shards=(), held=examples, **more)
 
 
 def content_hash(examples: Examples) -> str:
@@ -132,7 +132,7 @@ def content_hash(examples: Examples) -> str:
 
 def write_folder(
     path: Path,
-    instance: Instance,
+    instance: Instance | Held,
     count: int = 0,
     tensors: TensorFormat = "safetensors",
     force: bool = False,
@@ -141,10 +141,12 @@ def write_folder(
 ) -> Folder:
     """Write an instance and its first `count` examples, in bounded memory; all or nothing.
 
-    `progress` is called with the number of examples since its last call. Raises AlreadyExists,
-    TooLarge.
+    Of examples whose secret nobody knows there is no secret part, and their reference is the first
+    few of them. `progress` is called with the number of examples since its last call. Raises
+    AlreadyExists, TooLarge.
     """
-    require_stored(instance.family, "an instance of it cannot be stored in a folder")
+    which = "an instance" if isinstance(instance, Instance) else "examples"
+    require_stored(instance.family, f"{which} of it cannot be stored in a folder")
     size = REFERENCE_EXAMPLES * instance.family.bytes_per_example
     if size > _REFERENCE_BYTES:
         raise TooLarge(
@@ -154,23 +156,10 @@ def write_folder(
         )
     with new_folder(path, force=force, ours=_OURS) as folder:
         fill_public(folder, instance.public, instance, count, tensors, progress)
-        if with_layer:
-            save_layer(folder / f"secret-layer.{tensors}", instance.layer())
-        write_json(folder / "secret.json", secret_json(instance), mode=0o600)
-    return read_folder(path)
-
-
-def write_public_folder(
-    path: Path, examples: Examples, tensors: TensorFormat = "safetensors", force: bool = False
-) -> Folder:
-    """Write examples without their secret: a folder without a secret part.
-
-    Its reference is the first few of the examples. Raises AlreadyExists, TooLarge.
-    """
-    require_stored(examples.family, "examples of it cannot be stored in a folder")
-    held = Held.of(path, examples)
-    with new_folder(path, force=force, ours=_OURS) as folder:
-        fill_public(folder, held.public, held, len(examples), tensors)
+        if isinstance(instance, Instance):
+            write_json(folder / "secret.json", secret_json(instance), mode=0o600)
+            if with_layer:
+                instance.layer().save(folder / f"secret-layer.{tensors}")
     return read_folder(path)
 
 

@@ -19,7 +19,7 @@ from instances.arrayfile import array_file, foreign
 from instances.dense import Dense, DenseExamples
 from instances.errors import UsageError
 from instances.extras import require_extra
-from instances.family import REFERENCE_EXAMPLES, Public, require
+from instances.family import require
 from instances.files import EXAMPLES, Held, content_hash
 from instances.limits import require_memory
 from instances.spec import OF_DATA
@@ -135,13 +135,9 @@ def split(
             raise UsageError(f"{said}the labels of all examples that are {which} are zero")
     training, held_out = parts
     seen = {row.tobytes() for row in training.x}
-    reference = training.cut(0, REFERENCE_EXAMPLES)
-    return Split(
-        path=Path(source or "."),
-        public=Public(family=family, commitments={}, reference=reference),
-        hidden=None,
-        shards=(),
-        held=training,
+    return Split.of(
+        Path(source or "."),
+        training,
         hold_out=held_out,
         source=source,
         seed=seed,

@@ -59,8 +59,7 @@ class Teacher(Dense):
     centre: Array | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.require_tokens((*NAMES, "given"))
-        self.require_heads(1024)
+        self.require_ranges(heads=1024, laws=(*NAMES, "given"))
 
     @property
     def law(self) -> TokenLaw:

@@ -197,7 +197,7 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
     .safetensors, .prefix or .txt).
     """
     from instances.capabilities import LINEAR_FORMS
-    from instances.files import read_folder, write_public_folder
+    from instances.files import Held, read_folder, write_folder
     from instances.samples import read_samples, samples, to_attention
     from instances.spec import parse_stored
 
@@ -212,7 +212,8 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
         shown += f"; the secret in {apart}" if folder.instance else ""
     else:
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
-        made = write_public_folder(output.out, to_attention(found, output.seed), force=output.force)
+        held = Held.of(source, to_attention(found, output.seed))
+        made = write_folder(output.out, held, held.count, force=output.force)
         shown = f"{made.count} examples of {len(found)} samples"
     data = {"spec": found.family.spec, "samples": len(found), "written": str(output.out)}
     emit(output, data, f"{output.out}: {found.family}, {shown}", write=False)

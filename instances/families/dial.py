@@ -42,9 +42,7 @@ class Dial(Dense):
     noise: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        self.require_tokens()
-        self.require_heads(64)
-        self.require_norm("tau")
+        self.require_ranges(heads=64, norm="tau")
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw a layer as the family nice does, at the norm tau."""

@@ -71,8 +71,7 @@ class Hidden(Dense):
             "none",
         )
         _ = self.plain  # which refuses the same rho
-        self.require_tokens()
-        self.require_norm("scale")
+        self.require_ranges(norm="scale")
         require(
             0 < self.weight <= 1000,
             f"weight={self.weight} given: the norm of W_i, above 0 and at most 1000",

@@ -51,14 +51,12 @@ class Linear(Dense):
     noise: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        self.require_tokens()
-        self.require_heads(1024)
+        self.require_ranges(heads=1024, norm="scale")
         require(
             self.d <= LARGEST_D,
             f"d={self.d} given: d is at most {LARGEST_D} here, where the cubic map has 2^24 "
             "coefficients",
         )
-        self.require_norm("scale")
 
     cubic = itself
 

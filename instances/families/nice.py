@@ -68,9 +68,7 @@ class Nice(Dense):
     attention: str = later("softmax")
 
     def __post_init__(self) -> None:
-        self.require_tokens()
-        self.require_heads(64)
-        self.require_norm("scale")
+        self.require_ranges(heads=64, norm="scale")
         for name in _BOUNDED:
             value = getattr(self, name)
             require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")

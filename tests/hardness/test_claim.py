@@ -12,15 +12,15 @@ from hardness.runs import attack
 from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.upper import Outcome
 from instances import parse, read_folder, write_folder
-from instances.files import write_public_folder
+from instances.files import Held
 from instances.samples import Samples, samples, to_attention
 
 LWE = "lwe:n=8,q=97,sigma=1"
 
 
 def folder_of(path, found):
-    write_public_folder(path, to_attention(found, 0))
-    return read_folder(path)
+    held = Held.of(path, to_attention(found, 0))
+    return write_folder(path, held, held.count)
 
 
 def public(path, spec, count, seed=0):

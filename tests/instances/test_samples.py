@@ -16,10 +16,9 @@ from instances import (
     parse,
     read_folder,
     residues,
-    write_folder,
 )
 from instances.digits import digits, length, numbers
-from instances.files import write_public_folder
+from instances.files import Held, write_folder
 from instances.residues import dot
 from instances.samples import Samples, samples, to_attention
 
@@ -268,11 +267,12 @@ def test_examples_of_nobodys_secret_make_a_folder_without_one(tmp_path):
     given = fresh("lwe:n=3,q=521,sigma=1", 100)
     made = to_attention(given, seed=0)
     for tensors in ("npz", "safetensors"):
-        folder = write_public_folder(tmp_path / tensors, made, tensors)
+        folder = write_folder(tmp_path / tensors, Held.of(tmp_path, made), len(made), tensors)
         assert folder.instance is None
         assert folder.public.commitments == {}
         assert folder.examples(0, len(made)).agrees(made)
-    few = write_public_folder(tmp_path / "few", to_attention(given.cut(0, 1), seed=0))
+    held = Held.of(tmp_path, to_attention(given.cut(0, 1), seed=0))
+    few = write_folder(tmp_path / "few", held, held.count)
     assert len(few.public.reference) == min(few.count, 8)
     (tmp_path / "npz" / "secret.json").write_text('{"format": "hardness-secret/1"}')
     with pytest.raises(DamagedFile):
