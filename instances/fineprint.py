@@ -45,12 +45,18 @@ def fine_print(heads: Heads, k: int | None = None) -> tuple[Condition, ...]:
     >>> {c.name: c.light for c in fine_print(heads) if c.of == "theta"}["trace"]
     'yellow'
     """
-    return (
-        *_sizes(heads, k),
-        *_conditions("theta", heads.theta),
-        *_conditions("w", heads.w),
-        _sum(heads.w),
-    )
+    most = max(math.log2(heads.d), 1.0)
+    asks = f"m at most of the order of log d: log2 {heads.d} = {most:.3g}"
+    found = [_condition("size", "heads", heads.m, (most, 4 * most), asks)]
+    if k is not None:
+        limits = heads.d / 2, heads.d
+        found.append(_condition("size", "tokens", k, limits, "k much smaller than d"))
+    found += [*_conditions("theta", heads.theta), *_conditions("w", heads.w)]
+    products = heads.w.products
+    whole = float(np.sqrt(np.trace(products)))
+    value = math.sqrt(max(float(products.sum()), 0.0)) / whole if whole else 0.0
+    asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
+    return (*found, _condition("w", "sum", value, (-0.4, -0.05), asks))
 
 
 def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
@@ -67,51 +73,54 @@ def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
     return min(red, key=lambda c: 1 if c.name == "sum" else order[c.of], default=None)
 
 
-def _sizes(heads: Heads, k: int | None) -> list[Condition]:
-    m, d = heads.m, heads.d
-    most = max(math.log2(d), 1.0)
-    asks = f"m at most of the order of log d: log2 {d} = {most:.3g}"
-    light = _below(m, most, 4 * most)
-    found = [Condition(name="heads", of="size", value=m, asks=asks, light=light)]
-    if k is not None:
-        asks, light = "k much smaller than d", _below(k / d, 0.5, 1.0)
-        found.append(Condition(name="tokens", of="size", value=k, asks=asks, light=light))
-    return found
-
-
 def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
     d, name, norms = stack.shape[1], "Theta" if of == "theta" else "W", stack.norms
     there = norms > 0  # a head of zeros adds nothing, and has no shape
     cosines = np.abs(stack.cosines)
     np.fill_diagonal(cosines, 0.0)
+    worst = cosines.max(axis=1)
     below = (
         f"cosines of two {name}_i below 1/poly(m, k, log d)"
         if of == "theta"
         else f"cosines of two {name}_i small, the smaller the more heads"
     )
-    rows = [("coherence", cosines.max(axis=1), 0.3, 0.9, below)]
-    if there.any():
-        lattices = [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
-        ratio = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
-        traces = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it"
-        spread = "no column holds a constant share of the squared norm"
-        far = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
-        alike = "norms of one order, at most polylog d"
-        rows += [  # a condition asks for small values, or where the limits are negative for large
-            ("stable rank", stack.stable_ranks, -2.0, -1.1, ratio),
-            ("trace", stack.traces, 1.5, 3.0, traces),
-            ("column", stack.columns, 0.4 + 1 / d, 0.75, spread),
-            ("off lattice", np.array(lattices), -0.1, -0.02, far),
-            ("norm ratio", norms / norms[there].min(), 3.0, 30.0, alike),
-        ]
-    found = []
-    for what, values, green, yellow, asks in rows:
-        among = values[there] if what != "coherence" else values
-        worst = float(among.max() if green > 0 else among.min())
-        light = _below(worst if green > 0 else -worst, green, yellow)
-        each = _by_head(values, there)
-        found.append(Condition(name=what, of=of, value=worst, asks=asks, light=light, by_head=each))
-    return [*found, _size(norms, there)] if of == "theta" and there.any() else found
+    each = _by_head(worst, there)
+    found = [_condition(of, "coherence", float(worst.max()), (0.3, 0.9), below, each)]
+    if not there.any():
+        return found
+    lattices = [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
+    ratio = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
+    traces = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it"
+    spread = "no column holds a constant share of the squared norm"
+    far = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
+    alike = "norms of one order, at most polylog d"
+    for what, values, limits, asks in (
+        ("stable rank", stack.stable_ranks, (-2.0, -1.1), ratio),
+        ("trace", stack.traces, (1.5, 3.0), traces),
+        ("column", stack.columns, (0.4 + 1 / d, 0.75), spread),
+        ("off lattice", np.array(lattices), (-0.1, -0.02), far),
+        ("norm ratio", norms / norms[there].min(), (3.0, 30.0), alike),
+    ):
+        value = float(values[there].max() if limits[0] > 0 else values[there].min())
+        found.append(_condition(of, what, value, limits, asks, _by_head(values, there)))
+    return [*found, _size(norms, there)] if of == "theta" else found
+
+
+def _condition(
+    of: Of,
+    name: str,
+    value: float,
+    limits: tuple[float, float],
+    asks: str,
+    by_head: tuple[float | None, ...] = (),
+) -> Condition:
+    """Set the light: green up to one limit, yellow up to the next, red beyond.
+
+    Negative limits are those of a value that has to be large.
+    """
+    size = value if limits[0] > 0 else -value
+    light: Light = "green" if size <= limits[0] else "yellow" if size <= limits[1] else "red"
+    return Condition(name=name, of=of, value=value, asks=asks, light=light, by_head=by_head)
 
 
 def _size(norms: NDArray[np.float64], there: NDArray[np.bool_]) -> Condition:
@@ -137,14 +146,6 @@ def _by_head(values: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[flo
     return tuple(float(v) if seen else None for v, seen in zip(values, there, strict=True))
 
 
-def _sum(w: Matrices) -> Condition:
-    whole = float(np.sqrt(np.trace(w.products)))
-    value = math.sqrt(max(float(w.products.sum()), 0.0)) / whole if whole else 0.0
-    asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
-    light = _below(-value, -0.4, -0.05)
-    return Condition(name="sum", of="w", value=value, asks=asks, light=light)
-
-
 def off_lattice(matrix: NDArray[np.float64]) -> float:
     """How far entries that are not 0 lie from a lattice: rms of the distance over the step.
 
@@ -162,13 +163,6 @@ def off_lattice(matrix: NDArray[np.float64]) -> float:
         steps = entries * (parts / np.abs(entries).max())
         best = min(best, float(np.sqrt(np.mean((steps - np.rint(steps)) ** 2))))
     return 0.0 if best < 1e-12 else best
-
-
-def _below(value: float, green: float, yellow: float) -> Light:
-    """Set the light: green up to one limit, yellow up to the next, red beyond."""
-    if value <= green:
-        return "green"
-    return "yellow" if value <= yellow else "red"
 
 
 @dataclass(frozen=True, kw_only=True)
