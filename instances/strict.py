@@ -5,6 +5,7 @@ decode then takes a bounded time, and memory in proportion to the file.
 """
 
 import json
+import math
 import os
 import re
 import stat
@@ -24,7 +25,6 @@ _DECODED = 1 << 29  # bytes that all values may take, estimated
 # What decoded values take in bytes, in CPython: a number and its place in a list, one in an object,
 # a list, an object of a few keys, half a string.
 _COST = {b",": 40, b":": 25, b"[": 104, b"{": 232, b'"': 25}
-_LARGE, _FORMAT = 1 << 24, b'"hardness-'  # every large file of ours states its format
 _QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _TOO_LONG = re.compile(rb'[^\s,:"\[\]{}]{%d}' % (_LONG + 1))
 _UNNESTED = bytes(set(range(256)) - set(b"[]{}"))
@@ -91,11 +91,8 @@ def read_json(path: Path, limits: Limits = RESULTS) -> dict[str, Any]:
     Files are refused where they name a key twice in an object, hold NaN, infinities or lone
     surrogates, or go beyond what their kind may have. All else is what json.loads gives.
     """
-    content = read_bytes(path, limits.size)
     try:
-        if len(content) > _LARGE and _FORMAT not in content:
-            raise ValueError("it states no format of ours")
-        data = loads(content, limits)
+        data = loads(read_bytes(path, limits.size), limits)
     except ValueError as error:
         raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
     if not isinstance(data, dict):
@@ -120,7 +117,7 @@ def loads(text: str | bytes, limits: Limits = SMALL) -> Any:
         content.decode("utf-8"),
         object_pairs_hook=_once,
         parse_float=_finite,
-        parse_constant=_no_number,
+        parse_constant=_finite,
     )
     if not content.isascii() or b"\\" in content or b"\x7f" in content:
         _require_texts(data, limits.printable)
@@ -176,13 +173,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{shown(text)} is beyond float64")
+    if not math.isfinite(value):
+        raise ValueError(f"{shown(text)} is no number, or beyond float64")
     return value
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 def _require_texts(data: Any, printable: bool) -> None:

@@ -145,8 +145,8 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr), np.errstate(all="ignore"):
             yield
     except (Exception, SystemExit) as error:
-        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in _paths()]
-        number, said = own[-1].lineno if own else None, str(error)
+        place, said = _place(error), str(error)
+        number = place and place.lineno
         if isinstance(error, SyntaxError):
             number, said = error.lineno or number, error.msg
         said = " ".join(said.split())[:200]
@@ -167,11 +167,14 @@ def misfit(error: BaseException) -> str | None:
 
 def blame(error: BaseException) -> str | None:
     """Say in one line which line of a user's file raised, or None where none did."""
+    last, kind, said = _place(error), type(error).__name__, one_line(error, 200)
+    return last and f"{last.filename}: {last.name} raised {kind} in line {last.lineno}: {said}"
+
+
+def _place(error: BaseException) -> traceback.FrameSummary | None:
+    """Find the last call of a user's file on the way to an error."""
     own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in _paths()]
-    if not own:
-        return None
-    last, kind, said = own[-1], type(error).__name__, one_line(error, 200)
-    return f"{last.filename}: {last.name} raised {kind} in line {last.lineno}: {said}"
+    return own[-1] if own else None
 
 
 def _paths() -> set[str]:
@@ -306,12 +309,8 @@ def _functions(path: Path, name: str, digest: str, places: list[Any]) -> Functio
 
 
 def _first(places: list[Any], what: str) -> Any:
-    for place in places:
-        if not isinstance(place, list | tuple):
-            value = getattr(place, what, None)
-            if value is not None:
-                return value
-    return None
+    said = (getattr(p, what, None) for p in places if not isinstance(p, list | tuple))
+    return next((value for value in said if value is not None), None)
 
 
 def fits_name(text: Any) -> bool:

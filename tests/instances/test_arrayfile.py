@@ -74,7 +74,7 @@ F8 = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
         ({"__metadata__": 5}, 0, "no object"),
         (b"[" * 1000, 0, "nested"),
         (b"[]", 0, "no object"),
-        (b'{"a": NaN}', 0, "NaN is no number"),
+        (b'{"a": NaN}', 0, "'NaN' is no number"),
         (b"", 0, "damaged"),
     ],
 )
