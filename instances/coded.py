@@ -46,34 +46,15 @@ class CodedExamples(Examples):
     words: NDArray[np.uint64]
     codes: NDArray[np.unsignedinteger[Any]]
 
-    def __len__(self) -> int:
-        return len(self.codes)
-
     @cached_property
-    def x(self) -> NDArray[np.int8]:
+    def x(self) -> NDArray[np.int8]:  # type: ignore[override]
         """The tokens, (n, k, d), -1 or +1."""
         return tokens.unpack(self.words, self.family.d)
 
     @cached_property
-    def y(self) -> NDArray[np.float64]:
+    def y(self) -> NDArray[np.float64]:  # type: ignore[override]
         """The labels, (n, k, d), float64."""
         return self.family.decode(self.x, self.codes)
-
-    @property
-    def tensors(self) -> dict[str, NDArray[Any]]:
-        """words and codes."""
-        return {"words": self.words, "codes": self.codes}
-
-    def cut(self, start: int, stop: int) -> "CodedExamples":
-        """Return examples start .. stop-1."""
-        return CodedExamples(
-            family=self.family, words=self.words[start:stop], codes=self.codes[start:stop]
-        )
-
-    def agrees(self, other: Examples) -> bool:
-        """Return whether both are the same, bit for bit."""
-        mine = isinstance(other, CodedExamples)
-        return mine and all(np.array_equal(v, other.tensors[n]) for n, v in self.tensors.items())
 
 
 class Coded(Family):

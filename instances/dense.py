@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
 _ASKED = 32  # the same, of chosen tokens: they are often asked for one by one
-_CLOSE = 1e-9  # relative: labels of other machines differ by rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,41 +31,15 @@ class DenseExamples(Examples):
     """Labelled examples: tokens (n, k, d), int8 or float64, and labels (n, k, d), float64."""
 
     family: "Dense"
-    values: NDArray[Any]
-    labels: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def x(self) -> NDArray[Any]:
-        """The tokens."""
-        return self.values
-
-    @property
-    def y(self) -> NDArray[np.float64]:
-        """The labels."""
-        return self.labels
+    x: NDArray[Any]
+    y: NDArray[np.float64]
 
     @cached_property
     def tensors(self) -> dict[str, NDArray[Any]]:
         """x, packed as words where it is boolean, and y."""
         if self.family.tokens == "boolean":
-            return {"words": tokens.pack(self.values), "y": self.labels}
-        return {"x": self.values, "y": self.labels}
-
-    def cut(self, start: int, stop: int) -> "DenseExamples":
-        """Return examples start .. stop-1."""
-        return DenseExamples(
-            family=self.family, values=self.values[start:stop], labels=self.labels[start:stop]
-        )
-
-    def agrees(self, other: Examples) -> bool:
-        """Return whether both are the same up to rounding."""
-        if self.x.shape != other.x.shape:
-            return False
-        pairs = ((self.x, other.x), (self.y, other.y))
-        return all(np.allclose(a, b, _CLOSE, _CLOSE * (1 + np.abs(b).max())) for a, b in pairs)
+            return {"words": tokens.pack(self.x), "y": self.y}
+        return {"x": self.x, "y": self.y}
 
 
 class Dense(Family):
@@ -216,7 +189,7 @@ class Dense(Family):
             x[outer], y[outer] = drawn[inner], self.label(secret, drawn)[inner]
             if self.noise:
                 y[outer] = self.disturbed(x[outer], y[outer], noise, first + inner.start)
-        return DenseExamples(family=self, values=x, labels=y)
+        return DenseExamples(family=self, x=x, y=y)
 
     def disturbed(
         self, x: NDArray[Any], y: NDArray[np.float64], stream: BitStream, start: int
@@ -264,8 +237,8 @@ class Dense(Family):
             raise ValueError("has tokens that are not finite")
         if not np.isfinite(y).all():
             raise ValueError("has labels that are not finite")
-        values = tokens.unpack(given, self.d) if packed else given
-        return DenseExamples(family=self, values=values, labels=y)
+        x = tokens.unpack(given, self.d) if packed else given
+        return DenseExamples(family=self, x=x, y=y)
 
 
 def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, slice, slice]]:

@@ -8,10 +8,10 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
 REFERENCE_EXAMPLES = 8
 itself: Any = property(lambda family: family)  # a capability that is the family
 _ASK_ABOVE_BYTES = 1 << 28
+_CLOSE = 1e-9  # relative: labels of other machines differ by rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,36 +39,42 @@ class Hardness:
 
 
 class Examples(ABC):
-    """Labelled examples of a family: x and y are dense, tensors is what a file holds."""
+    """Labelled examples: a frozen dataclass of a family and of arrays, an example a row of each.
+
+    x: the tokens, (n, k, d), int8 where they are -1 or +1, else float64. y: the labels, (n, k, d).
+    """
 
     family: "Family"
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """The number of examples."""
+    x: NDArray[Any]
+    y: NDArray[np.float64]
 
     @property
-    @abstractmethod
-    def x(self) -> NDArray[Any]:
-        """The tokens, (n, k, d): int8 where they are -1 or +1, else float64."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that it is made of."""
+        names = (field.name for field in fields(cast(Any, self)) if field.name != "family")
+        return {name: getattr(self, name) for name in names}
 
     @property
-    @abstractmethod
-    def y(self) -> NDArray[np.float64]:
-        """The labels, (n, k, d), float64."""
-
-    @abstractmethod
-    def cut(self, start: int, stop: int) -> "Examples":
-        """Return examples start .. stop-1."""
-
-    @property
-    @abstractmethod
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """The arrays that are stored, each with the examples along its first axis."""
+        """The arrays that are stored."""
+        return self.arrays
 
-    @abstractmethod
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values())))
+
+    def cut(self, start: int, stop: int) -> Self:
+        """Return examples start .. stop-1."""
+        parts = {name: value[start:stop] for name, value in self.arrays.items()}
+        return replace(cast(Any, self), **parts)
+
     def agrees(self, other: "Examples") -> bool:
-        """Return whether both are the same examples, up to the rounding of their labels."""
+        """Return whether both are the same examples, real numbers up to rounding."""
+        return self.arrays.keys() == other.arrays.keys() and all(
+            np.allclose(mine, value, _CLOSE, _CLOSE * (1 + np.abs(value).max(initial=0)))
+            if value.dtype.kind == "f" and mine.shape == value.shape
+            else np.array_equal(mine, value)
+            for mine, value in zip(self.arrays.values(), other.arrays.values(), strict=True)
+        )
 
 
 class Family(ABC):

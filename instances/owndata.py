@@ -127,7 +127,7 @@ def split(
     order = generator(seed, "hold-out").permutation(n)
     tokens = x.astype(np.int8) if boolean else x
     parts = [
-        DenseExamples(family=family, values=tokens[rows], labels=y[rows])
+        DenseExamples(family=family, x=tokens[rows], y=y[rows])
         for rows in (np.sort(order[count:]), np.sort(order[:count]))
     ]
     for part, which in zip(parts, ("learned from", "held out"), strict=True):
