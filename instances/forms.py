@@ -86,13 +86,10 @@ def _copies(instance: Instance) -> AttentionLayer:
         rows.append([((x - v / 2) / (x + v / 2) + (x - 2 * v) / (x + 2 * v)) / 2 for v in u])
     goal = fmpq_mat(m + 1, 1, [rational(v) for v in family.values])
     found = fmpq_mat([[*row, fmpq(1)] for row in rows]).solve(goal)
-    a = [found[i, 0] for i in range(m)]
-    theta, w = _heads(family, 2 * m)
-    for i in range(2 * m):
-        _count(theta[i], secret, math.log(family.rho), u[i // 2])
-        theta[i, secret[0], 0] = (-1) ** i * math.log(2) / 2
-        w[i, 0, 0] = to_float(a[i // 2]) / 2
-    return _completed(family, theta, w, a, found[m, 0])
+    part = _counting(family, secret, 2 * m)
+    part[:, secret[0], 0] = np.tile([math.log(2) / 2, -math.log(2) / 2], m)
+    heads = [(u[i // 2], found[i // 2, 0] / 2) for i in range(2 * m)]
+    return _layer(family, part, heads, found[m, 0])
 
 
 def _matched(instance: Instance) -> AttentionLayer:
@@ -108,13 +105,10 @@ def _matched(instance: Instance) -> AttentionLayer:
     u = [base ** (2 * i - 1 - m) for i in range(1, m + 1)]
     x = [base ** (2 * t) for t in range(-m // 2, m // 2 + 1)]
     a, offset = solve([fmpq((-1) ** (t % 2)) for t in range(-m // 2, m // 2 + 1)], x, u)
-    theta, w = _heads(family, m)
-    for i in range(m):
-        for one, other in zip(secret[::2], secret[1::2], strict=True):
-            theta[i, one, other] = math.log(family.rho)
-            theta[i, other, one] = -math.log(family.rho)
-        theta[i, 0, 0], w[i, 0, 0] = -log(u[i]) / 2, to_float(a[i])
-    return _completed(family, theta, w, a, -offset)
+    part = np.zeros((family.d, family.d))
+    part[secret[::2], secret[1::2]] = math.log(family.rho)
+    part[secret[1::2], secret[::2]] = -math.log(family.rho)
+    return _layer(family, part, list(zip(u, a, strict=True)), -offset)
 
 
 def _moved(instance: Instance) -> AttentionLayer:
@@ -130,11 +124,9 @@ def _moved(instance: Instance) -> AttentionLayer:
     u = [base ** (2 * i - 1 - m) for i in range(1, m + 1)]
     x = [base ** (2 * h - m) for h in range(m + 1)]
     a, offset = solve([rational(v) for v in family.values], x, u)
-    theta, w = _heads(family, m)
-    for i in range(m):
-        _count(theta[i], secret, math.log(family.rho), base**m)
-        theta[i, secret[0], 0], w[i, 0, 0] = -log(u[i]) / 2, to_float(a[i])
-    return _completed(family, theta, w, a, -offset)
+    part = _counting(family, secret, m)
+    part[:, secret[0], 0] = [-log(v) / 2 for v in u]
+    return _layer(family, part, [(base**m, v) for v in a], -offset)
 
 
 FORMS: dict[str, Form] = {
@@ -155,27 +147,26 @@ def _hidden(instance: Instance, name: str) -> tuple[Symmetric, list[int]]:
     return scheme, sorted(instance.hidden.secret)
 
 
-def _heads(family: Symmetric, count: int) -> tuple[Array, Array]:
-    return np.zeros((count, family.d, family.d)), np.zeros((count, family.d, family.d))
+def _counting(family: Symmetric, secret: list[int], heads: int) -> Array:
+    """The part of Theta by which heads count the places of S, (heads, d, d)."""
+    out = np.zeros((heads, family.d, family.d))
+    out[:, secret, secret] = math.log(family.rho)
+    return out
 
 
-def _count(theta: Array, secret: list[int], slope: float, u: Rational) -> None:
-    """Have a head count the places of S, from the threshold u on."""
-    theta[secret, secret] = slope
-    theta[0, 0] = -log(u) / 2
-
-
-def _completed(
-    family: Symmetric, theta: Array, w: Array, a: Sequence[Rational], constant: Rational
+def _layer(
+    family: Symmetric, part: Array, heads: Sequence[tuple[Rational, Rational]], constant: Rational
 ) -> AttentionLayer:
-    """Add two constant heads: `constant` where z_0 = -1, and A in all where z_0 = +1.
+    """Make heads of thresholds and amplitudes (u, a) that count by `part`, and two constant ones.
 
-    a: the amplitudes of the others, each of which counts 1 in all.
+    These add `constant` where z_0 = -1, and where z_0 = +1 what makes A of all.
     """
-    missing = rational(family.known_constant) - sum(a, fmpq(0))
+    missing = rational(family.known_constant) - sum((a for _, a in heads), fmpq(0))
     at = [(1 - u) / (1 + u) for u in _BIASES]
     first = (constant - at[1] * missing) / (at[0] - at[1])
-    more_theta, more_w = _heads(family, 2)
-    for i, amplitude in enumerate((first, missing - first)):
-        more_theta[i, 0, 0], more_w[i, 0, 0] = -log(_BIASES[i]) / 2, to_float(amplitude)
-    return AttentionLayer(theta=np.concatenate([theta, more_theta]), w=np.concatenate([w, more_w]))
+    every = [*heads, *zip(_BIASES, (first, missing - first), strict=True)]
+    theta, w = np.zeros((2, len(every), family.d, family.d))
+    theta[: len(heads)] = part
+    theta[:, 0, 0] = [-log(u) / 2 for u, _ in every]
+    w[:, 0, 0] = [to_float(a) for _, a in every]
+    return AttentionLayer(theta=theta, w=w)

@@ -6,16 +6,17 @@ each pair of neighbours does for every beta, by a Cauchy system, exactly over th
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from instances.layer import AttentionLayer
-from instances.threshold import solve_log
+from instances.threshold import solve
 
 Array = NDArray[np.float64]
-_REFINEMENTS = 1
+_BITS, _CLOSE = 128, 2.0**-60  # of balls, at first, and of their radius at last
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,17 +56,22 @@ def exact(values: Array, low: int, beta: float) -> Steps:
     >>> exact(np.array([1.0, -1.0, 1.0]), low=0, beta=1.0)(np.arange(3)).round(12).tolist()
     [1.0, -1.0, 1.0]
     """
-    count = len(values)
-    at = np.arange(count, dtype=np.float64) - (count - 1) / 2  # logarithms around 0
-    log_x, log_u = 2 * beta * at, 2 * beta * (at[1:] - 0.5)
-    centre = (low + 0.5 + np.arange(count - 1)).astype(np.float64)
-    found = Steps(centre=centre, a=np.zeros(count - 1), constant=0.0, beta=beta)
-    # Logarithms reach thousands and lose digits; what is missing is solved for again.
-    for _ in range(1 + _REFINEMENTS):
-        missing = values - found(low + np.arange(count))
-        a, c0 = solve_log(missing, log_x, log_u)
-        found = replace(found, a=found.a + a, constant=found.constant - c0)
-    return found
+    steps, bits = len(values) - 1, _BITS
+    while True:
+        with ctx.workprec(bits):
+            # logarithms around 0
+            x = [(arb(beta) * (2 * i - steps)).exp() for i in range(steps + 1)]
+            u = [v * arb(beta).exp() for v in x[:-1]]
+            a, c0 = solve([arb(float(v)) for v in values], x, u)
+            if all(v.rad() < _CLOSE for v in (*a, c0)):
+                break
+        bits *= 2
+    return Steps(
+        centre=(low + 0.5 + np.arange(steps)).astype(np.float64),
+        a=np.array([float(v.mid()) for v in a]),
+        constant=-float(c0.mid()),
+        beta=beta,
+    )
 
 
 def attach(found: Steps, weights: NDArray[np.int64], heads: int) -> AttentionLayer:

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -89,19 +90,8 @@ class HiddenSets(Family):
         return math.comb(self.d - 1, self.m)
 
     def members(self) -> Iterator[Secret]:
-        """List the m-subsets of 1 .. d-1 in lexicographic order, for d of any size.
-
-        Equals itertools.combinations(range(1, d), m), which keeps the whole range in memory.
-        """
-        chosen = list(range(1, self.m + 1))
-        while True:
-            yield tuple(chosen)
-            place = self.m - 1
-            while place >= 0 and chosen[place] == self.d - self.m + place:
-                place -= 1
-            if place < 0:
-                return
-            chosen[place:] = range(chosen[place] + 1, chosen[place] + 1 + self.m - place)
+        """List the m-subsets of 1 .. d-1 in lexicographic order."""
+        yield from combinations(range(1, self.d), self.m)
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw S uniformly among the m-subsets of 1 .. d-1."""
@@ -142,6 +132,8 @@ class HiddenSets(Family):
 
 class Counting(HiddenSets, Coded):
     """Hidden sets on two tokens: g(h) is the code of a label, and heads that count h compute it."""
+
+    shape: ClassVar[np.ufunc] = np.tanh  # of what a head adds, by half its logits' difference
 
     @property
     def hardness(self) -> Hardness:
@@ -201,12 +193,8 @@ class Counting(HiddenSets, Coded):
 
     def curves(self, at: Array) -> Array:
         """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
-        log_x = 2 * math.log(self.rho) * at
-        rows = [
-            to_float(head.a) * np.tanh((log_x * head.counts - log(head.u)) / 2)
-            for head in self.heads
-        ]
-        return np.array(rows).reshape(-1, len(at))
+        slope, offset, a = self._float_heads
+        return np.asarray(a[:, None] * self.shape(slope[:, None] * at + offset[:, None]))
 
     @property
     def sum_abs_a(self) -> float:

@@ -34,8 +34,8 @@ class Hardmax(Expressed, Symmetric):
     name: ClassVar[str] = "hardmax"
     example: ClassVar[str] = "hardmax:d=32,m=3"
     about: ClassVar[str] = "hidden parities and profiles by hardmax attention, exact in float64"
-    kind = "hardmax"
-    view = "hardmax"
+    kind = view = "hardmax"
+    shape = np.sign
     scheme = itself
 
     d: int
@@ -79,11 +79,6 @@ class Hardmax(Expressed, Symmetric):
         found = [(float(head.counts), -to_float(head.u), to_float(head.a)) for head in self.heads]
         slope, offset, a = np.array(found).T
         return slope, offset, a
-
-    def curves(self, at: Array) -> Array:
-        """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
-        slope, offset, a = self._float_heads
-        return np.asarray(a[:, None] * np.sign(slope[:, None] * at + offset[:, None]))
 
     @cached_property
     def layer_error(self) -> LayerError:

@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import tokens
 from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret, itself
 from instances.integers import bernoulli
@@ -79,21 +78,6 @@ class Parities(Counting):
     def prior(self) -> NDArray[np.float64]:
         """0: what is known of a parity where z_0 = -1, (d,)."""
         return np.zeros(self.d)
-
-    def codes(
-        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
-    ) -> NDArray[np.uint8]:
-        """Compute the parity of z on S where z_0 = -1, flipped where `flips`: (n,)."""
-        self.require_member(secret)
-        folded = np.zeros(len(words), np.uint64)
-        for j, m in enumerate(tokens.mask(secret, self.d)):
-            if m:
-                folded ^= (words[:, 0, j] ^ words[:, 1, j]) & m
-        out: NDArray[np.uint8] = np.bitwise_count(folded)
-        out ^= flips.view(np.uint8)
-        out &= (words[:, 0, 0] ^ words[:, 1, 0]).astype(np.uint8)
-        out &= np.uint8(1)
-        return out
 
 
 @dataclass(frozen=True, kw_only=True)
