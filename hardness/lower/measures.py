@@ -5,11 +5,12 @@ they are those of one member.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -29,7 +30,6 @@ from hardness.measures.function import (
     total_influence,
     weights,
 )
-from hardness.measures.words import NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS
 from instances.capabilities import CODED, FACTOR, SCHEME
 from instances.coded import FactorTables
 from instances.errors import ToolkitError
@@ -38,16 +38,25 @@ from instances.family import Family, Secret, require
 from instances.krawtchouk import coefficients
 from instances.result import Result, TableRow
 from instances.symmetric import Symmetric
-from instances.text import exact
-from instances.threshold import Rational, python_fraction, rational
+from instances.threshold import Rational, rational
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Known = Literal["exact", "float64", "not defined"]
 _LONG = 20  # characters of a value that is shown in full
 _MOST_SUM = 1 << 31  # its square is an int64, and by Parseval so is the sum of all squares
 _PLAIN = Decimal("0.0001"), Decimal(1000000)  # sizes that are written without an exponent
+_SCOPE = (
+    "All are of f(z) = g(h), where z_0 = -1 and without label noise: h is the number of -1 among "
+    "the m hidden bits of z, which are uniform. Noise below 1/2 changes no degree, exponent, leap "
+    "or SQ-leap. None is a bound on a learner: `hardness certify` has those."
+)
+_SCOPE_MEMBER = (
+    "All are of the factor f of one member, a function of z_1 .. z_(d-1), where z_0 = -1 and "
+    "without label noise. Others may have other measures. None is a bound on a learner: `hardness "
+    "certify` has those."
+)
+WEIGHTS = "the part of the variance of f that sets T of k bits have"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +65,7 @@ class Measure:
 
     name: str
     value: str | None  # None where it is not defined, for a reason
-    kind: Known
+    kind: Literal["exact", "float64", "not defined"]
     parameters: dict[str, str]
     meaning: str
     source: str  # key in docs/references.md
@@ -67,18 +76,16 @@ class Measure:
         """The value in six digits; None where there is no value."""
         return None if self.value is None else decimal(self.value)
 
+    @property
+    def shown(self) -> str | None:
+        """An exact value in full where it is short; else six digits, and that they are about it."""
+        if self.value is None or self.kind != "exact" or self.value == self.decimal:
+            return self.decimal
+        return self.value if len(self.value) <= _LONG else f"about {self.decimal}"
+
     def to_dict(self) -> dict[str, Any]:
         """Write the row."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "decimal": self.decimal,
-            "kind": self.kind,
-            "parameters": self.parameters,
-            "meaning": self.meaning,
-            "source": self.source,
-            "reason": self.reason,
-        }
+        return {"name": self.name, "value": self.value, "decimal": self.decimal, **vars(self)}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -91,8 +98,12 @@ class Measures(Result):
     spec: str
     rows: tuple[Measure, ...]
     weights: tuple[str, ...]
-    scope: str = SCOPE
     member: Secret | None = None
+
+    @property
+    def scope(self) -> str:
+        """What they are of."""
+        return _SCOPE if self.member is None else _SCOPE_MEMBER
 
     def value(self, name: str) -> str | None:
         """Return a measure's value; raises KeyError."""
@@ -100,7 +111,7 @@ class Measures(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         return f"Measures of {self.spec}", [
-            {"measure": m.name, "value": _shown(m), "known": m.kind, "source": m.source}
+            {"measure": m.name, "value": m.shown, "known": m.kind, "source": m.source}
             for m in self.rows
         ]
 
@@ -119,17 +130,10 @@ class Measures(Result):
                 for k, share in enumerate(self.weights)
                 if share != "0"
             ],
-            "weights_meaning": WEIGHTS.meaning,
-            "weights_source": WEIGHTS.source,
+            "weights_meaning": WEIGHTS,
+            "weights_source": "ODo14",
             "scope": self.scope,
         }
-
-
-def _shown(found: Measure) -> str | None:
-    """Write an exact value in full where it is short, and else say that six digits are about it."""
-    if found.value is None or found.kind != "exact" or found.value == found.decimal:
-        return found.decimal
-    return found.value if len(found.value) <= _LONG else f"about {found.decimal}"
 
 
 def measures(
@@ -150,32 +154,32 @@ def measures(
         0 <= sensitivity <= 1,
         f"sensitivity={sensitivity} given: a probability is needed, at least 0 and at most 1",
     )
-    member = None
-    if scheme := SCHEME.of(family):
+    member, scheme, delta = None, SCHEME.of(family), rational(sensitivity)
+    if scheme:
         coded = CODED.of(family)
         # Of a map on top of one head, or of hardmax, softmax heads of a parity would say nothing.
-        found = _of_sets(scheme, scheme.kind == "softmax" and not (coded and coded.outer_text))
+        softmax = scheme.kind == "softmax" and not (coded and coded.outer_text)
+        found = _of_sets(scheme, softmax, delta)
     else:
         tables = FACTOR.need(family)
         member = family.instance(0).hidden.secret if secret is None else secret
-        found = _of_member(tables, member)
-    delta = rational(sensitivity)
+        found = _of_member(tables, member, delta)
     return Measures(
         spec=family.spec,
-        rows=tuple(_row(name, value, delta, family) for name, value in found.rows(delta).items()),
-        weights=tuple(map(_text, found.shares)),
-        scope=SCOPE if member is None else SCOPE_MEMBER,
+        rows=tuple(filter(None, (one.row(name, found) for name, one in _NOTIONS.items()))),
+        weights=tuple(map(str, found.shares)),
         member=member,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Function:
-    """What the measures of one function follow from: a reason, as text, where a number is missing.
+    """What the measures of one function follow from; text in place of a number says why not.
 
     used: its values. weights, levels: of itself and of its level sets, by degree. influence: the
     largest of one bit. pairs: means of the correlations and of their squares, over all pairs of
-    members. approximate: SQ-leap and leap of approximate heads, where these are measured.
+    members. rho: of exact heads; near: SQ-leap and leap of approximate ones, where these are
+    measured. delta: how likely a bit is flipped.
     """
 
     size: int | None
@@ -187,10 +191,11 @@ class _Function:
     sq_leap: int
     influence: Rational
     pairs: tuple[Any, Any]
-    exact_heads: bool = False
-    approximate: tuple[int, int] | None = None
+    delta: Rational
+    rho: Fraction | None = None
+    near: tuple[int, int] | tuple[None, None] = (None, None)
 
-    @property
+    @cached_property
     def shares(self) -> list[Rational]:
         """The part of the variance that each degree has."""
         return shares(self.weights) if any(self.weights[1:]) else [fmpq(0)]
@@ -200,44 +205,139 @@ class _Function:
         """The mean with the two values written as +1 and -1."""
         values = set(self.used)
         if len(values) != 2:
-            return f"{'g' if self.exact_heads else 'f'} takes {len(values)} values"
+            return f"{'g' if self.rho else 'f'} takes {len(values)} values"
         high, low = rational(max(values)), rational(min(values))
         return (2 * self.mean - high - low) / (high - low)
 
-    def rows(self, delta: Rational) -> dict[str, Any]:
-        """All measures by name; text is the reason why there is none."""
-        unknown, kept = "not known", 1 - 2 * delta
-        found: dict[str, Any] = {
-            "members": unknown if self.size is None else self.size,
-            "log2 members": unknown if self.size is None else math.log2(self.size),
-            "mean": self.mean,
-            "variance": sum(self.weights[1:], fmpq(0)),
-            "bias": self.bias,
-            "degree": degree(self.weights),
-            "information exponent": least_degree(self.weights),
-            "leap": self.leap,
-            "SQ-leap, exact heads" if self.exact_heads else "SQ-leap": self.sq_leap,
-        }
-        if self.approximate:
-            found["SQ-leap, approximate heads"], found["leap, approximate heads"] = self.approximate
-        found["average correlation"], found["cross-predictability"] = self.pairs
-        return found | {
-            "total influence": total_influence(self.weights),
-            "largest influence": self.influence,
-            "average sensitivity": 2 * total_influence(self.levels),
-            "noise sensitivity": 1 - stability(self.levels, kept),
-            "noise stability": stability(self.shares, kept),
-        }
+
+class _Notion(NamedTuple):
+    """A measure in one sentence, its source, a key in docs/references.md, and how it is found.
+
+    of: a number, text that says why there is none, or None for a function that has no such row.
+    given: the parameters by which it is measured.
+    """
+
+    meaning: str
+    source: str
+    of: Callable[[_Function], Any]
+    given: tuple[str, ...] = ()
+
+    def row(self, name: str, function: _Function) -> Measure | None:
+        """Measure a function; a number in float64 is no exact one."""
+        value = self.of(function)
+        if value is None:
+            return None
+        reason = value if isinstance(value, str) else None
+        exact = not isinstance(value, float)
+        return Measure(
+            name=name,
+            value=None if reason else str(fmpq(value)) if exact else repr(value),
+            kind="not defined" if reason else "exact" if exact else "float64",
+            parameters={each: str(getattr(function, each)) for each in self.given},
+            meaning=self.meaning,
+            source=self.source,
+            reason=reason,
+        )
 
 
-def _of_sets(family: Symmetric, softmax: bool) -> _Function:
+_UNKNOWN = "not known"
+_SQ_LEAP = (
+    "the leap of the sets whose products of bits correlate with some function of the label: "
+    "what general statistical queries see, as the leap is what correlational ones see",
+    "JMS24",
+)
+_PAIRS = (
+    "averaged over all ordered pairs of members, equal ones among them, centred and of unit norm"
+)
+# f^(T) = E f chi_T is the Walsh coefficient of f at the set T of bits of z.
+_NOTIONS = {
+    "members": _Notion("their number M", "information", lambda f: f.size or _UNKNOWN),
+    "log2 members": _Notion(
+        "the bits that name a member",
+        "information",
+        lambda f: math.log2(f.size) if f.size else _UNKNOWN,
+    ),
+    "mean": _Notion("E f = f^(empty set)", "ODo14", lambda f: f.mean),
+    "variance": _Notion(
+        "Var f = the sum of f^(T)^2 over the other sets T",
+        "ODo14",
+        lambda f: sum(f.weights[1:], fmpq(0)),
+    ),
+    "bias": _Notion(
+        "E f with its larger value written as +1, the other as -1", "ODo14", lambda f: f.bias
+    ),
+    "degree": _Notion(
+        "the size of the largest T with f^(T) not 0", "ODo14", lambda f: degree(f.weights)
+    ),
+    "information exponent": _Notion(
+        "the size of the least T, not empty, with f^(T) not 0: below it the label correlates with "
+        "no product of bits",
+        "AGJ21",
+        lambda f: least_degree(f.weights),
+    ),
+    "leap": _Notion(
+        "the sets of Walsh coefficients that are not 0, in the best order: the most bits that one "
+        "has and none before it",
+        "ABM23",
+        lambda f: f.leap,
+    ),
+    "SQ-leap, exact heads": _Notion(*_SQ_LEAP, lambda f: f.sq_leap if f.rho else None),
+    "SQ-leap": _Notion(*_SQ_LEAP, lambda f: None if f.rho else f.sq_leap),
+    "SQ-leap, approximate heads": _Notion(
+        "the SQ-leap of the same heads, thresholds and steepness rho, with the weights "
+        "(g(i)-g(i-1))/2 of infinitely steep heads in place of the exact solve",
+        "JMS24",
+        lambda f: f.near[0],
+        ("rho",),
+    ),
+    "leap, approximate heads": _Notion(
+        "the information exponent, which is the leap, of those heads: what correlational queries "
+        "see of them",
+        "ABM23",
+        lambda f: f.near[1],
+        ("rho",),
+    ),
+    "average correlation": _Notion(f"the correlation {_PAIRS}", "FGRVX17", lambda f: f.pairs[0]),
+    "cross-predictability": _Notion(
+        f"the squared correlation {_PAIRS}", "AS20", lambda f: f.pairs[1]
+    ),
+    "total influence": _Notion(
+        "the sum of |T| f^(T)^2, in units of f squared",
+        "ODo14",
+        lambda f: total_influence(f.weights),
+    ),
+    "largest influence": _Notion(
+        "the largest E Var f(z) over one bit alone", "ODo14", lambda f: f.influence
+    ),
+    "average sensitivity": _Notion(
+        "the expected number of bits of which flipping one alone changes f",
+        "ODo14",
+        lambda f: 2 * total_influence(f.levels),
+    ),
+    "noise sensitivity": _Notion(
+        "the probability that f changes when each bit is flipped with probability delta",
+        "ODo14",
+        lambda f: 1 - stability(f.levels, 1 - 2 * f.delta),
+        ("delta",),
+    ),
+    "noise stability": _Notion(
+        "the correlation of f before and after those flips: the sum over sets T, not empty, of "
+        "(1 - 2 delta)^|T| f^(T)^2 / Var f",
+        "ODo14",
+        lambda f: stability(f.shares, 1 - 2 * f.delta),
+        ("delta",),
+    ),
+}
+
+
+def _of_sets(family: Symmetric, softmax: bool, delta: Rational) -> _Function:
     """A symmetric function, of every member: in closed form."""
     scheme, weight = Johnson.family(family), weights(family.fourier)
-    levels, approximate = level_weights(family.values), None
+    levels, more = level_weights(family.values), dict[str, Any]()
     if softmax:
         near = approximate_values(family.values, family.rho)[0]
-        found = level_weights(near), weights(coefficients(near))
-        approximate = least_degree(found[0]), least_degree(found[1])
+        of_near = level_weights(near), weights(coefficients(near))
+        more = {"near": tuple(map(least_degree, of_near))}
     return _Function(
         size=family.size,
         mean=family.fourier[0],
@@ -248,12 +348,13 @@ def _of_sets(family: Symmetric, softmax: bool) -> _Function:
         sq_leap=least_degree(levels),
         influence=total_influence(weight) / family.m,
         pairs=(scheme.average / scheme.norm, scheme.cross_predictability / scheme.norm**2),
-        exact_heads=True,
-        approximate=approximate,
+        delta=delta,
+        rho=family.rho,
+        **more,
     )
 
 
-def _of_member(tables: FactorTables, secret: Secret) -> _Function:
+def _of_member(tables: FactorTables, secret: Secret, delta: Rational) -> _Function:
     """The factor of one member, from its values over z as whole numbers."""
     family, n = tables.family, tables.n
     unit = math.lcm(*(v.denominator for v in family.levels))  # makes levels whole numbers
@@ -289,6 +390,7 @@ def _of_member(tables: FactorTables, secret: Secret) -> _Function:
         sq_leap=leap(np.flatnonzero(some)),
         influence=fmpq(max(by_bit), scale),
         pairs=pairs,
+        delta=delta,
     )
 
 
@@ -302,34 +404,6 @@ def _squares(sums: NDArray[np.int64]) -> list[int]:
     n = len(sums).bit_length() - 1
     ones, squares = np.bitwise_count(np.arange(len(sums))), sums**2
     return [int(squares[ones == k].sum()) for k in range(n + 1)]
-
-
-def _row(name: str, value: Any, delta: Rational, family: Family) -> Measure:
-    """Make a row: a string is the reason why there is no value, a float is no exact number."""
-    kind: Known = "exact"
-    shown, reason = None, None
-    if isinstance(value, str):
-        kind, reason = "not defined", value
-    elif isinstance(value, float):
-        kind, shown = "float64", repr(value)
-    else:
-        shown = _text(fmpq(value))
-    given = {"delta": _text(delta)} if name.startswith("noise") else {}
-    if name.endswith("approximate heads"):
-        given = {"rho": str(SCHEME.need(family).rho)}
-    return Measure(
-        name=name,
-        value=shown,
-        kind=kind,
-        parameters=given,
-        meaning=NOTIONS[name].meaning,
-        source=NOTIONS[name].source,
-        reason=reason,
-    )
-
-
-def _text(value: Rational) -> str:
-    return exact(python_fraction(value))
 
 
 def decimal(value: str) -> str:

@@ -2,8 +2,7 @@
 
 import textwrap
 
-from hardness.lower.measures import Measure, Measures, decimal
-from hardness.measures.words import WEIGHTS
+from hardness.lower.measures import WEIGHTS, Measure, Measures, decimal
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
 
@@ -22,7 +21,7 @@ def measures_words(found: Measures) -> str:
         "",
     ]
     lines += [_item(_label(m), m.meaning) for m in found.rows]
-    lines += [_item("share of the variance", WEIGHTS.meaning)]
+    lines += [_item("share of the variance", WEIGHTS)]
     lines += [_item(m.name, f"not defined: {m.reason}") for m in found.rows if m.reason]
     return "\n".join([*lines, "", textwrap.fill(f"{found.scope} {_leaps(found)}", _WIDTH)])
 
