@@ -7,7 +7,7 @@ alone. docs/named-mathematics.md has the proofs.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from hardness.check import kernel
 from hardness.lower.certificate import pose
@@ -91,10 +91,11 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Descent:
-    """Steps of any rule, each of which sees one answer; a subclass says what answers are like.
+class _Descent:
+    """Steps of any rule, each of which sees one answer: what all kinds of answers share.
 
-    steps: None where only the number that is needed is asked for.
+    steps: None where only the number that is needed is asked for. Raises UsageError for numbers out
+    of range.
     """
 
     about: ClassVar[str] = "gd"
@@ -103,40 +104,50 @@ class Descent:
     steps: int | None = None
 
     def __post_init__(self) -> None:
-        if self.steps is not None:
-            _require_whole("steps", self.steps)
+        for field, given in vars(self).items():
+            if field == "steps" and given is None:
+                continue
+            name, kind, why = _NEEDED[field]
+            said = "an integer of at least 1" if kind is int else "a rational above 0"
+            require(
+                isinstance(given, kind) and not misfit(name, given),
+                f"{name}={given} given: {said} is needed" + (why and f"; {why}"),
+            )
 
-    def pace(self, posed: Posed) -> int:
-        """Take the step that says how far answers lead."""
-        raise NotImplementedError
+    def _claim(self, posed: Posed, terms: BoundParameters, pace: int) -> int:
+        """Claim how often so many steps succeed at most, and how many steps the goal needs.
 
-    def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim how often so many steps succeed at most, and how many steps the goal needs."""
-        pace, fit = self.pace(posed), posed.fit(terms.risk)
+        pace: the step that says how far answers lead.
+        """
         more = {"success": terms.success, "steps": self.steps}
-        return posed.proof.step("descent", posed.members, fit, pace, **more)
+        return posed.proof.step("descent", posed.members, posed.fit(terms.risk), pace, **more)
+
+
+_NEEDED = {  # of gradient descent: by field its name, and why it is needed
+    "steps": ("steps", int, ""),
+    "clip": ("clip", Fraction | int, "it bounds the norm of a gradient"),
+    "std": ("noise-std", Fraction | int, f"some noise {_EXACT}"),
+    "within": ("within", Fraction | int, f"a distance {_EXACT}"),
+    "grid": ("grid", Fraction | int, f"a grid {_EXACT}"),
+    "parameters": ("parameters", int, ""),
+    "batch": ("batch", int, ""),
+    "state_bits": (
+        *("state-bits", int),
+        "a state of any size can simulate any PAC learner [AKMSS21]",
+    ),
+}
+
+
+def _means(posed: Posed, clip: Fraction) -> int:
+    """Take the step that bounds what means of gradients of norm at most `clip` know of members."""
+    return posed.proof.step("gradients", posed.gram, clip=clip)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gradients(Descent):
-    """Answers are about the mean of a function whose norm is at most `clip` on each example."""
-
-    clip: Fraction
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_above("clip", self.clip, "it bounds the norm of a gradient")
-
-    def means(self, posed: Posed) -> int:
-        """Take the step that bounds what such means know of all members."""
-        return posed.proof.step("gradients", posed.gram, clip=self.clip)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyDescent(Gradients):
+class NoisyDescent(_Descent):
     """Normal noise of standard deviation `std` on each coordinate of the mean gradient.
 
-    Raises UsageError for numbers not above 0.
+    clip: the norm of each example's gradient at most.
 
     >>> from instances import parse
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
@@ -144,22 +155,22 @@ class NoisyDescent(Gradients):
     '27884246'
     """
 
+    clip: Fraction
     std: Fraction
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_above("noise-std", self.std, f"some noise {_EXACT}")
-
-    def pace(self, posed: Posed) -> int:
-        """Take the step that says how far such answers lead."""
-        return posed.proof.step("noisy", posed.members, self.means(posed), std=self.std)
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim what a bound says of it."""
+        means = _means(posed, self.clip)
+        return self._claim(
+            posed, terms, posed.proof.step("noisy", posed.members, means, std=self.std)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorstDescent(Gradients):
+class WorstDescent(_Descent):
     """Answers are any vectors within l2 distance `within` of the mean gradient.
 
-    Raises UsageError for numbers not above 0.
+    clip: the norm of each example's gradient at most.
 
     >>> from instances import parse
     >>> worst = WorstDescent(steps=1000, clip=Fraction(1), within=Fraction(1, 10))
@@ -169,63 +180,51 @@ class WorstDescent(Gradients):
 
     gives: ClassVar[bool] = False
 
+    clip: Fraction
     within: Fraction
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_above("within", self.within, f"a distance {_EXACT}")
-
     def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim the same for the worst answers."""
-        fit, means = posed.fit(terms.risk), self.means(posed)
+        """Claim what a bound says of the worst answers."""
+        fit, means = posed.fit(terms.risk), _means(posed, self.clip)
         more = {"success": terms.success, "steps": self.steps}
         return posed.proof.step("nearby", posed.members, fit, means, within=self.within, **more)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundedDescent(Gradients):
+class RoundedDescent(_Descent):
     """Each of `parameters` coordinates of the mean gradient is rounded to spacing `grid` by dither.
 
-    Raises UsageError for numbers not above 0.
+    clip: the norm of each example's gradient at most.
     """
 
+    clip: Fraction
     grid: Fraction
     parameters: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_above("grid", self.grid, f"a grid {_EXACT}")
-        _require_whole("parameters", self.parameters)
-
-    def pace(self, posed: Posed) -> int:
-        """Take the step that says how far such answers lead."""
-        more = {"grid": self.grid, "parameters": self.parameters}
-        return posed.proof.step("rounded", posed.members, self.means(posed), **more)
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim what a bound says of it."""
+        means, more = _means(posed, self.clip), {"grid": self.grid, "parameters": self.parameters}
+        return self._claim(posed, terms, posed.proof.step("rounded", posed.members, means, **more))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchDescent(Descent):
+class BatchDescent(_Descent):
     """Steps with `batch` fresh examples each and `state_bits` bits of state between them.
 
     What a step does with them is any randomised function: no gradient and no clip is asked for.
-    Raises UsageError below 1.
     """
 
     batch: int
     state_bits: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _require_whole("batch", self.batch)
-        why = "a state of any size can simulate any PAC learner [AKMSS21]"
-        _require_whole("state-bits", self.state_bits, why)
-
-    def pace(self, posed: Posed) -> int:
-        """Take the step that says how far such steps lead."""
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim what a bound says of it; raises NoClaim of listed functions."""
         if posed.proof.problem["kind"] == "functions":
             raise NoClaim(_NO_BATCH)
         more = {"batch": self.batch, "bits": self.state_bits}
-        return posed.proof.step("batches", posed.members, posed.gram, **more)
+        return self._claim(
+            posed, terms, posed.proof.step("batches", posed.members, posed.gram, **more)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,17 +384,3 @@ def posed_functions(source: Members) -> Posed:
     if found is None:
         raise NoClaim(f"{silent}: all members are the same function")
     return found[0]
-
-
-def _require_whole(name: str, given: Any, why: str = "") -> None:
-    require(
-        isinstance(given, int) and not misfit(name, given),
-        f"{name}={given} given: an integer of at least 1 is needed" + (why and f"; {why}"),
-    )
-
-
-def _require_above(name: str, given: Any, why: str) -> None:
-    require(
-        isinstance(given, Fraction | int) and not misfit(name, given),
-        f"{name}={given} given: a rational above 0 is needed; {why}",
-    )
