@@ -99,6 +99,18 @@ def factor(scale: int, *rows: str) -> Json:
     return {"factor": list(rows), "scale": scale}
 
 
+SIDES = """b in zip(row, part, strict=True)]
+            for row, part in zip(rows, squares(factor), strict=True))"""
+ONCE = {"weights": [1, 1, 1]}
+ONE, TWO = factor(9, "5", "-5", "0"), factor(9, "5 -2", "-5 -1", "0 3")
+
+
+def led(large: Json, top: str, proof: Json, features: str = "2") -> list[Step]:
+    """Regression on fixed features, of three members, by their largest eigenvalues."""
+    numbers = {"large": large, "top": top, "proof": proof}
+    return regression([*SPREAD, ("leading", 1, 2, numbers)], features)
+
+
 def gradual(
     first: list[Step], by: str = "noisy", clip: str = "1", risk: str = "1/4", success: str = "2/3",
     steps: str | None = "3", **numbers: str,
@@ -792,8 +804,18 @@ LISTED = (
     M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(rest[i] >= 0,", THREE, asked(spread("7/10", 3, factor(9, "0", "0 0", "0 0 0")))),
     M("need(2 * rest[i] >= sum(map(abs, rest)),", "need(3 * rest[i] >= sum(map(abs, rest)),", THREE, asked(spread("17/20", 3, factor(9, "0", "0 0", "0 0 0")))),
     M("a - q * whole * c for", "a + q * whole * c for", OPPOSITE, asked(spread("1", 3, factor(1, "2", "0 2", "0 0 2")))),
-    M("squares(factor), strict=True)", "squares(factor), strict=False)", THREE, asked(spread("1/100", 3, factor(9)))[:-1]),
+    M("squares(factor), strict=True)):", "squares(factor), strict=False)):", THREE, asked(spread("1/100", 3, factor(9)))[:-1]),
     M('small(proof["scale"], 1, 1 << 62, "the scale")', 'small(proof["scale"], 0, 1 << 62, "the scale")', THREE, asked(spread("1/100", 3, factor(0, "0", "0 0", "0 0 0")))[:-1]),
+    M("square * a - whole * b", "square * a - 2 * whole * b", THREE, led(ONE, "9/20", ONCE)),
+    M("bounded(less, whole * square, top", "bounded(less, 2 * whole * square, top", THREE, led(ONE, "9/20", ONCE)),
+    M(SIDES, SIDES.replace("True", "False"), THREE, led(factor(9, "7"), "1/2", {"weights": [1]})),
+    M("for j in range(max(map(len, factor)))", "for j in range(1)", THREE, led(factor(9, "6 2", "-6 2", "0 -4"), "1/6", ONCE)),
+    M("sorted((sum(map(abs, row)) for row in squares(columns)", "sorted((sum(row) for row in squares(columns)", THREE, led(TWO, "1/2", ONCE, "1")),
+    M("squares(columns)), reverse=True)", "squares(columns)))", THREE, led(TWO, "1/2", ONCE, "1")),
+    M("(top + Fraction(one, square), 1)", "(Fraction(one, square), 1)", THREE, led(ONE, "1/2", ONCE)),
+    M("need(problem.two and top > 0,", "need(top > 0,", listed(2, *ONES), [*spread("1", 2), ("leading", 1, 2, {"large": factor(1, "0", "0"), "top": "1", "proof": {"weights": [1, 1]}})]),
+    M("need(problem.two and top > 0,", "need(problem.two,", THREE, led(factor(1, "3", "0 3", "0 0 3"), "-1", factor(1, "0", "0 0", "0 0 0"))),
+    M("left = members.count * gram.scale", "left = gram.scale", THREE, led(ONE, "1/2", ONCE)),
     M("whole, top - count * off, proof)", "whole, top + count * off, proof)", LOW, by_least_top),
     M("top=top, least=least,", "top=top, least=mean,", SEVEN, asked(spread("3", 7))),
     M("scale=mean, mean=mean - 2", "scale=least, mean=mean - 2", SEVEN, asked(spread("2", 7))),

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 from hardness.check import kernel
 from hardness.lower.certificate import pose
-from hardness.lower.listed import moved, posed
+from hardness.lower.listed import leading, moved, posed
 from hardness.lower.members import Members, of_family
 from hardness.lower.modular import weights
 from hardness.lower.proof import Posed
@@ -80,10 +80,12 @@ class Kernel:
             f"features={self.features} given: 1 to {exact(found.count)} are "
             "allowed, the number of members; with all members as features the error is 0",
         )
+        tables = posed.proof.posed.kind == "functions"
+        gram = leading(posed, self.features or 0, terms) if tables else posed.gram
         return posed.proof.step(
             "features",
             posed.members,
-            posed.gram,
+            gram,
             features=self.features,
             risk=terms.risk,
             success=terms.success,

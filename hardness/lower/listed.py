@@ -7,7 +7,7 @@ its rows, members that are apart, and such as are together.
 import hashlib
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -166,6 +166,31 @@ def moved(proof: Proof, members: int, vstat: int | None = None) -> tuple[Posed, 
     return found, proof.step("weighted", members, top=finer[0], proof=finer[1])
 
 
+def leading(posed: Posed, features: int, terms: BoundParameters) -> int:
+    """Bound the largest eigenvalues one by one: as many as so many features, or a goal, need.
+
+    The gram as it is where they are all alike, or members too many for a factor.
+    """
+    known, gram = posed.fact(posed.members), posed.fact(posed.gram)
+    if known.count > MOST_FACTORED:
+        return posed.gram
+    matrix = centre(np.array(known.plain, np.float64) / known.unit)
+    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(matrix))
+    wanted = float(terms.success * known.count * (gram.least - terms.risk * gram.scale))
+    many = min(max(features, 1 + int((values.cumsum() < wanted).sum())), known.count - 1)
+    if values[0] < values[many] * (1 + 1 / _COARSE):
+        return posed.gram
+    lines = np.rint(vectors[:, :many] * np.sqrt(values[:many] - values[many]) * _GRID)
+    top, proof = eigenvalue(matrix - lines @ lines.T / _GRID**2)
+    large = {"factor": _hexadecimal(lines), "scale": _GRID}
+    cited = posed.members, posed.gram
+    return posed.proof.step("leading", *cited, large=large, top=top, proof=proof)
+
+
+def _hexadecimal(lines: Iterable[Matrix]) -> list[str]:
+    return [" ".join(f"{int(v):x}" for v in row) for row in lines]
+
+
 # Tables.
 
 
@@ -312,8 +337,8 @@ def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
     rest = -matrix
     rest.flat[:: len(matrix) + 1] += true + room
     lines = np.rint(np.linalg.cholesky(rest) * scale)
-    rows = [" ".join(f"{int(v):x}" for v in row[: i + 1]) for i, row in enumerate(lines)]
-    return {"factor": rows, "scale": scale}
+    rows = (row[: i + 1] for i, row in enumerate(lines))
+    return {"factor": _hexadecimal(rows), "scale": scale}
 
 
 def largest(matrix: Matrix) -> float:

@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify, listed
+from hardness.lower.learners import Kernel, certify_posed, posed_functions
 from hardness.lower.listed import certify_listed, digest_of, moved, posed
 from hardness.lower.members import Members, least_names, of_family
 from hardness.lower.record import Certificate
@@ -241,6 +242,53 @@ def test_no_proof_shows_less_than_the_largest_eigenvalue():
             with pytest.raises(kernel.Refused, match="may be above top"):
                 proof.step("spread", first, top=low, proof={"weights": weights})
     assert proof.step("spread", first, top=Fraction(4, 3), proof={"weights": [1, 1, 1]})
+
+
+def total(spectrum, count):
+    """What the kernel says that so many of the largest eigenvalues add up to at most."""
+    values = [value for value, many in spectrum for _ in range(min(many, count))]
+    return float(sum(values[:count]))
+
+
+@pytest.mark.parametrize("count", [3, 12, 60])
+def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
+    rng = np.random.default_rng(count)
+    table = rng.choice([-1, 1], (count, 64), p=[0.3, 0.7])
+    less = table - table.mean(axis=0)
+    values = np.linalg.eigvalsh(less @ less.T / 64)[::-1]
+    norms, errors = (less**2).mean(axis=1), []
+    terms = BoundParameters(risk=Fraction(1, 10), success=Fraction(1, 2))
+    for features in range(1, count + 1):
+        found = certify_posed(posed_functions(members(table)), [Kernel(features=features)], terms)
+        errors.append(float(Fraction(found.value("kernel-error"))))
+        wanted = count / 2 * (norms.min() - norms.mean() / 10)
+        assert found.integer("kernel-features") == 1 + (values.cumsum() < wanted).sum()
+    true = (1 - values.cumsum() / norms.sum()).clip(0)
+    assert (errors <= true + 1e-12).all()
+    assert errors == pytest.approx(true, abs=2**-20)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
+    """By any vectors taken away, more than there are members too."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 7))
+    proof, first = posed(members(rng.choice([-1, 1], (count, 16))))
+    gram = moved(proof, first)[0].gram
+    matrix = listed.centre(np.array(proof.fact(first).plain, float) / 16)
+    sums = np.linalg.eigvalsh(matrix)[::-1].cumsum()
+    proved = 0
+    for _ in range(40):
+        lines = rng.integers(-4, 5, (count, int(rng.integers(1, 2 * count)))).astype(float)
+        top, why = listed.eigenvalue(matrix - lines @ lines.T / 36)
+        large = {"factor": [" ".join(f"{int(v):x}" for v in row) for row in lines], "scale": 6}
+        if top > 0:
+            found = proof.fact(proof.step("leading", first, gram, large=large, top=top, proof=why))
+            assert all(total(found.spectrum, k) >= sums[k - 1] - 1e-12 for k in range(1, count + 1))
+            proved += 1
+            with pytest.raises(kernel.Refused, match="may be above top"):
+                proof.step("leading", first, gram, large=large, top=top * 99 / 100, proof=why)
+    assert proved > 20
 
 
 def test_rows_of_products_are_those_of_numpy():

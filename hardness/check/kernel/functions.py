@@ -224,14 +224,19 @@ def bounded(rows: Iterator[list[int]], whole: int, top: Fraction, proof: Any) ->
             reach = q * sum(map(mul, map(abs, row), weights))
             need(reach <= p * whole * own, "an eigenvalue may be above top, by its weights")
         return
-    need(set(proof) == {"factor", "scale"} and len(listed(proof["factor"])) <= 1024, "no factor")
-    factor = [dict(enumerate(int(v, 16) for v in row.split())) for row in proof["factor"]]
-    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
-    square = small(proof["scale"], 1, 1 << 62, "the scale") ** 2
+    factor, square = scaled(proof)
     for i, (row, part) in enumerate(zip(rows, squares(factor), strict=True)):
         rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
         rest[i] += square * p * whole
         need(2 * rest[i] >= sum(map(abs, rest)), "an eigenvalue may be above top, by its factor")
+
+
+def scaled(proof: Any) -> tuple[list[dict[int, int]], int]:
+    """Read a factor, hexadecimal, a row for each of a matrix, and the square of its scale."""
+    need(set(proof) == {"factor", "scale"} and len(listed(proof["factor"])) <= 1024, "no factor")
+    factor = [dict(enumerate(int(v, 16) for v in row.split())) for row in proof["factor"]]
+    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
+    return factor, small(proof["scale"], 1, 1 << 62, "the scale") ** 2
 
 
 @rule("functions", "members", top="rational", proof="json")
@@ -257,6 +262,32 @@ def spread(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     return Fact("gram", top=top, least=least, scale=mean, mean=mean - 2 * off, alike=1,
                 general=problem.two, moves=top, moves01=None,
                 spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
+
+
+@rule("functions", "members gram", large="json", top="rational", proof="json")
+def leading(
+    problem: Any, members: Fact, gram: Fact, large: Any, top: Fraction, proof: Any
+) -> Fact:  # fmt: skip
+    """The largest eigenvalues are at most top plus numbers w, in order; the others at most top.
+
+    A, the matrix of `spread`, less U U^T has none above top, U the factor `large`. So the j-th of A
+    is at most top + the j-th of U U^T, which is that of U^T U [Weyl]. Let D be diagonal, of the
+    sums of rows of U^T U in absolute value: D - U^T U has no eigenvalue below 0 [Gershgorin]. So w
+    are the entries of D, the largest first.
+    """
+    need(problem.two and top > 0, "eigenvalues are of functions of -1 and +1, and above 0")
+    factor, square = scaled(large)
+    rows, whole = less_mean(members.plain), members.count**2 * members.unit
+    less = ([square * a - whole * b for a, b in zip(row, part, strict=True)]
+            for row, part in zip(rows, squares(factor), strict=True))  # fmt: skip
+    bounded(less, whole * square, top, proof)
+    columns = [{i: row[j] for i, row in enumerate(factor) if j in row}
+               for j in range(max(map(len, factor)))]  # fmt: skip
+    sums = sorted((sum(map(abs, row)) for row in squares(columns)), reverse=True)
+    first = [(top + Fraction(one, square), 1) for one in sums]
+    left = members.count * gram.scale - sum(value for value, _ in first)
+    full, rest = divmod(max(left, Fraction(0)), top)
+    return Fact(**{**vars(gram), "spectrum": [*first, (top, int(full)), (rest, 1)]})
 
 
 def weigh(n: int, tables: list[int]) -> Iterator[list[int]]:
