@@ -427,10 +427,13 @@ def text(old: str, new: str) -> Callable[[str], str]:
     return lambda given: given.replace(old, new, 1)
 
 
+SMALL = f"{10**41}/{10**42 + 1}"  # a bit below 1/10
 CAPS = "12 18 4"  # how many members are at each distance: with no other multiplier, all members
 HALF = "13/30"  # the average correlation of the 15 sets that hold a place
 EQUAL = listed(2, "5", "3", "6")  # three orthogonal members
-GIVEN = {**THREE, "given": ["1", "1"]}
+LONG = f"1{'0' * 41}1/1{'0' * 42}"  # a bit above 1
+BENT = listed(2, [[0], [1, -1]], [[0], [2, -2]])  # one function, by correlations that are rounded
+BELOW, ABOVE = f"-1/{1 << 41}", f"1/{1 << 41}"
 ONES = [[0], [0, 1]], [[1], [0, 1]]  # values 0 and 1
 MIXED = listed(3, [[0], [0, 3]], [[0, 2], [1, 2, -1, 4]])
 LOW = listed(2, [[0, 1], [1, 1, 1, -2]], [[0], [-1, 1]])  # a correlation below 0, and no rational
@@ -454,6 +457,14 @@ FEW = modular(4, 7, 0, "1 2", 1, 2)
 SKEWED = law("1/2", 3, 0, 2, 3)
 EDGE = edge()
 
+
+def taken(top: str, weighted: str | None = None) -> Json:
+    """Pose three functions, with eigenvalues that are taken as given."""
+    return {**THREE, "given": [top, weighted]}
+
+
+GIVEN = taken("1", "1")
+
 # Rules of every family.
 EVERY = (
     M("if room > 0 else members.count", "if room else members.count", NEAR, asked(SECRETS, risk="7/8")[:-1]),
@@ -473,7 +484,7 @@ EVERY = (
     M("most, wanted = min(cap.most, count)", "most, wanted = cap.most", THREES, asked(CHARACTERS, term="1/10")),
     M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, -int(-wanted // most))", steps=asked(CHARACTERS, term="1/2")),
     M("math.ceil if up else math.floor)(value", "math.ceil)(value", LARGE),
-    M("return size - (value < Fraction(10) ** size)", "return size", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": f"{10**50 - 1}/{10**50 + 1}"})]),
+    M("return size - (value < Fraction(10) ** size)", "return size", hidden(f"2 {10**50 - 1}/{10**50 + 1}", 7), JOHNSON[:2]),
     M("rules out at most {short(most, up=True)}", "rules out at most {short(most)}", LARGE, asked(CHARACTERS, term=f"1/{10**25 + 1}")),
     M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", LARGE, packed(1, 0, "disjoint")),
     M("least = max(0, -int((fit.most - wanted) // most))", "least = max(0, 1 - int(math.ceil((fit.most - wanted) / most)))", PARITY, asked(CHARACTERS, success="26/35")),
@@ -550,6 +561,10 @@ HIDDEN = (
     M("most = ground * most // weight", "most = most // weight", MAJORITY, packed(2, 0, "disjoint")),
     M("ground * (weight - meets) //", "(weight - meets) //", MAJORITY, packed(2, 0, "disjoint")),
     M("if weight**2 > ground * meets:", "if weight**2 != ground * meets:", hidden("1 -1 1 -1", 12), packed(2, 0, "disjoint")),
+    M("SDA.format(written(sets.gamma)", "SDA.format(short(sets.gamma)", MAJORITY, averages(every(SMALL, 36))),
+    M("PAIRS.format(written(gamma), short(q))", "PAIRS.format(short(gamma), short(q))", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": SMALL})]),
+    M("SDA.format(written(gamma), between", "SDA.format(short(gamma), between", EQUAL, sums(SMALL, 4)),
+    M("PAIRS.format(written(gamma), short(pairs))", "PAIRS.format(short(gamma), short(pairs))", EQUAL, sums(SMALL, 4)),
     M("gamma < 1 and enough <=", "gamma < 1/2 and enough <=", MAJORITY, averages(every("1/2", 2))),
     M("enough <= members.count:", "enough < members.count:", MAJORITY, averages(every("1/20", 35))),
     M("need(len(caps) == m and len(inner)", "need(len(inner)", hidden("1 -1", 5), averages(every("1/2", 3, "0 0", "", "2"))),
@@ -781,8 +796,17 @@ LISTED = (
     M("two = all(v in (-1, 1) for _", "two = all(v in (0, 1) for _", listed(2, *ONES), asked(spread("1", 2))),
     M("levels=2 if two else None", "levels=2", listed(2, *ONES), asked(spread("1", 2), oracle="csq")),
     M("        if top is not None:\n", "        if 0:\n", GIVEN, asked(spread("1", 3, "given"))),
-    M("need(top == problem.given[0],", "(0,", GIVEN, asked(spread("1/2", 3, "given"))),
-    M("need(top == problem.given[1],", "(0,", GIVEN, by_weights("1/2", 3, "given")),
+    M("need(top == problem.given[0],", "(0,", GIVEN, asked(spread("3/4", 3, "given"))),
+    M("need(top == problem.given[1],", "(0,", GIVEN, by_weights("3/2", 3, "given")),
+    M("eigenvalue above {written(top)}", "eigenvalue above {short(top, up=True)}", taken(LONG), asked(spread(LONG, 3, "given"))),
+    M("need(top > 0 and (count - 1)", "(top > 0 and (count - 1)", taken("3/5"), asked(spread("3/5", 3, "given"))),
+    M("need(top > 0 and (count - 1)", "need(top > 0 and count", taken("3/5"), asked(spread("3/5", 3, "given"))),
+    M("need(top > 0 and (count - 1)", "need(top and (count - 1)", {**BENT, "given": [BELOW, None]}, asked(spread(BELOW, 2, "given"), oracle="csq")[:-1]),
+    M("count * (mean - 2 * off), TRACE", "count * mean, TRACE", {**BENT, "given": [ABOVE, None]}, asked(spread(ABOVE, 2, "given"), oracle="csq")[:-1]),
+    M("need((members.count - 1) * top >= trace", "((members.count - 1) * top >= trace", taken("1", "9/10"), by_weights("9/10", 3, "given")),
+    M("need((members.count - 1) * top >= trace", "need(members.count * top >= trace", taken("1", "9/10"), by_weights("9/10", 3, "given")),
+    M("sum(2 * max(d, count - d) * many", "sum(2 * min(d, count - d) * many", taken("1", "9/10"), by_weights("9/10", 3, "given")),
+    M("in downs.items() if 0 < d < count)", "in downs.items())", GIVEN, by_weights("1", 3, "given")),
     M("v << most - len(on)", "v", PLACES, [("products",)]),
     M("values = [a + b for a", "values = [a + 2 * b for a", MIXED, [("products",)]),
     M("1 << 2 * most", "1 << 3 * most", PLACES, asked(spread("1/4", 2))[:-1]),

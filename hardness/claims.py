@@ -81,9 +81,8 @@ def vacuous(quantity: str, value: Fraction | int) -> bool:
     """Return whether a bound says nothing, by its quantity and its value, 0 or more, as in a claim.
 
     Queries and examples that are needed are vacuous up to 2, steps and features up to 1, a
-    probability of success and an advantage from 1 on, an error at 0. A low-degree test that needs 0
-    examples needs more than any number. Dimensions, members and correlations bound no learner, and
-    are never vacuous.
+    probability of success and an advantage from 1 on, an error at 0. Dimensions, members and
+    correlations bound no learner, and are never vacuous.
 
     >>> vacuous("stat-queries", 2), vacuous("stat-queries", 3), vacuous("sq-dimension", 1)
     (True, False, False)

@@ -472,6 +472,50 @@ def test_one_eigenvalue_may_be_given_alone(monkeypatch):
     assert check(data).checker == "the kernel, eigenvalues by numpy"
 
 
+def taken(tables, top, weighted=None):
+    """What the kernel makes of listed functions with eigenvalues that are given."""
+    problem = {"kind": "functions", "signs": 2, "centred": False, "tables": tables,
+               "given": [top, weighted]}  # fmt: skip
+    posed = kernel.posed(problem)
+    steps = [{"rule": "products", "from": []},
+             {"rule": "spread", "from": [1], "top": top, "proof": "given"}]  # fmt: skip
+    if weighted is not None:
+        steps.append({"rule": "weighted", "from": [1], "top": weighted, "proof": "given"})
+    return posed.conditions, kernel.prove(posed, steps)
+
+
+def test_a_given_eigenvalue_stands_in_full_in_the_condition():
+    top = kernel.written(1 + Fraction(1, 10**42))  # not "about 1.00001e+0", which says less
+    said, _ = taken(["a", "c", "6"], top)
+    assert f"3 x 3 matrix of inner products of members less the mean of all has no eigenvalue " \
+        f"above {top}." in said  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("tables", "top", "weighted"),
+    [
+        (["a", "c", "6"], "-1", None),
+        (["a", "c", "6"], "1/1000", None),
+        (["a", "c", "6"], "999/1000", None),  # three of them have the trace 2
+        (["a", "c", "6"], "1", "-1"),
+        (["a", "c", "6"], "1", "1"),  # their weighed squares add up to 3
+        ([[[0], [1, -1]], [[0], [2, -2]]], "0", None),
+        ([[[0], [1, -1]], [[1], [2, -2]]], kernel.written(1 - Fraction(1, 10**6)), None),
+    ],
+)
+def test_a_given_eigenvalue_that_cannot_be_is_refused(tables, top, weighted):
+    with pytest.raises(kernel.Refused, match="the bound on eigenvalues is too small"):
+        taken(tables, top, weighted)
+
+
+@pytest.mark.parametrize("bits", [1, 3, 5])
+def test_the_least_eigenvalue_that_may_be_given(bits):
+    """The trace over N - 1, of members less their mean, and weighed by how far they agree."""
+    table = np.random.default_rng(bits).choice([-1, 1], (5, 1 << bits), p=[0.3, 0.7])
+    trace = np.trace(listed.weigh(bits, rows := [int(listed.bits(row < 0), 16) for row in table]))
+    assert float(functions.trace(bits, rows)) == pytest.approx(float(trace))
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
     """Weights where they lose at most half; else numpy's word, which says so, and is looked at."""

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from hardness.check import kernel
 from hardness.check.kernel.hidden_sets import distances
-from hardness.lower import sda
+from hardness.lower import BoundParameters, certify, sda
 from hardness.lower.johnson import Johnson
 from hardness.lower.proof import Proof
+from instances import parse
 from instances.threshold import rational
 from tests import closed
 
@@ -311,6 +312,15 @@ def test_a_family_whose_average_is_gamma_itself_has_a_dimension_of_at_least_one(
     case = Case(2, (1, -1))  # two orthogonal members: their average is 1/2
     assert case.bracket(Fraction(1, 2))[:2] == (1, 1)
     assert case.pairs(Fraction(1, 2)) == 1
+
+
+def test_an_average_stands_in_full_in_what_is_said():
+    """SDA has two ends: no rounded average says less than both."""
+    gamma = Fraction(1, 10) + Fraction(1, 10**50)
+    made = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=gamma))
+    said = [c.meaning for c in made.claims if c.quantity.startswith("sda")]
+    assert len(said) == 2
+    assert all(f"at most {gamma}, " in one or f"at most {gamma} " in one for one in said)
 
 
 def majority(n, m):

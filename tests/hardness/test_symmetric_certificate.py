@@ -440,7 +440,8 @@ def test_the_largest_q_is_at_most_the_number_of_members():
     said = {claim.quantity: claim.meaning for claim in one.claims}
     for name in ("sda-all-subsets", "sda-pair-events"):
         assert "the largest whole q up to N such that" in said[name]
-        assert said[name].endswith("at most 1, is 56")
+        assert " mean |correlation| at most 1" in said[name]
+        assert said[name].endswith("or 0 if there is none, is 56")
 
 
 # Forgery.

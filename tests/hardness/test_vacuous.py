@@ -61,7 +61,6 @@ def test_numbers_of_any_size_are_compared():
     assert not vacuous("stat-queries", many)
     assert vacuous("low-degree-advantage", Fraction(many, many // 10))
     assert not vacuous("low-degree-advantage", Fraction(many // 10, many))
-    assert not vacuous("low-degree-examples", 0)  # no number of examples does
 
 
 def test_a_certificate_shows_no_1_and_keeps_its_values():

@@ -8,10 +8,14 @@ from typing import Any
 from .core import Fact, between, listed, need, rule, short, small, written
 from .hidden_sets import distances
 
-AVERAGES = (
-    "the largest whole q up to N such that any {} or more have mean |correlation| at most {}, is {}"
+SDA = (
+    "SDA, the largest whole q up to N such that any N/q members or more have mean |correlation| at "
+    "most {}, over their ordered pairs, of one with itself too, or 0 if there is none, is {}"
 )
-SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
+PAIRS = (
+    "SDA over pairs, the largest whole q up to N such that any N^2/q^2 ordered pairs or more, of a "
+    "member with itself too, have mean |correlation| at most {}, or 0 if there is none, is {}"
+)
 
 
 @rule("hidden-set", "members overlaps", gamma="rational", inner="rational*", average="rational",
@@ -93,7 +97,7 @@ def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
     upper = (count - 1) // some.size if some else count
     need(some is None or some.gamma == sets.gamma, "the two averages are not the same")
     need(lower <= upper, "the two ends contradict each other")
-    text = SDA.format("N/q members", short(sets.gamma), between(lower, upper))
+    text = SDA.format(written(sets.gamma), between(lower, upper))
     at = {"gamma": written(sets.gamma), "upper": written(upper)}
     return Fact("bound", {"sda-all-subsets": (lower, at, text)})
 
@@ -114,7 +118,7 @@ def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) 
             bad = pairs + math.ceil(total / -each) - 1
         pairs, total = pairs + more, total + more * each
     q = count if not bad else math.isqrt((count**2 - 1) // bad)
-    text = PAIRS.format("N^2/q^2 pairs", short(gamma), short(q))
+    text = PAIRS.format(written(gamma), short(q))
     return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
 
 
@@ -178,8 +182,8 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any, enough: int) -> Fac
         seen, spare = seen + more, spare + more * each
     pairs = count if not bad else math.isqrt((count**2 - 1) // bad)
     at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
-    text = SDA.format("N/q members", short(gamma), between(lower, upper))
-    other = PAIRS.format("N^2/q^2 pairs", short(gamma), pairs)
+    text = SDA.format(written(gamma), between(lower, upper))
+    other = PAIRS.format(written(gamma), short(pairs))
     return Fact(
         "bound", {"sda-all-subsets": (lower, both, text), "sda-pair-events": (pairs, at, other)}
     )

@@ -51,10 +51,12 @@ STEPS, DEEP, DIGITS = 1000, 24, 100_000
 RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
 FAMILY = RISK.format("the best predictor that knows only the family, on average over members")
 ALL = (
-    "Answers may be any numbers within the tolerance, and success is averaged over the member, "
-    "drawn as said, and the learner's coins. Learners that look at single examples, as elimination "
-    "and lattice reduction do, ask no such queries: only the claim on examples speaks of them, and "
-    "no claim is a level of security."
+    "Answers to queries may be any numbers within the tolerance. A query rules out the members for "
+    "which the adversary's answer, the same for all members, is not within it; a hypothesis fits "
+    "those for which its relative risk is at most that of the claim. Success is averaged over the "
+    "member, drawn as said, and the learner's coins. Claims on queries do not speak of learners "
+    "that look at single examples, as elimination and lattice reduction do, and no claim is a "
+    "level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
 SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"

@@ -7,7 +7,7 @@ is almost a factor, or weights, and what remains is compared row by row.
 import math
 import re
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import mul
@@ -34,6 +34,7 @@ from .core import (
 MEMBERS, SIGNS, VALUES, LARGEST = 5000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are no rationals, and of what is said of them
 ROUND = 1 << 48  # of weights of points
+TRACE = "the bound on eigenvalues is too small: N - 1 of them add up to the trace"
 MOST, CALLS = 500, 100_000  # members that are searched for, and steps of a search
 Rows = Sequence[Sequence[int]]
 
@@ -62,20 +63,21 @@ def functions(given: dict[str, Any]) -> Any:
         need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
     what = "with the values -1 and +1, by their tables" if two else "by their tables"
     if not two:
-        what += f"{' less their mean' if centred else ''}, scaled to norm 1"
+        what += f"{', each less the mean of all' if centred else ''}, scaled to norm 1"
     text = (
         f"Members are {len(rows)} functions of {n} fair signs {what}, all as likely; labels are "
         f"their values. {FAMILY}"
     )
     if two and centred:
-        text += "Correlations, SQ-DIM and SDA are of the members less their mean. "
+        text += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
     taken = [None, None] if given["given"] is None else listed(given["given"])
     tops = [None if one is None else read("rational", one) for one in taken]
-    for top, words in zip(tops, ("", " with points weighed by 1/(1 - |mean|)"), strict=True):
+    weights = ", points weighed by 1/(1 - |mean|), those where all agree left out,"
+    for top, words in zip(tops, ("", weights), strict=True):
         if top is not None:
             text += (
-                f"GIVEN, and not proved: members less their mean have no eigenvalue above "
-                f"{short(top, up=True)}{words}. "
+                f"GIVEN, and not proved: the {len(rows)} x {len(rows)} matrix of inner products of "
+                f"members less the mean of all{words} has no eigenvalue above {written(top)}. "
             )
     scaled = {} if two else {"scaled": "norm 1 with h, E h^2 <= 1"}
     return SimpleNamespace(n=n, tables=tables, bits=bits, two=two, centred=centred, given=tops,
@@ -192,8 +194,8 @@ def products(problem: Any) -> Fact:
         ),
         "average-correlation": (
             mean[0], ends[1],
-            "the average of the absolute correlations of all pairs is "
-            f"{least}{short(mean[1], up=bool(least))}",
+            "the average of |correlation| over all ordered pairs of members, of one with itself "
+            f"too, is {least}{short(mean[1], up=bool(least))}",
         ),
     }  # fmt: skip
     return Fact("members", claims, count=count, rows=rows, norms=norms, plain=plain, unit=unit,
@@ -248,16 +250,18 @@ def spread(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     correlational query is phi1. Correlations that are rounded are off by less than 1/unit; so the
     matrix less its means is off by less than count/unit in norm, an entry of its diagonal, being 1
     before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
-    top, and than the sum of all, count times `scale`.
+    top, and than the sum of all, count times `scale`. One of them is 0: a number that is given is
+    refused where count - 1 times it is less than the sum of all.
     """
     count, unit, rows = members.count, members.unit, members.plain
     off, whole, sums = Fraction(members.off, unit), count**2 * unit, [sum(r) for r in rows]
-    if proof == "given":
-        need(top == problem.given[0], "another eigenvalue is given")
-    else:
-        bounded(less_mean(rows), whole, top - count * off, proof)
     norms = [count * (count * rows[i][i] - 2 * sums[i]) + sum(sums) for i in range(count)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
+    if proof == "given":
+        need(top == problem.given[0], "another eigenvalue is given")
+        need(top > 0 and (count - 1) * top >= count * (mean - 2 * off), TRACE)
+    else:
+        bounded(less_mean(rows), whole, top - count * off, proof)
     full, rest = divmod(count * mean, top)
     return Fact("gram", top=top, least=least, scale=mean, mean=mean - 2 * off, alike=1,
                 general=problem.two, moves=top, moves01=None,
@@ -317,6 +321,17 @@ def weigh(n: int, tables: list[int]) -> Iterator[list[int]]:
         yield parted(every - count * line + half * ones, count, width, half)
 
 
+def trace(n: int, tables: list[int]) -> Fraction:
+    """The trace of that matrix: 2 max(d, count - d) at a point where d members are -1, and not all.
+
+    On average over points; 0 where d is 0.
+    """
+    columns, count = zip(*(f"{one:0{1 << n}b}" for one in tables), strict=True), len(tables)
+    downs = Counter(column.count("1") for column in columns)
+    total = sum(2 * max(d, count - d) * many for d, many in downs.items() if 0 < d < count)
+    return Fraction(total, 1 << n)
+
+
 @rule("functions", "members", top="rational", proof="json")
 def weighted(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     """No eigenvalue of members less their mean b, weighed by 1/(1-|b|), is above top.
@@ -325,11 +340,13 @@ def weighted(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     1-r) / 2, r its mean there, and Bessel adds the squares of what it moves up to top / 2 times
     min(p0, 1-p0). Where all members agree none moves. At a point where d of them are -1 a member
     less b is 2/count times d, or d - count, and 1 - |b| is 2/count times the smaller of d and count
-    - d. Its inverse is rounded up to 1/ROUND, which adds a matrix without eigenvalues below 0.
+    - d. Its inverse is rounded up to 1/ROUND, which adds a matrix without eigenvalues below 0. What
+    is given is refused as in `spread`.
     """
     need(problem.bits, "there are no tables by bits")
     if proof == "given":
         need(top == problem.given[1], "another eigenvalue is given")
+        need((members.count - 1) * top >= trace(problem.n, problem.tables), TRACE)
     else:
         matrix = weigh(problem.n, problem.tables)
         bounded(matrix, members.count * ROUND << problem.n - 1, top, proof)

@@ -68,8 +68,9 @@ def gradients(_: Any, gram: Fact, clip: Fraction) -> Fact:
     need(gram.moves is not None, "there is no bound on means of vectors here")
     drift = getattr(gram, "drift", gram.moves)
     what = (
-        "steps of any rule, each of which sees one mean over all examples of a function of its "
-        f"choice, as a gradient, that is clipped to norm {short(clip)} on each example"
+        "steps of any rule, each of which sees one expectation, over the law of an example, of a "
+        "function of its choice, as a gradient, that is clipped to Euclidean norm "
+        f"{short(clip)} on each example"
     )
     return Fact("means", squares=clip**2 * drift, what=what, at={"clip": written(clip)})
 
@@ -85,7 +86,7 @@ def noisy(_: Any, members: Fact, means: Fact, std: Fraction) -> Fact:
     """
     need(std > 0, "the deviation is not above 0")
     pace = means.squares * heaviest(members) / (4 * std**2)
-    noise = f"fresh normal noise of deviation {short(std, up=True)} on each coordinate"
+    noise = f"fresh independent normal noise of deviation {short(std, up=True)} on each coordinate"
     what, at = f"{means.what}, with {noise}", {**means.at, "noise-std": written(std)}
     return Fact("pace", of=members, pace=pace, bend=1, regime="noise", what=what, at=at)
 
@@ -103,8 +104,8 @@ def rounded(_: Any, members: Fact, means: Fact, grid: Fraction, parameters: int)
     need(grid > 0, "the grid is not above 0")
     pace = parameters * means.squares * heaviest(members) / grid**2
     what = (
-        f"{means.what}, with its {short(parameters)} coordinates rounded up or down to multiples "
-        f"of {short(grid, up=True)} by fresh dither that keeps means"
+        f"{means.what}, with each of its {short(parameters)} coordinates rounded up or down to a "
+        f"multiple of {short(grid, up=True)} by fresh independent dither that keeps its mean"
     )
     at = {**means.at, "grid": written(grid), "parameters": written(parameters)}
     return Fact("pace", of=members, pace=pace, bend=None, regime="grid", what=what, at=at)
@@ -227,7 +228,8 @@ def nearby(
     same(fit, members)
     most, wanted = problem.down(means.squares / within**2), likely(members, success)
     what = (
-        f"{means.what}, or any vector within {short(within, up=True)} of it, the worst ones meant"
+        f"{means.what}, or, as an adversary likes, any vector within Euclidean distance "
+        f"{short(within, up=True)} of it"
     )
     at = {**means.at, "within": written(within)}
 
@@ -270,8 +272,9 @@ def features(
         if reached < wanted and value:
             more = min(many, math.ceil((wanted - reached) / value))
             used, reached = used + more, reached + more * value
-    what = "functions of the point that are chosen without labels, or a kernel machine on as many"
-    so = "before predictions are clipped, what is known of every label added"
+    what = "functions of the point, or a kernel machine on as many inputs, an intercept counted as"
+    so = "if functions, kernel and inputs are chosen without labels, before predictions are "
+    so += "clipped, what is known of every label added"
     so += "" if problem.kind == "functions" else " or not"
     if features is not None:
         need(features <= members.count, f"more features than the {short(members.count)} members")
@@ -279,12 +282,12 @@ def features(
         mean = (1 - lost) * norm - heaviest(members) * found
         error = max(mean / gram.scale, Fraction(0))
         text = (
-            f"regression on up to {short(features)} {what} inputs, has on average over members "
+            f"regression on up to {short(features)} {what} one, has on average over members "
             f"a relative risk of at least {short(error)}, {so}{'' if error else EMPTY}"
         )
         claims["kernel-error"] = error, {"features": written(features)}, text
     text = (
-        f"regression on {what} inputs, needs at least {short(used)} of them "
+        f"regression on {what} one, needs at least {short(used)} of them "
         f"{goal_of(risk, success)}, {so}{EMPTY if used <= 1 else ''}"
     )
     claims["kernel-features"] = used, {"risk": written(risk), "success": written(success)}, text

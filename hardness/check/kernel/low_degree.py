@@ -9,7 +9,8 @@ from typing import Any
 from .core import Claims, Fact, need, rule, short, written
 
 EMPTY = "; vacuous"
-GAME = ", all of one member that is drawn, or with coins of the same mean for labels,"
+GAME = "examples, all of one member that is drawn,"
+COINS = "its mean where labels are coins of the same mean"
 
 
 def thinned(found: Sequence[Fraction]) -> list[Fraction]:
@@ -102,9 +103,10 @@ def low_degree(
 
     t how many places two members share: both hold all T_i. For a polynomial f E_S f - E f is the
     inner product with the density less 1, at most the root of this sum times the deviation of f,
-    and attained. Where half of the examples are closed: 1, z_0, which says so, and sqrt(2) b', 0
-    where closed, are orthonormal, of degree 0, 1 and 1, and span what z_0 and the label do; omega_a
-    is half as large. [Hop18, KWB19, BBHLS21]
+    and attained. Where it is 0 for any number of examples, that is claimed. Where half of the
+    examples are closed: 1, z_0, which says so, and sqrt(2) b', 0 where closed, are orthonormal, of
+    degree 0, 1 and 1, and span what z_0 and the label do; omega_a is half as large. [Hop18, KWB19,
+    BBHLS21]
     """
     need(
         problem.levels == 2,
@@ -128,20 +130,28 @@ def low_degree(
         ("-open", "open examples alone", found),
     ):
         what = f"{reach}{kind} and what labels show of S"
+        least = least_examples(known)
+        if not least:
+            text = (
+                f"{what}: over any number of {GAME} the mean of each is {COINS}; no other tests "
+                "are meant"
+            )
+            claims[f"low-degree-advantage{end}"] = 0, {**at, "examples": "any"}, text
+            continue
         if examples is not None:
             value = advantage(known, examples)
+            root = short(value, up=True)
             text = (
-                f"{what}: in {short(examples)} examples{GAME} no two means are farther apart than "
-                f"the root of {short(value, up=True)} times the deviation under coins, which one "
-                f"attains; no other tests are meant{EMPTY if value >= 1 else ''}"
+                f"{what}: the mean of one over {short(examples)} {GAME} differs from {COINS} by at "
+                f"most the root of {root} times its deviation there"
+                f"{', which one attains' if root == written(value) else ''}; no other tests "
+                f"are meant{EMPTY if value >= 1 else ''}"
             )
             given = {**at, "examples": written(examples)}
             claims[f"low-degree-advantage{end}"] = value, given, text
-        least = least_examples(known)
         text = (
-            f"{what}: {f'at least {short(least)}' if least else 'more than any number of'} "
-            f"examples{GAME} are needed for two means to be the deviation under coins apart; no "
-            f"other tests are meant{EMPTY if least == 1 else ''}"
+            f"{what}: at least {short(least)} {GAME} are needed for the mean of one to differ from "
+            f"{COINS} by its deviation there; no other tests are meant{EMPTY if least == 1 else ''}"
         )
         claims[f"low-degree-examples{end}"] = least, at, text
     return Fact("bound", claims)
