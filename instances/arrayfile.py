@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -166,29 +167,26 @@ def _safetensors(file: IO[bytes], size: int, most: int) -> ArrayFile:
             raise ValueError(f"{shown(name)} has no shape")
         if one["data_offsets"] != [at, at + math.prod(shape) * dtype.itemsize]:
             raise ValueError(f"{shown(name)} does not lie where its shape says")
-        stored = _stored(file, 8 + length + at, shape, dtype)
-        arrays[name] = _widened(stored) if one["dtype"] == _BF16 else stored
+        wide = one["dtype"] == _BF16
+        arrays[name] = Described(
+            shape=shape,
+            dtype=np.dtype("<f4") if wide else dtype,
+            read=partial(_lying, file, 8 + length + at, shape, dtype, wide),
+            stored="bfloat16" if wide else "",
+        )
         at += math.prod(shape) * dtype.itemsize
     if 8 + length + at != size:
         raise ValueError(f"it has {size} bytes: its header describes {8 + length + at}")
     return ArrayFile(arrays=arrays, meta=_metadata(own["hardness"]) if "hardness" in own else None)
 
 
-def _stored(file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any]) -> Described:
-    def read() -> NDArray[Any]:
-        file.seek(at)
-        return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
-
-    return Described(shape=shape, dtype=dtype, read=read)
-
-
-def _widened(stored: Described) -> Described:
-    """Read bfloat16 as the float32 that each number is."""
-
-    def read() -> NDArray[Any]:
-        return (stored.read().astype("<u4") << 16).view("<f4")
-
-    return Described(shape=stored.shape, dtype=np.dtype("<f4"), read=read, stored="bfloat16")
+def _lying(
+    file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any], wide: bool
+) -> NDArray[Any]:
+    """Read numbers from where they lie, bfloat16 as the float32 that each is."""
+    file.seek(at)
+    found = np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
+    return (found.astype("<u4") << 16).view("<f4") if wide else found
 
 
 def _metadata(text: str) -> dict[str, Any]:

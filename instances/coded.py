@@ -420,10 +420,10 @@ class Coded(Family):
         """Check words and codes: shapes, spare bits, codes of no level."""
         words, codes = tokens.stored(
             tensors,
+            self.d,
             words=(np.uint64, (count, self.k, tokens.words_per_token(self.d))),
             codes=(self.code_type, (count,)),
         )
-        tokens.require_spare(words, self.d)
         if (self.placed(words) != words).any():
             raise ValueError("has tokens without the family's public coordinates")
         if (codes >= np.where(self.open(words), len(self.levels), 1)).any():

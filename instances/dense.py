@@ -227,17 +227,15 @@ class Dense(Family):
         width = tokens.words_per_token(self.d)
         given, y = tokens.stored(
             tensors,
+            self.d,
             words=(np.uint64, (count, self.k, width)) if packed else None,
             x=None if packed else (np.float64, shape),
             y=(np.float64, shape),
         )
-        if packed:
-            tokens.require_spare(given, self.d)
-        elif not np.isfinite(given).all():
-            raise ValueError("has tokens that are not finite")
-        if not np.isfinite(y).all():
-            raise ValueError("has labels that are not finite")
         x = tokens.unpack(given, self.d) if packed else given
+        for what, values in (("tokens", x), ("labels", y)):
+            if not np.isfinite(values).all():
+                raise ValueError(f"has {what} that are not finite")
         return DenseExamples(family=self, x=x, y=y)
 
 

@@ -91,11 +91,13 @@ def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArr
 
 
 def stored(
-    tensors: Mapping[str, NDArray[Any]], **wanted: tuple[DTypeLike, tuple[int, ...]] | None
+    tensors: Mapping[str, NDArray[Any]], d: int, **wanted: tuple[DTypeLike, tuple[int, ...]] | None
 ) -> list[NDArray[Any]]:
     """Return stored arrays of examples by name, each of a type and a shape; raises ValueError.
 
-    >>> [len(one) for one in stored({"y": np.zeros(3)}, x=None, y=(np.float64, (3,)))]
+    Tokens that are packed as `words` have no bits beyond their d coordinates.
+
+    >>> [len(one) for one in stored({"y": np.zeros(3)}, 8, x=None, y=(np.float64, (3,)))]
     [3]
     """
     found = []
@@ -103,11 +105,7 @@ def stored(
         one = tensors.get(name)
         if one is None or one.dtype != kind or one.shape != shape:
             raise ValueError(f"does not hold the {shape[0]} examples it should")
+        if name == "words" and d % 64 and (one[..., -1] >> np.uint64(d % 64)).any():
+            raise ValueError(f"has bits beyond coordinate d - 1 = {d - 1}")
         found.append(one)
     return found
-
-
-def require_spare(words: NDArray[np.uint64], d: int) -> None:
-    """Refuse packed tokens (.., words) with bits beyond their d coordinates; raises ValueError."""
-    if d % 64 and (words[..., -1] >> np.uint64(d % 64)).any():
-        raise ValueError(f"has bits beyond coordinate d - 1 = {d - 1}")
