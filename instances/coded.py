@@ -176,10 +176,6 @@ class Coded(Family):
         place = {v: i for i, v in enumerate(self.levels)}
         return np.array([place.get(2 * self.centre - v, 0) for v in self.levels])
 
-    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate by the formula what `outer` of a member's layer is: (n, 2, d) -> (n, 2, d)."""
-        return self.label(secret, x)
-
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far a member's layer may be from `computed` by rounding.
 

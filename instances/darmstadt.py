@@ -16,9 +16,8 @@ from instances.errors import DamagedFile, UsageError
 from instances.families.lwe import Lwe
 from instances.modular import Modular
 from instances.parameters import fraction, integer, plain
-from instances.strict import one_line, read_bytes
+from instances.strict import one_line
 
-_MAX_BYTES = 1 << 26
 _MAX_Q = 1 << 16
 _MAX_ALPHA = Fraction(1, 8)  # above it labels say next to nothing
 _DIGITS = 15  # of a number; more than q has
@@ -29,12 +28,10 @@ _LONG = re.compile(rf"[0-9]{{{_DIGITS + 1},}}")
 Challenge = tuple[Lwe, NDArray[np.int64], NDArray[np.int64]]  # of samples a (N, n), b (N,)
 
 
-def read_challenge(path: Path) -> Challenge:
-    """Read a challenge file, of the family lwe:n=..,q=..,alpha=..; raises DamagedFile."""
+def read_challenge(path: Path, text: str) -> Challenge:
+    """Read the text of a challenge, of the family lwe:n=..,q=..,alpha=..; raises DamagedFile."""
     try:
-        return _parse(read_bytes(path, _MAX_BYTES).decode("ascii"))
-    except UnicodeDecodeError as error:
-        raise DamagedFile(f"{path} is no LWE challenge: it is no ASCII text") from error
+        return _parse(text)
     except (ValueError, UsageError) as error:
         raise DamagedFile(
             f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n columns "
@@ -58,6 +55,8 @@ def challenge(family: Lwe, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
 
 
 def _parse(text: str) -> Challenge:
+    if not text.isascii():
+        raise ValueError("it is no ASCII text")
     head = text.split("\n", 4)
     if len(head) < 5:
         raise ValueError("it ends before b and A, after lines n, m, q and alpha")

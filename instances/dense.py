@@ -163,10 +163,6 @@ class Dense(Family):
         """The probability that noise changes a label, or more: normal noise changes each."""
         return float(self.noise > 0)
 
-    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate by the formula what the layer computes: here, the labels without noise."""
-        return self.label(secret, x)
-
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F = E[Y|X], the layer: (n, k, d) -> (n, k, d)."""
         return self.layer(secret)(x)

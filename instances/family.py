@@ -141,6 +141,10 @@ class Family(ABC):
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate a member's noiseless label by its formula: (n, k, d) -> (n, k, d)."""
 
+    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate by the formula what the layer, or `outer` of it, is: (n, k, d) -> (n, k, d)."""
+        return self.label(secret, x)
+
     @abstractmethod
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F = E[Y|X], what a learner is measured against: (n, k, d)."""

@@ -124,9 +124,10 @@ def _arrays(path: Path, family: Modular | None) -> Content:
 
 def _text(path: Path, family: Modular | None) -> Content:
     """Read a challenge, or with a family a table, which has no brackets."""
-    if family is not None and "[" not in read_text(path, MOST_TEXT):
+    text = read_text(path, MOST_TEXT)
+    if family is not None and "[" not in text:
         return _table(path, family)
-    stated, a, b = darmstadt.read_challenge(path)
+    stated, a, b = darmstadt.read_challenge(path, text)
     return Content(arrays={"a": a, "b": b}, family=stated)
 
 

@@ -45,23 +45,26 @@ def test_random_layers_are_green(seed):
 
 
 @pytest.mark.parametrize(
-    ("dial", "condition"),
+    ("dial", "of", "condition", "value"),
     [
-        ("coherence=0.95", ("theta", "coherence")),
-        ("rank=1", ("theta", "stable rank")),
-        ("trace=0.9", ("theta", "trace")),
-        ("column=0.8", ("theta", "column")),
-        ("ratio=100", ("theta", "norm ratio")),
-        ("scale=0.01", ("theta", "size")),
-        ("scale=100", ("theta", "size")),
-        ("wrank=1", ("w", "stable rank")),
-        ("shared=1", ("w", "coherence")),
-        ("shared=1,signs=alternating", ("w", "sum")),
-        ("lattice=1", ("w", "off lattice")),
+        ("coherence=0.95", "theta", "coherence", 0.95),
+        ("rank=1", "theta", "stable rank", 1),
+        ("trace=0.9", "theta", "trace", 3.6),
+        ("column=0.8", "theta", "column", 0.8),
+        ("ratio=100", "theta", "norm ratio", 100),
+        ("scale=0.01", "theta", "size", 0.01),
+        ("scale=100", "theta", "size", 100),
+        ("wrank=1", "w", "stable rank", 1),
+        ("shared=1", "w", "coherence", 1),
+        ("shared=1,signs=alternating", "w", "sum", 0),
+        ("lattice=1", "w", "off lattice", 0),
     ],
 )
-def test_every_dial_turns_its_light_red(dial, condition):
-    assert lights(f"nice:m=2,k=2,d=16,{dial}")[condition] == "red"
+def test_every_dial_moves_what_it_says_and_turns_its_light_red(dial, of, condition, value):
+    found = fine_print(Heads.of(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer()))
+    one = next(c for c in found if (c.of, c.name) == (of, condition))
+    assert one.value == pytest.approx(value, abs=0.02)
+    assert one.light == "red"
 
 
 def test_the_worst_head_counts_and_zeros_do_not():
