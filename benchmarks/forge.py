@@ -78,6 +78,7 @@ SPECS = (
     "profile:g=[1,1,-1],d=6,m=2",
     "lwr:n=3,q=8,p=2,secret=binary",
     "lwr:n=3,q=8,p=4,secret=ternary",
+    "lwr:n=3,q=8,p=2,secret=cbd,spread=1",
     "lwr:n=2,q=7,p=7",
     "lwe:n=2,q=7,error=cbd,eta=1",
     "lwe:n=2,q=23,sigma=1,secret=gaussian,spread=1",
@@ -606,12 +607,16 @@ def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
     """What is said of kernels and gradient descent, by the law of members, exactly.
 
     tiers: how likely each of so many is, the likeliest first. Those above some chance are given to
-    the learner: of all that may be, the chance that is best for the claim.
+    the learner: of all that may be, the chance that is best for the claim. chances: how likely a
+    member is at most, and what is given away, where it is vectors that are given and not members.
     """
     given = {k: _read(v) for k, v in terms.items() if v != "any"}
     size, near = sum(count for _, count in of.tiers), 1 - Fraction(1, 10**10)
     tiers = of.tiers if len(of.tiers) == 1 else [(_digits(c), count) for c, count in of.tiers]
     lost = [Fraction(0), *itertools.accumulate(c * count for c, count in tiers)]
+    parts = getattr(of, "chances", None) or [
+        (chance, more) for (chance, _), more in zip(tiers, lost, strict=False)
+    ]
 
     def held(most: Fraction) -> Fraction:
         total, left = Fraction(0), min(most, Fraction(size))
@@ -626,7 +631,7 @@ def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
             assert left <= size, "there are more features than members"
             for value, count in sums:
                 found, left = found + min(count, left) * value, left - min(count, left)
-            for (chance, _), more in zip(tiers, lost, strict=False):
+            for chance, more in parts:
                 best.append(((1 - more) * of.least - chance * found) / of.scale)
             return max(Fraction(0), *best) * (1 if len(tiers) == 1 else 2 - near), 0
         wanted, left = Fraction(0), given["success"]
@@ -656,7 +661,7 @@ def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
             least -= 1
         return least, 0
     chances, needed = [], []
-    for (chance, _), more in zip(tiers, lost, strict=False):
+    for chance, more in parts:
         sure = min(Fraction(1), more + chance * of.fits)
         if regime == "noise":
             pace, bend = given["clip"] ** 2 * of.square * chance / (2 * given["noise-std"]) ** 2, 1
@@ -849,11 +854,12 @@ class Residues:
             return n, n
         if name.startswith(("kernel", "gd")):
             sole = self.alone or law.units == 1 or len(law.tiers) == 1
-            assert sole, "members that are several vectors are not derived again"
+            assert sole or law.chances, "so many vectors are not derived again"
             drift = self.rarest * (1 - self.rarest) if self.levels == 2 else Fraction(1, 4)
             unlike = -(-law.size // law.alike)
             members = SimpleNamespace(
-                tiers=law.tiers, fits=fits, square=most * self.square * drift,
+                tiers=law.tiers, chances=law.chances, fits=fits,
+                square=most * self.square * drift,
                 row=[(1, self.square / 2)], dense=most, spectrum=[(most * law.alike, unlike)],
                 least=least, scale=1,
             )  # fmt: skip
@@ -883,6 +889,7 @@ class _Law:
     alike: int
     secrets: int
     units: int
+    chances: list[tuple[Fraction, Fraction]]  # where members are vectors: see _learned
 
     def needed(self, success: Fraction) -> int:
         """The least number of members with such a probability."""
@@ -918,9 +925,10 @@ def _law(text: str) -> _Law:
     kinds = {v % q for v in drawn}
     secrets = math.comb(n, h) * len(kinds) ** h if h else len(kinds) ** n - (0 in kinds)
     units = [v for v in mass if mass[v] and math.gcd(v, m) == 1]
+    vectors: list[list[int]] = []
     if m**n <= 5000:
-        found = _by_vectors(n, h, m, mass, units, alone)
-        size = found.total()
+        vectors = _by_vectors(n, h, m, mass, units, alone)
+        found, size = Counter(map(sum, vectors)), len(vectors)
     else:
         found, size = _by_kinds(n, h, mass, units), _size(n, h, mass, units)
         if entries is None and not alone:  # each has as many multiples by a unit
@@ -931,25 +939,31 @@ def _law(text: str) -> _Law:
     whole *= math.comb(n, h) if h else 1
     tiers = [(Fraction(one, whole), count) for one, count in sorted(found.items())[::-1]]
     alike = len(units) if alone else 1
-    return _Law(tiers=tiers, size=size, alike=alike, secrets=secrets, units=len(units))
+    chances = [
+        (_digits(Fraction(max(sum(v for v in one if v <= most) for one in vectors), whole)),
+         Fraction(sum(v for one in vectors for v in one if v > most), whole))
+        for most in sorted({v for one in vectors for v in one}, reverse=True)
+    ]  # fmt: skip
+    return _Law(
+        tiers=tiers, size=size, alike=alike, secrets=secrets, units=len(units), chances=chances
+    )
 
 
 def _by_vectors(
     n: int, h: int, m: int, mass: Counter[int], units: list[int], alone: bool
-) -> Counter[int]:
-    """How many members have each probability: vectors mod m, or all their multiples as one."""
+) -> list[list[int]]:
+    """How often each vector of each member is drawn: vectors mod m, or all multiples of one."""
     some = set(units)
-    seen: Counter[tuple[int, ...]] = Counter()
+    seen: dict[tuple[int, ...], list[int]] = {}
     for vector in itertools.product(range(m), repeat=n):
         if some.isdisjoint(vector):
             continue
         one = _drawn(vector, h, mass)
-        if one and alone:
-            seen[vector] += one
-        elif one:
-            turns = (u for u in range(m) if math.gcd(u, m) == 1)
-            seen[min(tuple(u * v % m for v in vector) for u in turns)] += one
-    return Counter(seen.values())
+        if one:
+            turns = [1] if alone else [u for u in range(m) if math.gcd(u, m) == 1]
+            first = min(tuple(u * v % m for v in vector) for u in turns)
+            seen.setdefault(first, []).append(one)
+    return list(seen.values())
 
 
 def _drawn(vector: tuple[int, ...], h: int, mass: Counter[int]) -> int:
