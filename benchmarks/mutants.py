@@ -1002,6 +1002,7 @@ LEARNERS = (
     M("spectrum=[(most * members.alike, unlike)]", "spectrum=[(members.alike, unlike)]", NEAR, regression(SECRETS, risk="1/10")),
     M("spectrum=[(top, int(full)), (rest, 1)]", "spectrum=[(top / 2, int(full)), (rest, 1)]", SEVEN, regression(spread("2", 7))),
     M("mean=mean - 2 * off, alike=1", "alike=1", THREE, regression(spread("10/9"), "1")),
+    M("mean=mean - 2 * off, alike=1", "mean=mean, alike=1", FINE, regression(spread("2", 4), "1")),
     M('ALONE = ("", "hardmax", "one-head")', 'ALONE = ("", "hardmax", "one-head", "among-others")', {**PARITY, "view": "among-others"}, regression(CHARACTERS)),
     M("return None if text is None else read(kind[:-1]", "return None if text in (None, '0') else read(kind[:-1]", PARITY, regression(CHARACTERS, "0")),
 )  # fmt: skip

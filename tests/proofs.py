@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hardness.check import check, kernel
@@ -18,6 +19,7 @@ from hardness.lower.learners import (
     WorstDescent,
     certify_named,
 )
+from hardness.lower.members import Members
 from hardness.lower.record import Certificate
 from instances import parse
 from instances.errors import Refuted
@@ -66,14 +68,6 @@ def proves(data: Data) -> Data:
     return data
 
 
-def refused_alone(data: Data, change: Callable[[Data], object], words: str) -> None:
-    """What was changed is refused by the kernel, which does not know the family."""
-    forged = copy.deepcopy(data)
-    change(forged)
-    with pytest.raises(kernel.Refused, match=words):
-        kernel.check(sealed(forged))
-
-
 def refused(data: Data, change: Callable[[Data], object], words: str = "refused") -> None:
     """What was changed is refused, in one line with these words."""
     forged = copy.deepcopy(data)
@@ -83,3 +77,14 @@ def refused(data: Data, change: Callable[[Data], object], words: str = "refused"
         check(sealed(forged))
     assert str(found.value).isprintable()
     assert len(str(found.value)) < 500
+
+
+def of_tables(table: Any, names: Any = None) -> Members:
+    """The functions whose values at point i, bit j set where coordinate j is -1, are given."""
+    rows = np.array(table)
+    n = rows.shape[1].bit_length() - 1
+    return Members(
+        kind="functions", path="x", sha256="0" * 64, d=n, n=n, outputs=1, bound=9.0,
+        names=tuple(names or (f"f{i}" for i in range(len(rows)))),
+        one=lambda i, x: rows[i][(x < 0) @ (1 << np.arange(n))],
+    )  # fmt: skip

@@ -27,7 +27,7 @@ from hardness.oracles.means import secrets
 from hardness.oracles.query import enumerate_mean
 from hardness.runs import play
 from hardness.upper import Outcome, parse_learner
-from instances import DamagedFile, ToolkitError, UsageError, parse
+from instances import ToolkitError, UsageError, parse
 from instances.errors import Refuted, TooLarge
 from tests.conftest import sealed
 
@@ -244,14 +244,6 @@ def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
 def played():
     game = play(parse_learner("pooled"), parse("parity:d=8,m=2"), Budget(queries=6))
     return json.loads(json.dumps(game.transcript.to_dict()))
-
-
-def test_any_digit_of_a_transcript_changed_is_refused():
-    text = json.dumps(played())
-    for place in [i for i, c in enumerate(text) if c.isdigit()]:
-        changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
-        with pytest.raises((Refuted, DamagedFile)):
-            check(json.loads(changed))
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,12 @@ from fractions import Fraction
 import networkx as nx
 import pytest
 
-from hardness.check import check
 from hardness.check.kernel.core import prime
 from hardness.check.kernel.hidden_sets import meeting
-from hardness.lower import certify
 from hardness.lower.codes import best_code, polynomial_set
 from hardness.lower.johnson import Johnson
 from hardness.lower.proof import Proof
-from instances import parse
 from tests import closed
-from tests.proofs import plain, refused, step
 
 # A(n, m, t): the largest number of m-subsets of n places of pairwise overlap at most t, known.
 SIZES = {
@@ -160,32 +156,3 @@ def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
     assert code["code"] == "reed-solomon"
     assert prime(code["data"])
     assert lower == code["size"] > 3000 // 3
-
-
-@pytest.mark.parametrize("spec", ["profile:g=majority,d=5001,m=2", "profile:g=h**2,d=200001,m=5"])
-def test_many_disjoint_sets_are_not_listed_and_check(spec):
-    data = plain(certify(parse(spec)))
-    found = step(data, "code")
-    assert found["code"] == "disjoint"
-    assert any("SQ-DIM" in line for line in check(data).statements)
-    more = str(int(found["size"]) + 1)
-    refused(data, lambda d: step(d, "code").update(size=more), "step 4: ")
-
-
-def test_polynomials_need_a_prime_that_is_large_enough():
-    data = plain(certify(parse("profile:g=[100,-100,101,-99],d=3001,m=3")))
-    check(data)
-    found = step(data, "code")
-    assert (found["code"], found["data"]) == ("reed-solomon", 997)
-    size, degree = int(found["size"]), found["overlap"]
-    assert 1 <= degree < 2
-    wrong = [
-        {"data": 999, "size": "999"},  # no prime
-        {"data": 1009, "size": "997"},  # 3 * 1009 places
-        {"data": 2, "size": "4"},  # below m
-        {"size": str(997 ** (degree + 1) + 1)},
-        {"overlap": 0, "size": str(size)},
-        {"data": "997"},
-    ]
-    for change in wrong:
-        refused(data, lambda d, c=change: step(d, "code").update(c), "step 4: ")

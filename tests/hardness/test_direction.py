@@ -23,31 +23,8 @@ from instances import parse
 from instances.alternating import smooth
 from instances.errors import Refuted
 from instances.threshold import rational
-from tests.conftest import sealed
-from tests.proofs import plain, proves, refused
 
 REAL = "direction:m=3,d=12,labels=raw,noise=0.1,kappa=9"
-
-
-@pytest.mark.parametrize(
-    ("spec", "changed"),
-    [
-        ("direction:m=4,d=16", {"dimension": 15}),
-        ("direction:m=4,d=16", {"low": ["0"] * 4}),
-        ("direction:m=4,d=16", {"degree": 5, "low": ["0"] * 5}),
-        ("direction:m=4,d=16", {"noise": "1/8"}),
-        (REAL, {"labels": "two"}),
-        (REAL, {"low": ["0", "1/1000000", "0"]}),
-    ],
-)
-def test_the_problem_of_another_direction_is_refused(spec, changed):
-    """The kernel accepts what it proves of the other problem."""
-
-    def pose(data):
-        data["problem"].update(changed)
-        kernel.check(sealed(proves(data)))
-
-    refused(plain(certify(parse(spec))), pose, "not that of its spec")
 
 
 def hermite(u, k):

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +18,7 @@ from instances.parameters import Expression
 from instances.threshold import rational
 from tests import closed
 from tests.conftest import every_token
-from tests.proofs import claimed, plain, proves, refused, step
+from tests.proofs import plain, refused
 
 TWO = ["majority", "mod(3)", "exactly(1)", "parity", "[3,-1,3]", "[1,0,0]"]
 MANY = ["h**2", "parity+0.1*majority", "[0,1,-2]", "(2*h-m)**2+h"]
@@ -445,126 +444,3 @@ def test_the_largest_q_is_at_most_the_number_of_members():
 
 
 # Forgery.
-
-TERMS = BoundParameters(gamma=Fraction(2, 5), vstat=3, tau=Fraction(1, 20))
-TWO_VALUED, MANY_VALUED = (
-    plain(certify(parse(spec), TERMS))
-    for spec in ("profile:g=majority,d=8,m=3,noise=0.1", "profile:g=h**2,d=9,m=3,noise=1/5")
-)
-
-
-def numbers(rule, **changed):
-    """Change numbers of the first step of a rule."""
-    return lambda d: step(d, rule).update(changed)
-
-
-SPEC = TWO_VALUED["about"]["spec"]
-FANO = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]]
-CLOSE = [[0, 1, 2], [0, 1, 3], [0, 5, 6], [1, 3, 5]]
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        # Codes.
-        (numbers("code", overlap=0), "step 4: "),
-        (numbers("code", data=CLOSE), "step 4: "),
-        (numbers("code", data=[*FANO[:3], FANO[0]]), "step 4: "),
-        (numbers("code", data=[*FANO[:3], [1, 3, 3]]), "step 4: "),
-        (numbers("code", data=[*FANO[:3], [1, 3, 7]]), "step 4: "),
-        (numbers("code", data=[*FANO[:3], [1, 3]]), "step 4: "),
-        (numbers("code", size="5"), "step 4: "),
-        (numbers("code", data=CLOSE, overlap=2), "step 5: "),
-        (numbers("code", data=FANO, size="7"), "step 5: "),
-        (numbers("code", overlap=3), "step 4: "),
-        (numbers("code", code="reed-solomon", data=3, size="10"), "step 4: "),
-        (numbers("code", code="reed-solomon", data=2), "step 4: "),
-        (numbers("code", code="disjoint", data=None, overlap=0), "step 4: "),
-        (numbers("code", code="all", data=None), "step 4: "),
-        (numbers("code", code="greedy", overlap=2), "step 4: "),
-        (lambda d: step(d, "packing").update(upper="3"), "step 5: "),
-        # Average correlations of all sets of a size, and of one.
-        (numbers("every-set", enough="18"), "step 6: "),
-        (numbers("every-set", enough="2"), "step 6: "),
-        (numbers("every-set", inner=["0", "20/3", "19/3"]), "step 6: "),
-        (numbers("every-set", inner=["0", "20/3"]), "step 6: "),
-        (numbers("every-set", inner=["0"] * 4), "step 6: "),
-        (numbers("every-set", inner=["0", "-20/3", "20/3"]), "step 6: "),
-        (numbers("every-set", average="0"), "step 6: "),
-        (numbers("every-set", average="-1"), "step 6: "),
-        (numbers("every-set", caps=["0", "0"]), "step 6: "),
-        (numbers("every-set", gamma="1/3"), "step 6: "),
-        (numbers("every-set", gamma="0"), "step 6: "),
-        (numbers("every-set", gamma="1", enough="1"), "step 8: "),
-        (numbers("some-set", size="16"), "step 7: "),
-        (numbers("some-set", shape=[0, 2, 1], size="25"), "step 7: "),
-        (numbers("some-set", shape=[0, 0, 0]), "step 7: "),
-        (numbers("some-set", shape=[0, 0, 0], size="3"), "step 7: "),
-        (numbers("some-set", shape=[0, -1, 1]), "step 7: "),
-        (numbers("some-set", shape=[3, 0, 0]), "step 7: "),
-        (numbers("some-set", gamma="1/3"), "step 8: "),
-        (numbers("some-set", gamma="1/2"), "step 7: "),
-        (lambda d: step(d, "sda").update({"from": [1, 7]}), "step 8: "),
-        (lambda d: step(d, "sda").update({"from": [1, 7, 6]}), "step 8: "),
-        # What a query rules out.
-        (numbers("mixture", bound="2"), "step 12: "),  # no number of this rule
-        (lambda d: d["steps"][12].update({"from": [3]}), "step 13: "),
-        (lambda d: d["steps"][12].update(oracle="stat", term="1"), "step 13: "),
-        (lambda d: d["steps"][9].update({"from": [12]}), "step 10: "),
-        # Claims.
-        (lambda d: claimed(d, "operator-norm").update(value="11"), "as claimed"),
-        (lambda d: claimed(d, "second-eigenvalue").update(value="5/2"), "as claimed"),
-        (lambda d: claimed(d, "average-correlation").update(value="1/70"), "as claimed"),
-        (lambda d: claimed(d, "sda-all-subsets").update(value="2"), "as claimed"),
-        (lambda d: claimed(d, "sda-all-subsets")["terms"].update(upper="1"), "as claimed"),
-        (lambda d: claimed(d, "sda-pair-events").update(value="2"), "as claimed"),
-        (lambda d: claimed(d, "sda-pair-events").update(step=8), "refused"),
-        (lambda d: claimed(d, "stat-queries").update(step=17), "refused"),
-        (lambda d: claimed(d, "csq-queries").update(quantity="stat-queries"), "refused"),
-        (lambda d: d["goal"].update(conditions=MANY_VALUED["goal"]["conditions"]), "refused"),
-        # The family.
-        (lambda d: d["about"].update(spec=SPEC.replace("majority", "mod(3)")), "not that of its"),
-        (lambda d: d["about"].update(spec=SPEC.replace("majority", "(majority)")), "refused"),
-        (lambda d: d["about"].update(spec=SPEC.replace("noise=0.1", "noise=0")), "not that of its"),
-        (lambda d: d["about"].update(spec=SPEC.replace("d=8", "d=9")), "not that of its"),
-        (lambda d: d["about"].update(spec=SPEC.replace("d=8", "d=4")), "refused"),
-        (lambda d: d["about"].update(spec=SPEC.replace("majority", "h+")), "refused"),
-        (lambda d: d["about"].update(spec=SPEC.replace("profile", "parity")), "refused"),
-        (
-            lambda d: (d["problem"].update(values=["-1", "-1", "1", "1"]), proves(d)),
-            "not that of its",
-        ),
-    ],
-)
-def test_a_forged_certificate_is_refused(change, words):
-    refused(TWO_VALUED, change, words)
-
-
-def test_no_lower_end_of_zero_beside_an_upper_end_of_zero():
-    """Where all members are too correlated that is a set, and the largest."""
-    data = plain(certify(parse("profile:g=majority,d=8,m=3"), replace(TERMS, gamma=Fraction(1, 4))))
-    check(data)
-    assert (claimed(data, "sda-all-subsets")["value"], step(data, "some-set")["size"]) == (
-        "0",
-        "35",
-    )
-    refused(data, numbers("every-set", enough="35"), "refused: step")
-
-
-@pytest.mark.parametrize("oracle", ["stat", "vstat", "vstat-least"])
-def test_nothing_is_said_of_general_queries_where_labels_have_many_values(oracle):
-    one = {"rule": "ask", "from": [3], "oracle": oracle, "term": "1"}
-    refused(MANY_VALUED, lambda d: d["steps"].append(one), "step 14: ")
-    for rule in (
-        {"rule": "mixture", "from": [1]},
-        {"rule": "vstat-sets", "from": [2, 6], "t": "3"},
-    ):
-        refused(MANY_VALUED, lambda d, r=rule: d["steps"].append(r), "step 14: ")
-
-
-def test_a_query_to_vstat_is_about_sets_of_its_own_average():
-    data = plain(certify(parse("profile:g=mod(3),d=101,m=6"), BoundParameters(vstat=20)))
-    assert check(data)
-    first = data["steps"].index(step(data, "every-set")) + 1
-    refused(data, lambda d: step(d, "vstat-sets").update({"from": [2, first]}), "step [0-9]*: ")
-    refused(data, numbers("vstat-sets", t="21"), "step [0-9]*: ")
