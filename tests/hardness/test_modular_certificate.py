@@ -102,7 +102,7 @@ def agree(made, family, terms):
         if isinstance(value, tuple):
             assert Fraction(one.parameters["upper"]) == value[1]
             value = value[0]
-        found = Fraction(kernel.read("rational", one.value))
+        found = Fraction(one.value)
         if one.quantity.endswith("-success"):
             assert found == value if even else found >= value
         elif one.quantity == "information-floor" or one.quantity.endswith("-queries"):
