@@ -3,6 +3,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.upper import Outcome, parse_learner
 from instances import UsageError, parse
 from instances.dense import _BLOCK
 from instances.families.nice import Nice
@@ -85,6 +88,9 @@ def test_the_negative_of_every_layer_is_as_likely():
         ("nice:m=65,k=2,d=8", "m=65"),
         ("nice:m=2,k=65,d=8", "k=65"),
         ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
+        ("nice:m=1,k=2,d=8,lattice=2", "lattice=2"),
+        ("nice:m=1,k=2,d=8,attention=linear", "attention=linear"),
+        ("nice:m=1,k=2,d=8,attention=power4,parity=0.5", "attention=power4 given with"),
         ("linear:m=0,k=3,d=6", "between 1 and 1024"),
         ("linear:m=1,k=1,d=6", "attends to itself"),
         ("linear:m=1,k=2,d=65", "at most 64"),
@@ -97,3 +103,15 @@ def test_what_is_out_of_range_is_refused_in_one_line(spec, said):
     with pytest.raises(UsageError, match=said) as found:
         parse(spec)
     assert "\n" not in str(found.value)
+
+
+def test_dials_that_came_later_leave_old_specs_alone():
+    assert parse("nice:m=1,k=2,d=9").spec == parse("nice:m=1,k=2,d=9,lattice=0").spec
+    assert "attention" not in parse("nice:m=1,k=2,d=9").spec
+
+
+def test_powers_are_flagged_by_the_stage_that_counts_heads():
+    instance = parse("nice:m=2,k=2,d=8,attention=power4").instance(0)
+    found = run(parse_learner("staged:examples=20000,polish=20"), instance, Budget())
+    assert found.outcome is Outcome.DEGENERATE
+    assert "span" in found.details["failed"]

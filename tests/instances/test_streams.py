@@ -51,11 +51,10 @@ def test_packing_and_unpacking_are_inverse(d, k, seed):
     assert (tokens.pack(x) == words).all()
 
 
-def test_bits_are_fair_and_do_not_correlate_with_parities():
+def test_bits_do_not_correlate_with_parities():
     x = tokens.unpack(tokens.boolean(BitStream(key(0)), 0, 40_000, 1, 70), 70)[:, 0]
-    assert abs(x.mean(axis=0)).max() < 5 / 200
     rng = np.random.default_rng(0)
-    for size in (2, 5, 30, 70):
+    for size in (1, 2, 5, 30, 70):
         chosen = rng.choice(70, size, replace=False)
         assert abs(x[:, chosen].prod(axis=1).mean()) < 5 / 200
 

@@ -131,8 +131,6 @@ BAD = {
     "one of the two": {"embedding": WORDS, "covariance": np.eye(D)},
     "arrays weights given": {"embedding": WORDS, "weights": WORDS},
     "no arrays given": {},
-    "embedding is ragged": {"embedding": [[1, 2, 3, 4], [1]]},
-    "real numbers are needed": {"embedding": WORDS + 1j},
     r"embedding of shape \(0, 4\)": {"embedding": np.ones((0, D))},
 }
 
