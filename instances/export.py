@@ -5,8 +5,6 @@ rows that a result prints. Names of learners are names of files, so anybody's: n
 of a spreadsheet, a command of LaTeX or markup.
 """
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -94,7 +92,8 @@ def text(form: Format, table: Table) -> str:
     if form == "latex":
         return _latex(rows)
     lines = [header(rows), ["---"] * len(header(rows)), *_cells(rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in _escaped(lines))
+    escaped = ([_MARKUP.sub(r"\\\1", printable(one)) for one in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
 def frame(rows: Sequence[TableRow]) -> "DataFrame":
@@ -181,12 +180,8 @@ def _stored(found: "DataFrame") -> "DataFrame":
 
 
 def _csv(found: "DataFrame") -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([cell(str(name)) for name in found])
-    for row in found.itertuples(index=False, name=None):
-        writer.writerow([cell(_value(value)) for value in row])
-    return out.getvalue()
+    written = found.astype(object).map(lambda value: cell(_value(value)))
+    return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
 
 
 def _latex(rows: Sequence[TableRow]) -> str:
@@ -195,10 +190,8 @@ def _latex(rows: Sequence[TableRow]) -> str:
 
     lines = [
         [
-            f"\\cite{{{one}}}"
-            if isinstance(value, Cited) and _KEYS.fullmatch(one)
-            else _typeset(one)
-            for one, value in zip(line, row.values(), strict=True)
+            f"\\cite{{{one}}}" if isinstance(v, Cited) and _KEYS.fullmatch(one) else _typeset(one)
+            for one, v in zip(line, row.values(), strict=True)
         ]
         for line, row in zip(_cells(rows), rows, strict=True)
     ]
@@ -229,7 +222,3 @@ def _typeset(text: str) -> str:
 
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:
     return [[" ".join(shown(value).split("\n")) for value in row.values()] for row in rows]
-
-
-def _escaped(lines: Sequence[Sequence[str]]) -> list[list[str]]:
-    return [[_MARKUP.sub(r"\\\1", printable(one)) for one in line] for line in lines]
