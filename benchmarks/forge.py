@@ -1,8 +1,8 @@
 """Forged certificates: single changes of genuine ones, with every digest made to fit again.
 
 `make forge` makes 100,000 of them over all kinds of certificate. What is accepted is derived again
-in another way: by the makers' formulas for families that a spec names, by enumeration of all points
-and all sets of members for hidden sets, listed functions and transcripts. It must give the same or
+in another way: by closed forms of the tests, and by enumeration of all points and of all sets of
+members, for hidden sets, residues, listed functions and transcripts. It must give the same or
 more. Of transcripts the change must be one that ACCEPTED explains. Of certificates the kernel
 judges: claims must hold of the problem in the file, whatever family it is said to be about; and
 half of the changes of problems and steps are followed by claims of all that it then finds proved.

@@ -1,8 +1,8 @@
 """Checks lower bounds, with nothing but Python: `python -I -S kernel CERTIFICATE.json`.
 
 The folder that this file stands in is the kernel, and so is a zip file of it. It imports nothing of
-the project that makes certificates. A referee of one certificate reads core.py, and the file of its
-kind of problem.
+the project that makes certificates. A referee of one certificate reads core.py, and the files whose
+rules its steps name.
 """
 
 import os
