@@ -4,6 +4,7 @@ Nothing is ever unpickled. What is damaged or foreign is refused with its name a
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -29,6 +30,16 @@ MAKERS = {
     "hardness-scores": "`hardness challenge score`",
     "hardness-transcript": "`hardness learn --transcript`",
 }
+
+
+def digest(data: Any) -> str:
+    """Compute the SHA-256 of JSON data, written in one way: keys sorted, no spaces.
+
+    >>> digest({"b": 1, "a": [2]}) == digest({"a": [2], "b": 1})
+    True
+    """
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_tensors(

@@ -4,17 +4,17 @@ What parameters a family may have is said once, in `instances`: a spec that `cer
 refused here for the same reason.
 """
 
-import hashlib
-import json
 import re
 from fractions import Fraction
 from typing import Any
 
 from hardness.check import kernel
 from hardness.check.eigenvalues import check_eigenvalues
+from hardness.check.kernel.core import listed, read, small
 from hardness.check.layers import check_layer
 from hardness.check.problems import subject
-from hardness.check.verdict import Checked, integer, listed, number, refuse
+from hardness.check.verdict import Checked, refuse
+from instances.disk import digest
 from instances.errors import UsageError
 from instances.family import Family
 from instances.spec import parse_stored
@@ -97,18 +97,22 @@ def _hold(given: Any, wanted: Any, what: str) -> None:
 
 def _law(given: Any, what: str) -> dict[int, Fraction]:
     first, counts = listed(given)
-    least = number(first, -(1 << 40), 1 << 40, f"the least of {what}")
-    found = [integer(count) for count in listed(counts)]
-    return {least + i: Fraction(count, sum(found)) for i, count in enumerate(found) if count}
+    least = small(first, -(1 << 40), 1 << 40, f"the least of {what}")
+    found = read("rational*", counts)
+    total = sum(found)
+    return {least + i: count / total for i, count in enumerate(found) if count}
+
+
+def digest_of(names: list[str], problem: dict[str, Any]) -> str:
+    """Compute the SHA-256 of names and tables, which names members."""
+    return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
     names, origin, tables = listed(about["names"]), about["origin"], problem["tables"]
-    members = {"names": names, "signs": problem["signs"], "tables": tables}
-    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
-    count, digest = len(tables), hashlib.sha256(text.encode()).hexdigest()
+    count, named = len(tables), digest_of(names, problem)
     found = _NAME.fullmatch(about["spec"])
-    if not found or about["spec"][found.end(2) :] != f",members={count},sha256={digest}":
+    if not found or about["spec"][found.end(2) :] != f",members={count},sha256={named}":
         refuse(f"{cut(about['spec'], 100)} does not name these members by their digest")
     if found[1] == "functions" and found[2] != str(problem["signs"]):
         refuse(f"its functions are of {problem['signs']} coordinates")
@@ -116,7 +120,7 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
         refuse(f"its names are not {count} different ones, each {NAME}")
     if set(origin) - {"of"} != {"path", "sha256"} or not all(map(fits_name, origin.values())):
         refuse("its origin must be a path and the SHA-256 of what is there")
-    if "of" in origin and not integer(origin["of"]) > count:
+    if "of" in origin and not read("positive", origin["of"]) > count:
         refuse("the family that its members are chosen from is no larger")
     if problem["given"]:
         check_eigenvalues(problem)

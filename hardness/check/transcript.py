@@ -5,9 +5,7 @@ points; no transform is used, and none of the oracle's code. Queries that a lear
 the file by their means, and those are taken as given.
 """
 
-import hashlib
 import itertools
-import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -17,9 +15,12 @@ from numpy.typing import NDArray
 
 from hardness.check import kernel
 from hardness.check.certificate import read_spec
+from hardness.check.kernel.core import listed, need, read, small
+from hardness.check.kernel.core import refuse as stop
 from hardness.check.problems import hidden_set
-from hardness.check.verdict import Checked, fraction, integer, listed, number, refuse
+from hardness.check.verdict import Checked, refuse
 from instances.capabilities import CHARACTERS, SCHEME
+from instances.disk import digest
 from instances.errors import DamagedFile, TooLarge, ToolkitError
 from instances.strict import one_line, shown
 
@@ -38,18 +39,15 @@ def check_transcript(data: dict[str, Any]) -> Checked:
     """Play a transcript again; raises Refuted where it contradicts itself, DamagedFile for none."""
     if data.get("format") != FORMAT:
         raise DamagedFile(f"this is no transcript: its format is {shown(data.get('format'))}")
-    body = {key: value for key, value in data.items() if key != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    if hashlib.sha256(text.encode()).hexdigest() != data.get("digest"):
-        refuse("its content does not match its digest: it was changed after it was made")
-    if set(data) != _TOP:
-        refuse(f"its fields must be {', '.join(sorted(_TOP))}")
     try:
+        same = digest({k: v for k, v in data.items() if k != "digest"}) == data.get("digest")
+        need(same, "its content does not match its digest: it was changed after it was made")
+        need(set(data) == _TOP, f"its fields must be {', '.join(sorted(_TOP))}")
         game = _Game(data)
         statements = game.play()
     except TooLarge:
         raise  # nothing is refuted: it is too much to play again
-    except ToolkitError as error:
+    except (kernel.Refused, ToolkitError) as error:
         refuse(str(error).removeprefix("certificate refused: "), "transcript")
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         refuse(f"a field is missing or malformed ({one_line(error)})", "transcript")
@@ -57,42 +55,38 @@ def check_transcript(data: dict[str, Any]) -> Checked:
 
 
 class _Game:
-    """A transcript and the family that it was played on."""
+    """A transcript and the family that it was played on; raises kernel.Refused where it is none."""
 
     assumed = ""
 
     def __init__(self, data: dict[str, Any]) -> None:
         scheme = SCHEME.of(read_spec(data["spec"]))
         if scheme is None:
-            refuse(f"{shown(data['spec'])} is not a family whose games are played again")
+            stop(f"{shown(data['spec'])} is not a family whose games are played again")
         self.family = scheme
         self.places, self.chosen, self.size = scheme.d - 1, scheme.m, scheme.size
         self.fade, self.values = 1 - 2 * scheme.noise, [Fraction(v) for v in scheme.values]
         self.parity = CHARACTERS.of(scheme) is not None
-        self.tau = fraction(data["tau"])
-        if not _LEAST <= self.tau <= 1:
-            refuse(f"tau is not in [{_LEAST}, 1]")
-        if integer(data["members"]) != self.size:
-            refuse(f"the family has {self.size} members")
+        self.tau = read("share", data["tau"])
+        need(self.tau >= _LEAST, f"tau is not in [{_LEAST}, 1]")
+        need(read("positive", data["members"]) == self.size, f"the family has {self.size} members")
         self.mode, self.entries = data["mode"], listed(data["queries"])
-        places = listed(data["secret"])
-        self.secret = tuple(number(j, 1, self.places, "a place of the secret") for j in places)
-        if len(self.secret) != self.chosen or sorted(set(self.secret)) != list(self.secret):
-            refuse(f"the secret must be {self.chosen} different places in ascending order")
+        self.secret = tuple(
+            small(j, 1, self.places, "a place of the secret") for j in listed(data["secret"])
+        )
+        ordered = len(self.secret) == self.chosen and sorted({*self.secret}) == [*self.secret]
+        need(ordered, f"the secret must be {self.chosen} different places in ascending order")
         for entry in self.entries:
-            if set(entry) != _ENTRY or type(entry["answer"]) not in (int, float):
-                refuse(f"a query must have {', '.join(sorted(_ENTRY))}")
-            if not abs(entry["answer"]) <= 1 + 1e-9:
-                refuse(f"an answer of {shown(entry['answer'])} is outside of [-1, 1]")
+            number = set(entry) == _ENTRY and type(entry["answer"]) in (int, float)
+            need(number, f"a query must have {', '.join(sorted(_ENTRY))}")
+            inside = abs(entry["answer"]) <= 1 + 1e-9
+            need(inside, f"an answer of {shown(entry['answer'])} is outside of [-1, 1]")
 
     def play(self) -> list[str]:
         """Play every query again and say what happened."""
-        if self.mode == "certificate":
-            left, given = self._by_name(), 0
-        elif self.mode in ("reference", "stabbing"):
-            left, given = self._by_means()
-        else:
-            refuse(f"{shown(self.mode)} is not a mode of the adversary")
+        modes = ("certificate", "reference", "stabbing")
+        need(self.mode in modes, f"{shown(self.mode)} is not a mode of the adversary")
+        left, given = (self._by_name(), 0) if self.mode == modes[0] else self._by_means()
         size, count = self.size, len(self.entries)
         if given:
             queries = "query" if given == 1 else "queries"
@@ -121,27 +115,23 @@ class _Game:
 
     def _by_name(self) -> int:
         """Parities of any size: a character of m places moves one member, and no other does."""
-        if not self.parity:
-            refuse("only parities are played without following every member")
+        need(self.parity, "only parities are played without following every member")
         out: set[tuple[int, ...]] = set()
         size, signal = self.size, self.fade / 2
         for entry in self.entries:
-            query = entry["query"]
-            if set(query) != {"kind", "subset"} or query["kind"] != "character":
-                refuse("without following every member only characters can be answered")
-            raw = {number(j, 0, self.places, "a place") for j in listed(query["subset"])}
-            places, sign = tuple(sorted(raw - {0})), -1 if 0 in raw else 1
-            answer = Fraction(0)
+            named = entry["query"].get("kind") == "character"
+            need(named, "without following every member only characters can be answered")
+            subset, sign = self._places(entry["query"])
+            places, answer = tuple(sorted(subset)), Fraction(0)
             ruled = len(places) == self.chosen and signal > self.tau and places not in out
             if ruled and size - len(out) == 1:
                 ruled, answer = False, sign * signal
             if ruled:
                 out.add(places)
             self._compare(entry, int(ruled), size - len(out))
-            if abs(float(answer) - entry["answer"]) > _MARGIN:
-                refuse(f"an answer of {shown(entry['answer'])} is not the adversary's, {answer}")
-        if self.secret in out:
-            refuse("the member drawn at the end was ruled out by an answer")
+            near = abs(float(answer) - entry["answer"]) <= _MARGIN
+            need(near, f"an answer of {shown(entry['answer'])} is not the adversary's, {answer}")
+        need(self.secret not in out, "the member drawn at the end was ruled out by an answer")
         return size - len(out)
 
     def _by_means(self) -> tuple[int, int]:
@@ -155,44 +145,51 @@ class _Game:
         given = 0
         pools = self._pools(members)
         for entry in self.entries:
-            query = entry["query"]
+            query, answer = entry["query"], entry["answer"]
             kind = query["kind"]
+            known = kind in ("character", "pool", "given")
+            need(known, f"{shown(kind)} is not a kind of query that is played again")
             if kind == "character":
                 means = self._character(members, query)
             elif kind == "pool":
                 means = next(pools)
-            elif kind == "given":
-                means, given = self._given(query), given + 1
             else:
-                refuse(f"{shown(kind)} is not a kind of query that is played again")
-            before = int(alive.sum())
-            fits = alive & (np.abs(means - entry["answer"]) <= float(self.tau) - _MARGIN)
-            if not fits.any():
-                refuse("no member fits all answers: the adversary contradicted itself")
-            reference = self._expected(query, means)
-            self._reference(entry["answer"], reference, means, alive)
+                means, given = self._given(query), given + 1
+            # With a fair coin in place of a parity, the means of characters and pools are 0.
+            alone = 0.0 if self.parity else float(means.mean())
+            alone = float(query["reference"]) if kind == "given" else alone
+            near = float(self.tau) - _MARGIN
+            fits = alive & (np.abs(means - answer) <= near)
+            need(bool(fits.any()), "no member fits all answers: the adversary contradicted itself")
+            # In this mode it does not depend on members alive, unless it must.
+            free = self.mode == "reference" and (alive & (np.abs(means - alone) <= near)).any()
+            need(
+                not free or abs(answer - alone) <= 1e-9,
+                f"an answer of {answer} is not that of the family alone, {alone}",
+            )
+            left = int(fits.sum())
+            self._compare(entry, int(alive.sum()) - left, left)
             alive = fits
-            self._compare(entry, before - int(alive.sum()), int(alive.sum()))
         row = int(np.flatnonzero((members == self.secret).all(axis=1))[0])
-        if not alive[row]:
-            refuse("the member drawn at the end was ruled out by an answer")
+        need(bool(alive[row]), "the member drawn at the end was ruled out by an answer")
         return int(alive.sum()), given
 
     def _given(self, query: dict[str, Any]) -> Means:
         """Means that stand in the file: they must be those of some query at least, by Bessel."""
-        if set(query) != {"kind", "means", "reference"}:
-            refuse("a query that is given must have means and a reference")
+        fields = set(query) == {"kind", "means", "reference"}
+        need(fields, "a query that is given must have means and a reference")
         numbers = [*listed(query["means"]), query["reference"]]
-        if any(type(v) not in (int, float) or not abs(v) <= 1 + 1e-9 for v in numbers):
-            refuse("the means of a query must be numbers in [-1, 1]")
+        need(
+            all(type(v) in (int, float) and abs(v) <= 1 + 1e-9 for v in numbers),
+            "the means of a query must be numbers in [-1, 1]",
+        )
         means = np.array(query["means"], np.float64)
-        if means.shape != (self.size,):
-            refuse(f"the means of a query must be {self.size} numbers")
+        need(means.shape == (self.size,), f"the means of a query must be {self.size} numbers")
         if len(set(self.values)) == 2:
             moved = float(((means - query["reference"]) ** 2).sum())
             room = float(self.fade**2 * self._second() / 4)
-            if moved > room * (1 + 1e-9) + 1e-9:
-                refuse(f"no query moves members by {moved:.6g} in squares, {room:.6g} is the most")
+            least = moved <= room * (1 + 1e-9) + 1e-9
+            need(least, f"no query moves members by {moved:.6g} in squares, {room:.6g} is the most")
         return means
 
     def _second(self) -> Fraction:
@@ -204,38 +201,25 @@ class _Game:
         problem = kernel.posed(hidden_set(self.family))
         return Fraction(kernel.prove(problem, steps)[-1].top) / problem.half**2
 
-    def _expected(self, query: dict[str, Any], means: Means) -> float:
-        """The answer of the family alone."""
-        if query["kind"] == "given":
-            return float(query["reference"])
-        # With a fair coin in place of a parity, the means of characters and pools are 0.
-        return 0.0 if self.parity else float(means.mean())
-
-    def _reference(
-        self, answer: float, mean: float, means: Means, alive: NDArray[np.bool_]
-    ) -> None:
-        """In reference mode the answer does not depend on members alive, unless it must."""
-        if self.mode != "reference":
-            return
-        fits = alive & (np.abs(means - mean) <= float(self.tau) - _MARGIN)
-        if fits.any() and abs(answer - mean) > 1e-9:
-            refuse(f"an answer of {answer} is not that of the family alone, {mean}")
-
     def _compare(self, entry: dict[str, Any], ruled_out: int, alive: int) -> None:
-        if type(entry["ruled_out"]) is not int or entry["ruled_out"] != ruled_out:
-            refuse(
-                f"a query is said to rule out {shown(entry['ruled_out'])} members, "
-                f"it is {ruled_out}"
-            )
-        if integer(entry["alive"]) != alive:
-            refuse(f"{shown(entry['alive'])} members are said to be left, it is {alive}")
+        said, left = entry["ruled_out"], entry["alive"]
+        same = type(said) is int and said == ruled_out
+        need(same, f"a query is said to rule out {shown(said)} members, it is {ruled_out}")
+        same = read("positive", left) == alive
+        need(same, f"{shown(left)} members are said to be left, it is {alive}")
+
+    def _places(self, query: dict[str, Any]) -> tuple[set[int], int]:
+        """The places of a character and its sign, that of z_0 = -1 where 0 is among them."""
+        need(set(query) == {"kind", "subset"}, "a character must have a subset")
+        return self._signed(query["subset"])
+
+    def _signed(self, places: Any) -> tuple[set[int], int]:
+        raw = {small(j, 0, self.places, "a place") for j in listed(places)}
+        return raw - {0}, -1 if 0 in raw else 1
 
     def _character(self, members: NDArray[np.int64], query: dict[str, Any]) -> Means:
         """E phi = +-1/2 E[faded factor chi_T]: not 0 only for members that contain T."""
-        if set(query) != {"kind", "subset"}:
-            refuse("a character must have a subset")
-        raw = {number(j, 0, self.places, "a place") for j in listed(query["subset"])}
-        places, sign = raw - {0}, -1 if 0 in raw else 1
+        places, sign = self._places(query)
         if len(places) > self.chosen:
             return np.zeros(len(members))
         inner, k = self._faded(), len(places)
@@ -263,9 +247,10 @@ class _Game:
             )
         masks = []
         for pool in pools:
-            if set(pool) != {"kind", "sets"} or not listed(pool["sets"]):
-                refuse("a pool must have sets")
-            masks.append([self._mask(s) for s in pool["sets"]])
+            some = set(pool) == {"kind", "sets"} and bool(listed(pool["sets"]))
+            need(some, "a pool must have sets")
+            signed = map(self._signed, pool["sets"])
+            masks.append([(sum(1 << (j - 1) for j in places), sign) for places, sign in signed])
         own = np.array([sum(1 << (int(j) - 1) for j in row) for row in members])
         faded = np.array([float(v) for v in self._faded()])
         out = np.zeros((len(pools), len(members)))
@@ -278,10 +263,6 @@ class _Game:
             factor = faded[np.bitwise_count(points[None, :] & own[:, None])]
             out += signs @ factor.T
         return iter(out / 2.0 ** (n + 1))
-
-    def _mask(self, places: list[Any]) -> tuple[int, int]:
-        raw = {number(j, 0, self.places, "a place") for j in listed(places)}
-        return sum(1 << (j - 1) for j in raw - {0}), -1 if 0 in raw else 1
 
 
 def _signs(points: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,14 +1,11 @@
 """What a check found, and how it reads and refuses: a refusal is a Refuted with its reason."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from textwrap import fill
 from typing import Any, NoReturn
 
-from hardness.check import kernel
 from instances.errors import Refuted
 from instances.result import Result, TableRow
-from instances.strict import shown
 from instances.text import printable
 
 
@@ -53,37 +50,3 @@ def refuse(reason: str, what: str = "certificate") -> NoReturn:
     """
     line = "".join(c if c.isprintable() else "?" for c in " ".join(reason.split()))
     raise Refuted(f"{what} refused: {line[:400]}")
-
-
-def fraction(text: Any) -> Fraction:
-    """Read an integer or p/q in lowest terms from a string, in the one way that it is written.
-
-    >>> fraction("-1/2")
-    Fraction(-1, 2)
-    """
-    try:
-        return Fraction(kernel.read("rational", text))
-    except kernel.Refused as reason:
-        refuse(str(reason))
-
-
-def integer(text: Any) -> int:
-    """Read an integer from a string."""
-    value = fraction(text)
-    if value.denominator != 1:
-        refuse(f"{shown(text)} is not an integer")
-    return value.numerator
-
-
-def listed(value: Any) -> list[Any]:
-    """Require a JSON list: neither a text nor an object, which have members, too."""
-    if type(value) is not list:
-        refuse(f"{shown(value)} is not a list")
-    return value
-
-
-def number(value: Any, least: int, most: int, what: str) -> int:
-    """Read a JSON integer in a range."""
-    if type(value) is not int or not least <= value <= most:
-        refuse(f"{what} is {str(value)[:40]}, not an integer in {least}..{most}")
-    return value

@@ -4,8 +4,6 @@ The kernel finds their correlations; here is what is hard to find: a factor of a
 its rows, members that are apart, and such as are together.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
+from hardness.check.certificate import digest_of
 from hardness.lower.dimension import Ends, caps
 from hardness.lower.members import Members, too_many
 from hardness.lower.proof import Posed, Proof
@@ -271,13 +270,6 @@ def bits(table: NDArray[np.bool_]) -> str:
 
 def _whole(values: NDArray[Any]) -> bool:
     return bool((np.abs(values) < _listed.LARGEST).all() and (values == np.rint(values)).all())
-
-
-def digest_of(names: list[str], problem: dict[str, Any]) -> str:
-    """Compute the SHA-256 of names and tables, which names members."""
-    members = {"names": names, "signs": problem["signs"], "tables": problem["tables"]}
-    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # Eigenvalues.

@@ -1,7 +1,5 @@
 """What a certificate is: claims about a family, with the evidence that they follow from."""
 
-import hashlib
-import json
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardness.check import kernel
 from hardness.claims import WORD, digits, is_upper, vacuous
 from instances.arguments import located
+from instances.disk import digest
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
 from instances.result import Result, TableRow
@@ -241,8 +240,7 @@ class Certificate(Result):
         about, problem = self.evidence["about"], self.evidence["problem"]
         body = {"format": kernel.FORMAT, "about": about, "problem": problem, "goal": goal}
         body["steps"] = self.evidence["steps"]
-        sealed = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
+        return {**body, "digest": digest(body)}
 
 
 def _number(text: str) -> Fraction:

@@ -1,11 +1,10 @@
 """A game against the adversary, query by query: a file that `hardness check` plays again."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from instances.disk import digest
 from instances.family import Secret
 
 FORMAT = "hardness-transcript/1"
@@ -51,8 +50,7 @@ class Transcript:
             ],
             "secret": list(self.secret),
         }
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+        return {**body, "digest": digest(body)}
 
     def runs(self) -> list[tuple[int, int, int, int]]:
         """Sum the game up: (first query, last query, ruled out by each, alive after the last)."""

@@ -256,7 +256,7 @@ def test_figure_and_words_come_from_the_numbers_alone():
 def test_families_of_a_few_members_have_a_figure_too(spec):
     data = of_descent(parse(spec))
     shown = said("descent", data)
-    bound = any(not vacuous("gd-noise-steps", s["needed"]) for s in data["sizes"])
+    bound = any(not vacuous("gd-noise-steps", int(s["needed"])) for s in data["sizes"])
     assert ("bound: at least so many" in shown) is bound
     assert descent_words(descent_study(parse(spec), runs=20))
 

@@ -26,7 +26,7 @@ def of_descent(family: Family) -> Data:
 def draw_descent(data: Data) -> Data:
     """Draw success against steps under the bound, and the steps of both against members."""
     study, family = data["study"], parse_stored(data["study"]["spec"])
-    told = [s for s in data["sizes"] if not vacuous(_STEPS, s["needed"])]
+    told = [s for s in data["sizes"] if not vacuous(_STEPS, int(s["needed"]))]
     notes = [
         f"gradients clipped to G = {study['clip']}, noise σ = {study['noise_std']} on every "
         "coordinate, ρ = 1 − 2 label noise"
