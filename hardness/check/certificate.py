@@ -12,9 +12,8 @@ from hardness.check import kernel
 from hardness.check.eigenvalues import check_eigenvalues
 from hardness.check.kernel.core import listed, read, small
 from hardness.check.layers import check_layer
-from hardness.check.problems import subject
+from hardness.check.problems import digest_of, subject
 from hardness.check.verdict import Checked, refuse
-from instances.disk import digest
 from instances.errors import UsageError
 from instances.family import Family
 from instances.spec import parse_stored
@@ -101,11 +100,6 @@ def _law(given: Any, what: str) -> dict[int, Fraction]:
     found = read("rational*", counts)
     total = sum(found)
     return {least + i: count / total for i, count in enumerate(found) if count}
-
-
-def digest_of(names: list[str], problem: dict[str, Any]) -> str:
-    """Compute the SHA-256 of names and tables, which names members."""
-    return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:

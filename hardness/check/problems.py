@@ -19,6 +19,7 @@ from instances.capabilities import (
     PROVED_AS,
     SCHEME,
 )
+from instances.disk import digest
 from instances.family import Family, require
 from instances.modular import Modular, obstacle
 from instances.spec import built_in
@@ -68,6 +69,11 @@ def hidden_set(family: Symmetric) -> Json:
         "values": [written(Fraction(v)) for v in family.values],
         "noise": written(family.noise),
     }
+
+
+def digest_of(names: list[str], problem: Json) -> str:
+    """Compute the SHA-256 of the names and tables of listed functions, which names them."""
+    return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
 def residues(family: Modular) -> Json:

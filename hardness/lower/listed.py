@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.check.certificate import digest_of
+from hardness.check.problems import digest_of
 from hardness.lower.dimension import Ends, caps
 from hardness.lower.members import Members, too_many
 from hardness.lower.proof import Posed, Proof

@@ -37,10 +37,7 @@ def made(table, terms=None, **how):
 
 def claims(data):
     """Both ends of each quantity."""
-    return {
-        one.quantity: (one.value, one.parameters.get("upper", one.value))
-        for one in Certificate.read(data).claims
-    }
+    return {one.quantity: (str(one.value), str(one.upper)) for one in Certificate.read(data).claims}
 
 
 def moves(table, vstat=None):
