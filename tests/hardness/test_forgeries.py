@@ -496,7 +496,7 @@ LISTED: list[Forgery] = [
     ("about/names", lambda names: names[::-1], "by their digest"),
     (lambda d: renamed(d, d["about"]["names"][:1] * 20), None, "not 20 different ones"),
     (lambda d: renamed(d, ["two\nlines", *d["about"]["names"][1:]]), None, "not 20 different ones"),
-    (lambda d: renamed(d, dict.fromkeys(d["about"]["names"])), None, "not a list"),
+    (lambda d: renamed(d, dict.fromkeys(d["about"]["names"])), None, "a list is missing"),
     says("s=20", "s=21", "digest"),
     says("d=6", "d=7", "6 coordinates"),
     says("functions", "layers", "digest"),
