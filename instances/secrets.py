@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -131,9 +131,10 @@ class Secrets:
         >>> list(Secrets(kind="ternary", n=2, q=4, h=1).listed())
         [(-1, 0), (1, 0), (0, -1), (0, 1)]
         """
+        values = [v for v in self.values if v]
         for weight in (self.h,) if self.h else range(1, self.n + 1):
             for places in combinations(range(self.n), weight):
-                for inner in _vectors(self.values, weight):
+                for inner in product(values, repeat=weight):
                     if any(map(self.is_unit, inner)):
                         yield self._at(places, inner)
 
@@ -218,14 +219,3 @@ class Secrets:
         if weight <= FEW_UNITS:
             found.append(f"{weight} of {self.n} entries are not 0: brute force finds them")
         return tuple(found)
-
-
-def _vectors(values: Sequence[int], count: int) -> Iterator[Secret]:
-    """Equal product(values without 0, repeat=count), which keeps all values in memory."""
-    if not count:
-        yield ()
-        return
-    for value in values:
-        if value:
-            for rest in _vectors(values, count - 1):
-                yield (value, *rest)

@@ -71,6 +71,34 @@ class HiddenSets(Family):
     def values(self) -> tuple[Fraction, ...]:
         """The profile g(0) .. g(m)."""
 
+    @property
+    @abstractmethod
+    def heads(self) -> tuple[Head, ...]:
+        """The heads, exactly."""
+
+    @cached_property
+    def float_heads(self) -> tuple[Array, Array, Array]:
+        """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
+        log_rho, heads = math.log(self.rho), self.heads
+        found = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
+        slope, offset, a = np.array(found).T
+        return slope, offset, a
+
+    def counting(self, secret: Secret) -> AttentionLayer:
+        """Build a layer of heads that count the places of S: Theta_i diagonal, W_i by `outputs`."""
+        self.require_member(secret)
+        slope, offset, a = self.float_heads
+        theta = np.zeros((len(a), self.d, self.d))
+        theta[:, secret, secret] = slope[:, None]
+        theta[:, 0, 0] = offset
+        return AttentionLayer(theta=theta, w=self.outputs(a), kind=self.kind)
+
+    def outputs(self, a: Array) -> Array:
+        """Make the W_i of heads of amplitudes a_i, here a_i e_0 e_0^T: (heads, d, d)."""
+        w = np.zeros((len(a), self.d, self.d))
+        w[:, 0, 0] = a
+        return w
+
     @cached_property
     def plain(self) -> "Symmetric":
         """The family built in that has the same sets, profile and noise in the view of Symmetric.
@@ -183,17 +211,9 @@ class Counting(HiddenSets, Coded):
         """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
         return python_fraction(sum((head.a for head in self.heads), fmpq(0)))
 
-    @cached_property
-    def _float_heads(self) -> tuple[Array, Array, Array]:
-        """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
-        log_rho, heads = math.log(self.rho), self.heads
-        found = [(log_rho * head.counts, -log(head.u) / 2, to_float(head.a)) for head in heads]
-        slope, offset, a = np.array(found).T
-        return slope, offset, a
-
     def curves(self, at: Array) -> Array:
         """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
-        slope, offset, a = self._float_heads
+        slope, offset, a = self.float_heads
         return np.asarray(a[:, None] * self.shape(slope[:, None] * at + offset[:, None]))
 
     @property
@@ -211,21 +231,10 @@ class Counting(HiddenSets, Coded):
             )
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer: Theta_i = diag(theta_i), and W_i by `outputs`."""
-        self.require_member(secret)
+        """Build the layer, where float64 and memory hold it."""
         self.require_float64()
-        slope, offset, a = self._float_heads
-        require_memory(16 * len(a) * self.d**2, f"the layer of {self.spec}")
-        theta = np.zeros((len(a), self.d, self.d))
-        theta[:, secret, secret] = slope[:, None]
-        theta[:, 0, 0] = offset
-        return AttentionLayer(theta=theta, w=self.outputs(a), kind=self.kind)
-
-    def outputs(self, a: Array) -> Array:
-        """Make the W_i of heads of amplitudes a_i, here a_i e_0 e_0^T: (heads, d, d)."""
-        w = np.zeros((len(a), self.d, self.d))
-        w[:, 0, 0] = a
-        return w
+        require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
+        return self.counting(secret)
 
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
@@ -304,7 +313,7 @@ class Symmetric(Counting):
     def layer_error(self) -> LayerError:
         """Bound the error of the layer in float64, whichever member: each h by itself."""
         self.require_float64()
-        error = counting_error(*self._float_heads, self.values, self.known_constant)
+        error = counting_error(*self.float_heads, self.values, self.known_constant)
         return LayerError(error=error, half_gap=half_gap(self.levels))
 
     def response(self) -> Array:
@@ -418,10 +427,10 @@ def exact_heads(values: tuple[Fraction, ...], rho: Fraction) -> tuple[Head, ...]
     x = [base ** (2 * h) for h in range(m + 1)]
     u = [base ** (2 * i - 1) for i in range(1, m + 1)]
     a, c0 = solve([rational(v) for v in values], x, u)
-    heads = [Head(u=v, a=b, counts=True) for v, b in zip(u, a, strict=True)]
+    heads = [Head(u=v, a=b) for v, b in zip(u, a, strict=True)]
     if c0:
         bias = base**2
-        heads.append(Head(u=bias, a=-c0 * (1 + bias) / (1 - bias), counts=False))
+        heads.append(Head(u=bias, a=-c0 * (1 + bias) / (1 - bias), slope=0))
     return tuple(heads)
 
 

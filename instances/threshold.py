@@ -40,11 +40,11 @@ class Head:
 
     u: Rational  # e^(beta t) > 0
     a: Rational  # the entry of W
-    counts: bool  # whether the logits depend on the hidden set; if not, the head is a bias
+    slope: Fraction | int = 1  # on the hidden set, in units of ln rho; of 0 the head is a bias
 
     def response(self, x: Rational) -> Rational:
-        """Evaluate the head's contribution where z_r = -1, at x = x_h."""
-        at = x if self.counts else fmpq(1)
+        """Evaluate the contribution of a head of slope 1 or 0 where z_r = -1, at x = x_h."""
+        at = x if self.slope else fmpq(1)
         return self.a * (at - self.u) / (at + self.u)
 
 

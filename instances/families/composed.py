@@ -60,7 +60,7 @@ class Composed(Parity):
     @cached_property
     def heads(self) -> tuple[Head, ...]:
         """The one head, exactly."""
-        return (Head(u=rational(self.rho) ** -2, a=rational(1), counts=True),)
+        return (Head(u=rational(self.rho) ** -2, a=rational(1)),)
 
     @property
     def known_constant(self) -> Fraction:
@@ -89,7 +89,7 @@ class Composed(Parity):
     def _error(self) -> float:
         """Bound the error of P of the layer in float64: its own and that of nodes, by the slope."""
         at = [r for r, _ in self.nodes[1:-1]]
-        error = counting_error(*self._float_heads, at, Fraction(1))
+        error = counting_error(*self.float_heads, at, Fraction(1))
         largest = max(1.0, abs(float(self.known_constant)))
         return float(self.slope) * (error + 2.0**-50) + 2.0**-49 * largest
 

@@ -189,14 +189,16 @@ class Direction(Dense):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the labels without noise: (n, 2, d) -> (n, 2, d)."""
-        u = self.hidden(secret, x)
-        return self.labelled(x, self.response.signs(u) if self.rounded else self.response(u))
+        return self.labelled(x, self._shown(secret, x))
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate F = E[Y|X]: the sign drawn towards 0 by 1 - 2 noise."""
-        u = self.hidden(secret, x)
-        values = self._fade * self.response.signs(u) if self.rounded else self.response(u)
-        return self.labelled(x, values)
+        return self.labelled(x, self._fade * self._shown(secret, x))
+
+    def _shown(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """What stands for G in the labels without noise: (n, 2, d) -> (n,)."""
+        shown = self.response.signs if self.rounded else self.response
+        return shown(self.hidden(secret, x))
 
     def known(self, x: NDArray[Any]) -> Array:
         """Average over all directions: for an even m a function of the length of x_1 - x_2.
@@ -223,11 +225,11 @@ class Direction(Dense):
             for c, weight in zip(t + points, weights, strict=True):
                 inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * c * c / square))
                 out -= 2 * height * weight * np.sign(c) * inside  # at c and at -c
-        return self._fade * out if self.rounded else out
+        return self._fade * out
 
     @property
     def _fade(self) -> float:
-        return float(1 - 2 * self.noise)
+        return float(1 - 2 * self.noise) if self.rounded else 1.0
 
     def labelled(self, x: NDArray[Any], values: Array) -> Array:
         """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""

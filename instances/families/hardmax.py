@@ -65,24 +65,23 @@ class Hardmax(Expressed, Symmetric):
         """A head's u is its threshold t, or -1 for the constant one, whose sign is always +1."""
         steps = [(rational(high) - rational(low)) / 2 for low, high in pairwise(self.values)]
         found = [
-            Head(u=rational(Fraction(2 * i + 1, 2)), a=step, counts=True)
-            for i, step in enumerate(steps)
-            if step
+            Head(u=rational(Fraction(2 * i + 1, 2)), a=step) for i, step in enumerate(steps) if step
         ]
         constant = (rational(self.values[0]) + rational(self.values[-1])) / 2
         if constant:
-            found.append(Head(u=rational(-1), a=constant, counts=False))
+            found.append(Head(u=rational(-1), a=constant, slope=0))
         return tuple(found)
 
     @cached_property
-    def _float_heads(self) -> tuple[Array, Array, Array]:
-        found = [(float(head.counts), -to_float(head.u), to_float(head.a)) for head in self.heads]
+    def float_heads(self) -> tuple[Array, Array, Array]:
+        """The weights of each head, of which the sign of slope h + offset is what counts."""
+        found = [(float(head.slope), -to_float(head.u), to_float(head.a)) for head in self.heads]
         slope, offset, a = np.array(found).T
         return slope, offset, a
 
     @cached_property
     def layer_error(self) -> LayerError:
         """Signs are exact, so that only the a_i and their sum are rounded."""
-        slope, _, a = self._float_heads
+        slope, _, a = self.float_heads
         error = float(np.abs(a).sum()) * (len(slope) + 2) * 2.0**-52
         return LayerError(error=error, half_gap=half_gap(self.levels))

@@ -31,22 +31,13 @@ from instances.hiddenfunction import HiddenFunction
 from instances.layer import AttentionLayer
 from instances.streams import BitStream
 from instances.symmetric import MAX_SUM, HiddenSets, log, to_float
-from instances.threshold import Rational, rational
+from instances.threshold import Head, Rational, rational
 
 MOST_M = 6  # that float64 holds: sums of |a_i| are 92, 742, 2485 and 2e4 at m = 2 .. 5, rho = 2
 _STEPS = 12  # slopes are -12/2 .. 12/2 times ln rho
 _MARGIN = 4  # of a threshold beyond the p that occur: factors rho
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Head:
-    """A head: slope steps/2 ln rho on S, threshold u, amplitude a."""
-
-    steps: int
-    u: Rational
-    a: Rational
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +108,8 @@ class Tokens3(HiddenSets, Dense):
         )
 
     def made(self, secret: Secret) -> AttentionLayer:
-        """Build the layer: Theta_i = diag, with a slope on S; W_i = a_i e_0 e_0^T."""
-        self.require_member(secret)
-        theta = np.zeros((self.layer_heads, self.d, self.d))
-        w = np.zeros_like(theta)
-        for i, head in enumerate(self.heads):
-            theta[i, secret, secret] = head.steps / 2 * math.log(self.rho)
-            theta[i, 0, 0], w[i, 0, 0] = -log(head.u) / 2, to_float(head.a)
-        return AttentionLayer(theta=theta, w=w)
+        """Build the layer, of heads of several slopes on S."""
+        return self.counting(secret)
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the formula without noise."""
@@ -251,7 +236,9 @@ def three_token_heads(m: int, rho: Fraction) -> tuple[Head, ...]:
     picked = [chosen[i] for i in np.sort(np.argsort(-amplitudes)[: len(wanted)])]
     responses = [[*((p - u) / (p + u) for p in thresholds(steps)), 1] for steps, u in picked]
     solved = fmpq_mat(responses).transpose().solve(fmpq_mat(len(wanted), 1, wanted))
-    return tuple(Head(steps=steps, u=u, a=solved[i, 0]) for i, (steps, u) in enumerate(picked))
+    return tuple(
+        Head(u=u, a=solved[i, 0], slope=Fraction(steps, 2)) for i, (steps, u) in enumerate(picked)
+    )
 
 
 def _odd(x: NDArray[Any]) -> NDArray[np.bool_]:

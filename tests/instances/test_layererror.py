@@ -104,7 +104,7 @@ def test_the_bound_is_of_the_weights_that_the_layer_has(spec):
 
 def test_a_changed_weight_of_one_head_shows_by_as_much():
     family = parse("parity:d=9,m=3")
-    slope, offset, a = (np.array(v) for v in family._float_heads)
+    slope, offset, a = (np.array(v) for v in family.float_heads)
     a[1] += 1e-6
     found = counting_error(slope, offset, a, family.values, family.known_constant)
     assert 0.9e-6 < found < 1.1e-6  # |tanh| is 1 where z_0 = +1

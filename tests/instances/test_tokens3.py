@@ -61,7 +61,7 @@ def test_heads_are_exact_in_rationals(m, rho):
             total = Fraction(0)
             for head in heads:
                 u, a = (Fraction(int(v.p), int(v.q)) for v in (head.u, head.a))
-                weights = [Fraction(1), *(base ** (-head.steps * n) for n in (h, other))]
+                weights = [Fraction(1), *(base ** (-2 * head.slope * n) for n in (h, other))]
                 signs = [-1 if i in odd else 1 for i in range(3)]
                 weights = [w * u if s < 0 else w for w, s in zip(weights, signs, strict=True)]
                 total += a * sum(w * s for w, s in zip(weights, signs, strict=True)) / sum(weights)
