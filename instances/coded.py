@@ -488,18 +488,6 @@ class FactorTables:
         words[:, 0, 0] = np.arange(start, stop, dtype=np.uint64) << np.uint64(1) | np.uint64(1)
         return words
 
-    def part(self, secret: Secret, start: int, stop: int) -> NDArray[np.float64]:
-        """Evaluate entries start .. stop-1 of a member's table."""
-        return self.family.factors[self.codes(secret, start, stop)]
-
-    def mean(self, secret: Secret) -> NDArray[np.float64]:
-        """Evaluate the factor of E[Y|X] of a member whose noise is flips: (2^n,)."""
-        return self.family.fade(self.table(secret))
-
-    def known(self) -> NDArray[np.float64]:
-        """Evaluate the public factor: (2^n,); raises TooLarge."""
-        return self.family.expected(self.points(0, 1 << self.n))
-
     def table(self, secret: Secret) -> NDArray[np.float64]:
         """Evaluate the factor without noise: (2^n,), bit j - 1 of an index set where z_j = -1."""
         return self.family.factors[self.codes(secret)]

@@ -195,7 +195,8 @@ def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
         "A": 0.0,
         "bits": f"{family.n} numbers of {family.length}",
         "range": f"{low}..{high}: of t = <a, s> mod q, over all secrets",
-        "distance": float(family.distance),
+        # of a from uniform, in statistical distance, at most
+        "distance": family.n * family.q / (4 << family.length) if family.q % 2 else 0.0,
         "information": family.information,
     }
     size = 16 * family.layer_heads * family.d**2

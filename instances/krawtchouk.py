@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpz_poly
+from flint import fmpq
 from numpy.typing import ArrayLike
 
 from instances.threshold import Rational
@@ -22,11 +22,7 @@ def krawtchouk(m: int) -> tuple[tuple[int, ...], ...]:
     >>> krawtchouk(2)
     ((1, 2, 1), (1, 0, -1), (1, -2, 1))
     """
-    rows = []
-    for k in range(m + 1):
-        row = [int(c) for c in (fmpz_poly([1, -1]) ** k * fmpz_poly([1, 1]) ** (m - k)).coeffs()]
-        rows.append(tuple(row + [0] * (m + 1 - len(row))))
-    return tuple(rows)
+    return tuple(zip(*(column(m, h) for h in range(m + 1)), strict=True))
 
 
 def coefficients(values: Sequence[Rational]) -> list[Rational]:

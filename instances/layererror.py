@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Ball = Any  # flint.arb: the package has no types
 ASSUMED = "interval arithmetic; exp and tanh within 4 ulp"
 _BITS = 192
+_UNIT = arb(2) ** -53
 _SOFTMAX = 24  # roundings: what two weights of a row and their sum or difference are off by
 _CONSTANT = 12  # roundings: what a quotient by tanh is off by
 _LEVEL = 4  # roundings: a level in float64, and the middle of two
@@ -87,16 +88,16 @@ def counting_error(
             (arb(float(s)), arb(float(o)), _gamma(m + 5) * (m * abs(float(s)) + abs(float(o))))
             for s, o in zip(slope, offset, strict=True)
         ]
-        worst = (_sum(weights) - _ball(closed)).abs_upper()
+        worst = (sum(weights) - _ball(closed)).abs_upper()
         for h, value in enumerate(values):
-            found = [
-                w * _within(s * h + o, radius).tanh()
+            found = sum(
+                w * (s * h + o + arb(0, radius.abs_upper())).tanh()
                 for w, (s, o, radius) in zip(weights, heads, strict=True)
-            ]
-            worst = worst.max((_sum(found) - _ball(value)).abs_upper())
+            )
+            worst = worst.max((found - _ball(value)).abs_upper())
         scale = _ball(max(abs(v) for v in (*values, closed)))
-        total = _sum([abs(w) for w in weights])
-        return _float(worst + _evaluation(total, len(a)) + _LEVEL * _unit() * scale)
+        total = sum(abs(w) for w in weights)
+        return _float(worst + _evaluation(total, len(a)) + _LEVEL * _UNIT * scale)
 
 
 def step_error(
@@ -108,7 +109,7 @@ def step_error(
     weights of t in size, and of the largest |c_i|; heads: how many; d: coordinates.
     """
     with ctx.workprec(_BITS):
-        u, most = _unit(), _ball(scale)
+        u, most = _UNIT, _ball(scale)
         slope, steps = arb(beta), _ball(jumps)
         radius = _gamma(d + 4) * slope * spread  # of a logit difference, halved
         missing = 2 * (2 * radius - slope).exp()  # 1 - tanh at distance 1/2 is at most this
@@ -127,29 +128,17 @@ def sum_above(terms: Array) -> Fraction:
 
 def _evaluation(total: Ball, heads: int) -> Ball:
     """What evaluation adds: softmax and mixing in each head, then the sum over heads."""
-    softmax = _SOFTMAX * _unit()
+    softmax = _SOFTMAX * _UNIT
     return total * (softmax + _gamma(heads + 1) * (1 + softmax))
-
-
-def _unit() -> Ball:
-    return arb(2) ** -53
 
 
 def _gamma(n: int) -> Ball:
     """n u / (1 - n u): n roundings in a row."""
-    return n * _unit() / (1 - n * _unit())
+    return n * _UNIT / (1 - n * _UNIT)
 
 
 def _ball(value: Fraction) -> Ball:
     return arb(fmpq(value.numerator, value.denominator))
-
-
-def _within(middle: Ball, radius: Ball) -> Ball:
-    return middle + arb(0, radius.abs_upper())
-
-
-def _sum(values: Sequence[Ball]) -> Ball:
-    return sum(values, arb(0))
 
 
 def _float(value: Ball) -> float:

@@ -307,13 +307,6 @@ class Modular(Coded):
         """n L + 1."""
         return self.n * self.length + 1
 
-    @property
-    def distance(self) -> Fraction:
-        """A bound on the statistical distance of a from uniform."""
-        if is_power_of_two(self.q):
-            return Fraction(0)
-        return Fraction(self.n * self.q, 1 << (self.length + 2))
-
     @cached_property
     def reach(self) -> tuple[int, int]:
         """The range low .. high of t that no secret passes."""

@@ -5,6 +5,7 @@ sigma(beta (h - t)), h being a count of hidden coordinates. With x_h = e^(beta h
 the head contributes a (x_h - u)/(x_h + u): a Cauchy system, solved here in closed form.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,22 +64,15 @@ def solve(
     m = len(u)
     weights = [
         profile[h]
-        * _product(x[h] + v for v in u)
-        / _product(x[h] - x[j] for j in range(m + 1) if j != h)
+        * math.prod(x[h] + v for v in u)
+        / math.prod(x[h] - x[j] for j in range(m + 1) if j != h)
         for h in range(m + 1)
     ]
     a = []
     for i in range(m):
-        nodes = _product(u[i] + v for v in x)
-        poles = _product(u[j] - u[i] for j in range(m) if j != i)
+        nodes = math.prod(u[i] + v for v in x)
+        poles = math.prod(u[j] - u[i] for j in range(m) if j != i)
         residue = nodes * sum((w / (u[i] + v) for w, v in zip(weights, x, strict=True)), fmpq(0))
         sign = 1 if m % 2 else -1
         a.append(sign * residue / (poles * 2 * u[i]))
     return a, sum(a, fmpq(0)) - sum(weights, fmpq(0))
-
-
-def _product(factors: Any) -> Rational:
-    out = fmpq(1)
-    for factor in factors:
-        out *= factor
-    return out

@@ -33,7 +33,7 @@ def _check_heads(family: Any) -> None:
     for h, value in enumerate(family.values):
         total = fmpq(0)
         for head in family.heads:
-            count = h if head.counts else 0
+            count = h * head.slope
             x = fmpq(count) if hard else rho ** (2 * count)
             total += head.a * (x - head.u) / (abs(x - head.u) if hard else x + head.u)
         if total != rational(Fraction(value)):
@@ -50,7 +50,7 @@ def _check_map(family: Any, values: list[fmpq]) -> None:
     wanted = [(rho ** (2 * h) - head.u) / (rho ** (2 * h) + head.u) for h in range(len(values))]
     at = [rational(place) for place, _ in nodes]
     rising = all(a < b for a, b in itertools.pairwise([fmpq(0), *at, fmpq(1)]))
-    kept = (start, end[0], head.a, head.counts) == ((0, 0), 1, 1, True)
+    kept = (start, end[0], head.a, head.slope) == ((0, 0), 1, 1, 1)
     if not rising or not kept or at != wanted or [rational(v) for _, v in nodes] != values:
         refuse("the head of its spec and the map after it do not compute its labels")
 
@@ -59,7 +59,7 @@ def _check_three_tokens(family: Any, m: int) -> None:
     """Evaluate sum_i a_i (p - u_i)/(p + u_i) in every case of a row, where the spec builds a layer.
 
     One other token is odd, at h places, and the next differs at g: p = (1 + x_g)/x_h, the label is
-    (-1)^h. The row is odd: p = 1/(x_h + x_g), the label (-1)^(h+g). x_h = rho^(-steps h).
+    (-1)^h. The row is odd: p = 1/(x_h + x_g), the label (-1)^(h+g). x_h = rho^(-2 slope h).
     """
     try:
         heads = family.heads
@@ -69,7 +69,8 @@ def _check_three_tokens(family: Any, m: int) -> None:
     for h, g in itertools.product(range(m + 1), repeat=2):
         sums = [fmpq(0), fmpq(0)]
         for head in heads:
-            x, y = rho ** (-head.steps * h), rho ** (-head.steps * g)
+            steps = int(2 * head.slope)
+            x, y = rho ** (-steps * h), rho ** (-steps * g)
             for i, p in enumerate(((1 + y) / x, 1 / (x + y))):
                 sums[i] += head.a * (p - head.u) / (p + head.u)
         if sums != [(-1) ** h, (-1) ** (h + g)] or sum(head.a for head in heads):

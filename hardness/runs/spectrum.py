@@ -117,7 +117,7 @@ def spectra(
     require_draws(draws)
     tables = FACTOR.need(family)
     target, exponent, leap = _target(tables, instance.hidden.secret)
-    known = learned(spectrum(tables.known()), target)
+    known = learned(spectrum(family.expected(tables.points(0, 1 << tables.n))), target)
     attempt = None
     if learner:
         budget = budget or Budget()
@@ -175,7 +175,7 @@ def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
     if forms := LINEAR_FORMS.of(family):
         found = residue_spectrum(forms, secret)
     else:
-        found = spectrum(tables.mean(secret))
+        found = spectrum(family.fade(tables.table(secret)))
     return found, found.information_exponent or 0, leap(found.sets)
 
 

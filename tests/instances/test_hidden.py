@@ -93,15 +93,6 @@ def test_no_hypothesis_fits_more_members_than_is_certified_in_the_risk_of_a_run(
         assert found == most
 
 
-def test_a_query_may_subtract_the_other_heads():
-    """With the same random heads members differ as parities do, whatever the heads."""
-    x = EVERY
-    for number in (3, 4):
-        moved = SMALL.label((number, 1, 2), x) - SMALL.label((number, 1, 3), x)
-        twin = SMALL.plain.label((1, 2), x) - SMALL.plain.label((1, 3), x)
-        assert np.abs(moved - twin).max() < 1e-12
-
-
 def test_verification_tells_equal_sets_from_different_ones():
     family = parse("hidden:d=6,hard=2,nice=1,noise=0.5")
     found = verify(family, members=30, samples=20_000)  # of 10 sets: some are the same

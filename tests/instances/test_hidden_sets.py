@@ -6,12 +6,9 @@ Parities, any profile, by softmax and hardmax heads, and by one head with a map 
 import itertools
 import json
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hardness.check import check
 from hardness.lower import certify, verify
@@ -25,8 +22,6 @@ from instances.errors import Refuted
 from instances.families.composed import Composed
 from instances.family import Hidden, Instance
 from instances.inspect import inspect
-from instances.krawtchouk import coefficients
-from instances.threshold import rational
 from tests.conftest import every_token
 
 PROFILES = ["majority", "threshold(2)", "mod(3)", "exactly(1)", "parity+0.1*majority", "h**2/9"]
@@ -127,20 +122,6 @@ def test_coefficients_by_enumeration(g):
         for subset in itertools.combinations(range(5), size):
             wanted = (factor * z[:, list(subset)].prod(axis=1)).mean()
             assert abs(float(family.coefficient(secret, subset)) - wanted) < 1e-12
-
-
-@given(st.lists(st.fractions(max_denominator=9), min_size=2, max_size=9))
-@settings(max_examples=40, deadline=None)
-def test_fourier_coefficients_give_the_profile_back(values):
-    m = len(values) - 1
-    found = coefficients([rational(v) for v in values])
-    z = np.array(list(itertools.product((1, -1), repeat=m))).reshape(-1, m)
-    for row in z[:: max(1, len(z) // 40)]:
-        total = 0
-        for k, c in enumerate(found):
-            sets = sum(int(row[list(s)].prod()) for s in itertools.combinations(range(m), k))
-            total += Fraction(int(c.p), int(c.q)) * sets
-        assert total == values[int((row < 0).sum())]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Parities shown through positions: labels, correlations, means, risk; by brute force."""
 
 import itertools
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -30,10 +29,7 @@ from hardness.runs.spectrum import spectra
 from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.errors import Refuted
-from instances.families.position import Positions
-from instances.parameters import Expression
 from instances.reduced import reduce
-from instances.symmetric import Expressed
 from instances.uniform import Uniform
 
 WHOLE = ["identity", "corner", "gaussian"]
@@ -45,28 +41,11 @@ def spec(d, m, w0, **more):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown(Expressed, Positions):
-    """Any profile by positions."""
-
-    name = "shown"
-    g: Expression
-    d: int
-    m: int
-    noise: Fraction = Fraction(0)
-    rho: Fraction = Fraction(3)
-    w0: str = "identity"
-
-    def __post_init__(self):
-        self.require_range()
-        self.require_profile()
-
-
 def made(g, d, w0):
     """Parities of g places, or the profile with the values g."""
     if isinstance(g, int):
         return spec(d, g, w0)
-    return Shown(g=Expression(f"[{g}]"), d=d, m=g.count(","), w0=w0)
+    return parse(f"profile_position:g=[{g}],d={d},m={g.count(',')},w0={w0}")
 
 
 def cube(d):

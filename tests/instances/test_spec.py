@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from instances import Parity, ToolkitError, UsageError, parse
 from instances.catalog import CATALOG
-from instances.parameters import fraction, plain, split_list
+from instances.parameters import fraction, plain
 
 families = st.builds(
     lambda d, m, noise, rho: Parity(d=d + m, m=m, noise=noise, rho=rho),
@@ -72,12 +72,3 @@ def test_bad_specs_are_named(text, word):
 def test_no_text_does_anything_but_parse_or_be_refused(text):
     with contextlib.suppress(ToolkitError):
         parse(text)
-
-
-def test_families_from_files_need_the_file():
-    with pytest.raises(ToolkitError, match="no such file"):
-        parse("mine.py:Family")
-
-
-def test_commas_in_brackets_do_not_split():
-    assert split_list("a=[1,2],b=f(x,(y,z))") == ["a=[1,2]", "b=f(x,(y,z))"]

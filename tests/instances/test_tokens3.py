@@ -12,7 +12,6 @@ from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.errors import Refuted
-from instances.families.parity import Parity
 from instances.families.tokens3 import cases, three_token_heads
 
 SMALL = parse("tokens3:d=4,m=2")
@@ -75,14 +74,6 @@ def test_the_layer_is_the_formula_at_sizes_not_seen(spec):
     layer, x = instance.layer(), instance.examples(0, 500).x
     error = np.abs(layer(x) - instance.family.label(instance.hidden.secret, x)).max()
     assert error <= instance.family.layer_tolerance(layer) < 1e-9
-
-
-def test_heads_of_two_tokens_leak_on_three():
-    two = Parity(d=4, m=2)
-    rows = np.array([two.layer(s)(EVERY)[:, :, 0] for s in two.members()])
-    opened = np.abs(EVERY[:, :, 0].sum(axis=1)) == 1
-    rows = rows[:, opened].reshape(3, -1)
-    assert rows[0] @ rows[1] > 0.1 * (rows[0] @ rows[0])
 
 
 def test_one_query_moves_a_member_by_nine_eighths_and_all_by_27_sixteenths_at_most():
