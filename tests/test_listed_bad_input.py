@@ -162,59 +162,6 @@ def test_the_file_is_executed_once_and_leaves_nothing(hardness):
     assert {p.name for p in Path().iterdir()} == {"mine.py", "count"}
 
 
-FAMILY = """
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar
-from instances.families.parity import Parity
-
-@dataclass(frozen=True, kw_only=True)
-class Mine(Parity):
-    name: ClassVar[str] = "mine"
-    example: ClassVar[str] = "mine:d=8,m=2"
-
-@dataclass(frozen=True, kw_only=True)
-class Taken(Parity):
-    pass
-
-@dataclass(frozen=True, kw_only=True)
-class Broken(Mine):
-    def codes(self, secret, words, flips):
-        return 1 / 0
-
-def small(): return Mine(d=8, m=2)
-def plain(): return Parity(d=8, m=2)
-def taken(): return Taken(d=8, m=2)
-broken = Broken(d=8, m=2)
-"""
-
-
-def test_a_family_from_a_file_works_where_a_spec_does(hardness):
-    Path("mine.py").write_text(FAMILY)
-    assert hardness("certify", "mine.py:plain").out == hardness("certify", "parity:d=8,m=2").out
-    learned = hardness("learn", "elimination", "mine.py:small", "--json")
-    assert learned.json["spec"] == "mine:d=8,m=2,noise=0,rho=3"
-    assert learned.json["secret_recovered"] is True
-    for line in ("inspect mine.py:small", "verify mine.py:small", "families show mine.py:small"):
-        assert hardness(*line.split()).code == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "word"),
-    [
-        ("certify mine.py:Mine", "mine needs d, m: write mine:d=8,m=2"),
-        ("certify mine.py:taken", "the name 'parity' is taken"),
-        ("learn elimination mine.py:broken", "mine.py: codes raised ZeroDivisionError in line"),
-    ],
-)
-def test_what_does_not_work_for_a_family_from_a_file_is_one_line(hardness, line, word):
-    Path("mine.py").write_text(FAMILY)
-    found = hardness(*line.split())
-    assert found.code in (1, 2)
-    found.one_line(word)
-    assert [p.name for p in Path().iterdir()] == ["mine.py"]
-
-
 def test_no_name_in_a_file_is_ever_executed(hardness):
     """A spec that stands in a folder or in results is data: code is named by who types it."""
     text = "open('executed', 'w').close()\n" + PLAIN
@@ -234,12 +181,6 @@ def test_no_name_in_a_file_is_ever_executed(hardness):
         assert found.code in (1, 2, 3)
         found.one_line("")
     assert not Path("executed").exists()
-
-
-def test_help_names_the_sources(hardness):
-    text = hardness("certify", "--help").out
-    for word in ("path.py:Name", "--members", "--centred", "--steps"):
-        assert word in text
 
 
 @pytest.mark.parametrize("about", ["", "--about kernel", "--about gd --noise-std 1 --steps 10"])

@@ -27,14 +27,6 @@ def test_what_is_printed_is_what_check_accepts(hardness, name, tmp_path):
         assert line.strip().lower() in flat
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_the_proof_is_printed_step_by_step(hardness, name):
-    found = hardness("certify", SPEC, *LINES[name].split(), "--proof")
-    assert found.code == 0
-    assert " 1  subsets" in found.out
-    assert "by step" in found.out
-
-
 def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hardness):
     found = hardness("certify", SPEC, "--about", "all")
     assert found.code == 0
@@ -47,18 +39,6 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
     assert "kernel-features" in many.out
     assert "gd: no claim" in many.out
     assert "low-degree: no claim" in many.out
-
-
-def test_vacuous_bounds_are_called_so(hardness):
-    for line in (
-        "--about gd --steps 10 --noise-std 0.001",
-        "--about low-degree --degree 8 --examples 1000",
-        "--about kernel --features 455",
-        "--about gd --steps 5 --batch 10 --state-bits 32",
-    ):
-        found = hardness("certify", "parity:d=16,m=3", *line.split())
-        assert found.code == 0, line
-        assert "vacuous" in found.out, line
 
 
 REFUSED = [
@@ -105,44 +85,6 @@ def test_bad_requests_get_one_line_and_no_number(hardness, line, code, words):
     assert found.code == code
     assert not found.out
     found.one_line(words)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "nice:m=2,k=2,d=16",
-        "linear:m=4,k=3,d=6",
-    ],
-)
-def test_families_without_such_a_bound_have_no_claim(hardness, spec):
-    found = hardness("certify", spec, "--about", "all")
-    assert found.code == 1
-    assert "no claim" in found.err
-    assert not found.out
-
-
-@pytest.mark.parametrize("spec", ["lwr:n=8,q=16,p=2,secret=binary,h=4", "lpn:n=20,noise=0.1"])
-def test_families_of_independent_members_have_claims_but_of_low_degree(hardness, spec, tmp_path):
-    made = tmp_path / "certificate.json"
-    shown = hardness("certify", spec, "--about", "all", "--out", made)
-    assert shown.code == 0
-    for name in ("kernel-features", "gd-noise-steps", "low-degree: no claim"):
-        assert name in shown.out
-    flat = " ".join(shown.out.lower().split())
-    told = hardness("check", made)
-    assert told.code == 0
-    for line in told.out.splitlines()[1:]:
-        assert line.strip().lower() in flat
-    alone = hardness("certify", spec, "--about", "low-degree", "--degree", "3")
-    assert alone.code == 1
-    alone.one_line("no claim: labels are functions of residues")
-
-
-@pytest.mark.parametrize("about", ["gd --noise-std 1", "low-degree --degree 5"])
-def test_labels_of_many_values_have_no_claim(hardness, about):
-    found = hardness("certify", "profile:g=h**2,d=9,m=3", "--about", *about.split())
-    assert found.code == 1
-    assert "no claim: labels take more than two values" in found.err
 
 
 OWN = """
@@ -207,17 +149,3 @@ def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
 def test_a_long_error_is_rounded_down(hardness):
     found = hardness("certify", "parity:d=1001,m=20", *["--about", "kernel", "--features", "1e9"])
     assert "at least about 9.99999e-1, if" in " ".join(found.out.split())
-
-
-@pytest.mark.parametrize(
-    ("spec", "line", "degree"),
-    [
-        ("profile:g=majority,d=200,m=60", "", "50"),
-        ("parity:d=200,m=30", "", "62"),
-        (SPEC, "--examples 1", "5"),
-    ],
-)
-def test_all_takes_a_degree_that_there_is_and_that_is_quick(hardness, spec, line, degree):
-    found = hardness("certify", spec, "--about", "all", *line.split())
-    assert found.code == 0
-    assert f"degree at most {degree}," in " ".join(found.out.split())

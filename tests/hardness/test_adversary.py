@@ -84,17 +84,6 @@ def queries(draw, d):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=12, deadline=None)
-@given(data=st.data())
-def test_means_of_all_members_by_enumeration(spec, data):
-    family = parse(spec)
-    query = data.draw(queries(family.d))
-    means = Means(family)
-    wanted = [enumerate_mean(query, family, s) for s in secrets(means.members)]
-    np.testing.assert_allclose(means.of(query), wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("kind", [ReferenceAdversary, StabbingAdversary])
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
@@ -150,39 +139,6 @@ def test_the_cap_is_reached_by_the_best_query_and_a_smaller_one_is_refuted():
         wrong.ask(query)
 
 
-@pytest.mark.parametrize("strategy", ["adversary", "stabbing"])
-@pytest.mark.parametrize("learner", ["queries", "pooled"])
-def test_learners_against_the_adversary(learner, strategy):
-    game = play(parse_learner(learner), parse("parity:d=12,m=2"), Budget(), 3, strategy)
-    assert game.run.outcome is Outcome.SOLVED
-    assert game.run.secret_recovered
-    assert game.transcript.entries[-1].alive == 1
-    assert game.run.usage.queries >= game.bound
-    check(json.loads(json.dumps(game.transcript.to_dict())))
-
-
-def test_asking_each_parity_in_turn_takes_all_but_one_and_pools_far_fewer():
-    family = parse("parity:d=16,m=3")
-    one = play(parse_learner("queries"), family, Budget())
-    many = play(parse_learner("pooled"), family, Budget())
-    assert one.run.usage.queries == 454
-    assert one.bound == 19
-    assert 19 <= many.run.usage.queries < 60
-
-
-@pytest.mark.parametrize(
-    "spec", ["hardmax:d=8,m=3", "hardmax:d=8,g=majority,m=3", "composed:d=8,m=3,noise=0.1"]
-)
-def test_games_on_other_layers_with_the_labels_of_hidden_sets_are_played_again(spec):
-    game = play(parse_learner("pooled"), parse(spec), Budget(queries=6))
-    written = json.loads(json.dumps(game.transcript.to_dict()))
-    assert written["spec"] == parse(spec).spec
-    assert check(written).statements
-    written["queries"][0]["alive"] = "1"
-    with pytest.raises(Refuted):
-        check(sealed(written))
-
-
 def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     family = parse("parity:d=1000,m=5")
     game = play(parse_learner("queries"), family, Budget(queries=30), 1)
@@ -217,28 +173,6 @@ def test_without_following_members_it_does_not_contradict_itself_either(data):
     secret = oracle.draw(np.random.default_rng(0))
     assert secret in left
     check(json.loads(json.dumps(oracle.transcript(secret).to_dict())))
-
-
-DRAWS = """
-class Draws:
-    def learn(self, oracle, rng):
-        oracle.draw(10)
-"""
-
-
-def test_a_bound_that_says_nothing_is_no_number_beside_a_game():
-    for spec, value in (("parity:d=6,m=1", "vacuous"), ("parity:d=20,m=5", 466)):
-        game = play(parse_learner("pooled"), parse(spec), Budget(queries=3))
-        (row,) = [row for row in game._rows() if row["measure"] == "queries needed"]
-        assert row["value"] == value
-
-
-def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
-    (tmp_path / "draws.py").write_text(DRAWS)
-    learner = parse_learner(f"{tmp_path / 'draws.py'}:Draws")
-    game = play(learner, parse("parity:d=8,m=2"), Budget(queries=20))
-    assert game.run.outcome is Outcome.UNSUPPORTED
-    assert "examples were asked for" in game.run.details["reason"]
 
 
 def played():

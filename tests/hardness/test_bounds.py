@@ -8,44 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.lower import BoundParameters, certify
-from hardness.oracles import Query
-from hardness.oracles.query import enumerate_mean
-from instances import Parity, UsageError, parse
+from instances import UsageError, parse
 from tests import closed
-
-
-@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
-def test_bessel_cap_by_brute_force_over_general_queries(noise):
-    """sum_S (E_S phi - E_0 phi)^2 <= (1-2 eta)^2/4, for queries that are not correlational."""
-    family = Parity(d=4, m=2, noise=noise)
-    members = list(itertools.combinations(range(1, 4), 2))
-    rng = np.random.default_rng(0)
-    for trial in range(30):
-        table = rng.uniform(-1, 1, (16, 16, 3))
-        if trial % 2:
-            table = np.sign(table)
-
-        def phi(x, y, table=table):
-            code = ((x < 0) @ (1 << np.arange(4))).astype(int)
-            return table[code[:, 0], code[:, 1], np.sign(np.round(y[:, 0, 0])).astype(int) + 1]
-
-        query = Query(phi=phi)
-        means = np.array([enumerate_mean(query, family, s) for s in members])
-        reference = enumerate_mean(query, Parity(d=4, m=2, noise=Fraction(499999, 10**6)), (1, 2))
-        total = ((means - reference) ** 2).sum()
-        assert total <= float((1 - 2 * noise) ** 2) / 4 + 1e-5
-
-
-def test_the_bessel_cap_is_attained():
-    """The indicator of the sign of a member's character moves by (1-2 eta)/2."""
-    family = Parity(d=4, m=2)
-
-    def phi(x, y):
-        z = x[:, 0] * x[:, 1]
-        return np.where(z[:, 0] < 0, y[:, 0, 0] * x[:, 0, 0] * z[:, 1] * z[:, 2], 0.0)
-
-    assert enumerate_mean(Query(phi=phi), family, (1, 2)) == 0.5
-    assert enumerate_mean(Query(phi=phi), family, (1, 3)) == 0.0
 
 
 @given(st.integers(2, 40))

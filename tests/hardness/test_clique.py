@@ -70,14 +70,6 @@ def random_gram(members, points, seed):
     return values @ values.T
 
 
-def majorities(n, m):
-    """Majorities of all m-subsets of n bits, 0 at a tie, by enumeration of the cube."""
-    points = np.array(list(itertools.product((-1, 1), repeat=n)))
-    subsets = list(itertools.combinations(range(n), m))
-    values = np.array([np.sign(points[:, s].sum(axis=1)) for s in subsets])
-    return values @ values.T
-
-
 @settings(max_examples=60)
 @given(
     st.lists(
@@ -99,16 +91,6 @@ def test_random_functions_by_networkx(members, points):
     require_proof(found, gram)
 
 
-@pytest.mark.parametrize(("n", "m"), [(6, 2), (6, 3), (7, 3), (8, 3), (8, 4), (9, 3)])
-def test_majorities_by_networkx(n, m):
-    gram = majorities(n, m)
-    found = ends(gram)
-    require_proof(found, gram)
-    assert len(found.members) <= found.high
-    if len(gram) < 60:
-        assert len(found.members) == by_networkx(gram)
-
-
 def test_questions_that_stay_open_leave_the_ends_open():
     gram = random_gram(60, 80, seed=1)
     true, short = ends(gram), ends(gram, steps=3)
@@ -124,55 +106,6 @@ def test_boundaries_are_compared_exactly():
         assert len(ends(gram).members) == size
         above = np.full((size, size), 10**9) + np.eye(size, dtype=int) * ((size - 1) * 10**9 - 1)
         assert ends(above).high == size - 1
-
-
-def random_graph(size, density, seed):
-    drawn = np.triu(np.random.default_rng(seed).random((size, size)) < density, k=1)
-    return drawn | drawn.T
-
-
-def johnson(n, m, overlap):
-    subsets = [set(s) for s in itertools.combinations(range(n), m)]
-    return np.array([[a != b and len(a & b) <= overlap for b in subsets] for a in subsets])
-
-
-def require_clique(graph, found):
-    assert len(set(found.members)) == len(found.members)
-    assert all(graph[i, j] for i, j in itertools.combinations(found.members, 2))
-    if found.colouring:
-        assert sorted(v for c in found.colouring for v in c) == list(range(len(graph)))
-    for members in found.colouring:
-        assert not any(graph[i, j] for i, j in itertools.combinations(members, 2))
-
-
-GRAPHS = [random_graph(n, p, n) for n in (1, 2, 9, 30, 60) for p in (0.1, 0.5, 0.8)] + [
-    johnson(6, 3, 1),
-    johnson(8, 2, 0),
-    johnson(7, 3, 1),
-    johnson(8, 3, 1),
-    np.zeros((4, 4), np.bool_),
-    np.ones((50, 50), np.bool_),
-]
-
-
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_cliques_are_found_where_networkx_finds_them(graph):
-    bare = graph & ~np.eye(len(graph), dtype=np.bool_)
-    size = nx.max_weight_clique(nx.from_numpy_array(bare), weight=None)[1]
-    for wanted in range(1, min(len(graph), size + 3) + 1):
-        asked = find_clique(graph, wanted, STEPS)
-        require_clique(bare, asked)
-        assert (len(asked.members) >= wanted) == (wanted <= size)
-        assert asked.none == (wanted > size)
-        assert asked == find_clique(graph, wanted, STEPS)
-
-
-def test_a_search_stops_after_its_steps():
-    graph = johnson(10, 4, 1)  # A(10, 6, 4) = 5
-    short, long = find_clique(graph, 6, steps=10), find_clique(graph, 6, STEPS)
-    require_clique(graph, short)
-    assert (short.none, long.none) == (False, True)
-    assert len(short.members) <= 5
 
 
 def test_no_recursion_on_large_cliques():

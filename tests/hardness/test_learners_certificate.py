@@ -68,37 +68,6 @@ def test_certificates_are_accepted_and_name_what_has_no_claim(spec):
     assert made.spec.partition(":")[0] == family
 
 
-def test_lpn_has_the_numbers_of_a_parity():
-    for noise in ("0.125", "0.1"):
-        found = [
-            named(s) for s in (f"lpn:n=99,h=4,noise={noise}", f"parity:d=100,m=4,noise={noise}")
-        ]
-        values = [{c.quantity: Fraction(c.value) for c in one.claims} for one in found]
-        for quantity, value in values[0].items():
-            if noise == "0.125":  # a multiple of 2^-64
-                assert values[1][quantity] == value
-            else:
-                assert float(values[1][quantity]) == pytest.approx(float(value), rel=1e-11)
-
-
-def test_values_of_rounded_families():
-    """K/N = 1/N, S = chi^2 V = 1: N alone counts."""
-    size, std = 74974368, 2 * ONE
-    asked = [Kernel(features=1000), NoisyDescent(steps=50, clip=ONE / 2, std=std)]
-    made = certify_named(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"), asked)
-    assert Fraction(made.value("kernel-error")) == 1 - Fraction(1000, size)
-    assert int(made.value("kernel-features")) == -(-size // 2)
-    excess = Fraction(made.value("gd-noise-success")) - Fraction(1, size)
-    assert float(excess) == pytest.approx((1 / 16) * (50 / size) ** 0.5)
-    for spec, count, alike, square in (  # chi^2 = 3, V = 1; and chi^2 = 1, V = 4 (1/8) (7/8)
-        ("lwr:n=64,q=256,p=4,secret=binary,h=6", size, 1, 3),
-        ("window:n=8,q=16,parts=8", (4**8 - 2**8) // 2, 1, 7 / 16),
-    ):
-        made = certify_named(parse(spec), [NoisyDescent(steps=1, clip=ONE, std=9 * ONE)])
-        excess = Fraction(made.value("gd-noise-success")) - Fraction(alike, count)
-        assert float(excess) == pytest.approx((square / count) ** 0.5 / 36)
-
-
 def test_what_is_given_away_of_a_law_is_chosen_for_what_is_asked():
     family = parse("lwe:n=64,q=257,sigma=1,secret=cbd,spread=2")
     found = [
@@ -199,11 +168,8 @@ def test_there_is_no_claim_without_a_theorem(spec, asked, words):
 @pytest.mark.parametrize(
     ("make", "line"),
     [
-        (lambda: NoisyDescent(clip=ONE, std=Fraction(0)), "noise-std=0 given: a rational above 0"),
         (lambda: NoisyDescent(clip=ONE, std=0.5), "a rational above 0"),
-        (lambda: BatchDescent(batch=1, state_bits=0), "state-bits=0 given: .* PAC"),
         (lambda: LowDegree(degree=5, examples=10**1000 + 1), "given"),
-        (lambda: LowDegree(degree=5, examples=10, sample_degree=11), "at most the number"),
         (
             lambda: certify_named(parse("parity:d=9,m=4"), [LowDegree(degree=51, examples=10)]),
             r"up to examples \* \(m \+ 1\) = 50",

@@ -118,20 +118,6 @@ def test_certificates_are_accepted_with_the_values_of_the_formulas(spec):
     agree(certify(family), family, terms)
 
 
-def test_values_are_those_of_parities_of_as_many_members():
-    made = certify(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
-    assert made.value("sq-dimension") == made.value("orthogonal-members") == "74974368"
-    # Errors are those that are drawn: a rate rounded to a multiple of 2^-64.
-    noisy, noise = (
-        certify(parse("lpn:n=64,noise=0.1")),
-        Fraction(int(Fraction(1, 10) * 2**64), 2**64),
-    )
-    for one, size, rate in ((made, 74974368, Fraction(0)), (noisy, 2**64 - 1, noise)):
-        for name in ("stat", "vstat"):
-            wanted = closed.parity_queries(size, rate, BoundParameters(), name)
-            assert one.integer(f"{name}-queries") == wanted
-
-
 @given(
     st.sampled_from(SPECS),
     st.fractions(Fraction(1, 500), 1, max_denominator=500),
@@ -162,6 +148,7 @@ def test_errors_that_hide_everything_are_refused():
         ("lwe:n=4,q=97,sigma=1,secret=gaussian,spread=0.12", "at least 1/8"),
         ("lwe:n=4,q=65537,sigma=5000", "lower the error"),
         ("lwe:n=4,q=2,error=cbd,eta=1", "do not depend on the secret"),
+        ("lwe:n=6,q=64,error=none,secret=cbd,spread=2,h=3", "leave h out"),
     ],
 )
 def test_what_cannot_be_certified_says_why(spec, word):
@@ -170,11 +157,6 @@ def test_what_cannot_be_certified_says_why(spec, word):
     assert word in family.hardness.why
     with pytest.raises(UsageError, match=word):
         certify(family)
-
-
-def test_a_risk_beyond_the_density_is_refused():
-    with pytest.raises(UsageError, match="raise bits"):
-        certify(parse("lwe:n=3,q=17,sigma=1,bits=7"), BoundParameters(risk=Fraction(9, 10)))
 
 
 def test_a_hypothesis_of_relative_risk_fits_few_members():
@@ -233,12 +215,6 @@ def test_uniform_secrets_of_a_weight_that_reduction_makes_uneven():
     assert math.log10(members.count) == pytest.approx(91.87, abs=0.01)
     assert math.log10(kernel.likely(members, success)) == pytest.approx(76.86, abs=0.01)
     check(plain(certify(family)))
-
-
-@pytest.mark.parametrize("spec", ["lwe:n=6,q=64,error=none,secret=cbd,spread=2,h=3"])
-def test_where_no_bound_is_known_there_is_no_claim(spec):
-    with pytest.raises(UsageError, match="leave h out"):
-        certify(parse(spec))
 
 
 NAMED = [

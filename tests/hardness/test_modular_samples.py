@@ -39,16 +39,6 @@ def test_a_spectrum_is_that_of_the_formula():
     assert found.coefficient((1, 5)) == pytest.approx((values * x[:, 1, 1] * x[:, 1, 5]).mean())
 
 
-def test_the_command_shows_spectra_of_lwe_style_members(hardness):
-    found = hardness("spectrum", "lwr:n=3,q=8,p=2,secret=binary", "--json").json
-    weights = found["target"]["weights"]
-    assert sum(weights) == pytest.approx(1)
-    assert len(weights) == 10
-    units = sum(parse("lwr:n=3,q=8,p=2,secret=binary").instance(0).hidden.secret)
-    assert found["target"]["information_exponent"] == units
-    assert weights[:units] == [0.0] * units
-
-
 def test_the_figure_draws_its_numbers():
     data = numbers("walsh", parse("lwr:n=4,q=16,p=2,secret=binary,h=3"))
     assert data["odd"] == 3

@@ -1,4 +1,5 @@
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -6,11 +7,11 @@ import pytest
 from hardness.measures.function import leap, least_degree, weights
 from hardness.oracles import Budget
 from hardness.report.spectrum import spectra_words
-from hardness.runs import learn_once, run, spectra
+from hardness.runs import learn_once, spectra
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.spectra import learned, member_spectrum, spectrum
-from instances import TooLarge, ToolkitError, UsageError, parse, tokens
+from instances import TooLarge, ToolkitError, UsageError, parse, tokens, write_folder
 from instances.symmetric import to_float
 from tests.conftest import every_token
 
@@ -154,21 +155,6 @@ def test_what_everyone_knows_is_the_share_of_members():
     assert parity.known.correlation == 0
 
 
-@pytest.mark.parametrize("name", ["elimination", "queries", "student:steps=40", "lowdegree"])
-def test_the_run_beside_a_spectrum_is_the_run(name):
-    instance = parse("parity:d=7,m=2").instance(0)
-    learner = parse_learner(name)
-    found, alone = spectra(instance, learner).attempt.run, run(learner, instance, Budget())
-    assert (found.risk, found.outcome, found.details) == (alone.risk, alone.outcome, alone.details)
-
-
-def test_a_solved_parity_is_learned_whole():
-    found = spectra(parse("parity:d=12,m=3").instance(0), parse_learner("elimination"))
-    assert found.attempt.draws == 16
-    assert found.attempt.learned.part[3] == pytest.approx(1)
-    assert found.attempt.learned.distance == pytest.approx(0)
-
-
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_leap_of_a_member_is_its_information_exponent(spec):
     family = parse(spec)
@@ -222,11 +208,6 @@ def test_a_prediction_that_is_none_has_no_spectrum(predict):
         factor(predict, 4)
 
 
-def test_a_family_without_a_factor_is_refused():
-    with pytest.raises(UsageError, match="nice given: it lacks `coded`"):
-        spectra(parse("nice:m=2,k=2,d=6").instance(0))
-
-
 def test_words_of_a_hypothesis_that_is_zero():
     instance = parse("parity:d=9,m=3").instance(0)
     words = spectra_words(spectra(instance, parse_learner("elimination"), Budget(examples=3)), 2)
@@ -242,3 +223,100 @@ def test_noise_draws_the_target_towards_the_centre():
     shifted = member_spectrum(parse("profile:g=threshold(1),d=8,m=3,noise=0.1"), (1, 2, 3))
     plain = member_spectrum(parse("profile:g=threshold(1),d=8,m=3"), (1, 2, 3))
     assert shifted.coefficients == pytest.approx(0.8 * plain.coefficients)
+
+
+# The command is a contract: field names, exit codes, one line where it cannot.
+
+FIELDS = {"spec", "seed", "n", "target", "known", "hypothesis", "learned", "run"}
+SPECTRUM = {"weight", "weights", "degrees", "influences", "top"}
+COMPARED = {"correlation", "distance", "part", "residual"}
+
+
+def test_a_member_alone(hardness):
+    found = hardness("spectrum", "profile:g=majority,d=8,m=3", "--json", "--top", 2, "--seed", 4)
+    assert found.code == 0
+    assert found.err == ""
+    assert set(found.json) == FIELDS
+    target = found.json["target"]
+    assert set(target) == SPECTRUM | {"information_exponent", "leap"}
+    assert target["weights"] == [0.0, 0.75, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0]
+    assert target["degrees"] == {"least": 1, "highest": 3, "mean": 1.5}
+    assert (target["information_exponent"], target["leap"]) == (1, 1)
+    secret = parse("profile:g=majority,d=8,m=3").instance(4).hidden.secret
+    assert [one["subset"] for one in target["top"]] == [[j] for j in secret[:2]]
+    assert [v > 0 for v in target["influences"]] == [j in secret for j in range(1, 8)]
+    assert set(found.json["known"]) == COMPARED
+    assert found.json["hypothesis"] is found.json["learned"] is found.json["run"] is None
+
+
+def test_a_learner_beside_it(hardness):
+    arguments = ["spectrum", "parity:d=8,m=3", "--learner", "lowdegree:degree=3", "--top", "1"]
+    found = hardness(*arguments, "--json", "--out", "s.json")
+    assert found.code == 0
+    with open("s.json") as file:
+        assert json.load(file) == found.json
+    assert set(found.json["hypothesis"]) == SPECTRUM | {"draws", "beyond", "surplus"}
+    assert set(found.json["learned"]) == COMPARED
+    part = found.json["learned"]["part"]
+    assert part[3] == pytest.approx(1)
+    assert part[:3] == [None] * 3
+    learned = hardness("learn", "lowdegree:degree=3", "parity:d=8,m=3", "--json").json
+    untimed = [{k: v for k, v in r.items() if k != "usage"} for r in (learned, found.json["run"])]
+    assert untimed[0] == untimed[1]
+    text = hardness(*arguments)
+    assert text.code == 0
+    assert "of lowdegree:degree=3: solved" in text.out
+    assert hardness(*arguments, "--out", "s.json").code == 1  # kept
+    assert hardness(*arguments, "--out", "s.json", "--force").code == 0
+
+
+def test_draws_and_budgets(hardness):
+    found = hardness(
+        "spectrum", "parity:d=6,m=2", "--learner", "student:steps=20", "--draws", 3,
+        "--budget-examples", 512, "--json",
+    ).json  # fmt: skip
+    assert found["hypothesis"]["draws"] == 3
+    assert found["hypothesis"]["surplus"] == pytest.approx(found["hypothesis"]["beyond"] / 3)
+    assert found["run"]["usage"]["examples"] == 512
+    assert found["run"]["outcome"] == "examples spent"
+
+
+def test_a_folder_with_its_secret_and_without(hardness, tmp_path):
+    instance = parse("parity:d=10,m=3").instance(5)
+    folder = write_folder(tmp_path / "x", instance, 500)
+    found = hardness("spectrum", "x", "--learner", "elimination", "--json").json
+    assert found["target"]["top"][0] == {"subset": list(instance.hidden.secret), "value": 1.0}
+    assert found["learned"]["part"][3] == pytest.approx(1)
+    (folder.path / "secret.json").unlink()
+    for arguments in (["x"], ["x", "--learner", "elimination"]):
+        refused = hardness("spectrum", *arguments)
+        assert refused.code == 1
+        refused.one_line("no secret part", "secret.json")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "word"),
+    [
+        ("parity:d=28,m=3", 2, "d may be up to 27"),
+        ("parity:d=64,m=3 --learner elimination", 2, "2^63"),
+        ("parity:d=8,m=3 --learner elimniation", 2, "did you mean 'elimination'"),
+        ("profile:g=majority,d=8,m=3 --learner elimination", 2, "cannot run on"),
+        ("parity:d=8,m=3 --learner elimination --draws 5000", 2, "between 2 and 4096"),
+        ("parity:d=8,m=3 --draws 1", 2, "--draws"),
+        ("parity:d=8,m=3 --top 0", 2, "--top"),
+        ("nowhere", 2, "unknown"),
+        ("", 2, "SPEC"),
+    ],
+)
+def test_bad_input_is_one_line(hardness, line, code, word):
+    found = hardness("spectrum", *line.split(), "--out", "s.json")
+    found.one_line(word)
+    assert found.code == code
+    assert found.out == ""
+    assert hardness("check", "s.json").code == 1  # nothing was written
+
+
+def test_a_family_without_a_factor_is_refused(hardness):
+    found = hardness("spectrum", "nice:m=2,k=2,d=8")
+    assert found.code == 2
+    found.one_line("nice given: it lacks `coded`")

@@ -1,15 +1,12 @@
 """What is known from tables over z alone, against what is known of hidden sets by formulas."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
 import pytest
 
-from hardness.lower import certify, gram, verify
-from hardness.lower.gram import correlations
+from hardness.lower import certify, verify
 from hardness.lower.measures import measures
 from instances import parse
-from instances.errors import Refuted
 from instances.symmetric import Profile
 
 
@@ -32,13 +29,6 @@ def test_verification_by_tables_agrees_and_looks_at_the_layer():
         assert found.layer.members == 4
 
 
-def test_correlations_that_are_not_the_certified_ones_are_refused(monkeypatch):
-    right, wrong = gram.enumerated, np.eye(10)
-    monkeypatch.setattr(gram, "enumerated", lambda *of: replace(right(*of), certified=wrong))
-    with pytest.raises(Refuted, match="correlations are not the certified ones"):
-        verify(tabled("majority"), 10, 20_000).require()
-
-
 @pytest.mark.parametrize("g", ["majority", "exactly(2)", "h**2", "parity"])
 def test_measures_of_tables_are_those_of_hidden_sets(g):
     found, wanted = measures(tabled(g)), measures(parse(f"profile:g={g},d=7,m=3"))
@@ -52,18 +42,6 @@ def test_measures_of_tables_are_those_of_hidden_sets(g):
             assert row.value == values[row.name], row.name
     assert found.weights[: len(wanted.weights)] == wanted.weights
     assert set(found.weights[len(wanted.weights) :]) <= {"0"}
-
-
-def test_tables_are_correlated_as_hidden_sets_are():
-    family = tabled("majority")
-    found = correlations(family.factor)
-    members = list(family.members())
-    assert found.shape == (len(members),) * 2
-    by_overlap = {}
-    for i, one in enumerate(members):
-        for j, other in enumerate(members):
-            by_overlap.setdefault(len({*one} & {*other}), set()).add(round(found[i, j], 12))
-    assert by_overlap == {0: {0.0}, 1: {0.25}, 2: {0.5}, 3: {1.0}}
 
 
 def test_a_family_of_hidden_sets_has_the_certificate_of_its_profile():

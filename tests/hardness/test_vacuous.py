@@ -8,7 +8,6 @@ from hardness import estimate
 from hardness.claims import vacuous
 from hardness.lower import certify
 from hardness.oracles import Budget
-from hardness.report.certificate import certificate_words
 from hardness.report.charts.ladder import draw_stress, of_stress
 from hardness.report.charts.phase import certified_queries, infeasible
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
@@ -61,16 +60,6 @@ def test_numbers_of_any_size_are_compared():
     assert not vacuous("stat-queries", many)
     assert vacuous("low-degree-advantage", Fraction(many, many // 10))
     assert not vacuous("low-degree-advantage", Fraction(many // 10, many))
-
-
-def test_a_certificate_shows_no_1_and_keeps_its_values():
-    found = certify(parse("parity:d=3,m=1"))
-    assert [claim.value for claim in found.claims[2:]] == [1, 1, 1]
-    words = certificate_words(found)
-    for name in ("stat-queries", "vstat-queries", "information-floor"):
-        assert f"{name} = vacuous " in words
-    assert "sq-dimension = 2 " in words
-    assert "vacuous  " not in certificate_words(certify(parse("parity:d=30,m=3")))
 
 
 def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):

@@ -1,6 +1,5 @@
 """Membership queries: labels of tokens that the learner chooses."""
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,8 @@ from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.scaling import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
-from hardness.runs.comparison import read_comparison
 from hardness.runs.game import play
 from hardness.runs.run import Run
-from hardness.runs.stress import read_stress
 from hardness.upper import Outcome, classes, registry
 from hardness.upper.classes import class_of, view_of
 from hardness.upper.learner import member
@@ -170,26 +167,6 @@ def test_a_learner_by_values_runs_and_its_record_reads_back():
     assert spent.bound == "values"
     assert spent.usage.values == 0
     assert "--budget-values" in spent.outcome.advice
-
-
-def test_a_run_from_before_has_no_values():
-    data = run(Flips(), parse("parity:d=8,m=3").instance(0), Budget()).to_dict()
-    del data["usage"]["values"]
-    assert Run.from_json(data).usage.values == 0
-
-
-def test_files_from_before_there_were_values_read(tmp_path):
-    """A stress test and a comparison, whose budgets and runs do not name them."""
-    climbed = stress(["elimination"], ladder_of(["parity:d=8,m=2"]), 1, base_seed=1)
-    compared = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
-    for made, reader in ((climbed, read_stress), (compared, read_comparison)):
-        text = json.dumps(made.to_dict())
-        old = re.sub(r', "values": (0|null)(?=[,}])|"values": null, ', "", text)
-        assert old != text
-        path = tmp_path / "results.json"
-        path.write_text(old)
-        found = reader(path)
-        assert found.to_dict() == made.to_dict()
 
 
 def test_who_cannot_answer_says_so(tmp_path):

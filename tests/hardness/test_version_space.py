@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hardness.check import check
 from hardness.oracles import (
@@ -24,7 +22,6 @@ from hardness.oracles import (
     Query,
     ReferenceAdversary,
     SampledOracle,
-    StabbingAdversary,
     Table,
 )
 from hardness.oracles.means import by_code, unlisted
@@ -183,38 +180,10 @@ def test_query_learners_find_any_listed_member(family, learner, strategy):
     assert honest.usage.queries == honest.details["asked"]
 
 
-def test_pools_take_fewer_queries_than_asking_about_each():
-    family = parse("profile:g=exactly(3),d=13,m=3")
-    one, many = (play(parse_learner(n), family, Budget(), 1) for n in ("queries", "pooled"))
-    assert one.run.secret_recovered
-    assert many.run.secret_recovered
-    assert many.run.usage.queries < one.run.usage.queries / 2
-
-
 def test_a_game_on_a_profile_is_played_again_by_the_means_in_its_file():
     game = play(parse_learner("pooled"), parse("profile:g=majority,d=9,m=3"), Budget(), 1)
     data = json.loads(json.dumps(game.transcript.to_dict()))
     assert check(data).statements[0].startswith("given the means of")
-
-
-@pytest.mark.parametrize("kind", [ReferenceAdversary, StabbingAdversary])
-@settings(max_examples=8, deadline=None)
-@given(seed=st.integers(0, 2**32))
-def test_the_adversary_keeps_its_promise_to_listed_members(kind, seed):
-    family, rng = FAMILIES[1], np.random.default_rng(seed)
-    oracle = kind(family, Fraction(1, 20), Meter(Budget()))
-    asked = [query for _ in range(3) for query in queries_on(family, rng)]
-    answers = [oracle.ask(query) for query in asked]
-    left = {
-        s
-        for s in family.members()
-        if all(
-            abs(enumerate_mean(q, family, s) - a) <= 1 / 20 - 1e-10
-            for q, a in zip(asked[:5], answers[:5], strict=True)
-        )
-    }
-    assert 1 <= oracle.alive <= len(left)
-    assert oracle.draw(rng) in left
 
 
 def test_a_tolerance_that_hides_members_leaves_their_mean():
