@@ -48,7 +48,7 @@ class Rounding:
     """What a label shows of t = <a, s> + e mod q: a code, which has a level.
 
     shows: "residue", t itself; "interval", which of `parts` equal intervals of Z_q has t; "window",
-    whether the first has; "table", codes[t] of `values`, of which no bound is known.
+    whether the first has.
 
     >>> found = Rounding(q=8, parts=4, shows="interval")
     >>> found.place(np.arange(8)).tolist(), [str(v) for v in found.levels]
@@ -57,9 +57,7 @@ class Rounding:
 
     q: int
     parts: int
-    shows: Literal["residue", "interval", "window", "table"]
-    codes: tuple[int, ...] = ()
-    values: tuple[Fraction, ...] = ()
+    shows: Literal["residue", "interval", "window"]
 
     @property
     def width(self) -> int:
@@ -69,12 +67,12 @@ class Rounding:
     @property
     def step(self) -> int | None:
         """How many residues, in order, a code tells apart; None where codes do not place t."""
-        return self.width if self.shows in ("residue", "interval") else None
+        return None if self.shows == "window" else self.width
 
     @property
     def outcomes(self) -> int:
         """The number of codes, at any q."""
-        return {"window": 2, "table": len(self.values)}.get(self.shows, self.parts)
+        return 2 if self.shows == "window" else self.parts
 
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:
@@ -84,20 +82,13 @@ class Rounding:
                 return tuple(Fraction(2 * v, self.q) - 1 for v in range(self.q))
             case "interval":
                 return tuple(1 - Fraction(2 * v, self.parts - 1) for v in range(self.parts))
-            case "window":
-                return (Fraction(0), Fraction(1))
-        return self.values
+        return (Fraction(0), Fraction(1))
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
         """The part of Z_q that has each code."""
-        match self.shows:
-            case "window":
-                return (1 - Fraction(1, self.parts), Fraction(1, self.parts))
-            case "table":
-                counts = np.bincount(self.codes, minlength=self.outcomes)
-                return tuple(Fraction(int(v), self.q) for v in counts)
-        return (Fraction(1, self.parts),) * self.parts
+        share = Fraction(1, self.parts)
+        return (1 - share, share) if self.shows == "window" else (share,) * self.parts
 
     @property
     def entropy(self) -> float:
@@ -113,8 +104,6 @@ class Rounding:
 
     def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
         """Return the code of each residue: (N,) -> (N,)."""
-        if self.shows == "table":
-            return np.array(self.codes, np.intp)[t]
         found = t // self.width
         return (found == 0).astype(np.intp) if self.shows == "window" else found
 
@@ -187,11 +176,9 @@ class Modular(Coded):
     linear_forms = itself
 
     @property
-    def linear_samples(self) -> LinearSamples | None:
+    def linear_samples(self) -> LinearSamples:
         """A label is a sample; of a window one that is 1, as b then is 0 .. q/parts - 1."""
         found = self.rounding
-        if found.shows == "table":
-            return None
         return LinearSamples(
             secrets=self.secrets,
             errors=self.errors,
@@ -543,8 +530,6 @@ def modulus(family: Modular) -> int:
 
 def obstacle(family: Modular) -> str | None:
     """Say why no bound is claimed for a family; None where there is one."""
-    if family.rounding.shows == "table":
-        return "labels do not say which of equal intervals of Z_q has <a, s>"
     if family.q % 2 and 2 * family.n * family.q > 1 << family.length:
         return (
             f"bits={family.length} leaves a far from uniform: take bits of at least "

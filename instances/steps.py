@@ -89,10 +89,9 @@ def attach(found: Steps, weights: NDArray[np.int64], heads: int) -> AttentionLay
     theta = np.zeros((heads, d, d))
     w = np.zeros_like(theta)
     inner, constant = np.arange(1, d), len(found.a)
-    for i, (centre, a) in enumerate(zip(found.centre, found.a, strict=True)):
-        theta[i, inner, inner] = found.beta * weights
-        theta[i, 0, 0] = -found.beta * centre
-        w[i, 0, 0] = a
+    theta[:constant, inner, inner] = found.beta * weights
+    theta[:constant, 0, 0] = -found.beta * found.centre
+    w[:constant, 0, 0] = found.a
     theta[constant, 0, 0] = found.beta / 2
     w[constant, 0, 0] = found.constant / math.tanh(found.beta / 2)
     w[constant + 1, 0, 0] = -w[:, 0, 0].sum()

@@ -72,9 +72,9 @@ class HiddenSets(Family):
         """The profile g(0) .. g(m)."""
 
     @property
-    @abstractmethod
     def heads(self) -> tuple[Head, ...]:
-        """The heads, exactly."""
+        """The heads that `counting` builds, exactly."""
+        raise NotImplementedError(f"{type(self).__name__} gives no `heads`")
 
     @cached_property
     def float_heads(self) -> tuple[Array, Array, Array]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from instances import UsageError, parse
+from instances import parse
 from instances.alternating import smooth, thresholds
 from instances.streams import generator
 
@@ -126,21 +126,3 @@ def test_rounded_labels_are_flipped_at_the_rate_of_the_noise():
     flipped = np.abs(drawn.y - clean).max(axis=(1, 2)) > 1e-9
     assert abs(flipped.mean() - 0.2) < 0.015
     assert np.abs((drawn.y + clean - 2 * public)[flipped]).max() < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("direction:m=0,d=16", "between 1 and 24"),
-        ("direction:m=25,d=16", "between 1 and 24"),
-        ("direction:m=4,d=3", "between 4 and 4096"),
-        ("direction:m=4,d=16,noise=1/2", "below 1/2"),
-        ("direction:m=4,d=16,labels=hidden", "rounded or raw"),
-        ("direction:m=4,d=16,kappa=2", "between 4 and 1000"),
-        ("direction:m=4,d=16,labels=raw,noise=-1", "standard deviation"),
-    ],
-)
-def test_what_is_out_of_range_is_refused_in_a_line(spec, said):
-    with pytest.raises(UsageError, match=said) as caught:
-        parse(spec)
-    assert "\n" not in str(caught.value)

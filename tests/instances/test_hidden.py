@@ -126,10 +126,3 @@ def test_the_risk_that_stays_is_the_hidden_part():
     assert "(1 = knowing the random heads and no more, 0 = all)" in run_words(found)
     control = run(parse_learner("levenberg"), parse("nice:m=4,k=2,d=16").instance(0), Budget())
     assert control.outcome is Outcome.SOLVED
-
-
-def test_out_of_range_is_refused():
-    for text in ("hard=6", "nice=0", "weight=0", "nice=65"):
-        given = {"hard": "hard=2", "nice": "nice=1"} | {text.partition("=")[0]: text}
-        with pytest.raises(UsageError, match=text):
-            parse("hidden:d=6," + ",".join(given.values()))

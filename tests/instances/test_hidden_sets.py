@@ -130,6 +130,9 @@ def test_coefficients_by_enumeration(g):
         *(f"parity:d=64,m={m}" for m in (1, 2, 8, 15, 16)),
         *("composed:d=70,m=10,noise=0.1", "composed:d=130,m=21", "composed:d=90,m=66"),
         *("hardmax:d=41,m=4,g=h/3", "hardmax:d=41,m=40"),
+        *("parity_position:d=71,m=4", "parity_position:d=130,m=21,w0=corner"),
+        *(f"parity_position:d={d},m={m},w0=gaussian" for d, m in ((6, 3), (40, 9), (33, 12))),
+        *("tokens3:d=40,m=3", "tokens3:d=9,m=5", "tokens3:d=5,m=4"),
     ],
 )
 def test_the_layer_is_the_formula_at_unseen_sizes(spec):
@@ -137,10 +140,14 @@ def test_the_layer_is_the_formula_at_unseen_sizes(spec):
     instance = family.instance(family.m)
     x, layer = instance.examples(0, 2000).x, instance.layer()
     assert layer.m == family.layer_heads
-    error = np.abs(family.outer(layer(x)) - family.label(instance.hidden.secret, x)).max()
-    assert error <= family.layer_error.error
-    assert error <= family.layer_tolerance(layer) * (1 + 1e-12)
-    assert family.layer_error.exact or family.m > 10
+    label = family.label(instance.hidden.secret, x)
+    shown = layer(x) if family.name == "tokens3" else family.outer(layer(x))
+    error = np.abs(shown - label).max()
+    assert error <= family.layer_tolerance(layer) * (1 + 1e-12) <= 1e-9 * np.abs(label).max()
+    bound = getattr(family, "layer_error", None)  # of labels of one column
+    if bound and bound.error is not None:
+        assert error <= bound.error
+        assert bound.exact or family.m > 10
 
 
 @pytest.mark.parametrize(
@@ -231,28 +238,6 @@ def test_secrets_are_uniform():
         counts[secret] = counts.get(secret, 0) + 1
     assert len(counts) == 6
     assert max(abs(c - 1000) for c in counts.values()) < 5 * math.sqrt(1000)
-
-
-@pytest.mark.parametrize(
-    ("spec", "word"),
-    [
-        ("parity:d=1,m=1", "at least 2"),
-        ("parity:d=4,m=4", "d - 1"),
-        ("parity:d=4,m=0", "between 1"),
-        ("parity:d=4,m=2,noise=1/2", "below 1/2"),
-        ("parity:d=4,m=2,noise=-1/9", "at least 0"),
-        ("parity:d=4,m=2,rho=1", "above 1"),
-        ("parity:d=999,m=500", "exact heads"),
-        *((f"profile:g={g},d=9,m=3", "no function of h") for g in ("1", "m", "h*0", "[2,2,2,2]")),
-        ("profile:g=parity*parity,d=9,m=3", "no function of h"),
-        ("hardmax:g=1,d=9,m=3", "no function of h"),
-        ("profile:g=majority,d=4,m=3", "one member only"),
-        ("parity_position:d=8,m=3,w0=round", "one of identity, corner, gaussian"),
-    ],
-)
-def test_what_is_out_of_range_is_refused(spec, word):
-    with pytest.raises(UsageError, match=word):
-        parse(spec)
 
 
 def test_a_secret_of_another_family_is_refused():

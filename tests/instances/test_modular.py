@@ -2,19 +2,14 @@
 
 import itertools
 import math
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from instances import UsageError, parse, tokens
-from instances.capabilities import LINEAR_SAMPLES
 from instances.errors import ToolkitError
 from instances.integers import bernoulli, centred_binomial, gaussian, integers, uniform
-from instances.modular import Modular, Rounding, obstacle
 from instances.residues import centred
 from instances.samples import samples
 from instances.secrets import Secrets
@@ -103,39 +98,6 @@ def test_errors_are_those_of_lwe_and_its_layer_is_the_mean_of_labels(error):
         assert abs(mine.mean() - family.response[value]) < 5 * spread + 1e-9
     x = examples.x[:200]
     assert np.abs(instance.layer()(x) - family.mean(secret, x)).max() < 1e-12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Squares(Modular):
-    """A user's: <a, s>^2 mod q by a table."""
-
-    name: ClassVar[str] = "squares"
-    example: ClassVar[str] = "squares:n=3,q=5"
-    about: ClassVar[str] = "whether <a, s> mod q is 0, a square or none"
-
-    @cached_property
-    def rounding(self) -> Rounding:
-        squares = {v * v % self.q for v in range(1, self.q)}
-        codes = (0, *(1 + (v in squares) for v in range(1, self.q)))
-        levels = (Fraction(0), Fraction(-1), Fraction(1))
-        return Rounding(q=self.q, parts=self.q, shows="table", codes=codes, values=levels)
-
-
-def test_any_function_of_the_inner_product_is_a_family_of_which_no_bound_is_known():
-    family = Squares(n=2, q=7, bits=6)
-    instance = family.instance(0)
-    secret, found = instance.hidden.secret, instance.examples(0, 500)
-    t = by_hand(family, secret, found.words)
-    wanted = np.array([0, 1, 1, -1, 1, -1, -1])[t] * family.open(found.words)
-    assert ((found.x * found.y)[:, 0, 0] == wanted).all()
-    assert np.abs(instance.layer()(found.x) - found.y).max() < 1e-12
-    assert family.shares == (Fraction(1, 7), Fraction(3, 7), Fraction(3, 7))
-    assert LINEAR_SAMPLES.of(family) is None
-    assert "equal intervals" in obstacle(family)
-    taken = samples(found)
-    assert taken.evidence(secret) > 30 > taken.evidence((secret[0], secret[1] + 1))
-    with pytest.raises(UsageError, match="do not say where"):
-        _ = taken.b
 
 
 @pytest.mark.parametrize("kind", ["binary", "ternary", "uniform", "cbd", "gaussian"])
@@ -243,44 +205,6 @@ def test_labels_of_the_layer_are_those_of_the_formula_and_leak_if_it_is_not_satu
     for distance in range(3):
         mine, others = value[far == distance], value[far > distance]
         assert mine.max() < others.min()
-
-
-@pytest.mark.parametrize(
-    ("spec", "match"),
-    [
-        ("lwr:n=4,q=12,p=2", "q=12 given: q must be a power of two"),
-        ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
-        ("lwr:n=4,q=17,p=2", "divide q"),
-        ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
-        ("lwr:n=4,q=16,p=2,secret=odd", "secret=odd given"),
-        ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
-        ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
-        ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
-        ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "all entries are 0, raise it"),
-        ("lwr:n=4,q=16,p=2,beta=10000000000000000", "beyond the 2\\^53"),
-        ("lwr:n=4,q=16,p=2,beta=0.5", "beta must be at least 1"),
-        ("lwr:n=4,q=16,p=2,heads=many", "saturated or exact"),
-        ("lwr:n=4,q=16,p=2,bits=5", "leave it out"),
-        ("lwr:n=0,q=16,p=2", "n must be between"),
-        ("lwr:n=4,q=16,p=4,labels=layer,beta=8", "lattice reduction finds s"),
-        ("lwe:n=4,q=16,sigma=1,labels=layer", "gives <a, s> away"),
-        ("lwe:n=4,q=17", "it needs sigma="),
-        ("lwe:n=4,q=17,sigma=1,alpha=0.1", "alone"),
-        ("lwe:n=4,q=17,sigma=-1", "above 0"),
-        ("lwe:n=4,q=17,error=cbd,sigma=1", "it needs eta="),
-        ("lwe:n=4,q=17,error=strange", "error=strange given"),
-        ("lwe:n=4,q=17,error=uniform,width=40", "at most q - 1"),
-        ("lwe:n=4,q=17,sigma=100", "labels then say nothing"),
-        ("lpn:n=4,noise=0.5", "must be in \\[0, 1/2\\)"),
-        ("lpn:n=4", "lpn needs noise"),
-        ("window:n=4,q=16,parts=3", "a divisor of q"),
-        ("lwe:n=4,q=17,sigma=1,bits=3", "between 5 and 62"),
-    ],
-)
-def test_parameters_out_of_range_are_refused_in_one_line(spec, match):
-    with pytest.raises(UsageError, match=match) as found:
-        parse(spec)
-    assert "\n" not in str(found.value)
 
 
 def test_what_is_too_large_for_a_table_or_a_layer_says_so():

@@ -27,7 +27,7 @@ from hardness.runs.game import listed_spread, play
 from hardness.runs.risk import losses, measure
 from hardness.runs.spectrum import spectra
 from hardness.upper import parse_learner
-from instances import ToolkitError, UsageError, parse
+from instances import ToolkitError, parse
 from instances.errors import Refuted
 from instances.reduced import reduce
 from instances.uniform import Uniform
@@ -84,35 +84,6 @@ def test_correlations_over_the_whole_cube_are_those_without_the_matrix(g, w0):
     assert family.power == pytest.approx(2 * norm, rel=1e-14)
     assert family.trivial_risk == pytest.approx(2 * norm * np.diag(wanted).mean(), rel=1e-12)
     assert family.size == len(apart)
-
-
-@pytest.mark.parametrize("g", ["1,1,-1", "1,-1,-1,-1", "0,1,3"])
-def test_a_profile_that_is_neither_odd_nor_even_is_refused(g):
-    """Over W_0 of the corner all would do, but not over others."""
-    with pytest.raises(UsageError, match=r"g\(m - h\) must be"):
-        made(g, 6, "identity")
-
-
-@pytest.mark.parametrize(
-    ("d", "m", "w0"),
-    [
-        (6, 3, "gaussian"),
-        (71, 4, "identity"),
-        (40, 9, "gaussian"),
-        (130, 21, "corner"),
-        (33, 12, "gaussian"),
-    ],
-)
-def test_the_layer_is_the_formula_at_unseen_sizes(d, m, w0):
-    family = spec(d, m, w0)
-    secret = family.draw(np.random.default_rng(7))
-    x = family.instance(3).examples(0, 300).x
-    layer, wanted = family.layer(secret), by_hand(family, secret, x)
-    size = np.abs(wanted).max()
-    assert np.abs(family.label(secret, x) - wanted).max() <= 1e-13 * size
-    assert np.abs(layer(x) - wanted).max() <= 1e-12 * size
-    assert 1e-13 * size <= family.layer_tolerance(layer) <= 1e-11 * size
-    assert layer.m == family.layer_heads
 
 
 def test_what_is_stored_is_what_is_drawn_and_positions_are_kept():
