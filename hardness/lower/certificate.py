@@ -9,7 +9,7 @@ from hardness.lower.directions import pose as pose_direction
 from hardness.lower.draws import require_uniform
 from hardness.lower.hidden_sets import certify_hidden_sets
 from hardness.lower.hidden_sets import pose as pose_hidden_set
-from hardness.lower.listed import certify_listed
+from hardness.lower.listed import certify_listed, moved, posed
 from hardness.lower.members import Members, of_family
 from hardness.lower.modular import certify_residues
 from hardness.lower.modular import pose as pose_residues
@@ -50,11 +50,11 @@ def certify(
     '74974368'
     """
     terms = terms or BoundParameters()
-    found = None if isinstance(what, Members) else pose(what, terms.success)
-    if found is not None:
-        return _CLAIMED[found.proof.problem["kind"]](found, terms)
-    listed = what if isinstance(what, Members) else of_family(what)
-    return certify_listed(listed, terms, centred, steps, progress)
+    if not isinstance(what, Members):
+        if found := pose(what, terms.success):
+            return _CLAIMED[found.proof.problem["kind"]](found, terms)
+        what = of_family(what)
+    return certify_listed(what, terms, centred, steps, progress)
 
 
 def enumerated(family: Family, members: int | None = None) -> Members | None:
@@ -65,17 +65,21 @@ def enumerated(family: Family, members: int | None = None) -> Members | None:
     return of_family(family, members)
 
 
-def pose(family: Family, success: Fraction) -> Posed | None:
-    """Take the steps about the members of a family with formulas; None for other families.
+def pose(family: Family | Members, success: Fraction) -> Posed | None:
+    """Take the steps about the members of a family with formulas, or about listed ones.
 
-    success: the probability that is asked of learners, which says of how many members the law of a
-    secret is bounded. Raises UsageError for a family of which nothing is claimed.
+    None for other families, and for listed members that are all the same function. success: the
+    probability that is asked of learners, which says of how many members the law of a secret is
+    bounded. Raises UsageError for a family of which nothing is claimed.
     """
+    if isinstance(family, Members):
+        found = moved(*posed(family))
+        return found and found[0]
     require_uniform(family)
-    found = subject(family)
-    if found is None:
+    known = subject(family)
+    if known is None:
         return None
-    about, problem = found[0], found[1]()
+    about, problem = known[0], known[1]()
     proof = Proof(problem, {"spec": about.spec})
     if problem["kind"] == "residues":
         return pose_residues(proof, LINEAR_FORMS.need(about), success)

@@ -11,9 +11,9 @@ from typing import ClassVar, Protocol
 
 from hardness.check import kernel
 from hardness.lower.certificate import pose
-from hardness.lower.listed import leading, moved, posed
+from hardness.lower.listed import leading
 from hardness.lower.members import Members, of_family
-from hardness.lower.modular import weights
+from hardness.lower.modular import require_dense, weights
 from hardness.lower.proof import Posed
 from hardness.lower.record import Certificate, NoClaim
 from hardness.lower.terms import BoundParameters, misfit
@@ -356,12 +356,8 @@ def posed_of(family: Family, terms: BoundParameters) -> Posed:
         raise NoClaim(f"no claim: {forms.spec} given: {reason}")
     found = pose(family, terms.success)
     if found:
-        least = getattr(found.fact(found.gram), "least", 1)
-        require(
-            terms.risk < least or found.proof.problem["kind"] != "residues",
-            f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
-            "uniform, the risk must be below: raise bits",
-        )
+        if found.proof.problem["kind"] == "residues":
+            require_dense(found, terms)
         return found
     if FACTOR.of(family) is not None and family.size and family.size <= MOST_MEMBERS:
         return posed_functions(of_family(family))
@@ -377,12 +373,11 @@ def posed_functions(source: Members) -> Posed:
     """Pose members by their tables of -1 and +1; raises NoClaim for others."""
     silent = f"no claim: {source.path} given"
     try:
-        proof, members = posed(source)
+        found = pose(source, Fraction(1))
     except UsageError as error:
         raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
-    if not proof.posed.two:
-        raise NoClaim(f"{silent}: {_NO_SIGNS}")
-    found = moved(proof, members)
     if found is None:
         raise NoClaim(f"{silent}: all members are the same function")
-    return found[0]
+    if not found.proof.posed.two:
+        raise NoClaim(f"{silent}: {_NO_SIGNS}")
+    return found

@@ -19,7 +19,7 @@ from hardness.check import kernel
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
-from instances.errors import UsageError
+from instances.family import require
 from instances.modular import Modular, modulus
 
 _FAR = 12_000  # how far a cut may be
@@ -41,14 +41,19 @@ def certify_residues(posed: Posed, terms: BoundParameters) -> Certificate:
 
     Raises UsageError for a risk at which nothing follows.
     """
-    least = posed.fact(posed.gram).least
-    if terms.risk >= least:
-        raise UsageError(
-            f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
-            "uniform, the risk must be below: raise bits"
-        )
+    require_dense(posed, terms)
     asked = [posed.ask("stat", terms.tau), posed.ask("vstat", terms.vstat)]
     return posed.proof.certificate(posed.members, posed.gram, *posed.bounds(asked, terms))
+
+
+def require_dense(posed: Posed, terms: BoundParameters) -> None:
+    """Refuse a risk at which nothing follows, since a is far from uniform; raises UsageError."""
+    least = posed.fact(posed.gram).least
+    require(
+        terms.risk < least,
+        f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
+        "uniform, the risk must be below: raise bits",
+    )
 
 
 def weights(family: Modular, success: Fraction) -> dict[str, Any]:

@@ -14,9 +14,7 @@ from typing import Any
 from hardness.check import kernel
 from hardness.claims import vacuous
 from hardness.lower.certificate import pose
-from hardness.lower.listed import moved, posed
 from hardness.lower.members import Members
-from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
 from instances.family import Family
@@ -30,7 +28,8 @@ class Tolerances:
 
     square: of which over tau^2 the whole part r is how many members one query rules out at most;
     right: K, how many one hypothesis can fit; size: N, the members; wanted: T. share: whether
-    members are a continuum, N = 1, of which r and K are shares.
+    members are a continuum, N = 1, of which r and K are shares. general: whether it bounds all
+    queries, or correlations of labels alone.
 
     >>> found = Tolerances(square=Fraction(1), right=2, size=36, wanted=Fraction(24))
     >>> found.queries(Fraction(1, 2)), found.queries(Fraction(1, 10)), found.first()
@@ -42,6 +41,7 @@ class Tolerances:
     size: int
     wanted: int | Fraction
     share: bool = False
+    general: bool = True
 
     @property
     def missing(self) -> int:
@@ -96,19 +96,12 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     return _tolerances(facts[members - 1], facts[gram - 1], facts[fit - 1], terms)
 
 
-def of_listed(source: Members, terms: BoundParameters) -> tuple[Tolerances | None, Proof]:
-    """Say how the bound of listed members depends on the tolerance; None of one function."""
-    proof, first = posed(source)
-    if (found := moved(proof, first)) is None:
-        return None, proof
-    fit = found[0].fit(terms.risk)
-    members, gram, fits = map(proof.fact, (first, found[0].gram, fit))
-    return _tolerances(members, gram, fits, terms), proof
+def of_members(what: Family | Members, terms: BoundParameters) -> Tolerances | None:
+    """Say how the bound of a family with formulas, or of listed members, depends on the tolerance.
 
-
-def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
-    """Say how the bound of a family with formulas depends on the tolerance; None for others."""
-    found = pose(family, terms.success)
+    None for others, and of one function.
+    """
+    found = pose(what, terms.success)
     if found is None:
         return None
     members, gram, fit = map(found.fact, (found.members, found.gram, found.fit(terms.risk)))
@@ -122,4 +115,5 @@ def _tolerances(members: Any, gram: Any, fit: Any, terms: BoundParameters) -> To
         size=members.count,
         wanted=kernel.likely(members, terms.success),
         share=members.share,
+        general=gram.general,
     )

@@ -17,7 +17,7 @@ from hardness.check.kernel.directions import correlation, power_norm
 from hardness.check.problems import low_squares
 from hardness.lower import BoundParameters, certify
 from hardness.lower.directions import polynomials, random_directions
-from hardness.lower.tolerances import of_family
+from hardness.lower.tolerances import of_members
 from hardness.runs.risk import measure
 from instances import parse
 from instances.alternating import smooth
@@ -178,7 +178,7 @@ def test_random_directions_are_as_seldom_near_as_the_union_bound_says():
 def test_a_bound_depends_on_the_tolerance_without_floors():
     terms = BoundParameters()
     for spec in ("direction:m=4,d=100", "direction:m=4,d=100,labels=raw"):
-        found = of_family(parse(spec), terms)
+        found = of_members(parse(spec), terms)
         made = certify(parse(spec))
         name = "csq-queries" if "raw" in spec else "stat-queries"
         assert found.queries(terms.tau) == made.integer(name)

@@ -12,7 +12,7 @@ from hardness.check import check, kernel
 from hardness.check.kernel import core, directions
 from hardness.check.layers import check_layer
 from hardness.lower import BoundParameters, certify
-from hardness.lower.tolerances import of_family
+from hardness.lower.tolerances import of_members
 from instances import parse
 from instances.errors import Refuted
 from tests.proofs import plain
@@ -36,7 +36,7 @@ def test_a_view_has_the_members_of_its_parity_and_a_cap_of_its_own(spec):
     assert made.value("sq-dimension") == of_parity.value("sq-dimension") == "120"
     caps = math.floor(VIEWS[spec] * 25)
     assert made.value("stat-queries") == str(math.ceil(Fraction(80 - 1, caps)))
-    assert of_family(parse(spec), terms).queries(Fraction(1, 5)) == made.integer("stat-queries")
+    assert of_members(parse(spec), terms).queries(Fraction(1, 5)) == made.integer("stat-queries")
 
 
 @pytest.mark.parametrize(

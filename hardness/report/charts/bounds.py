@@ -18,12 +18,12 @@ from hardness.lower import BoundParameters, Johnson, hidden_sets
 from hardness.lower.gram import of_members, sampled
 from hardness.lower.listed import nearest, posed
 from hardness.lower.members import Members
-from hardness.lower.tolerances import of_family, of_listed
+from hardness.lower.tolerances import of_members as bound_of
 from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
 from hardness.runs.names import brief_spec
-from instances.capabilities import HIDDEN_DIRECTION, SCHEME
+from instances.capabilities import SCHEME
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import Family
 from instances.parameters import whole
@@ -82,9 +82,9 @@ def _listed_correlations(family: Members) -> Data:
     if len(at) > _BARS:
         edges = np.linspace(at[0], at[-1], _BARS + 1)
         counts, at = np.histogram(values, edges)[0], (edges[1:] + edges[:-1]) / 2
-    about = f"{family.path}: {len(family.names)} {family.kind}"
     return {
-        **{"spec": about, "members": len(family.names), **found},
+        **_about(family),
+        **found,
         "correlation": [float(f"{v:.9g}") for v in at],
         "share_of_pairs": (counts / max(1, len(values))).tolist(),
     }
@@ -131,20 +131,14 @@ def of_queries(family: Family | Members) -> Data:
     ('13', '')
     """
     terms = BoundParameters()
-    if isinstance(family, Members):
-        found, proof = of_listed(family, terms)
-        about, every = _about(family), proof.posed.two
-    else:
-        found, about = of_family(family, terms), {"spec": family.spec}
-        scheme, direction = SCHEME.of(family), HIDDEN_DIRECTION.of(family)
-        every = scheme.two_valued if scheme else direction is None or direction.rounded
+    found, about = bound_of(family, terms), _about(family)
     if not found:
         raise UsageError(f"{about['spec'][:200]} given: it has no certified bound on queries")
     first = found.first() if found.missing > 0 else None
     taus = sorted({*TAUS, *([first] if first and first > TAUS[0] else [])})
     return {
         **about,
-        "oracle": "STAT" if every else "a correlational oracle",
+        "oracle": "STAT" if found.general else "a correlational oracle",
         "risk": str(terms.risk),
         "success": str(terms.success),
         "first": first and str(first),
@@ -190,7 +184,9 @@ def _listed_sda(family: Members) -> Data:
     return found
 
 
-def _about(family: Members) -> Data:
+def _about(family: Family | Members) -> Data:
+    if not isinstance(family, Members):
+        return {"spec": family.spec}
     about = f"{family.path}: {len(family.names)} {family.kind}"
     return {"spec": about, "members": len(family.names), "radius": 0.0}
 
