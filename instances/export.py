@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from instances.errors import UsageError
-from instances.text import TableRow, header, printable, shown
+from instances.text import TableRow, header, printable, readable
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -221,4 +221,4 @@ def _typeset(text: str) -> str:
 
 
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:
-    return [[" ".join(shown(value).split("\n")) for value in row.values()] for row in rows]
+    return [[" ".join(readable(value).split("\n")) for value in row.values()] for row in rows]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from instances.arguments import located
 from instances.export import ending, frame, write
 from instances.text import TableRow as TableRow
-from instances.text import cut, header, printable, shown, text_lines
+from instances.text import cut, header, printable, readable, text_lines
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -66,7 +66,7 @@ class Result:
         head = "".join(f"<th>{escape(printable(name))}</th>" for name in header(rows))
         body = "".join(
             "<tr>"
-            + "".join(f"<td>{escape(cut(shown(v), _HTML_CELL))}</td>" for v in row.values())
+            + "".join(f"<td>{escape(cut(readable(v), _HTML_CELL))}</td>" for v in row.values())
             + "</tr>"
             for row in rows[:_HTML_ROWS]
         )

@@ -22,9 +22,9 @@ def text_lines(rows: list[TableRow], most: int = 8) -> list[str]:
     if not rows:
         return []
     few = rows if len(rows) <= most else rows[: most - 1]
-    cells = [header(rows), *([cut(shown(v), _CELL) for v in row.values()] for row in few)]
+    cells = [header(rows), *([cut(readable(v), _CELL) for v in row.values()] for row in few)]
     for line, row in zip(cells[1:], few, strict=True):  # nothing stands to the right of the last
-        line[-1] = shown(list(row.values())[-1])
+        line[-1] = readable(list(row.values())[-1])
     widths = [max(map(len, column)) for column in zip(*(line[:-1] for line in cells), strict=True)]
     lines = [
         cut("  ".join(c.ljust(w) for c, w in zip(line, [*widths, 0], strict=True)).rstrip(), _WIDTH)
@@ -35,10 +35,10 @@ def text_lines(rows: list[TableRow], most: int = 8) -> list[str]:
     return [*lines, f"… and {left} more: .to_frame() has all"] if left else lines
 
 
-def shown(value: Any) -> str:
+def readable(value: Any) -> str:
     """Write a value for a reader: - for nothing, a long number by its first digits.
 
-    >>> shown(None), shown(0.123456), shown(True), shown(10**50)
+    >>> readable(None), readable(0.123456), readable(True), readable(10**50)
     ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')
     """
     if value is None or value != value:
