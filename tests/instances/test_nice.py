@@ -88,8 +88,6 @@ def test_the_negative_of_every_layer_is_as_likely():
         ("nice:m=65,k=2,d=8", "m=65"),
         ("nice:m=2,k=65,d=8", "k=65"),
         ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
-        ("nice:m=1,k=2,d=8,lattice=2", "lattice=2"),
-        ("nice:m=1,k=2,d=8,attention=linear", "attention=linear"),
         ("nice:m=1,k=2,d=8,attention=power4,parity=0.5", "attention=power4 given with"),
         ("linear:m=0,k=3,d=6", "between 1 and 1024"),
         ("linear:m=1,k=1,d=6", "attends to itself"),
@@ -103,11 +101,6 @@ def test_what_is_out_of_range_is_refused_in_one_line(spec, said):
     with pytest.raises(UsageError, match=said) as found:
         parse(spec)
     assert "\n" not in str(found.value)
-
-
-def test_dials_that_came_later_leave_old_specs_alone():
-    assert parse("nice:m=1,k=2,d=9").spec == parse("nice:m=1,k=2,d=9,lattice=0").spec
-    assert "attention" not in parse("nice:m=1,k=2,d=9").spec
 
 
 def test_powers_are_flagged_by_the_stage_that_counts_heads():

@@ -31,20 +31,6 @@ def test_parameters_are_those_of_a_spec(signed):
     assert spec_of("signed.py:SignedMajority:m=3") == "signed-majority:m=3"
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ("", "signed-majority needs d, m: write signed-majority:d=9,m=3"),
-        (":d=9,m=3,noies=0", "did you mean 'noise'"),
-        (":d=9,m=2", "m=2 given: odd, below d=9"),
-        (":d=9,m", "key=value"),
-    ],
-)
-def test_errors_are_those_of_a_spec(signed, parameters, words):
-    with pytest.raises(UsageError, match=words):
-        parse(f"signed.py:SignedMajority{parameters}")
-
-
 MORE = """
 
 def made(m, d=9):
