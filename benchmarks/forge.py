@@ -60,7 +60,7 @@ from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary,
 from hardness.oracles.budget import Meter
 from hardness.oracles.query import Pool, Query
 from instances import parse
-from instances.errors import DamagedFile, Refuted, ToolkitError, Undecided
+from instances.errors import DamagedFile, Refuted, ToolkitError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -1375,7 +1375,7 @@ def _tried_proof(kind: str, place: str, change: str, data: Json) -> Forgery:
     try:
         check(data)
         fault = fault if accepted else "`check` accepts what the kernel refuses"
-    except (Refuted, DamagedFile, Undecided):
+    except (Refuted, DamagedFile):
         pass
     return Forgery(
         kind=kind, place=place, change=change, accepted=accepted, seconds=seconds, fault=fault
@@ -1388,7 +1388,7 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
     start, accepted, fault = time.perf_counter(), True, None
     try:
         said = check(data)
-    except (Refuted, DamagedFile, Undecided):
+    except (Refuted, DamagedFile):
         accepted = False
     seconds = time.perf_counter() - start
     if accepted:

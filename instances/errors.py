@@ -68,10 +68,6 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
     return UsageError(f"unknown {what} '{said}': {hint}{rest}")
 
 
-class Undecided(ToolkitError):
-    """A check came to no end within its limits: nothing is refuted, and nothing is confirmed."""
-
-
 class Refuted(ToolkitError):
     """A certificate, a bound or a family failed: the claim does not follow from its evidence."""
 

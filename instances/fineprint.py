@@ -7,7 +7,7 @@ say that the layer is hard to learn.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -177,10 +177,10 @@ class Structure:
     head, and where nothing differs.
     """
 
-    one_w: float | None
-    one_step: float | None
-    step_rank: float | None
-    aside: int | None
+    one_w: float | None = None
+    one_step: float | None = None
+    step_rank: float | None = None
+    aside: int | None = None
 
     @property
     def parity_like(self) -> bool:
@@ -199,20 +199,19 @@ def structure(heads: Heads) -> Structure:
     (True, 1.0, 4)
     """
     used = np.flatnonzero(heads.w.norms > 1e-12 * heads.w.norms.max(initial=0.0))
-    nothing = Structure(one_w=None, one_step=None, step_rank=None, aside=None)
     if len(used) < 2:
-        return nothing
+        return Structure()
     own = heads.w.products[np.ix_(used, used)]
-    nothing = replace(nothing, one_w=float(np.linalg.eigvalsh(own)[-1] / np.trace(own)))
+    one_w = float(np.linalg.eigvalsh(own)[-1] / np.trace(own))
     found: list[tuple[Any, int | None]] = [(_step(heads.theta, used), None)]
     if len(used) >= 4:
         found += [(_step(heads.theta, used[used != i]), int(i)) for i in used]
     best, aside = max(found, key=lambda one: (round(one[0][0], 9), one[1] is None))
     share, energy, coefficients = best
     if not energy:
-        return nothing
-    top = _top(heads.theta, coefficients)
-    return replace(nothing, one_step=share, step_rank=energy / top**2, aside=aside)
+        return Structure(one_w=one_w)
+    rank = energy / _top(heads.theta, coefficients) ** 2
+    return Structure(one_w=one_w, one_step=share, step_rank=rank, aside=aside)
 
 
 def _step(theta: Matrices, used: NDArray[np.intp]) -> tuple[float, float, NDArray[np.float64]]:
