@@ -5,7 +5,7 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -86,27 +86,21 @@ _LAYOUTS = (
 _NORMED = "the norms of queries and keys (q_norm, k_norm): logits are of normed ones"
 
 
-class _Tensors:
+class _Tensors(dict[str, tuple[Path, Described]]):
     """Tensors by name, in one file or several; each is read when it is asked for."""
 
-    def __init__(self, described: Mapping[str, tuple[Path, Described]]) -> None:
-        self._described = described
+    def __init__(self) -> None:
+        super().__init__()
         self.converted: set[str] = set()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._described)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._described
 
     def __call__(self, name: str, dimensions: int) -> Array:
         """Read a tensor; raises DamagedFile for one that is missing or has another shape."""
-        if name not in self._described:
+        if name not in self:
             raise DamagedFile(
                 f"tensor {name} is missing: a model in several files is given by its folder or by "
                 "its .safetensors.index.json"
             )
-        path, one = self._described[name]
+        path, one = self[name]
         if len(one.shape) != dimensions:
             raise DamagedFile(f"{path}: {name} has shape {one.shape}: {dimensions} axes are needed")
         if one.dtype.kind != "f":
@@ -151,7 +145,7 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
             "safetensors"
         )
     with ExitStack() as stack:
-        found: dict[str, tuple[Path, Described]] = {}
+        tensors = _Tensors()
         kind: Any = "softmax"
         for file in _files(path):
             opened = stack.enter_context(array_file(file, most=_MOST_ARRAYS))
@@ -160,11 +154,10 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
                 if kind not in get_args(Kind):
                     raise DamagedFile(f"{file}: kind {shown(kind)} of attention is not known")
             for name, one in opened.arrays.items():
-                if name in found:
-                    raise DamagedFile(f"{file}: tensor {name} stands in {found[name][0]} too")
-                found[name] = (file, one)
-        tensors = _Tensors(found)
-        if not any(own <= found.keys() for own in ({"theta", "w"}, {"q", "k", "v", "o"})):
+                if name in tensors:
+                    raise DamagedFile(f"{file}: tensor {name} stands in {tensors[name][0]} too")
+                tensors[name] = (file, one)
+        if not any(own <= tensors.keys() for own in ({"theta", "w"}, {"q", "k", "v", "o"})):
             return _of_checkpoint(path, tensors, layer, heads)
         if layer is not None:
             raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
