@@ -98,11 +98,6 @@ class Johnson:
         return [a - b for a, b in zip(counts, [0, *counts], strict=False)]
 
     @property
-    def operator_norm(self) -> Rational:
-        """The largest eigenvalue."""
-        return self.eigenvalues[0]
-
-    @property
     def spread(self) -> Rational:
         """The largest eigenvalue once the mean over all members is taken away."""
         return max(self.eigenvalues[1:], default=fmpq(0))
@@ -112,8 +107,3 @@ class Johnson:
         """The average of c^2 over all ordered pairs of members. [AS20]"""
         pairs = zip(self.multiplicities, self.eigenvalues, strict=True)
         return sum((fmpz(mult) * v**2 for mult, v in pairs), fmpq(0)) / fmpz(self.size) ** 2
-
-    @property
-    def rank(self) -> int:
-        """The number of eigenspaces less one."""
-        return len(self.eigenvalues) - 1

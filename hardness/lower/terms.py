@@ -9,6 +9,7 @@ from instances.family import require
 from instances.parameters import fraction
 
 _MOST_EXAMPLES = 10**1000
+_RATIONAL = ("tau", "risk", "success", "gamma")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class BoundParameters:
     gamma: Fraction = Fraction(1, 20)
 
     def __post_init__(self) -> None:
-        for name in ("tau", "risk", "success", "gamma"):
+        for name in _RATIONAL:
             given = getattr(self, name)
             require(
                 isinstance(given, Fraction | int),
@@ -83,7 +84,7 @@ class BoundParameters:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the terms: rationals as strings."""
-        exact = {name: str(getattr(self, name)) for name in ("tau", "risk", "success", "gamma")}
+        exact = {name: str(getattr(self, name)) for name in _RATIONAL}
         return {**exact, "vstat": self.vstat}
 
     @staticmethod
@@ -93,10 +94,5 @@ class BoundParameters:
         >>> BoundParameters.from_json(BoundParameters(tau=Fraction(1, 7)).to_dict()).tau
         Fraction(1, 7)
         """
-        return BoundParameters(
-            tau=fraction(data["tau"], "tau"),
-            vstat=int(data["vstat"]),
-            risk=fraction(data["risk"], "risk"),
-            success=fraction(data["success"], "success"),
-            gamma=fraction(data["gamma"], "gamma"),
-        )
+        exact = {name: fraction(data[name], name) for name in _RATIONAL}
+        return BoundParameters(vstat=int(data["vstat"]), **exact)
