@@ -19,7 +19,7 @@ from instances import tokens
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Hardness, Secret, itself
 from instances.layer import AttentionLayer
-from instances.layererror import LayerError, unknown
+from instances.layererror import LayerError
 from instances.limits import require_memory
 from instances.streams import BitStream, key
 
@@ -202,7 +202,7 @@ class Coded(Family):
     @property
     def layer_error(self) -> LayerError:
         """Bound how far the layer of any member, in float64, is from the formula on any input."""
-        return unknown(self.levels, "no bound is known for this family")
+        return LayerError(levels=self.levels, why="no bound is known for this family")
 
     @property
     def shares(self) -> tuple[Fraction, ...] | None:

@@ -32,13 +32,22 @@ class LayerError:
 
     error: None where nothing is known, for the reason `why`.
 
-    >>> print(LayerError(error=1e-12, half_gap=Fraction(1)))  # doctest: +ELLIPSIS
+    >>> print(LayerError(levels=(Fraction(1), Fraction(-1)), error=1e-12))  # doctest: +ELLIPSIS
     the formula on every input: error at most 1.0e-12, half a gap is 1 (...)
     """
 
-    error: float | None
-    half_gap: Fraction
+    levels: tuple[Fraction, ...]
+    error: float | None = None
     why: str = ""
+
+    @property
+    def half_gap(self) -> Fraction:
+        """Half the distance of the two nearest levels, 0 where none are known.
+
+        >>> LayerError(levels=(Fraction(1), Fraction(0), Fraction(-3))).half_gap
+        Fraction(1, 2)
+        """
+        return min((b - a for a, b in pairwise(sorted(set(self.levels)))), default=Fraction(0)) / 2
 
     @property
     def exact(self) -> bool:
@@ -51,21 +60,6 @@ class LayerError:
         said = "the formula on every input" if self.exact else "not claimed"
         gap = f"half a gap is {float(self.half_gap):.3g}"
         return f"{said}: error at most {_above(self.error)}, {gap} ({ASSUMED})"
-
-
-def unknown(levels: Sequence[Fraction], why: str) -> LayerError:
-    """Say that nothing is claimed, and why."""
-    return LayerError(error=None, half_gap=half_gap(levels), why=why)
-
-
-def half_gap(levels: Sequence[Fraction]) -> Fraction:
-    """Half the distance of the two nearest levels.
-
-    >>> half_gap([Fraction(1), Fraction(0), Fraction(-3)])
-    Fraction(1, 2)
-    """
-    found = sorted(set(levels))
-    return min(b - a for a, b in pairwise(found)) / 2
 
 
 def counting_error(

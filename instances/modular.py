@@ -28,7 +28,7 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, itself, require
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
-from instances.layererror import LayerError, half_gap, step_error, sum_above, unknown
+from instances.layererror import LayerError, step_error, sum_above
 from instances.limits import require_memory
 from instances.linearsamples import LinearSamples, told
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
@@ -420,13 +420,15 @@ class Modular(Coded):
     def layer_error(self) -> LayerError:
         """Bound the error of saturated heads in float64, whichever member, where there is no e."""
         if self.q > _MAX_TABLE:
-            return LayerError(
-                error=None, half_gap=Fraction(0), why=f"layers need q of at most {_MAX_TABLE}"
-            )
+            return LayerError(levels=(), why=f"layers need q of at most {_MAX_TABLE}")
         if self.errors is not None:
-            return unknown(self.levels, "the layer is E[Y|X], whose values are not the levels")
+            return LayerError(
+                levels=self.levels, why="the layer is E[Y|X], whose values are not the levels"
+            )
         if self.heads == "exact":
-            return unknown(self.levels, "heads=exact are solved in float64 for each secret")
+            return LayerError(
+                levels=self.levels, why="heads=exact are solved in float64 for each secret"
+            )
         (low, high), (whole, around, edge) = self.reach, self._jumps
         error = step_error(
             jumps=whole * sum_above(around) + sum_above(edge),
@@ -437,7 +439,7 @@ class Modular(Coded):
             heads=self.layer_heads,
             d=self.d,
         )
-        return LayerError(error=error, half_gap=half_gap(self.levels))
+        return LayerError(levels=self.levels, error=error)
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T, padded with zero heads."""

@@ -35,7 +35,7 @@ from instances.expression import profile, spelling
 from instances.family import Family, Hardness, Secret, require
 from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
-from instances.layererror import Array, LayerError, counting_error, half_gap
+from instances.layererror import Array, LayerError, counting_error
 from instances.limits import require_memory
 from instances.parameters import Expression
 from instances.threshold import Head, Rational, python_fraction, rational, solve
@@ -314,7 +314,7 @@ class Symmetric(Counting):
         """Bound the error of the layer in float64, whichever member: each h by itself."""
         self.require_float64()
         error = counting_error(*self.float_heads, self.values, self.known_constant)
-        return LayerError(error=error, half_gap=half_gap(self.levels))
+        return LayerError(levels=self.levels, error=error)
 
     def response(self) -> Array:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""

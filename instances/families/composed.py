@@ -97,7 +97,7 @@ class Composed(Parity):
     def layer_error(self) -> LayerError:
         """Bound the error of P of the layer in float64, whichever member."""
         self.require_float64()
-        return LayerError(error=self._error, half_gap=Fraction(1))
+        return LayerError(levels=self.levels, error=self._error)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far P of a member's layer may be from the label by rounding."""

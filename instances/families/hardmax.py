@@ -14,7 +14,7 @@ import numpy as np
 
 from instances.families.parity import Parity, signs
 from instances.family import itself
-from instances.layererror import Array, LayerError, half_gap
+from instances.layererror import Array, LayerError
 from instances.parameters import Expression
 from instances.symmetric import Expressed, Symmetric, to_float
 from instances.threshold import Head, rational
@@ -84,4 +84,4 @@ class Hardmax(Expressed, Symmetric):
         """Signs are exact, so that only the a_i and their sum are rounded."""
         slope, _, a = self.float_heads
         error = float(np.abs(a).sum()) * (len(slope) + 2) * 2.0**-52
-        return LayerError(error=error, half_gap=half_gap(self.levels))
+        return LayerError(levels=self.levels, error=error)

@@ -23,7 +23,7 @@ from instances import tokens
 from instances.families.parity import Parities
 from instances.family import require
 from instances.layer import AttentionLayer
-from instances.layererror import LayerError, unknown
+from instances.layererror import LayerError
 from instances.limits import require_memory
 from instances.parameters import Expression
 from instances.questions import Questions
@@ -166,7 +166,7 @@ class Positions(Counting):
     @property
     def layer_error(self) -> LayerError:
         """Claim nothing: the bound is for labels of one column."""
-        return unknown(self.levels, "a bound is known for labels of one column only")
+        return LayerError(levels=self.levels, why="a bound is known for labels of one column only")
 
 
 @dataclass(frozen=True, kw_only=True)
