@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 NUMERICAL = (
     "tests/hardness/test_icl_gram.py",
     "tests/hardness/test_lifted.py",
-    "tests/hardness/test_named_kernel.py",
+    "tests/hardness/test_kernel_learners.py",
     "tests/hardness/test_spectra.py",
     "tests/hardness/test_staged_*.py",
     "tests/instances/test_dense.py",

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
-from scipy.special import betaln
+from scipy.special import betaln, eval_gegenbauer
 from scipy.stats import norm
 
 from hardness.check import kernel
+from hardness.check.kernel import directions
 from hardness.check.kernel.directions import correlation, power_norm
 from hardness.check.problems import low_squares
 from hardness.lower import BoundParameters, certify
@@ -245,3 +246,35 @@ def test_the_table_of_the_page_is_that_of_the_benchmark():
     maker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(maker)
     assert "\n".join(maker.rows()) in (root / "docs/families/beyond.md").read_text("utf-8")
+
+
+def direction(n, low, labels="two", noise="0"):
+    return {"kind": "direction", "dimension": n, "degree": len(low), "low": low, "labels": labels,
+            "noise": noise}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [5, 30])
+@pytest.mark.parametrize("g", [[0, 0, 0, 0.9, 0, 0.1], [0, 0, 1, 0], [0, 0.01, 0, 0, 0.99], [0, 1]])
+def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
+    """Eigenvalues by Gegenbauer polynomials and quadrature (Funk and Hecke)."""
+    r, weights = np.polynomial.legendre.leggauss(400)
+    weights = weights * (1 - r**2) ** ((n - 3) / 2)
+    weights /= weights.sum()
+    values = sum(c * r**k for k, c in enumerate(g))
+    zonal = [
+        float(weights @ (values * eval_gegenbauer(k, n / 2 - 1, r)))
+        / eval_gegenbauer(k, n / 2 - 1, 1.0)
+        for k in range(len(g))
+    ]
+    m = next(k for k, c in enumerate(g) if c > 0.5)
+    problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
+    found = directions.sphere(problem)
+    for true, bound in ((max(zonal), 1 - found.least), (max(zonal[1:]), found.top)):
+        assert true * (1 - 1e-9) <= float(bound) <= 2.4 * true
+
+
+def test_a_number_of_a_norm_is_rounded_up_to_six_digits_and_at_most_1():
+    for value in (Fraction(1, 3), Fraction(2, 3 * 10**50), Fraction(10**6 - 1, 10**7), Fraction(1)):
+        found = directions.up(value)
+        assert value <= found <= min(1, value * (1 + Fraction(1, 10**5)))
+        assert len(str(int(found * 10 ** (6 + math.floor(-math.log10(found)))))) <= 7

@@ -111,23 +111,6 @@ def test_a_transcript_that_was_edited_is_not_drawn(monkeypatch):
     assert "not checked" in said("adversary", of_adversary(game))
 
 
-def test_the_command_writes_the_picture_and_prints_the_numbers(hardness):
-    made = hardness("figure", "sda", SPEC, "--out", "a.svg", "--json")
-    assert made.code == 0
-    assert {"spec", "gamma", "lower", "upper", "pair_events"} == set(made.json)
-    kept = hardness("figure", "sda", SPEC, "--out", "a.svg")
-    assert kept.code == 1
-    kept.one_line("a.svg", "exists")
-    for arguments, words in (
-        (("figure", "sda", SPEC), "--out FILE.svg"),
-        (("figure", "sda", SPEC, "--out", "a.txt"), ".svg, .png or .pdf"),
-        (("figure", "tree", SPEC, "--json"), "tree"),
-    ):
-        found = hardness(*arguments)
-        assert found.code == 2
-        found.one_line(words)
-
-
 def test_a_game_is_written_checked_and_drawn(hardness):
     line = ("learn", "pooled", "parity:d=9,m=2", "--oracle", "adversary", "--transcript", "t.json")
     made = hardness(*line, "--json")

@@ -1,0 +1,329 @@
+"""Bounds that say nothing, or that no number of queries reaches, are called so wherever shown."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import hardness
+from hardness import estimate
+from hardness.claims import vacuous
+from hardness.lower import BoundParameters, certify
+from hardness.lower.tolerances import Tolerances, of_certificate
+from hardness.oracles import Budget
+from hardness.report.charts.bounds import of_queries
+from hardness.report.charts.ladder import draw_stress, of_stress
+from hardness.report.charts.phase import (
+    budgets,
+    certified_queries,
+    diagrams,
+    draw_phase,
+    infeasible,
+    of_phase,
+)
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.charts.style import BOUND
+from hardness.report.cost import attack_words, estimate_words
+from hardness.report.page.build import report_of_comparison
+from hardness.report.page.tables import rungs
+from hardness.report.page.write import write
+from hardness.report.run import game_words
+from hardness.report.stress import certified_words, stress_words
+from hardness.report.summary import bounds_table, comparison_table
+from hardness.runs import compare, scaling
+from hardness.runs.cells import bounds
+from hardness.runs.certified import Certifier, number, success
+from hardness.runs.game import play
+from hardness.runs.names import short_specs
+from hardness.runs.stress import read_stress, stress, write_stress
+from hardness.runs.table import planes, table
+from hardness.upper import parse_learner
+from instances import parse
+from instances.ladders import ladder_of
+from tests.proofs import named
+
+NEEDED = {"queries", "floor", "steps", "features"}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Sizes of which all bounds on queries are 1, and the floors 1, 2, 2 and 3."""
+    return compare("parity:m=1", "d=3..9..2", ("trivial",), seeds=1)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Sizes of which the first bounds on queries are vacuous, and the last say something."""
+    return compare("parity:m=2", "d=4..24..4", ("trivial",), seeds=1)
+
+
+def test_every_quantity_has_its_rule():
+    every = {"csq-queries", "csq-success", "stat-success"}
+    every |= {one.quantity for one in named("parity:d=8,m=3").claims}
+    for spec in ("parity:d=3,m=1", "profile:g=majority,d=5,m=2", "lpn:n=4,noise=0.4"):
+        every |= {one.quantity for one in certify(parse(spec)).claims}
+    for name in every:
+        needed = name.split("-")[-1] in NEEDED
+        assert vacuous(name, 0) is (needed or name == "kernel-error"), name
+        above = name.startswith("low-degree") or name.endswith("-success")
+        assert vacuous(name, 1) is (needed or above), name
+        asked = name.endswith(("-queries", "-floor"))
+        assert vacuous(name, 2) is (asked or (above and "examples" not in name)), name
+        assert vacuous(name, 3) is (above and "examples" not in name), name
+
+
+def test_numbers_of_any_size_are_compared():
+    many = 10**6000 - 1
+    assert not vacuous("stat-queries", many)
+    assert vacuous("low-degree-advantage", Fraction(many, many // 10))
+    assert not vacuous("low-degree-advantage", Fraction(many // 10, many))
+
+
+def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
+    lines = [s.split() for s in comparison_table(small).splitlines() if "certified" in s]
+    assert [line[-3:-1] for line in lines] == [
+        ["vacuous", "vacuous"],
+        ["vacuous", "vacuous"],
+        ["vacuous", "vacuous"],
+        ["vacuous", "3"],
+    ]
+    lines = [s for s in comparison_table(mixed).splitlines() if "certified" in s]
+    assert "vacuous" in lines[0]
+    assert lines[-1].split()[-3:-1] == ["7", "8"]
+    end = comparison_table(mixed).index("queries") + len("queries")  # numbers stand to the right
+    assert all(line[end - 1] != " " and line[end : end + 1].strip() == "" for line in lines)
+
+
+def test_vacuous_bounds_are_not_drawn(small, mixed):
+    panels = draw_both_sides(of_both_sides(small))["concat"]
+    assert "Statistical queries" not in [one["title"] for one in panels if not _lines(one)]
+    assert all("queries" not in point for one in panels for line in _lines(one) for point in line)
+    (line,) = _lines(draw_both_sides(of_both_sides(mixed))["concat"][0])
+    drawn = [point["queries"] for point in line]
+    assert min(drawn) > 2
+    assert len(drawn) < len(mixed.values)
+
+
+def _lines(panel):
+    """The points of the black lines of a panel, which are what is certified."""
+    lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
+    black = [one for one in lines if one["mark"].get("color") == BOUND]
+    return [one["data"]["values"] for one in black if one["mark"]["type"] == "line"]
+
+
+def test_vacuous_bounds_are_not_fitted(mixed):
+    found = {one.quantity: one for one in scaling(mixed).certified}
+    made = zip(mixed.values, mixed.certificates, strict=True)
+    values = {value: int(one.value("stat-queries")) for value, one in made}
+    assert found["stat-queries"].vacuous == tuple(v for v, n in values.items() if n <= 2)
+    assert found["stat-queries"].values == tuple(v for v, n in values.items() if n > 2)
+    assert found["stat-queries"].vacuous
+    assert found["sq-dimension"].vacuous == ()
+
+
+def test_a_phase_diagram_hatches_none_at_any_budget():
+    data = {"quantity": "stat-queries", "query_budget": 0, "certified": [
+        [{"queries": "2", "log10": 0.3}, {"queries": "3", "log10": 0.5}, None]]}  # fmt: skip
+    assert [certified_queries(data, 0, j) for j in range(3)] == [None, "3", None]
+    assert [infeasible(data, 0, j) for j in range(3)] == [False, True, False]
+
+
+def test_climbs_part_rungs_with_and_without_a_bound():
+    found = stress(["trivial"], ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)]), 1)
+    lines = certified_words(found)
+    assert lines[0].startswith("rungs 1 to 2: the query bound is vacuous.")
+    assert "rung 3: any statistical-query learner needs at least 7 queries" in lines[1]
+    rows = [line.split() for line in stress_words(found).splitlines()]
+    assert [row[2] for row in rows if row[1:2] and row[1].startswith("d=")] == [
+        "vacuous",
+        "vacuous",
+        "7",
+    ]
+    examples, _, queries = draw_stress(of_stress(found))["concat"]
+    (floor,), (bound,) = _lines(examples), _lines(queries)
+    assert [point["rung"] for point in floor] == ["2: d=8", "3: d=24"]
+    assert [point["rung"] for point in bound] == ["3: d=24"]
+    assert all(point["cost"] > 2 for point in floor + bound)
+
+
+def test_games_estimates_and_reports_say_it(small, mixed):
+    game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
+    assert (game.bound, "the certified bound is vacuous" in game_words(game)) == (1, True)
+    found = estimate("lpn:n=4,noise=0.1")
+    claims = found.to_dict()["statistical_queries"]["claims"]
+    assert {name: one["vacuous"] for name, one in claims.items()} == {
+        "orthogonal-members": False,
+        "sq-dimension": False,
+        "stat-queries": True,
+    }
+    assert "stat-queries = vacuous" in " ".join(attack_words(found).split())
+    assert "the bound is vacuous" in estimate_words(found)
+    (card,) = report_of_comparison(small, "results.json", "").cards
+    assert {one.quantity: one.value for one in card.claims}["stat-queries"] == "vacuous"
+    assert "Vacuous here, saying nothing: stat-queries and vstat-queries." in card.means
+    assert not any("at least 1:" in line for line in card.means)
+    report = report_of_comparison(mixed, "results.json", "")
+    assert "vacuous" in {cell for line in report.cards[0].others.rows for cell in line}
+
+
+SAID = "no number of queries to STAT(1/10) is enough for more than success 1/969"
+
+
+@pytest.fixture(scope="module")
+def partly():
+    """Noise that a query rules members out of, and noise that none does."""
+    return compare("parity:d=20,m=3", "noise=0.3,0.4,0.45", ("trivial",), seeds=1)
+
+
+@pytest.fixture(scope="module")
+def climbed():
+    own = ["parity:d=20,m=3,noise=0.4", "parity:d=20,m=3,noise=0.45", "parity:d=24,m=3,noise=0.45"]
+    return stress(["trivial"], ladder_of(own), 1, base_seed=1)
+
+
+def test_the_success_of_a_guess_is_held_against_the_one_that_is_asked_for():
+    """K/N = 1/969: no number gives 2/3; nobody needs a query for 1/969."""
+    hard = certify(parse("parity:d=20,m=3,noise=0.45"))
+    assert success(hard, "stat-queries") == Fraction(1, 969)
+    assert number(hard, "stat-queries", Fraction(2, 3)) is None
+    assert number(hard, "stat-queries", Fraction(1, 968)) is None
+    assert number(hard, "stat-queries", Fraction(1, 969)) == 0
+    easy = certify(parse("parity:d=20,m=3,noise=0.4"))
+    assert success(easy, "stat-queries") is None
+    assert number(easy, "stat-queries", Fraction(2, 3)) == int(easy.value("stat-queries"))
+
+
+def test_a_stress_test_says_it(climbed):
+    assert [one.shown for one in climbed.certified] == ["645", "none enough", "none enough"]
+    assert [one.success for one in climbed.certified] == [None, "1/969", "1/1771"]
+    lines = certified_words(climbed)
+    assert "at least 645 queries" in lines[0]
+    assert lines[1].startswith(f"rungs 2 to 3: {SAID}, 1/1771 (rung by rung) at a relative risk of")
+    assert "(certified)" in lines[1]
+    assert "vacuous" not in stress_words(climbed)
+    assert [line[2] for line in rungs(climbed).table.rows[:3]] == [
+        "645",
+        "none enough",
+        "none enough",
+    ]
+    data = of_stress(climbed)
+    assert data["certified_queries"] == [645.0, None, None]
+    assert draw_stress(data)
+
+
+def test_files_of_stress_tests_keep_it(climbed, tmp_path):
+    write_stress(tmp_path / "x.json", climbed)
+    assert read_stress(tmp_path / "x.json") == climbed
+
+
+def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
+    every = bounds(partly, "stat-queries")
+    assert every == [int(one.value("stat-queries")) for one in partly.certificates[:2]] + [None]
+    lines = [line for line in comparison_table(partly).splitlines() if "certified" in line]
+    assert [str(n) in line for n, line in zip(every[:2], lines[:2], strict=True)] == [True, True]
+    assert "none enough" in lines[2]
+    assert "none enough" in bounds_table(partly)
+    rows = [one for one in partly._summary()[1] if one["learner"] == "certified at least"]
+    assert [one["queries"] for one in rows] == [*every[:2], "none enough"]
+    assert {one["known"] for one in rows} == {"exact"}
+    drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
+    assert f'"queries": {float(every[1])}' in drawn
+
+
+def test_a_page_says_it():
+    hard = compare("parity:d=20,m=3", "noise=0.45,0.49", ("trivial",), seeds=1)
+    report = report_of_comparison(hard, "results.json", "")
+    text = write(report)
+    assert "No bound on queries" not in text
+    assert SAID in text
+    assert "none enough" in {cell for line in report.cards[0].others.rows for cell in line}
+
+
+def test_a_page_says_both(partly):
+    said = " ".join(report_of_comparison(partly, "results.json", "").summary)
+    assert "needs at least 645 queries" in said
+    assert SAID in said
+
+
+def test_a_phase_diagram_hatches_it_at_every_budget():
+    every = [compare(f"parity:d={d},m=3", "noise=0.4,0.45", ("trivial",), 1) for d in (16, 20)]
+    (plane,) = diagrams(planes(table([run for one in every for run in one.runs])))
+    data = of_phase(plane, Certifier(()))
+    endless = [
+        (i, j)
+        for i, line in enumerate(data["certified"])
+        for j, one in enumerate(line)
+        if one["queries"] is None
+    ]
+    assert len(endless) == 2
+    assert all(infeasible(data, i, j, most) for i, j in endless for most in budgets(data))
+    assert not all(infeasible(data, i, j, 10**9) for i in range(2) for j in range(2))
+    assert "none enough" in json.dumps(draw_phase(data))
+
+
+def test_a_guess_that_is_enough_makes_the_bound_vacuous():
+    terms = BoundParameters(success=Fraction(1, 1000))
+    found = compare("parity:d=20,m=3", "noise=0.45", (), seeds=1, terms=terms)
+    assert bounds(found, "stat-queries") == [0]
+    assert "none enough" not in bounds_table(found)
+
+
+def test_a_rung_of_defaults_alone_has_a_name():
+    own = ["parity:d=20,m=3", "parity:d=20,m=3,noise=0.45"]
+    assert short_specs(ladder_of(own)) == ("parity:d=20,m=3", ["noise=0", "noise=0.45"])
+
+
+SPECS = (
+    "parity:d=8,m=3",
+    "parity:d=8,m=2,noise=1/8",
+    "profile:g=majority,d=16,m=3",
+    "profile:g=[0,1,2],d=12,m=2",
+    "lwr:n=8,q=16,p=2,secret=binary,h=4",
+    "docs/examples/majorities.py:threes",
+)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
+    made = hardness.certify(spec)
+    quantities = {one.quantity for one in made.claims} & {"stat-queries", "csq-queries"}
+    assert quantities
+    for quantity in quantities:
+        found = of_certificate(made, quantity)
+        assert str(found.queries(Fraction(1, 10))) == made.value(quantity)
+        first = found.first()
+        assert not said_nothing(spec, quantity, first)
+        step = next(Fraction(1, 10**k) for k in range(2, 9) if first > Fraction(1, 10 ** (k - 1)))
+        assert said_nothing(spec, quantity, first - step)
+
+
+def said_nothing(spec, quantity, tau):
+    """Whether the claim about queries, or about success in its place, is vacuous."""
+    names = (quantity, quantity.replace("queries", "success"))
+    [claim] = [c for c in hardness.certify(spec, tau=tau).claims if c.quantity in names]
+    return vacuous(claim.quantity, claim.value)
+
+
+def test_there_is_none_where_one_hypothesis_fits_every_member():
+    found = Tolerances(square=Fraction(2), right=5, size=5, wanted=Fraction(10, 3))
+    assert found.first() is None
+
+
+def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
+    said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
+    assert "rules out at most 25 of 35 members, and a hypothesis fits at most 1; vacuous" in said
+    assert "not vacuous from tau = 0.15 on" in said
+    assert "vacuous" not in hardness("certify", "parity:d=32,m=5").out
+    listed = Path(__file__).parents[2] / "docs/examples/majorities.py"
+    said = " ".join(hardness("certify", f"{listed}:threes", "--centred").out.split())
+    assert "at most 56 of 56 members, and a hypothesis fits at most 7; vacuous" in said
+    assert "not vacuous from tau = 0.51 on" in said
+
+
+def test_where_no_member_has_to_be_ruled_out_no_number_is_drawn(monkeypatch):
+    one = Tolerances(square=Fraction(1, 100), right=3, size=4, wanted=Fraction(8, 3))
+    monkeypatch.setattr("hardness.report.charts.bounds.bound_of", lambda family, terms: one)
+    found = of_queries(parse("parity:d=16,m=3"))
+    assert set(found["queries"]) == {""}
+    assert found["first"] is None
