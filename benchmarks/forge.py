@@ -561,9 +561,9 @@ class _Hidden:
 
     def members(self, fits: int) -> Any:
         """What bounds on named learners follow from."""
-        scheme, first = self.scheme, not self.parity
-        values = scheme.eigenvalues[first:]
-        less = scheme.norm - (0 if self.parity else scheme.average)
+        scheme = self.scheme
+        values = scheme.eigenvalues[1:]
+        less = scheme.norm - scheme.average
         square = max(values) / (4 * self.half**2)
         square = self.fade**2 * (Fraction(self.square) if self.parity else square)
         n, m = self.n, len(self.values) - 1
@@ -571,10 +571,10 @@ class _Hidden:
         row = [(v, self.unit * c) for v, c in zip(pairs, scheme.correlations, strict=True)]
         if self.parity:
             row = [(1, self.fade**2 * Fraction(self.part) * (3 if self.levels == 4 else 1))]
-        counted = zip(values, scheme.multiplicities[first:], strict=True)
+        counted = zip(values, scheme.multiplicities[1:], strict=True)
         return SimpleNamespace(
             tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square, row=row,
-            dense=1, spectrum=sorted(counted, reverse=True), least=less, scale=less,
+            dense=1, spectrum=sorted(counted, reverse=True), public=0, least=less, scale=less,
         )  # fmt: skip
 
     def caps(self, oracle: str, terms: Json) -> list[int]:
@@ -629,6 +629,7 @@ def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
         if name == "kernel-error":
             left, best, found = int(given["features"]), [], Fraction(0)
             assert left <= size, "there are more features than members"
+            left += of.public
             for value, count in sums:
                 found, left = found + min(count, left) * value, left - min(count, left)
             for chance, more in parts:
@@ -644,7 +645,7 @@ def _learned(name: str, terms: Json, of: Any) -> tuple[Any, Any]:
         for value, count in sums:
             here = min(count, max(0, math.ceil(wanted / value)))
             used, wanted = used + here, wanted - here * value
-        return used, 0
+        return max(0, used - of.public), 0
     regime, steps = name.split("-")[1], int(given.get("steps", 0))
     if regime == "within":
         most = (given["clip"] / given["within"]) ** 2 * of.square
@@ -717,10 +718,12 @@ def _ratio(name: str, terms: Json, scheme: Any, unit: Fraction) -> tuple[Any, An
     def whole(examples: int) -> Fraction:
         return sum((math.comb(examples, i) * v for i, v in enumerate(sums) if i), Fraction(0))
 
+    if "examples" not in given and "advantage" in name:
+        assert not any(sums), "some number of examples is enough"
+        return 0, 0
     if "advantage" in name:
         return (value := whole(given["examples"])), value
-    if not any(sums):
-        return 0, 0
+    assert any(sums), "no number of examples is enough"
     few, enough = 0, 1
     while whole(enough) < 1:
         few, enough = enough, 2 * enough
@@ -861,7 +864,7 @@ class Residues:
                 tiers=law.tiers, chances=law.chances, fits=fits,
                 square=most * self.square * drift,
                 row=[(1, self.square / 2)], dense=most, spectrum=[(most * law.alike, unlike)],
-                least=least, scale=1,
+                public=1, least=least, scale=1,
             )  # fmt: skip
             return _learned(name, terms, members)
         even = Fraction(self.levels % 2, self.levels**2)
@@ -1117,7 +1120,7 @@ class _Listed:
             values = np.linalg.eigvalsh(less)[::-1].clip(0)
             members = SimpleNamespace(
                 tiers=[(Fraction(1, size), size)], fits=fits, square=Fraction(top * (1 - 1e-9)),
-                spectrum=[(Fraction(v * (1 - 1e-9)), 1) for v in values],
+                spectrum=[(Fraction(v * (1 - 1e-9)), 1) for v in values], public=0,
                 least=Fraction(norms.mean() if name == "kernel-error" else norms.min()),
                 scale=Fraction(norms.mean()),
             )  # fmt: skip

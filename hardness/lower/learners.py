@@ -289,7 +289,7 @@ def certify_named(
     >>> from instances import parse
     >>> found = certify_named(parse("parity:d=101,m=4"), [Kernel(features=1000)])
     >>> found.value("kernel-error"), found.value("kernel-features")
-    ('156809/156849', '1960613')
+    ('50912/50925', '1960612')
     """
     terms = terms or BoundParameters()
     found = posed_of(family, terms)

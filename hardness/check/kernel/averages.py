@@ -9,12 +9,14 @@ from .core import Fact, between, listed, need, rule, short, small, written
 from .hidden_sets import distances
 
 SDA = (
-    "SDA, the largest whole q up to N such that any N/q members or more have mean |correlation| at "
-    "most {}, over their ordered pairs, of one with itself too, or 0 if there is none, is {}"
+    "SDA, the largest whole q up to N such that any N/q of N members or more have mean "
+    "|correlation| at most {}, over their ordered pairs, of one with itself too, or 0 if there is "
+    "none, is {}"
 )
 PAIRS = (
-    "SDA over pairs, the largest whole q up to N such that any N^2/q^2 ordered pairs or more, of a "
-    "member with itself too, have mean |correlation| at most {}, or 0 if there is none, is {}"
+    "SDA over pairs, the largest whole q up to N such that any N^2/q^2 ordered pairs or more of N "
+    "members, of one with itself too, have mean |correlation| at most {}, or 0 if there is none, "
+    "is {}"
 )
 
 

@@ -19,7 +19,7 @@ mean under the member. The adversary answers as if there were no member, with th
 reference that does not depend on it, wherever the tolerance allows that. A query rules out the
 members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
 over that of the best predictor that knows only the family, on average over members, is at most
-`risk`.
+`risk`. (Of residues it is over that of the best constant on open examples.)
 
 THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
 rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
@@ -53,10 +53,11 @@ FAMILY = RISK.format("the best predictor that knows only the family, on average 
 ALL = (
     "Answers to queries may be any numbers within the tolerance. A query rules out the members for "
     "which the adversary's answer, the same for all members, is not within it; a hypothesis fits "
-    "those for which its relative risk is at most that of the claim. Success is averaged over the "
-    "member, drawn as said, and the learner's coins. Claims on queries do not speak of learners "
-    "that look at single examples, as elimination and lattice reduction do, and no claim is a "
-    "level of security."
+    "those for which its relative risk is at most that of the claim. STAT(tau) answers within tau "
+    "of the mean, VSTAT(t) within max(1/t, sqrt(p(1-p)/t)) of a mean p. Success is averaged over "
+    "the member, drawn as said, and all else that is drawn. Claims on queries do not speak of "
+    "learners that look at single examples, as elimination and lattice reduction do, and no claim "
+    "is a level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
 SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
@@ -222,7 +223,7 @@ def prime(q: int) -> bool:
 #   moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference;
 #   general     this holds of all queries, else of correlations of labels alone;
 #   spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
-#               than the k first of these;
+#               than the k first of these; less the mean of all members, or `public` is 1;
 #   example, dense, drift  of laws of an example, and of means of vectors: see learners.py.
 
 
@@ -315,7 +316,7 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
     same(fit, members)
     count, at = members.count, {**cap.at, "risk": written(fit.risk)}
     every = "all directions" if members.share else f"{short(count)} members"
-    fits = f"a hypothesis fits at most {short(fit.most, up=True)}"
+    fits = f"a hypothesis fits at most {short(fit.most, up=True)}{' of them' * members.share}"
     if not cap.most:
         guess = chance(members, fit.most)
         text = (

@@ -45,7 +45,7 @@ def direction(given: dict[str, Any]) -> Any:
         f"s(u), of values -1 and +1, whose sign noise flips with probability {noise}"
         if labels == "two"
         else "s(u), of mean square 1, times a public function of the point that is independent of "
-        "u, and noise that does not depend on w may be added"
+        "u, and independent noise of mean 0 may be added"
     )
     text = (
         f"Members are the unit vectors w of {n} dimensions, drawn uniformly. u, the inner product "
@@ -95,7 +95,7 @@ def sphere(problem: Any) -> Fact:
         "second-eigenvalue-at-most": (
             rest,
             {},
-            f"{said}, less their mean, is at most {short(rest, up=True)}",
+            f"{said}, less the mean of all, is at most {short(rest, up=True)}",
         ),
     }
     return Fact("gram", claims, top=rest, least=1 - whole, scale=1, alike=1, general=two,

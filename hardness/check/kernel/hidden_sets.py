@@ -66,6 +66,7 @@ VIEWS = {
         Fraction(3, 4), 2,
     ),
 }  # fmt: skip
+EVERY = "over all ordered pairs, of one with itself too"
 ALONE = ("", "hardmax", "one-head")  # views of which an open example shows g and no more
 
 
@@ -94,7 +95,7 @@ def hidden_set(given: dict[str, Any]) -> Any:
     g, noise = read("rational*", given["values"]), read("risk", given["noise"])
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
     need(noise < Fraction(1, 2), "noise is not below 1/2")
-    runs = [(short(v), len(list(same))) for v, same in groupby(g)]
+    runs = [(written(v), len(list(same))) for v, same in groupby(g)]
     values = ", ".join(v if k == 1 else f"{v} ({k} times)" for v, k in runs)
     value = (
         f"g(h), h how many signs of S are -1, g(0..{m}) = {values}, which noise reflects in the "
@@ -103,11 +104,13 @@ def hidden_set(given: dict[str, Any]) -> Any:
     text = (
         f"Members are the {m}-subsets S of {n} places, all as likely. "
         f"{shown.format(n=n, g=value)}. {layer}. {ADDED if view == 'among-others' else FAMILY}"
+        "Correlations, SQ-DIM and SDA are of g less its mean. "
     )
+    parity = g == [(-1) ** h for h in range(m + 1)]
+    levels = len(set(g)) if bits == 1 else 2**bits if parity else None
     return SimpleNamespace(
-        n=n, m=m, g=g, fade=1 - 2 * noise, levels=2**bits if bits > 1 else len(set(g)),
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=levels, parity=parity, part=part, bits=bits,
         conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
-        parity=g == [(-1) ** h for h in range(m + 1)], part=part, bits=bits,
         alone=view in ALONE, **({} if view in ALONE else {"scaled": None}),
     )  # fmt: skip
 
@@ -143,7 +146,7 @@ def characters(problem: Any, members: Fact) -> Fact:
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
         "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
     }
-    more = {"spectrum": [(Fraction(1), count)]} if problem.alone else {}
+    more = {"spectrum": [(Fraction(1), count)], "public": 1} if problem.alone else {}
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
                 moves=moves, moves01=moves01, example=[(1, moves / part)], **more)  # fmt: skip
 
@@ -215,10 +218,13 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
     spread, less = max(values[1:]), c[m] - values[0] / count
     squares = sum(c[m - i] ** 2 * row[0] for i, row in enumerate(table))
     said = {
-        "average-correlation": (values[0] / c[m] / count, "the average correlation of a pair"),
+        "average-correlation": (values[0] / c[m] / count, f"the average correlation {EVERY}"),
         "operator-norm": (max(values) / c[m], "the largest Gram eigenvalue"),
-        "second-eigenvalue": (spread / c[m], "the largest less the mean member"),
-        "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
+        "second-eigenvalue": (spread / c[m], "the largest Gram eigenvalue less the mean of all"),
+        "cross-predictability": (
+            squares / c[m] ** 2 / count,
+            f"the average squared correlation {EVERY}",
+        ),
     }
     claims: Claims = {
         q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")

@@ -258,7 +258,8 @@ def features(
     it is a sum of all of them with weights in [0, 1] that add up to F. In the mean over the member
     it is at most `heaviest` times that, and |f|^2 at least `mean`, of members that are not lost. If
     the risk is reached with probability `success`, then for some coins on T members or more, T of
-    the theorem, each with |P f|^2 of at least least - risk scale.
+    the theorem, each with |P f|^2 of at least least - risk scale. What the family tells is k, and
+    the mean of all f: that is 0 where it was taken away, else one `public` function beside F.
     """
     need(hasattr(gram, "spectrum"), "eigenvalues of what labels hide are not known here")
     lost = Fraction(0)
@@ -266,15 +267,17 @@ def features(
     if members.law is not None:
         lost = min(cut(Fraction(members.law[1], members.law[2])), Fraction(1))
     wanted = max(likely(members, success) * (gram.least - risk * gram.scale), Fraction(0))
-    left, found, used, reached = features or 0, Fraction(0), 0, Fraction(0)
+    public = getattr(gram, "public", 0)
+    left, found, used, reached = (features or 0) + public, Fraction(0), 0, Fraction(0)
     for value, many in gram.spectrum:
         found, left = found + min(left, many) * value, left - min(left, many)
         if reached < wanted and value:
             more = min(many, math.ceil((wanted - reached) / value))
             used, reached = used + more, reached + more * value
+    used = max(0, used - public)
     what = "functions of the point, or a kernel machine on as many inputs, an intercept counted as"
     so = "if functions, kernel and inputs are chosen without labels, before predictions are "
-    so += "clipped, what is known of every label added"
+    so += "clipped, what the family tells of labels added"
     so += "" if problem.kind == "functions" else " or not"
     if features is not None:
         need(features <= members.count, f"more features than the {short(members.count)} members")

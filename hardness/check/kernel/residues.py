@@ -6,6 +6,7 @@ and a code, one of L levels, of <a, s> + e mod q; the others show nothing of s.
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -44,12 +45,12 @@ def residues(given: dict[str, Any]) -> Any:
     need(q & (q - 1) == 0 or prime(q), "q is neither a power of two nor prime")
     need(set(given["secret"]) == {"weight", "entries"}, "the secret has no law: make it again")
     h = small(given["secret"]["weight"], 0, n, "weight")
-    entries, numbers = None, f"uniform on Z_{q}"
+    entries, numbers = None, f"uniform on Z_{q}{' without 0' if h else ''}"
     if given["secret"]["entries"] is not None:
         entries = drawn_law(given["secret"]["entries"], "entries")
         gaps = {*range(min(entries), max(entries))} - {*entries} - ({0} if h else set())
         even = len(set(entries.values())) == 1 and not gaps
-        law = ", all as likely" if even else " with the probabilities of the problem"
+        law = ", all as likely" if even else f" with {chances(entries)}"
         numbers = (
             f"from {min(entries)} to {max(entries)}{law}" if len(entries) > 1 else str(*entries)
         )
@@ -63,26 +64,37 @@ def residues(given: dict[str, Any]) -> Any:
     if given["errors"] is not None:
         counts = drawn_law(given["errors"], "errors")
         need(labels == "residue" and sum(counts.values()) == 1 << 64, "errors add up to 2^64")
-        drawn = f"e from {min(counts)} to {max(counts)} with the probabilities of the problem"
+        drawn = f"e, independent of a, from {min(counts)} to {max(counts)} with {chances(counts)}"
         errors = residues_of(counts, q)
-    levels = 2 if labels == "window" else parts
+    levels, modulus = 2 if labels == "window" else parts, q if q % 2 else 2 * (q // parts)
+    differ = levels == parts and (q % 2 == 1 or modulus == 4)
     shows = {
         "residue": f"<a, s> + e mod {q}, {drawn}",
         "interval": f"which of {parts} equal intervals of Z_{q} has <a, s>",
         "window": f"whether <a, s> is in one of {parts} equal intervals of Z_{q}, always the same",
     }
     text = (
-        f"Members are the secrets s of Z_{q}^{n}"
+        f"A secret s of Z_{q}^{n} is drawn"
         + (f" with {h} entries that are not 0, at places that are all as likely" if h else "")
-        + f", entries {numbers}, drawn again until one is a unit. An example has a vector a, "
-        + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
-        + f", and shows with probability 1/2 {shows[labels]}. "
-        + RISK.format("the best constant where a is uniform")
+        + f", entries {numbers}, again until one is a unit. Members are secrets; those that are "
+        + f"the same mod {modulus}{'' if differ else ', but for a factor that is a unit,'} count "
+        + "as one. An example has a vector a, "
+        + ("uniform" if q % 2 == 0 else f"independent numbers of {bits} bits mod {q}")
+        + f", and with probability 1/2 it is open and shows {shows[labels]}, written as any "
+        + "numbers. "
+        + RISK.format("the best constant where a is uniform, both on open examples")
     )
     return SimpleNamespace(
         n=n, q=q, h=h, entries=entries, levels=levels, parts=parts, bits=bits,
-        rarest=Fraction(1, parts), errors=errors, conditions=text + ALL,
+        rarest=Fraction(1, parts), errors=errors, modulus=modulus, differ=differ,
+        conditions=text + ALL,
     )  # fmt: skip
+
+
+def chances(law: Mapping[int, int]) -> str:
+    """Write how likely numbers are: the problem has it all, the text the largest."""
+    largest = Fraction(max(law.values()), sum(law.values()))
+    return f"the probabilities of the problem, the largest {short(largest, up=True)}"
 
 
 @rule("residues", "members")
@@ -121,7 +133,8 @@ def laws(problem: Any, members: Fact) -> Fact:
     near = f"at most {short(apart, up=True)}" if apart else "0"
     claims: Claims = {
         "pairwise-correlation": (
-            0, {"upper": written(apart)}, f"members that are not alike have correlation {near}"
+            0, {"upper": written(apart)},
+            f"members that are no multiples of each other by a unit have correlation {near}",
         ),
         "sq-dimension": (
             size, {"upper": written(members.upper)}, SQ_DIM.format(between(size, members.upper))
@@ -132,4 +145,5 @@ def laws(problem: Any, members: Fact) -> Fact:
                 square=square, moves=most * square * spread,
                 drift=most * square * (spread if problem.levels == 2 else Fraction(1, 4)),
                 moves01=most * square * (1 - rarest) / 2, general=True, dense=most,
-                example=[(1, square / 2)], spectrum=[(most * members.alike, unlike)])  # fmt: skip
+                example=[(1, square / 2)], spectrum=[(most * members.alike, unlike)],
+                public=1)  # fmt: skip

@@ -62,8 +62,7 @@ def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
     `power_law`.
     """
     n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
-    modulus = q if q % 2 else 2 * (q // problem.parts)
-    differ = problem.levels == problem.parts and (q % 2 == 1 or modulus == 4)
+    modulus, differ = problem.modulus, problem.differ
     cut, weights = small(cut, 0, 1 << 16, "the cut"), listed(weights)
     numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
     if entries is None:
@@ -88,10 +87,11 @@ def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
     even = not lost and total == vectors * tiers[0][1]
     count = vectors // as_one  # with no rest: u units, d others, (u + d)^n - d^n
     upper = math.comb(n, h) * values**h if h else values**n - none
+    but = f", but for up to {alike} that are multiples of each other by units" * (alike > 1)
     text = (
-        f"{short(count)} secrets, of at most {short(upper, up=True)}, are "
-        f"{'different' if differ else 'no multiples by a unit'} mod {modulus}, at most {alike} "
-        "alike: where a is uniform their laws of a label are orthogonal"
+        f"{short(count)} members, of at most {short(upper, up=True)} secrets, are "
+        f"{'different' if differ else 'no multiples by a unit'} mod {modulus}: where a is uniform "
+        f"their laws of a label are orthogonal{but}"
     )
     at = {"upper": written(upper), "alike": str(alike)}
     claims: Claims = {"orthogonal-members": (count, at, text)}
