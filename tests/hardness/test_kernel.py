@@ -1,6 +1,7 @@
 """The kernel alone: what it accepts in an empty directory, and what it has to refuse there."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -215,3 +216,15 @@ def test_numbers_that_would_take_long_are_refused_at_once():
             secrets_of([-1, ["1", "8", "1"]], base=base, **numbers)
     with pytest.raises(kernel.Refused, match="too long"):
         secrets_of([-1, ["1", "9" * 3900, "1"]], n=1 << 20)
+
+
+def test_the_page_has_a_row_for_every_rule_with_what_it_cites_and_its_numbers():
+    page = Path(__file__).parents[2].joinpath("docs/certificates.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| `([a-z-]+)` \|([^|]*)\|([^|]*)\|[^|]*\|", page, re.M)
+    rows = set()
+    for name, cites, numbers in found:
+        kinds = cites.partition(" if ")[0].replace(" and ", " ")
+        fields = frozenset(re.findall(r"`([a-z]+)`", numbers))
+        rows.add((name, tuple(re.findall(r"[a-z]+", kinds)), fields))
+    for name, (_, cites, takes, _) in kernel.RULES.items():
+        assert (name, tuple(one.rstrip("?") for one in cites), frozenset(takes)) in rows, name
