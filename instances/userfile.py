@@ -116,7 +116,9 @@ def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Function
     if isinstance(given, type) and issubclass(given, Family) and is_readable(given):
         return _checked(found.where, given)
     called, arguments = False, {}
-    while not isinstance(value, Family | list | tuple) and not _has_functions(value):
+    while isinstance(value, type) or not (
+        isinstance(value, Family | list | tuple) or hasattr(value, "functions")
+    ):
         kind = type(value).__name__
         require(callable(value) and not called, f"{found.where} is of type {kind}: {_ALLOWED}")
         if found.parameters:
@@ -236,10 +238,6 @@ def execute(path: Path, sha256: str | None = None) -> tuple[types.ModuleType, st
 def _aside(*values: Any, **how: Any) -> None:
     """Print as a user's file does at any time: to stderr, as stdout may be JSON."""
     print(*values, **{"file": sys.stderr, **how})
-
-
-def _has_functions(value: Any) -> bool:
-    return not isinstance(value, type) and hasattr(value, "functions")
 
 
 def _checked(where: str, kind: type[Family]) -> type[Family]:
