@@ -1,5 +1,6 @@
 """What a certificate is: claims about a family, with the evidence that they follow from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
@@ -112,6 +113,17 @@ class Claim:
         """Whether it says nothing that is not known of every learner."""
         return vacuous(self.quantity, self.value)
 
+    def shown(self, number: Callable[[Fraction, bool], str]) -> str:
+        """Write the value, or both its ends; number: writes one, rounded up or down.
+
+        A bound that says nothing is called vacuous.
+        """
+        if self.vacuous:
+            return WORD
+        if self.kind == "exact":
+            return number(self.value, is_upper(self.quantity))
+        return f"{number(self.value, False)}..{number(self.upper, True)}"
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Certificate(Result):
@@ -201,7 +213,7 @@ class Certificate(Result):
         return [
             {
                 "quantity": c.quantity,
-                "value": WORD if c.vacuous else _bracket(c),
+                "value": c.shown(_brief),
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
                 "known": self._known(c),
                 "source": Cited(c.source) if c.source != "information" else "by counting",
@@ -247,12 +259,6 @@ def _number(text: str) -> Fraction:
     """Read a number as the kernel writes it, a long one in hexadecimal."""
     top, _, bottom = text.partition("/")
     return Fraction(int(top, 0), int(bottom or "1", 0))
-
-
-def _bracket(claim: Claim) -> str:
-    if claim.kind == "exact":
-        return _brief(claim.value, is_upper(claim.quantity))
-    return f"{_brief(claim.value, False)}..{_brief(claim.upper, True)}"
 
 
 def _brief(value: Fraction, up: bool) -> str:

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hardness.claims import WORD, digits, is_upper
+from hardness.claims import digits
 from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap
@@ -134,15 +134,8 @@ def claim_line(claim: "Claim") -> str:
 
 
 def shown_value(claim: "Claim") -> str:
-    """Write a claim's value: both ends of a bracket, and a long rational by its first digits.
-
-    A bound that says nothing is called vacuous.
-    """
-    if claim.vacuous:
-        return WORD
-    if claim.upper != claim.value:
-        return f"{_shown(claim.value, False)}..{_shown(claim.upper, True)}"
-    return _shown(claim.value, is_upper(claim.quantity))
+    """Write a claim's value, a long rational by its first digits."""
+    return claim.shown(_shown)
 
 
 def _shown(value: Fraction, up: bool) -> str:

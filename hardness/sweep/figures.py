@@ -52,7 +52,7 @@ def _claims(certificate: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """List claims by quantity; none of what is no certificate."""
     try:
         found = Certificate.read(certificate).claims
-    except (LookupError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         return {}
     return {
         one.quantity: {
