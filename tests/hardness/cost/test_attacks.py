@@ -309,7 +309,7 @@ def test_statistical_queries_stand_apart():
 def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule):
     found = of(spec)
     assert found.average.startswith("all secrets, as the family draws them: ")
-    assert f"are {rule}," in found.average
+    assert f"are {rule}:" in found.average
     assert found.average in " ".join(attack_words(found).split())
     assert found.to_dict()["statistical_queries"]["average"] == found.average
 
