@@ -94,36 +94,6 @@ def likeliest(law: Law, count: int) -> Fraction:
     return sum(sorted(law.values(), reverse=True)[:count], Fraction(0))
 
 
-def by_types(one: dict[int, Fraction], many: int, success: Fraction) -> int:
-    """The least number of vectors of independent entries with the probability: by their types.
-
-    The vectors without an entry above 0 in absolute value are left out, as for a prime modulus.
-    """
-    rows: Counter[Fraction] = Counter()
-    merged: Counter[Fraction] = Counter(one.values())  # how many values have each probability
-    chances = sorted(merged)
-
-    def compositions(left: int, kinds: int) -> list[tuple[int, ...]]:
-        if kinds == 1:
-            return [(left,)]
-        return [(i, *rest) for i in range(left + 1) for rest in compositions(left - i, kinds - 1)]
-
-    for type_ in compositions(many, len(chances)):
-        count, chance, left = 1, Fraction(1), many
-        for times, p in zip(type_, chances, strict=True):
-            count *= math.comb(left, times) * merged[p] ** times
-            chance *= p**times
-            left -= times
-        rows[chance] += count
-    rows[one[0] ** many] -= 1
-    missing, found = success * (1 - one[0] ** many), 0
-    for chance, count in sorted(rows.items(), reverse=True):
-        if count * chance >= missing:
-            return found + math.ceil(missing / chance)
-        missing, found = missing - count * chance, found + count
-    raise AssertionError("the law does not add up")
-
-
 def named_entries(family: Modular) -> dict[int, Fraction] | None:
     """The law of an entry of the secret that a spec names, not 0 where the weight is fixed.
 

@@ -1,4 +1,7 @@
-"""Forged certificates of all kinds, by `benchmarks/forge.py`: every place, every change."""
+"""Forged certificates of all kinds, by `benchmarks/forge.py`: every place, every change.
+
+Each rule and each check of the kernel weakened in turn: `benchmarks/mutants.py` sees it.
+"""
 
 import copy
 import importlib.util
@@ -28,16 +31,26 @@ KINDS = [
     "laws",
     *("listed", "listed named", "transcript"),
 ]
-PATH = Path(__file__).parents[2] / "benchmarks" / "forge.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def forge():
-    spec = importlib.util.spec_from_file_location("forge_made", PATH)
+def loaded(name):
+    """Load a file of benchmarks."""
+    spec = importlib.util.spec_from_file_location(f"{name}_made", BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def forge():
+    return loaded("forge")
+
+
+@pytest.fixture(scope="module")
+def mutants():
+    return loaded("mutants")
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +135,20 @@ def test_no_reason_explains_a_change_of_what_is_claimed(forge):
         assert re.compile(what)
         assert re.compile(where)
         assert why
+
+
+def test_every_mutant_is_caught(mutants):
+    assert len(mutants.MUTANTS) > 400
+    assert not [mutant.name for mutant in mutants.MUTANTS if mutant.caught() is None]
+
+
+def test_no_rule_is_without_a_mutant(mutants):
+    used = {name for m in mutants.MUTANTS if isinstance(m.steps, list) for name, *_ in m.steps}
+    assert used == set(mutants.kernel.RULES)
+
+
+def test_what_is_no_weakening_is_not_caught(mutants):
+    same = mutants.M("problem.down(gram.top / room)", "math.floor(gram.top / room)")
+    assert same.caught() is None
+    with pytest.raises(ValueError, match="0 times"):
+        mutants.M("nothing of this is there", "").load()

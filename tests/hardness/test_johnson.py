@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.check import kernel
 from hardness.check.kernel.core import prime
 from hardness.check.kernel.hidden_sets import meeting
 from hardness.lower.codes import best_code, polynomial_set
@@ -128,12 +127,6 @@ def test_what_no_one_knows_of_a_label_is_its_variance_less_that_of_the_mean_memb
     family = parse(f"profile:g={g},d={d},m={m}")
     scheme = Johnson.family(family)
     assert python_fraction(scheme.norm - scheme.average) == family.unknown_variance
-
-
-@pytest.mark.parametrize(("values", "n"), [([2, 2, 2], 5), ([0, 1, 2], 1)])
-def test_what_is_no_scheme_is_refused(values, n):
-    with pytest.raises(kernel.Refused):
-        Johnson.of(values, n)
 
 
 def test_the_gram_matrix_of_one_member_is_its_norm():

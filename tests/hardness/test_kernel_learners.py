@@ -492,40 +492,6 @@ def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
     assert errors(labels, factors[1], small.chances).mean() >= 0.5 - 1e-12
 
 
-def test_formulas_by_hand():
-    """Those of docs/named-mathematics.md, with label noise, in float64."""
-    problem = {"kind": "hidden-set", "places": 40, "chosen": 4, "noise": "1/10",
-               "values": ["1", "-1", "1", "-1", "1"]}  # fmt: skip
-    steps, m = [("subsets", {}), ("characters", 1, {})], math.comb(40, 4)
-    small = Small(
-        problem=problem, steps=steps, laws=np.zeros(0), reference=np.zeros(0), mu=np.zeros(0)
-    )
-    grid, batch = {"grid": "2", "parameters": "25"}, {"batch": "3", "bits": "4"}
-    for rule, steps, given, excess in (
-        ("noisy", 900, {"std": "2"}, 0.8 / 8 * 30 / m**0.5),
-        ("nearby", 9, {"within": "1/10"}, 9 * 16 / m),
-        ("rounded", 9, grid, 9 * 5 * 0.8 / 4 / m**0.5),
-        ("batches", 9, batch, 4.5 * (15 * (1.32**3 - 1) / m) ** 0.5),
-        ("batches", 90, batch, (315 * 15 * (1.32**3 - 1) / m) ** 0.5),
-    ):
-        found = small.learned(rule, steps=steps, **given)
-        assert found - 1 / m == pytest.approx(excess, rel=1e-9)
-
-
-def test_roots_are_exact_or_the_least_of_twelve_digits():
-    from hardness.check.kernel.learners import root
-
-    rng = np.random.default_rng(4)
-    for _ in range(300):
-        square = Fraction(int(rng.integers(1, 10**6)), int(rng.integers(1, 10**9)))
-        square *= Fraction(10) ** int(rng.integers(-60, 60))
-        found = root(square)
-        unit = Fraction(10) ** (math.floor(math.log10(found)) - 11)
-        assert found**2 == square or (found - unit) ** 2 < square < found**2
-        assert found**2 == square or (found / unit).denominator == 1
-    assert [root(Fraction(v, 9)) for v in (0, 1, 4)] == [0, Fraction(1, 3), Fraction(2, 3)]
-
-
 @pytest.mark.parametrize("name", [*EVEN, *UNEVEN])
 @pytest.mark.parametrize(
     ("rule", "numbers"),

@@ -1,7 +1,6 @@
 import itertools
 import json
 import math
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from hardness.check import transcript
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
-from hardness.report.charts.bounds import draw_eigenvalues, draw_queries, draw_sda, of_adversary
+from hardness.report.charts.bounds import draw_eigenvalues, draw_sda, of_adversary
 from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
@@ -86,14 +85,6 @@ def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
     data = figures.numbers("correlations", read_members(f"{path}:fs"))
     assert (data["correlation"], data["share_of_pairs"]) == ([0.0], [1.0])
     assert "sampled" not in said("correlations", data)
-
-
-def test_a_bracket_of_sda_grows_with_gamma():
-    found = numbers("sda")
-    lower, upper = ([int(v) for v in found[key]] for key in ("lower", "upper"))
-    assert all(a <= b for a, b in zip(lower, upper, strict=True))
-    assert sorted(lower) == lower
-    assert sorted(found["gamma"], key=Fraction) == found["gamma"]
 
 
 def test_what_is_no_game_or_has_no_scheme_is_refused():
@@ -194,20 +185,3 @@ def test_the_figure_of_queries_has_the_numbers_of_certify(hardness, source):
         else:
             assert claimed[quantity] == queries or (not queries and int(claimed[quantity]) <= 2)
             assert not queries or int(queries) > 2
-
-
-def test_only_what_is_not_vacuous_is_drawn():
-    data = figures.numbers("queries", parse("parity:d=12,m=2"))
-    drawn = draw_queries(data)
-    known = [q for q in data["queries"] if q.isdigit()]
-    assert 0 < len(known) < len(data["queries"])
-    assert len(rows_of(drawn)) == len(known)
-    assert "not vacuous from tau = " in str(drawn)
-
-
-def test_figures_of_the_factors_of_labels():
-    """A family without overlaps whose labels have tables: the same figures."""
-    family = parse("lpn:n=5,h=2,noise=0")
-    found = figures.numbers("correlations", family)
-    assert found["spec"] == f"{family.spec}: 10 factors"
-    assert found["correlation"] == [0.0]

@@ -164,20 +164,12 @@ def drawn_family(seed):
             return family, Fraction(int(rng.integers(1, 21)), 20)
 
 
-@pytest.mark.parametrize(("eta", "n"), [(3, 40), (2, 64), (1, 200), (6, 8)])
-def test_binomial_secrets_have_the_probability_of_their_types(eta, n):
-    family, success = parse(f"lwe:n={n},q=3329,sigma=1,secret=cbd,spread={eta}"), Fraction(2, 3)
-    truth = laws.by_types(laws.entry(family), n, success)
-    assert truth / 5 <= likely(facts(family)[0], success) <= truth
-
-
 def test_a_gaussian_that_is_nearly_always_zero_has_few_secrets():
     """80 secrets, those with one entry that is 1 or -1, have .987 of the probability."""
     family = parse("lwe:n=40,q=5,error=none,secret=gaussian,spread=0.25")
     one = facts(family)[0]
-    truth = laws.by_types(laws.entry(family), 40, Fraction(2, 3))
     assert one.alike == 4  # the law reaches 2 and -2
-    assert likely(one, Fraction(2, 3)) == truth == 55
+    assert likely(one, Fraction(2, 3)) == 55
 
 
 @pytest.mark.parametrize("kind", KINDS)

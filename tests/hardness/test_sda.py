@@ -167,33 +167,6 @@ def test_every_shape_has_its_size_and_its_average(case):
     assert not case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every + 1)
 
 
-@pytest.mark.parametrize(
-    ("g", "gamma", "enough"), [((1, 1, -1), Fraction(2, 3), 11), ((0, 1, 4), Fraction(10, 9), 1)]
-)
-def test_sets_bound_general_queries_where_labels_have_two_values(g, gamma, enough):
-    """gamma is 2 (1 - mu^2) half^2 / (3 c(m)), of VSTAT(1), for both: mu = 1/2 and -1/4."""
-    case, none = Case(5, g), {"inner": [], "average": Fraction(0)}
-    caps = [Fraction(9)] * 2
-    sets = case.proof.step(
-        "every-set", *case.cited, gamma=gamma, caps=caps, enough=Fraction(enough), **none
-    )
-    if len(set(g)) == 2:
-        cap = case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
-        assert case.proof.fact(cap).most == enough - 1
-    else:
-        with pytest.raises(kernel.Refused):
-            case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
-
-
-def test_there_is_nothing_to_compare_where_there_is_one_member():
-    numbers = {"places": 2, "chosen": 2, "values": ["1", "1", "-1"], "noise": "0"}
-    proof = Proof({"kind": "hidden-set", **numbers}, {})
-    members, overlaps = proof.step("subsets"), proof.step("overlaps")
-    assert not proof.fact(overlaps).claims
-    with pytest.raises(kernel.Refused, match="one member"):
-        proof.step("johnson", members, overlaps)
-
-
 # What makers find.
 
 
