@@ -427,7 +427,8 @@ class Modular(Coded):
             )
         if self.heads == "exact":
             return LayerError(
-                levels=self.levels, why="heads=exact are solved in float64 for each secret"
+                levels=self.levels,
+                why="no bound is known for heads=exact, which are solved for each secret",
             )
         (low, high), (whole, around, edge) = self.reach, self._jumps
         error = step_error(

@@ -52,9 +52,7 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
     """
     layout = LAYOUTS.get(path.suffix)
     if path.suffix == ".specs":
-        raise UsageError(
-            f"{path} given: lists of specs are no longer certified together: certify each spec"
-        )
+        raise UsageError(f"{path} given: certify each spec of a list by itself")
     if layout is None:
         raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(LAYOUTS)}")
     found = layout(path, family)
