@@ -20,7 +20,7 @@ from instances.capabilities import CHARACTERS, LINEAR_FORMS, PROVED_AS
 from instances.family import Family
 from instances.spec import built_in
 
-_CLAIMED = {
+_MAKERS = {
     "hidden-set": certify_hidden_sets,
     "residues": certify_residues,
     "direction": certify_directions,
@@ -52,7 +52,7 @@ def certify(
     terms = terms or BoundParameters()
     if not isinstance(what, Members):
         if found := pose(what, terms.success):
-            return _CLAIMED[found.proof.problem["kind"]](found, terms)
+            return _MAKERS[found.proof.problem["kind"]](found, terms)
         what = of_family(what)
     return certify_listed(what, terms, centred, steps, progress)
 

@@ -77,6 +77,7 @@ class Proof:
             claims=tuple(claims),
             scope=self.posed.conditions,
             evidence={"about": self.about, "problem": self.problem, "steps": self.steps},
+            proved=tuple(self._facts),
         )
 
 

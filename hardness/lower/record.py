@@ -1,8 +1,9 @@
 """What a certificate is: claims about a family, with the evidence that they follow from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _LONG = 20  # characters of a value that is shown in full
 # Parameters that are no terms of a claim: one end of its value, and what its quantity fixes.
 _BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
-_CLAIMED = {  # by sources: keys in docs/references.md
+_AFTER = {  # by sources: keys in docs/references.md
     "CL24": ("pairwise-correlation", "largest-correlation"),
     "FGRVX17": ("average-correlation", "sda-all-subsets", "vstat-queries"),
     "Del73": ("operator-norm", "second-eigenvalue"),
@@ -39,7 +40,7 @@ _CLAIMED = {  # by sources: keys in docs/references.md
         *("low-degree-examples", "low-degree-examples-open"),
     ),
 }
-_SOURCES = {quantity: source for source, names in _CLAIMED.items() for quantity in names}
+_SOURCES = {quantity: source for source, names in _AFTER.items() for quantity in names}
 
 
 class NoClaim(ToolkitError):
@@ -51,6 +52,7 @@ class Claim:
     """One number that is claimed, and the step of the proof that proves it.
 
     terms: what it is about, numbers or "any"; `upper` is the other end of what is no exact number.
+    Numbers, as a bound is compared and computed with; `parameters` are these for people to read.
     """
 
     quantity: str
@@ -60,7 +62,7 @@ class Claim:
     step: int
 
     def __post_init__(self) -> None:
-        _ = self.source  # raises KeyError for a quantity that nothing is known of
+        _ = self.source  # KeyError now, as `read` says, for a quantity that has no source
 
     @staticmethod
     def read(data: dict[str, Any]) -> "Claim":
@@ -148,6 +150,7 @@ class Certificate(Result):
     scope: str
     evidence: dict[str, Any]
     loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
+    proved: tuple[kernel.Fact, ...] = field(default=(), compare=False)  # by its maker, step by step
 
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
@@ -163,6 +166,12 @@ class Certificate(Result):
         if quantity not in found:
             raise unknown("claim", quantity, found)
         return found[quantity]
+
+    @cached_property
+    def facts(self) -> Sequence[kernel.Fact]:
+        """What each step proves: of what was read from a file anew; may raise kernel.Refused."""
+        problem, steps = self.evidence["problem"], self.evidence["steps"]
+        return self.proved or kernel.prove(kernel.posed(problem), steps)
 
     @property
     def vacuous(self) -> bool:
