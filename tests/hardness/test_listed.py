@@ -296,6 +296,17 @@ def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
     assert proved > 20
 
 
+@pytest.mark.parametrize(
+    ("rule", "numbers"),
+    [("fit", {"risk": 0}), ("leading", {"large": None, "top": 9, "proof": None})],
+)
+def test_a_weighted_gram_has_no_norms(rule, numbers):
+    proof, first = posed(of_tables(np.eye(2, dtype=int) * 2 - 1))
+    weighted = proof.step("weighted", first, top=9, proof={"weights": [1, 1]})
+    with pytest.raises(kernel.Refused, match="norms of members are not known"):
+        proof.step(rule, first, weighted, **numbers)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_search_of_the_kernel_finds_what_networkx_finds(seed):
     rng = np.random.default_rng(seed)

@@ -236,6 +236,7 @@ def fit(problem: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
     H)^2 >= 4 b H. Of those that it fits one in `alike` can be chosen so: take one, drop those that
     are alike to it, and go on. It is never more than all.
     """
+    need(hasattr(gram, "least"), "the norms of members are not known here")
     room = gram.least - risk * gram.scale
     most = gram.alike * problem.down(gram.top / room) if room > 0 else members.count
     return Fact("fit", of=members, most=min(most, members.count), risk=risk)

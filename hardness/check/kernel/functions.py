@@ -280,6 +280,7 @@ def leading(
     are the entries of D, the largest first.
     """
     need(problem.two and top > 0, "eigenvalues are of functions of -1 and +1, and above 0")
+    need(hasattr(gram, "scale"), "the norms of members are not known here")
     factor, square = scaled(large)
     rows, whole = less_mean(members.plain), members.count**2 * members.unit
     less = ([square * a - whole * b for a, b in zip(row, part, strict=True)]
