@@ -289,8 +289,9 @@ def features(
             f"a relative risk of at least {short(error)}, {so}{'' if error else EMPTY}"
         )
         claims["kernel-error"] = error, {"features": written(features)}, text
+    least = f"needs at least {short(used)}" if used else "may need none"
     text = (
-        f"regression on {what} one, needs at least {short(used)} of them "
+        f"regression on {what} one, {least} of them "
         f"{goal_of(risk, success)}, {so}{EMPTY if used <= 1 else ''}"
     )
     claims["kernel-features"] = used, {"risk": written(risk), "success": written(success)}, text

@@ -9,8 +9,13 @@ from typing import Any
 from .core import Claims, Fact, need, rule, short, written
 
 EMPTY = "; vacuous"
-GAME = "examples, all of one member that is drawn,"
+GAME = "all of one member that is drawn,"
 COINS = "its mean where labels are coins of the same mean"
+
+
+def counted(number: int) -> str:
+    """Write a number of examples."""
+    return f"{short(number)} example{'s' * (number != 1)}"
 
 
 def thinned(found: Sequence[Fraction]) -> list[Fraction]:
@@ -123,7 +128,7 @@ def low_degree(
     found = moments(weights, pairs, degree, degree if most is None else most)
     claims: Claims = {}
     at = {"degree": written(degree), "sample_degree": written(most) if most else "any"}
-    few = f", no monomial of which looks at more than {short(most)} examples" if most else ""
+    few = f", no monomial of which looks at more than {counted(most)}" if most else ""
     reach = f"polynomials of degree at most {short(degree)}{few}, in the signs of "
     for end, kind, known in (
         ("", "examples, whether they are open among them,", thinned(found)),
@@ -133,8 +138,8 @@ def low_degree(
         least = least_examples(known)
         if not least:
             text = (
-                f"{what}: over any number of {GAME} the mean of each is {COINS}; no other tests "
-                "are meant"
+                f"{what}: over any number of examples, {GAME} the mean of each is {COINS}; no "
+                "other tests are meant"
             )
             claims[f"low-degree-advantage{end}"] = 0, {**at, "examples": "any"}, text
             continue
@@ -142,16 +147,17 @@ def low_degree(
             value = advantage(known, examples)
             root = short(value, up=True)
             text = (
-                f"{what}: the mean of one over {short(examples)} {GAME} differs from {COINS} by at "
-                f"most the root of {root} times its deviation there"
+                f"{what}: the mean of one over {counted(examples)}, {GAME} differs from {COINS} by "
+                f"at most the root of {root} times its deviation there"
                 f"{', which one attains' if root == written(value) else ''}; no other tests "
                 f"are meant{EMPTY if value >= 1 else ''}"
             )
             given = {**at, "examples": written(examples)}
             claims[f"low-degree-advantage{end}"] = value, given, text
         text = (
-            f"{what}: at least {short(least)} {GAME} are needed for the mean of one to differ from "
-            f"{COINS} by its deviation there; no other tests are meant{EMPTY if least == 1 else ''}"
+            f"{what}: at least {counted(least)}, {GAME} {'are' if least > 1 else 'is'} needed for "
+            f"the mean of one to differ from {COINS} by its deviation there; no other tests are "
+            f"meant{EMPTY if least == 1 else ''}"
         )
         claims[f"low-degree-examples{end}"] = least, at, text
     return Fact("bound", claims)
