@@ -176,7 +176,7 @@ $(VENV)/.cluster: $(VENV)/.test
 	$(PIP) --editable '.[test,cluster,parquet]'
 	@touch $@
 
-# 100,000 forged certificates, and what became of them: five minutes.
+# 100,000 forged certificates, and what became of them.
 forge: $(VENV)/.test
 	$(BIN)/python benchmarks/forge.py
 
