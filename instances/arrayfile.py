@@ -52,12 +52,16 @@ class ArrayFile:
 
 
 def read_tensors(
-    path: Path, kind: str, limit: int | None = None
+    path: Path, kind: str, limit: int | None = None, wanted: str = ""
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
+    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file.
+
+    wanted: what belongs in the place of a foreign one.
+    """
     arrays, meta = read_arrays(path, limit)
     if meta is None:
-        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'")
+        rather = f": {wanted} belongs here" if wanted else ""
+        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'{rather}")
     require_format(meta, kind, path)
     return arrays, meta
 

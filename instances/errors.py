@@ -69,6 +69,6 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
 
 
 class Refuted(ToolkitError):
-    """A certificate, a bound or a family failed: the claim does not follow from its evidence."""
+    """A certificate, a bound or a family failed: the claim does not follow from its proof."""
 
     exit_code = 3

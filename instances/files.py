@@ -301,7 +301,7 @@ def save_layer(path: Path, layer: AttentionLayer) -> None:
 
 
 def load_layer(path: Path) -> AttentionLayer:
-    """Read a layer; raises DamagedFile."""
-    tensors, meta = read_tensors(path, LAYER)
+    """Read a layer that `save_layer` wrote, or `save`; raises DamagedFile."""
+    tensors, meta = read_tensors(path, LAYER, wanted="a layer that `generate` or `save` wrote")
     with damage(path):
         return AttentionLayer(theta=tensors["theta"], w=tensors["w"], kind=meta["kind"])

@@ -143,6 +143,10 @@ def test_layers_of_different_d_and_damaged_ones(hardness):
     found = hardness("certify", "x")
     assert found.code == 1
     found.one_line("3.npz")
+    np.savez("x/3.npz", q=np.eye(2), k=np.eye(2), v=np.eye(2), o=np.eye(2))
+    found = hardness("verify", "x")
+    assert found.code == 1
+    found.one_line("3.npz", "a layer that `generate` or `save` wrote belongs here")
 
 
 def test_what_the_file_prints_is_not_in_the_json(hardness):

@@ -1,4 +1,4 @@
-"""Checking: does what a file claims follow from its proof, or its evidence?"""
+"""Checking: does what a file claims follow from its proof, or from the game that it records?"""
 
 from typing import TYPE_CHECKING
 

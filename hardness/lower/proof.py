@@ -76,7 +76,7 @@ class Proof:
             spec=self.about["spec"],
             claims=tuple(claims),
             scope=self.posed.conditions,
-            evidence={"about": self.about, "problem": self.problem, "steps": self.steps},
+            proof={"about": self.about, "problem": self.problem, "steps": self.steps},
             proved=tuple(self._facts),
         )
 

@@ -1,4 +1,4 @@
-"""What a certificate is: claims about a family, with the evidence that they follow from."""
+"""What a certificate is: claims about a family, with the proof that they follow from."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -129,7 +129,7 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Certificate(Result):
-    """Claims about a family, their scope, and the evidence that they follow from.
+    """Claims about a family, their conditions, and the proof that they follow from.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
@@ -148,7 +148,7 @@ class Certificate(Result):
     spec: str
     claims: tuple[Claim, ...]
     scope: str
-    evidence: dict[str, Any]
+    proof: dict[str, Any]
     loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
     proved: tuple[kernel.Fact, ...] = field(default=(), compare=False)  # by its maker, step by step
 
@@ -170,7 +170,7 @@ class Certificate(Result):
     @cached_property
     def facts(self) -> Sequence[kernel.Fact]:
         """What each step proves: of what was read from a file anew; may raise kernel.Refused."""
-        problem, steps = self.evidence["problem"], self.evidence["steps"]
+        problem, steps = self.proof["problem"], self.proof["steps"]
         return self.proved or kernel.prove(kernel.posed(problem), steps)
 
     @property
@@ -211,7 +211,7 @@ class Certificate(Result):
             spec=data["about"]["spec"],
             claims=tuple(map(Claim.read, goal["claims"])),
             scope=goal["conditions"],
-            evidence={name: data[name] for name in ("about", "problem", "steps")},
+            proof={name: data[name] for name in ("about", "problem", "steps")},
         )
 
     def _summary(self) -> tuple[str, list[TableRow]]:
@@ -258,9 +258,9 @@ class Certificate(Result):
         """Write the file that `hardness check` accepts; its digest guards against damage."""
         claims = [claim.to_dict() for claim in self.claims]
         goal = {"conditions": self.scope, "claims": claims}
-        about, problem = self.evidence["about"], self.evidence["problem"]
+        about, problem = self.proof["about"], self.proof["problem"]
         body = {"format": kernel.FORMAT, "about": about, "problem": problem, "goal": goal}
-        body["steps"] = self.evidence["steps"]
+        body["steps"] = self.proof["steps"]
         return {**body, "digest": digest(body)}
 
 

@@ -88,7 +88,7 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     if quantity not in ("stat-queries", "csq-queries"):
         return None
     claim = certificate.claim(quantity)
-    facts, steps = certificate.facts, certificate.evidence["steps"]
+    facts, steps = certificate.facts, certificate.proof["steps"]
     terms = BoundParameters(
         risk=Fraction(claim.terms["risk"]), success=Fraction(claim.terms["success"])
     )

@@ -33,7 +33,7 @@ def certificate_words(certificate: "Certificate") -> str:
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
         )
         lines += [claim_line(claim), *(wrap(text, "  ") for text in said if text)]
-    for about, reason in certificate.evidence.get("about", {}).get("no_claim", {}).items():
+    for about, reason in certificate.proof.get("about", {}).get("no_claim", {}).items():
         lines += ["", f"{about}: no claim", wrap(reason, "  ")]
     below = (
         certificate.scope,

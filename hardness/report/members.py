@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 def member_notes(certificate: "Certificate") -> list[str]:
     """Say which members are equal, and which value keeps general queries out."""
-    about = certificate.evidence.get("about", {})
+    about = certificate.proof.get("about", {})
     if "names" not in about:
         return []
-    tables, notes = certificate.evidence["problem"]["tables"], []
+    tables, notes = certificate.proof["problem"]["tables"], []
     if again := len(tables) - len(set(map(str, tables))):
         verb = "equals" if again == 1 else "equal"
         notes.append(
@@ -24,7 +24,7 @@ def member_notes(certificate: "Certificate") -> list[str]:
     if found := next(other, None):
         i, on, at, value = found
         signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
-        place = "".join(signs.get(j, "+") for j in range(certificate.evidence["problem"]["signs"]))
+        place = "".join(signs.get(j, "+") for j in range(certificate.proof["problem"]["signs"]))
         notes.append(
             f"{about['names'][i]} has the value {value} at the point {place}: claims about general "
             "queries and examples need the values -1 and +1 alone"
@@ -41,12 +41,12 @@ def origin_notes(certificate: "Certificate") -> list[str]:
     >>> print(origin_notes(certify_listed(of_family(parse("parity:d=5,m=2"), 4)))[1])
     The members are the 4 of 6 whose names have the least SHA-256: nothing is claimed of the others.
     """
-    about = certificate.evidence.get("about", {})
+    about = certificate.proof.get("about", {})
     if "names" not in about:
         return []
     notes = ["That these are the tables of the members that are named is taken as given."]
     origin, names = about["origin"], about["names"]
-    if certificate.evidence["problem"]["given"]:
+    if certificate.proof["problem"]["given"]:
         notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
     if certificate.spec.startswith("factors:"):
         notes[0] += (
@@ -69,7 +69,7 @@ _ZERO_ONE = (
 
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
-    several = len(certificate.evidence.get("about", {}).get("names", ())) > 1
+    several = len(certificate.proof.get("about", {}).get("names", ())) > 1
     if several and certificate.claim("average-correlation").value == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "

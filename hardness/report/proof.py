@@ -30,7 +30,7 @@ def proof_words(certificate: "Certificate") -> str:
     True
     """
     lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
-    for number, step in enumerate(certificate.evidence["steps"], 1):
+    for number, step in enumerate(certificate.proof["steps"], 1):
         lines.append(_step(number, step))
         if step["rule"] not in seen:
             seen.add(step["rule"])

@@ -64,7 +64,7 @@ def test_certificates_are_accepted_and_name_what_has_no_claim(spec):
     assert made.claims[-1].quantity == "information-floor"
     family = parse(spec).name
     few = {"low-degree"} if family in ("lwr", "lwe", "lpn", "window") else set()
-    assert set(made.evidence["about"].get("no_claim", {})) == SILENT.get(spec, few)
+    assert set(made.proof["about"].get("no_claim", {})) == SILENT.get(spec, few)
     assert made.spec.partition(":")[0] == family
 
 

@@ -241,7 +241,7 @@ def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
     made = certify(parse(f"profile:{spec}"), terms)
     check(plain(made))
     assert made.integer("vstat-queries") == both
-    rules, family = {one["rule"] for one in made.evidence["steps"]}, parse(made.spec)
+    rules, family = {one["rule"] for one in made.proof["steps"]}, parse(made.spec)
     scheme, cap = closed.Johnson.family(family), members_ruled_out(family, t)
     missing = terms.success * scheme.size - closed.right_about(scheme, terms.risk)
     assert closed.least_queries(cap, missing) == coin

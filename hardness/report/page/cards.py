@@ -105,7 +105,7 @@ def certified_spec(one: Certificate) -> str:
     """The spec that was certified, which a certificate of tables names as their origin."""
     if not one.spec.startswith("factors:"):
         return one.spec
-    return str(one.evidence["about"]["origin"]["path"])
+    return str(one.proof["about"]["origin"]["path"])
 
 
 def _meaning(claim: Claim) -> str:
