@@ -8,7 +8,7 @@ from hardness.report.paired import paired_words
 from hardness.report.summary import comparison_table, short_name
 from hardness.report.text import table, wrap
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.fits import Certified
+from hardness.runs.fits import CertifiedGrowth
 from hardness.runs.growth import CONFIDENCE, Law
 from hardness.runs.paired import paired
 from instances.parameters import plain
@@ -103,7 +103,7 @@ def _certified_table(found: Scaling) -> str:
     return table(header, rows)
 
 
-def _ends(one: Certified) -> str:
+def _ends(one: CertifiedGrowth) -> str:
     """Write the slopes from the first size to the next, and from the last but one to the last."""
     return f"{_short(one.steps[0].slope)}, {_short(one.steps[-1].slope)}" if one.steps else "-"
 

@@ -10,7 +10,7 @@ from hardness.report.text import big, number, table, wrap
 from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME
-from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
+from hardness.runs.stress import TERMS, Climb, RungBounds, Stress, Trials, needed
 from instances.ladders import Ladder
 
 _LISTED = 8  # certified numbers in a sentence
@@ -148,12 +148,12 @@ def certified_words(found: Stress) -> list[str]:
     return lines + unbound_words(found.runs, names.__getitem__)
 
 
-def _kind(one: Certified) -> tuple[str, str | None, bool, bool, str]:
+def _kind(one: RungBounds) -> tuple[str, str | None, bool, bool, str]:
     asked = None if one.vacuous else one.asked
     return (one.evidence, asked, one.vacuous, one.success is not None, one.why)
 
 
-def _claim(rungs: Sequence[Certified]) -> str:
+def _claim(rungs: Sequence[RungBounds]) -> str:
     """What is certified of rungs of one kind."""
     if rungs[0].evidence == "none":
         return f"no claim. {_sentence(rungs[0].why)}"

@@ -69,7 +69,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certified:
+class CertifiedGrowth:
     """A certified quantity over the sizes at which it says something.
 
     exponent, rate: least squares of its logarithm on log x and on x, as a learner's cost is fitted;
@@ -91,7 +91,7 @@ class Scaling:
 
     parameter: str
     fits: tuple[CostFit, ...]
-    certified: tuple[Certified, ...]
+    certified: tuple[CertifiedGrowth, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON: values as in the comparison, factors as exact rationals."""
@@ -201,11 +201,11 @@ def slope(values: Sequence[Value], certified: Sequence[int], exponential: bool) 
     return round(linear_regression(places, logs).slope, 12)
 
 
-def _certified(comparison: "Comparison", quantity: str) -> Certified:
+def _certified(comparison: "Comparison", quantity: str) -> CertifiedGrowth:
     every = numbers(comparison, quantity)
     kept = {v: n for v, n in every.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
     values, found = tuple(kept), tuple(kept.values())
-    return Certified(
+    return CertifiedGrowth(
         quantity=quantity,
         values=values,
         vacuous=tuple(v for v in every if v not in kept),

@@ -257,7 +257,7 @@ def _tail(passes: int, trials: int) -> Fraction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certified:
+class RungBounds:
     """What is certified of a rung: None where no bound is claimed, and why.
 
     queries: that a learner by `asked` must be allowed, worst answers within TERMS.tau; floor: the
@@ -297,7 +297,7 @@ class Stress(Result):
 
     ladder: Ladder
     climbs: tuple[Climb, ...]
-    certified: tuple[Certified, ...]
+    certified: tuple[RungBounds, ...]
     seeds: int
     base_seed: int
     drawn: bool
@@ -543,21 +543,21 @@ def rung_budget(rung: Rung, over: Budget) -> Budget:
     return replace(own, **{name: value for name, value in given.items() if value is not None})
 
 
-def certified_of(spec: str) -> Certified:
+def certified_of(spec: str) -> RungBounds:
     """Certify a rung as far as its family can be; raises UsageError for a spec that is none."""
     family = parse_stored(spec)
     known = family.hardness
     if known.evidence != "exact":
-        return Certified(spec=family.spec, evidence=known.evidence, why=known.why)
-    return of_certificate(family.spec, certify(family, TERMS), known.why)
+        return RungBounds(spec=family.spec, evidence=known.evidence, why=known.why)
+    return rung_bounds(family.spec, certify(family, TERMS), known.why)
 
 
-def of_certificate(spec: str, made: Certificate, why: str) -> Certified:
+def rung_bounds(spec: str, made: Certificate, why: str) -> RungBounds:
     """Take what is certified of a rung from its certificate for TERMS."""
     asked = query_bound([made]) or None
     queries = number(made, asked, TERMS.success) if asked else None
     most = success(made, asked) if asked else None
-    return Certified(
+    return RungBounds(
         spec=spec,
         evidence="exact",
         why=why,
@@ -617,7 +617,7 @@ def read_stress(path: Path) -> Stress:
     return found
 
 
-def _certified(one: Certified) -> dict[str, Any]:
+def _certified(one: RungBounds) -> dict[str, Any]:
     return asdict(one) | {
         "queries": None if one.queries is None else str(one.queries),
         "floor": None if one.floor is None else str(one.floor),

@@ -29,12 +29,12 @@ from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.stress import (
     TERMS,
-    Certified,
     Climb,
+    RungBounds,
     Stress,
     Trials,
     instance_seeds,
-    of_certificate,
+    rung_bounds,
 )
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import ladder_of
@@ -168,11 +168,11 @@ def _trials(
     return Trials(spec=spec, budget=budget, trials=tuple(runs))
 
 
-def _certified(spec: str, certifier: Certifier) -> Certified:
+def _certified(spec: str, certifier: Certifier) -> RungBounds:
     made = certifier.one(spec, TERMS)
     if not isinstance(made, Certificate):
-        return Certified(spec=spec, evidence="none", why=made)
-    return of_certificate(spec, made, "")
+        return RungBounds(spec=spec, evidence="none", why=made)
+    return rung_bounds(spec, made, "")
 
 
 def draw_stress(data: Data) -> Data:
