@@ -50,7 +50,7 @@ from hardness.lower.learners import (
     WorstDescent,
     certify_named,
     certify_posed,
-    posed_functions,
+    pose_functions,
 )
 from hardness.lower.listed import certify_listed, digest_of
 from hardness.lower.members import read_members
@@ -194,7 +194,7 @@ def _listed_named() -> Iterator[Json]:
         source = read_members(f"{mine}:signs")
         assert source is not None
         for asked in ASKED[:4]:
-            yield certify_posed(posed_functions(source), [asked], BoundParameters()).to_dict()
+            yield certify_posed(pose_functions(source), [asked], BoundParameters()).to_dict()
 
 
 def _transcripts() -> Iterator[Json]:
@@ -1325,7 +1325,7 @@ def _every_change(old: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any
 def refitted(data: Json) -> Json:
     """Claim what the kernel finds proved by steps that were changed, in its words, if it does."""
     try:
-        posed = kernel.posed(data["problem"])
+        posed = kernel.read_problem(data["problem"])
         facts = kernel.prove(posed, data["steps"])
     except (kernel.Refused, *_MALFORMED):
         return data

@@ -217,7 +217,7 @@ def edge() -> Json:
     """
 
     def most(noise: Fraction) -> int:
-        problem = kernel.posed({**MAJORITY, "noise": kernel.written(noise)})
+        problem = kernel.read_problem({**MAJORITY, "noise": kernel.written(noise)})
         return int(kernel.prove(problem, written(BY_MIXTURE))[5].most)
 
     low, high = Fraction(1, 20), Fraction(1, 5)
@@ -241,7 +241,7 @@ def least(judge: ModuleType, problem: Json, steps: Callable[[str], list[Step]]) 
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            judge.prove(judge.posed(problem), written(steps(f"{Fraction(middle, 1 << 60)}")))
+            judge.prove(judge.read_problem(problem), written(steps(f"{Fraction(middle, 1 << 60)}")))
             high = middle
         except judge.Refused:
             low = middle
@@ -264,7 +264,7 @@ def by_most_risk(judge: ModuleType) -> list[Step]:
     while high - low > 1:
         middle = (low + high) // 2
         steps = asked(spread("2", 4), oracle="csq", risk=f"{Fraction(middle, 1 << 60)}")[:-1]
-        facts = judge.prove(judge.posed(FINE), written(steps))
+        facts = judge.prove(judge.read_problem(FINE), written(steps))
         low, high = (middle, high) if facts[2].most < 4 else (low, middle)
     return asked(spread("2", 4), oracle="csq", risk=f"{Fraction(low, 1 << 60)}")[:-1]
 
@@ -304,7 +304,7 @@ def written(steps: list[Step]) -> list[Json]:
 
 def forged(judge: ModuleType, problem: Json, steps: list[Json]) -> Json:
     """Write a certificate of all that a kernel lets steps prove, in its words."""
-    posed = judge.posed(problem)
+    posed = judge.read_problem(problem)
     claims = {}
     for number, fact in enumerate(judge.prove(posed, steps), 1):
         for name, (value, terms, says) in fact.claims.items():

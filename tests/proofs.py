@@ -59,7 +59,7 @@ def claimed(data: Data, quantity: str) -> Data:
 
 def proves(data: Data) -> Data:
     """Claim what the steps prove of the problem as they now stand, as a forger would."""
-    problem = kernel.posed(data["problem"])
+    problem = kernel.read_problem(data["problem"])
     facts = kernel.prove(problem, data["steps"])
     data["goal"]["conditions"] = problem.conditions
     for claim in data["goal"]["claims"]:

@@ -21,7 +21,7 @@ def check_eigenvalues(problem: dict[str, Any]) -> None:
 
     Raises Refuted, kernel.Refused.
     """
-    posed = kernel.posed(problem)
+    posed = kernel.read_problem(problem)
     top, weighted = posed.given
     if top is not None:
         known = kernel.take(posed, {"rule": "products", "from": []}, [])

@@ -198,7 +198,7 @@ class _Game:
             return Fraction(1)
         rules = [("subsets", []), ("overlaps", []), ("johnson", [1, 2])]
         steps = [{"rule": name, "from": cited} for name, cited in rules]
-        problem = kernel.posed(hidden_set(self.family))
+        problem = kernel.read_problem(hidden_set(self.family))
         return Fraction(kernel.prove(problem, steps)[-1].top) / problem.half**2
 
     def _compare(self, entry: dict[str, Any], ruled_out: int, alive: int) -> None:

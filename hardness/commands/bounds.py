@@ -126,7 +126,7 @@ def _written(output: SimpleNamespace) -> str:
 
 def about_certificate(source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any) -> Any:
     """Certify what is said about named learners."""
-    from hardness.lower.learners import certify_named, certify_posed, posed_functions
+    from hardness.lower.learners import certify_named, certify_posed, pose_functions
     from hardness.lower.members import read_members
     from hardness.lower.record import NoClaim
     from instances.capabilities import SCHEME
@@ -142,7 +142,7 @@ def about_certificate(source: str, about: SimpleNamespace, how: dict[str, Any], 
         asked = asked_about(about, how["steps"], SCHEME.of(family))
         return certify_named(family, asked, terms)
     asked = asked_about(about, how["steps"], None)
-    made = certify_posed(posed_functions(finite), asked, terms)
+    made = certify_posed(pose_functions(finite), asked, terms)
     if made.vacuous:
         raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
     return made

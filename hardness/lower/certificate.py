@@ -4,15 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from hardness.check.problems import subject
-from hardness.lower.directions import certify_directions
-from hardness.lower.directions import pose as pose_direction
+from hardness.lower import directions, hidden_sets, listed, modular
 from hardness.lower.draws import require_uniform
-from hardness.lower.hidden_sets import certify_hidden_sets
-from hardness.lower.hidden_sets import pose as pose_hidden_set
-from hardness.lower.listed import certify_listed, moved, posed
 from hardness.lower.members import Members, of_family
-from hardness.lower.modular import certify_residues
-from hardness.lower.modular import pose as pose_residues
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
@@ -21,9 +15,9 @@ from instances.family import Family
 from instances.spec import built_in
 
 _MAKERS = {
-    "hidden-set": certify_hidden_sets,
-    "residues": certify_residues,
-    "direction": certify_directions,
+    "hidden-set": hidden_sets.certify_hidden_sets,
+    "residues": modular.certify_residues,
+    "direction": directions.certify_directions,
 }
 
 
@@ -54,7 +48,7 @@ def certify(
         if found := pose(what, terms.success):
             return _MAKERS[found.proof.problem["kind"]](found, terms)
         what = of_family(what)
-    return certify_listed(what, terms, centred, steps, progress)
+    return listed.certify_listed(what, terms, centred, steps, progress)
 
 
 def enumerated(family: Family, members: int | None = None) -> Members | None:
@@ -73,7 +67,7 @@ def pose(family: Family | Members, success: Fraction) -> Posed | None:
     bounded. Raises UsageError for a family of which nothing is claimed.
     """
     if isinstance(family, Members):
-        found = moved(*posed(family))
+        found = listed.grams(*listed.pose(family))
         return found and found[0]
     require_uniform(family)
     known = subject(family)
@@ -82,9 +76,9 @@ def pose(family: Family | Members, success: Fraction) -> Posed | None:
     about, problem = known[0], known[1]()
     proof = Proof(problem, {"spec": about.spec})
     if problem["kind"] == "residues":
-        return pose_residues(proof, LINEAR_FORMS.need(about), success)
+        return modular.pose(proof, LINEAR_FORMS.need(about), success)
     if problem["kind"] == "direction":
-        return pose_direction(proof)
+        return directions.pose(proof)
     shown = PROVED_AS.of(about)
     sets = shown[0] if shown else about
-    return pose_hidden_set(proof, bool(CHARACTERS.of(sets)) and built_in(sets))
+    return hidden_sets.pose(proof, bool(CHARACTERS.of(sets)) and built_in(sets))

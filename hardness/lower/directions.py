@@ -27,7 +27,7 @@ def pose(proof: Proof) -> Posed:
 
 def certify_directions(posed: Posed, terms: BoundParameters) -> Certificate:
     """Certify the norm of the members' inner products, sets of directions, and query bounds."""
-    proof, problem, gram = posed.proof, posed.proof.posed, posed.fact(posed.gram)
+    proof, problem, gram = posed.proof, posed.proof.parsed, posed.fact(posed.gram)
     drawn = random_directions(problem)
     sets = [proof.step("drawn", **drawn)] if drawn["size"] > 1 else []
     sets.append(proof.step("polynomials", **polynomials(problem)))

@@ -44,8 +44,8 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
     packed = proof.step("packing", members, overlaps, proof.step("code", **best_code(scheme)))
     sda = averages(proof, members, overlaps, scheme, gamma)
     pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
-    asked = [posed.ask("csq", terms.tau)] if proof.posed.alone else []
-    if proof.posed.levels == 2:
+    asked = [posed.ask("csq", terms.tau)] if proof.parsed.alone else []
+    if proof.parsed.levels == 2:
         asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
     bounds = posed.bounds(asked, terms)
     return proof.certificate(overlaps, posed.gram, packed, sda, pairs, *bounds)
@@ -54,7 +54,7 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
 def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
     """Bound what a query to VSTAT rules out, by the better of two arguments."""
     proof = posed.proof
-    gamma = rational(vstat_gamma(proof.posed, proof.fact(overlaps), t))
+    gamma = rational(vstat_gamma(proof.parsed, proof.fact(overlaps), t))
     below = every_set(scheme, gamma)
     try:
         asked = proof.step("ask", proof.step("mixture", posed.members), oracle="vstat", term=t)

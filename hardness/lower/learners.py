@@ -80,7 +80,7 @@ class Kernel:
             f"features={self.features} given: 1 to {exact(found.count)} are "
             "allowed, the number of members; with all members as features the error is 0",
         )
-        tables = posed.proof.posed.kind == "functions"
+        tables = posed.proof.parsed.kind == "functions"
         gram = leading(posed, self.features or 0, terms) if tables else posed.gram
         return posed.proof.step(
             "features",
@@ -292,7 +292,7 @@ def certify_named(
     ('50912/50925', '1960612')
     """
     terms = terms or BoundParameters()
-    found = posed_of(family, terms)
+    found = pose_family(family, terms)
     giving = [one for one in asked if one.gives]
     if found.fact(found.members).law and giving:
         rare = _rarest(found, LINEAR_FORMS.need(family), giving[0], terms)
@@ -349,7 +349,7 @@ def certify_posed(
     return posed.proof.certificate(*wanted, *posed.bounds((), terms))
 
 
-def posed_of(family: Family, terms: BoundParameters) -> Posed:
+def pose_family(family: Family, terms: BoundParameters) -> Posed:
     """Pose the problem of a family, and count its members; raises NoClaim, UsageError."""
     forms = LINEAR_FORMS.of(family)
     if forms and (reason := obstacle(forms)):
@@ -360,7 +360,7 @@ def posed_of(family: Family, terms: BoundParameters) -> Posed:
             require_dense(found, terms)
         return found
     if FACTOR.of(family) is not None and family.size and family.size <= MOST_MEMBERS:
-        return posed_functions(of_family(family))
+        return pose_functions(of_family(family))
     raise NoClaim(
         f"no claim: {family.name} given: bounds on named learners are about parity and profile, "
         "hardmax, composed, parity_position, tokens3 and hidden, whose members' correlations have "
@@ -369,7 +369,7 @@ def posed_of(family: Family, terms: BoundParameters) -> Posed:
     )
 
 
-def posed_functions(source: Members) -> Posed:
+def pose_functions(source: Members) -> Posed:
     """Pose members by their tables of -1 and +1; raises NoClaim for others."""
     silent = f"no claim: {source.path} given"
     try:
@@ -378,6 +378,6 @@ def posed_functions(source: Members) -> Posed:
         raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
     if found is None:
         raise NoClaim(f"{silent}: all members are the same function")
-    if not found.proof.posed.two:
+    if not found.proof.parsed.two:
         raise NoClaim(f"{silent}: {_NO_SIGNS}")
     return found

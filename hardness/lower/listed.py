@@ -73,7 +73,7 @@ def certify_listed(
     '4'
     """
     terms = terms or BoundParameters()
-    proof, members = posed(source, centred, progress)
+    proof, members = pose(source, centred, progress)
     known = proof.fact(members)
     products = np.array(known.rows, np.int64)
     found = Ends(caps=caps(products))
@@ -84,8 +84,9 @@ def certify_listed(
         enough, above = nearest(np.abs(products), known.norms[0] * terms.gamma)
         given = {"gamma": terms.gamma, "above": above, "enough": Fraction(enough)}
         wanted.append(proof.step("sums", members, **given))
-    grams = moved(proof, members, terms.vstat)
-    return proof.certificate(*wanted, *(_bounds(*grams, terms) if grams else ()))
+    posed = grams(proof, members, terms.vstat)
+    more = _bounds(*posed, terms) if posed else ()
+    return proof.certificate(*wanted, *more)
 
 
 def _apart(proof: Proof, members: int, found: Ends) -> int:
@@ -102,7 +103,7 @@ def _apart(proof: Proof, members: int, found: Ends) -> int:
 
 def _bounds(posed: Posed, weighted: int | None, terms: BoundParameters) -> list[int]:
     """Bound queries and examples; labels that are real numbers have correlations alone."""
-    if not posed.proof.posed.two:
+    if not posed.proof.parsed.two:
         return posed.bounds([posed.ask("csq", terms.tau)], terms)
     asked = [posed.ask(oracle, terms.tau) for oracle in ("csq", "stat")]
     if weighted:
@@ -112,7 +113,7 @@ def _bounds(posed: Posed, weighted: int | None, terms: BoundParameters) -> list[
     return posed.bounds(asked, terms)
 
 
-def posed(
+def pose(
     source: Members, centred: bool = False, progress: Callable[[int], None] = lambda done: None
 ) -> tuple[Proof, int]:
     """Pose the problem of functions, by their tables, and find their products: a first step.
@@ -140,13 +141,13 @@ def posed(
         ) from error
 
 
-def moved(proof: Proof, members: int, vstat: int | None = None) -> tuple[Posed, int | None] | None:
+def grams(proof: Proof, members: int, vstat: int | None = None) -> tuple[Posed, int | None] | None:
     """Bound what a query moves: the step of all queries and, if that is less for VSTAT, its own.
 
     What a factor and weights do not show of eigenvalues is given: it stands in the conditions, and
     `hardness check` finds it with numpy. None where all members are the same function.
     """
-    known, problem = proof.fact(members), proof.posed
+    known, problem = proof.fact(members), proof.parsed
     if all(v == known.plain[0][0] for row in known.plain for v in row):
         return None
     off = Fraction(len(known.plain) * known.off, known.unit)

@@ -28,7 +28,7 @@ class Proof:
         """Pose a problem; about: the family's `spec`, and what else its maker says of it."""
         self.problem, self.about = problem, dict(about)
         self.steps: list[dict[str, Any]] = []
-        self.posed = kernel.posed(problem)
+        self.parsed = kernel.read_problem(problem)
         self._facts: list[Any] = []
 
     def step(self, rule: str, *cited: int, **numbers: Any) -> int:
@@ -39,7 +39,7 @@ class Proof:
             for name, value in numbers.items()
         }
         step = {"rule": rule, "from": list(cited), **given}
-        self._facts.append(kernel.take(self.posed, step, self._facts))
+        self._facts.append(kernel.take(self.parsed, step, self._facts))
         self.steps.append(step)
         return len(self.steps)
 
@@ -47,7 +47,7 @@ class Proof:
         """Pose the problem again, with what its conditions take as given: what is proved stays."""
         numbers = [None if one is None else _written(one) for one in given]
         self.problem = {**self.problem, "given": numbers}
-        self.posed = kernel.posed(self.problem)
+        self.parsed = kernel.read_problem(self.problem)
 
     def fact(self, step: int) -> Any:
         """What a step proved."""
@@ -75,7 +75,7 @@ class Proof:
         return Certificate(
             spec=self.about["spec"],
             claims=tuple(claims),
-            scope=self.posed.conditions,
+            scope=self.parsed.conditions,
             proof={"about": self.about, "problem": self.problem, "steps": self.steps},
             proved=tuple(self._facts),
         )
@@ -119,6 +119,6 @@ class Posed:
         """Take the steps to the queries of each kind that is asked, and to the examples, needed."""
         step, fit, success = self.proof.step, self.fit(terms.risk), terms.success
         queries = [step("queries", self.members, fit, one, success=success) for one in asked]
-        if self.proof.posed.levels is not None:
+        if self.proof.parsed.levels is not None:
             queries.append(step("information", self.members, fit, success=success))
         return queries

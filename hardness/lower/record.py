@@ -171,7 +171,7 @@ class Certificate(Result):
     def facts(self) -> Sequence[kernel.Fact]:
         """What each step proves: of what was read from a file anew; may raise kernel.Refused."""
         problem, steps = self.proof["problem"], self.proof["steps"]
-        return self.proved or kernel.prove(kernel.posed(problem), steps)
+        return self.proved or kernel.prove(kernel.read_problem(problem), steps)
 
     @property
     def vacuous(self) -> bool:

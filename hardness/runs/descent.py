@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.lower.learners import NoisyDescent, posed_of
+from hardness.lower.learners import NoisyDescent, pose_family
 from hardness.lower.record import NoClaim
 from hardness.lower.terms import BoundParameters
 from hardness.oracles.budget import Budget, Meter
@@ -154,7 +154,7 @@ def descent_study(
     terms, given = terms or BoundParameters(), _hidden_sets(family)
     _require_small(given, runs)
     steps = tuple(steps) or default_steps(given, clip, std)
-    posed = posed_of(given, terms)
+    posed = pose_family(given, terms)
     bounds: dict[int, Fraction] = {}
     for count in sorted({*steps, *_spread(steps[-1])}):
         try:

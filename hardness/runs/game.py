@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from hardness.claims import WORD, vacuous
 from hardness.lower import BoundParameters, Johnson, certify
-from hardness.lower.listed import MEMBERS, MOST_BITS, bits, moved
+from hardness.lower.listed import MEMBERS, MOST_BITS, bits, grams
 from hardness.lower.proof import Proof
 from hardness.lower.tolerances import Tolerances
 from hardness.oracles import (
@@ -168,7 +168,7 @@ def listed_spread(family: Coded) -> Spread | None:
                "tables": tables, "given": None}  # fmt: skip
     proof = Proof(problem, {"spec": family.spec})
     members = proof.step("products")
-    found = moved(proof, members)
+    found = grams(proof, members)
     if found is None:
         return None
     fit = found[0].fit(Fraction(0))

@@ -141,7 +141,7 @@ def test_a_thousand_dimensions(m, random, listed):
 
 def posed(n, m):
     """Directions of n dimensions of which no coefficient below degree m is there."""
-    return kernel.posed({"kind": "direction", "dimension": n, "degree": m, "low": ["0"] * m,
+    return kernel.read_problem({"kind": "direction", "dimension": n, "degree": m, "low": ["0"] * m,
                          "labels": "two", "noise": "0"})  # fmt: skip
 
 
@@ -267,7 +267,7 @@ def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
         for k in range(len(g))
     ]
     m = next(k for k, c in enumerate(g) if c > 0.5)
-    problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
+    problem = kernel.read_problem(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
     found = directions.sphere(problem)
     for true, bound in ((max(zonal), 1 - found.least), (max(zonal[1:]), found.top)):
         assert true * (1 - 1e-9) <= float(bound) <= 2.4 * true

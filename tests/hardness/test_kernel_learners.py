@@ -43,7 +43,7 @@ class Small:
             {"rule": name, "from": list(cited), **{k: _text(v) for k, v in given.items()}}
             for name, *cited, given in every
         ]
-        facts = kernel.prove(kernel.posed(self.problem), written)
+        facts = kernel.prove(kernel.read_problem(self.problem), written)
         return {q: v for fact in facts for q, (v, _, _) in fact.claims.items()} | {"facts": facts}
 
     def learned(self, rule: str, risk: str = "0", steps: int = 1, **numbers: Any) -> float:

@@ -28,7 +28,7 @@ def claims(signs, n, noise, degree, examples=None, most=None):
         {"rule": "overlaps", "from": []},
         {"rule": "low-degree", "from": [1, 2], **given},
     ]
-    found = kernel.prove(kernel.posed(problem), steps)[2].claims
+    found = kernel.prove(kernel.read_problem(problem), steps)[2].claims
     return {name: value for name, (value, _, _) in found.items()}
 
 

@@ -20,8 +20,8 @@ from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify, listed
 from hardness.lower.clique import find_clique
 from hardness.lower.dimension import Ends, caps
-from hardness.lower.learners import Kernel, certify_posed, posed_functions
-from hardness.lower.listed import certify_listed, moved, posed
+from hardness.lower.learners import Kernel, certify_posed, pose_functions
+from hardness.lower.listed import certify_listed, grams, pose
 from hardness.lower.members import least_names, of_family
 from hardness.lower.record import Certificate
 from hardness.report.certificate import certificate_words
@@ -46,8 +46,8 @@ def claims(data):
 
 def moves(table, vstat=None):
     """What the kernel finds that queries move, and how many one to VSTAT rules out."""
-    proof, first = posed(of_tables(table))
-    found, weighted = moved(proof, first, vstat)
+    proof, first = pose(of_tables(table))
+    found, weighted = grams(proof, first, vstat)
     if vstat is None:
         return proof.fact(found.gram).moves
     if weighted:
@@ -221,8 +221,8 @@ def test_eigenvalues_are_above_those_of_numpy_and_near(count, bits):
 def test_correlations_that_are_rounded_leave_no_more_than_there_is(seed):
     """The mean square of members of several norms, less their mean, against 60 digits."""
     table = np.random.default_rng(seed).integers(-3, 4, (5, 8)) + np.eye(5, 8, dtype=int) * 9
-    proof, first = posed(of_tables(table))
-    found = proof.fact(moved(proof, first, None)[0].gram).mean
+    proof, first = pose(of_tables(table))
+    found = proof.fact(grams(proof, first, None)[0].gram).mean
     with localcontext(prec=60):
         pairs = itertools.product(table.tolist(), repeat=2)
         cosines = [Decimal(int(np.dot(a, b))) / Decimal(int(np.dot(a, a) * np.dot(b, b))).sqrt()
@@ -234,7 +234,7 @@ def test_correlations_that_are_rounded_leave_no_more_than_there_is(seed):
 def test_no_proof_shows_less_than_the_largest_eigenvalue():
     """Of an exact eigenvalue, 1: factors of what a number below it leaves, or any other."""
     table = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
-    proof, first = posed(of_tables(table))
+    proof, first = pose(of_tables(table))
     rng = np.random.default_rng(0)
     low = Fraction(999, 1000)
     for scale in (1, 10, 1000, 10**6):
@@ -264,7 +264,7 @@ def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
     norms, errors = (less**2).mean(axis=1), []
     terms = BoundParameters(risk=Fraction(1, 10), success=Fraction(1, 2))
     for features in range(1, count + 1):
-        found = certify_posed(posed_functions(of_tables(table)), [Kernel(features=features)], terms)
+        found = certify_posed(pose_functions(of_tables(table)), [Kernel(features=features)], terms)
         errors.append(float(Fraction(found.value("kernel-error"))))
         wanted = count / 2 * (norms.min() - norms.mean() / 10)
         assert found.integer("kernel-features") == 1 + (values.cumsum() < wanted).sum()
@@ -278,8 +278,8 @@ def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
     """By any vectors taken away, more than there are members too."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(2, 7))
-    proof, first = posed(of_tables(rng.choice([-1, 1], (count, 16))))
-    gram = moved(proof, first)[0].gram
+    proof, first = pose(of_tables(rng.choice([-1, 1], (count, 16))))
+    gram = grams(proof, first)[0].gram
     matrix = listed.centre(np.array(proof.fact(first).plain, float) / 16)
     sums = np.linalg.eigvalsh(matrix)[::-1].cumsum()
     proved = 0
@@ -301,7 +301,7 @@ def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
     [("fit", {"risk": 0}), ("leading", {"large": None, "top": 9, "proof": None})],
 )
 def test_a_weighted_gram_has_no_norms(rule, numbers):
-    proof, first = posed(of_tables(np.eye(2, dtype=int) * 2 - 1))
+    proof, first = pose(of_tables(np.eye(2, dtype=int) * 2 - 1))
     weighted = proof.step("weighted", first, top=9, proof={"weights": [1, 1]})
     with pytest.raises(kernel.Refused, match="norms of members are not known"):
         proof.step(rule, first, weighted, **numbers)
@@ -449,7 +449,7 @@ def test_a_few_signs_of_many_are_enough():
     assert isinstance(by_bits["problem"]["tables"][0], str)
     proof = listed.Proof({**by_bits["problem"], "tables": conjunctions(9, 3)}, {"spec": "x"})
     first = proof.step("products")
-    gram = moved(proof, first)[0].gram
+    gram = grams(proof, first)[0].gram
     assert proof.fact(first).claims["average-correlation"] == claimed(by_bits, "average")
     assert proof.fact(gram).top == Fraction(step(by_bits, "spread")["top"])
 
@@ -470,7 +470,7 @@ def taken(tables, top, weighted=None):
     """What the kernel makes of listed functions with eigenvalues that are given."""
     problem = {"kind": "functions", "signs": 2, "centred": False, "tables": tables,
                "given": [top, weighted]}  # fmt: skip
-    posed = kernel.posed(problem)
+    posed = kernel.read_problem(problem)
     steps = [{"rule": "products", "from": []},
              {"rule": "spread", "from": [1], "top": top, "proof": "given"}]  # fmt: skip
     if weighted is not None:

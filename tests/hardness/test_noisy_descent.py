@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hardness.claims import vacuous
-from hardness.lower.learners import WorstDescent, certify_named, posed_of
+from hardness.lower.learners import WorstDescent, certify_named, pose_family
 from hardness.lower.record import NoClaim
 from hardness.lower.terms import BoundParameters
 from hardness.oracles import Budget, Meter, Spent
@@ -44,7 +44,7 @@ FAMILIES = [
 
 def facts(family, risk=None):
     """What the kernel proves of all members, or of how many a hypothesis fits."""
-    posed = posed_of(family, BoundParameters())
+    posed = pose_family(family, BoundParameters())
     return posed.proof.fact(posed.gram if risk is None else posed.fit(risk))
 
 

@@ -177,7 +177,7 @@ def test_profiles_by_positions_have_the_overlaps_of_the_plain(values):
     """Weighed by any constant plus a weighted sum of the signs."""
     problem = {"kind": "hidden-set", "places": 5, "chosen": 3, "values": [*map(str, values)],
                "noise": "1/8", "view": "positions"}  # fmt: skip
-    (overlaps,) = kernel.prove(kernel.posed(problem), [{"rule": "overlaps", "from": []}])
+    (overlaps,) = kernel.prove(kernel.read_problem(problem), [{"rule": "overlaps", "from": []}])
     z = np.array(list(itertools.product([1, -1], repeat=5)))
     sets = list(itertools.combinations(range(5), 3))
     g = np.array(values)[[(z[:, s] < 0).sum(axis=1) for s in map(list, sets)]]
@@ -191,5 +191,7 @@ def test_a_profile_by_positions_that_is_neither_odd_nor_even_is_refused():
     given = {"kind": "hidden-set", "places": 5, "chosen": 2, "values": ["1", "1", "-1"],
              "noise": "0", "view": "positions"}  # fmt: skip
     with pytest.raises(kernel.Refused, match="odd and even g"):
-        kernel.prove(kernel.posed(given), [{"rule": "overlaps", "from": []}])
-    kernel.prove(kernel.posed({**given, "view": "hardmax"}), [{"rule": "overlaps", "from": []}])
+        kernel.prove(kernel.read_problem(given), [{"rule": "overlaps", "from": []}])
+    kernel.prove(
+        kernel.read_problem({**given, "view": "hardmax"}), [{"rule": "overlaps", "from": []}]
+    )

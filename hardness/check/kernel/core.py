@@ -375,7 +375,7 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
 # Reading a certificate.
 
 
-def posed(given: dict[str, Any]) -> Any:
+def read_problem(given: dict[str, Any]) -> Any:
     """Read a problem; raises Refused."""
     need(given["kind"] in PROBLEMS, "the kind of problem is not known")
     problem = PROBLEMS[given["kind"]](given)
@@ -401,7 +401,7 @@ def check(data: Any) -> list[str]:
     """Return what a certificate proves, the conditions first; raises Refused."""
     intact(data)
     try:
-        problem = posed(data["problem"])
+        problem = read_problem(data["problem"])
         return goals(problem, data["goal"], prove(problem, data["steps"]))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         refuse(f"something is missing or malformed ({type(error).__name__})")

@@ -16,7 +16,7 @@ from hardness.check.transcript import check_transcript
 from hardness.claims import digits
 from hardness.lower import BoundParameters, Johnson, hidden_sets
 from hardness.lower.gram import of_members, sampled
-from hardness.lower.listed import nearest, posed
+from hardness.lower.listed import nearest, pose
 from hardness.lower.members import Members
 from hardness.lower.tolerances import of_members as bound_of
 from hardness.report.charts.chart import Data, named, powers
@@ -160,7 +160,7 @@ def _scheme(family: Family) -> Johnson:
 
 def _matrix(family: Members) -> Any:
     """The correlations of listed members, (M, M), exact but for rounding."""
-    proof, members = posed(family)
+    proof, members = pose(family)
     products = np.array(proof.fact(members).rows, np.float64)
     norms = np.sqrt(np.diagonal(products))
     return products / np.outer(norms, norms)
@@ -168,9 +168,9 @@ def _matrix(family: Members) -> Any:
 
 def _listed_sda(family: Members) -> Data:
     """SDA of listed members against gamma: each by a step that the kernel takes."""
-    proof, members = posed(family)
+    proof, members = pose(family)
     known = proof.fact(members)
-    if not proof.posed.two:
+    if not proof.parsed.two:
         raise UsageError(f"{family.path[:200]} given: SDA is drawn of members -1 and +1")
     found: dict[str, list[str]] = {"lower": [], "upper": [], "pair_events": []}
     sizes = np.abs(np.array(known.rows, np.int64))
