@@ -27,21 +27,16 @@ if TYPE_CHECKING:
     from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
         attack,
-        certify,
-        check,
-        cite,
         compare,
         estimate,
         family,
         figure,
         inspect,
-        learn,
         learner,
         play,
         samples,
         stress,
         sweep,
-        verify,
     )
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
@@ -52,6 +47,8 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
+    from hardness.verbs.bounds import certify, check, cite, verify
+    from hardness.verbs.learning import learn
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result

@@ -139,7 +139,9 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
 
 def refused(name: str, value: Any, needed: str) -> UsageError:
     """Build the error for a value that an argument cannot have."""
-    return UsageError(f"{name}={cut(_written(value, repr), 60)} given: {needed} is needed")
+    option = name.startswith("--")
+    said = f" {cut(_written(value, str), 60)}" if option else f"={cut(_written(value, repr), 60)}"
+    return UsageError(f"{name}{said} given: {needed} is needed")
 
 
 def _instance(name: str, value: Any, kind: type, needed: str) -> Any:

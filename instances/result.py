@@ -2,9 +2,10 @@
 
 import json
 from html import escape
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from instances.arguments import located
 from instances.export import ending, frame, write
@@ -25,6 +26,7 @@ class Result:
     with `@dataclass(repr=False)`.
     """
 
+    _words: ClassVar[str] = ""  # "module.function" that writes it for people
     _printed = 8  # rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,12 +58,25 @@ class Result:
         where = Path(located("path", path))
         write(where, ending(where), self.to_dict, self, force)
 
+    def text(self, width: int = _WIDTH) -> str:
+        """Write it for people, as the command prints it, in lines of a width."""
+        module, _, name = self._words.rpartition(".")
+        told = getattr(import_module(module), name)(self)
+        return str(import_module("hardness.report.text").laid_out(told, width))
+
+    def require(self) -> None:
+        """Raise ToolkitError where what it says is a failure; most results have none."""
+
     def __repr__(self) -> str:
+        if self._words:
+            return self.text()
         title, rows = self._summary()
         return "\n".join([cut(title, _WIDTH), *text_lines(rows, self._printed)])
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: a table in which nothing is markup but its own."""
+        """Show it in a notebook: its words, in which nothing is markup; or a table."""
+        if self._words:
+            return f'<pre style="line-height: 1.3">{escape(self.text())}</pre>'
         title, rows = self._summary()
         head = "".join(f"<th>{escape(printable(name))}</th>" for name in header(rows))
         body = "".join(

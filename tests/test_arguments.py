@@ -55,7 +55,6 @@ WHOLE = {
 REQUIRED = {
     "certify": ("vstat",),
     "verify": ("members", "samples", "seed"),
-    "learn": ("seed",),
     "attack": ("seeds", "seed"),
     "compare": ("seeds", "seed", "over"),
     "stress": ("seeds", "on"),
@@ -63,7 +62,7 @@ REQUIRED = {
     "sweep": ("engine",),
 }
 PATHS = {
-    **{"figure": ("out",), "sweep": ("file", "store"), "cite": ("path",)},
+    **{"figure": ("out",), "sweep": ("file", "store"), "cite": ("source",)},
     **{"load": ("path",), "save": ("path",)},
 }
 REFUSED = [

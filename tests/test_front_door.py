@@ -55,7 +55,6 @@ def test_a_result_prints_and_goes_into_tables_and_files(made, name, tmp_path):
     found = made[name]
     assert isinstance(found, h.Result)
     lines = repr(found).splitlines()
-    assert 1 <= len(lines) <= (30 if name == "check" else 10)  # statements in full
     assert max(map(len, lines)) <= 80
     frame = found.to_frame()
     assert isinstance(frame, pd.DataFrame)
@@ -86,8 +85,8 @@ class Tags(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attributes):
-        assert tag in ("table", "caption", "thead", "tbody", "tr", "th", "td", "p")
-        assert attributes == []
+        assert tag in ("pre", "table", "caption", "thead", "tbody", "tr", "th", "td", "p")
+        assert attributes == [("style", "line-height: 1.3")] * (tag == "pre")
 
 
 HOSTILE = "<script>alert(1)</script>\"'>\x1b[31m\u202e=1+1|$\\input{x}&`x`"
@@ -116,7 +115,7 @@ def test_hostile_names_are_inert(made, tmp_path):
 def test_vacuous_bounds_are_marked(made):
     rows = made["certify"].to_frame().set_index("quantity")
     assert rows["vacuous"]["stat-queries"]
-    assert "vacuous  exact" in repr(made["certify"])
+    assert "stat-queries = vacuous" in repr(made["certify"])
     assert "vacuous" in repr(made["compare"])
 
 

@@ -32,7 +32,7 @@ SHOWN = [(path, option) for path, option in OPTIONS if not option.hidden]
 
 def kind(option: click.Option) -> str:
     """The type of an option; several integers with commas are integers too."""
-    return "integer" if isinstance(option.type, Whole | Wholes) else type(option.type).__name__
+    return "integer" if isinstance(option.type, Whole | Wholes) else str(option.type.name)
 
 
 def meaning(option: click.Option) -> str:

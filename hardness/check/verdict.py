@@ -1,12 +1,10 @@
 """What a check found, and how it reads and refuses: a refusal is a Refuted with its reason."""
 
-from dataclasses import dataclass
-from textwrap import fill
-from typing import Any, NoReturn
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NoReturn
 
 from instances.errors import Refuted
 from instances.result import Result, TableRow
-from instances.text import printable
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -18,10 +16,14 @@ class Checked(Result):
     assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
     conditions: str = ""  # what the statements are about, where they do not say it themselves
     checker: str = "playing it again"
+    file: str | None = field(default=None, compare=False)  # that was checked
+
+    _words: ClassVar[str] = "hardness.report.certificate.checked_words"
 
     def to_dict(self) -> dict[str, Any]:
         """Give what was found as `hardness check --json` does."""
         return {
+            **({"file": self.file} if self.file else {}),
             "accepted": True,
             "checker": self.checker,
             "spec": self.spec,
@@ -34,11 +36,6 @@ class Checked(Result):
         given = f", given {self.assumed}" if self.assumed else ""
         head = f"accepted by {self.checker}{given}: {self.spec}"
         return head, [{"proven": one} for one in self.statements]
-
-    def __repr__(self) -> str:
-        lines = [self._summary()[0], *(f"  {one}" for one in self.statements)]
-        lines += [self.conditions] if self.conditions else []
-        return "\n".join(fill(printable(one), 80, subsequent_indent="    ") for one in lines)
 
 
 def refuse(reason: str, what: str = "certificate") -> NoReturn:

@@ -4,43 +4,54 @@ from collections.abc import Mapping
 
 import click
 
+from hardness.verbs.command import command
 from instances.lazy import Imported
 
 GROUPS = {
     "Families and instances": {
-        "families": "families.families",
-        "generate": "examples.generate",
-        "inspect": "examples.inspect",
-        "measures": "measures.measures",
-        "reduce": "examples.reduction",
+        "families": "commands.families.families",
+        "generate": "commands.examples.generate",
+        "inspect": "commands.examples.inspect",
+        "measures": "commands.measures.measures",
+        "reduce": "commands.examples.reduction",
     },
     "Lower bounds": {
-        "certify": "bounds.certify",
-        "check": "bounds.check",
-        "cite": "bounds.cite",
-        "verify": "bounds.verify",
-        "estimate": "estimate.estimate",
+        "certify": "verbs.bounds.certify",
+        "check": "verbs.bounds.check",
+        "cite": "verbs.bounds.cite",
+        "verify": "verbs.bounds.verify",
+        "estimate": "commands.estimate.estimate",
     },
     "Learners": {
-        "learners": "learners.learners",
-        "learn": "runs.learn",
-        "attack": "runs.attack",
-        "distinguish": "runs.distinguish",
-        "spectrum": "runs.spectrum",
+        "learners": "commands.learners.learners",
+        "learn": "verbs.learning.learn",
+        "attack": "commands.runs.attack",
+        "distinguish": "commands.runs.distinguish",
+        "spectrum": "commands.runs.spectrum",
     },
     "Both sides": {
-        "demo": "pages.demo",
-        "compare": "comparisons.compare",
-        "map": "comparisons.noisy_map",
-        "stress": "stress.stress",
-        "challenge": "challenge.challenge",
+        "demo": "commands.pages.demo",
+        "compare": "commands.comparisons.compare",
+        "map": "commands.comparisons.noisy_map",
+        "stress": "commands.stress.stress",
+        "challenge": "commands.challenge.challenge",
     },
-    "Sweeps and stores": {"sweep": "sweep.sweep", "store": "store.store"},
-    "In-context regression": {"icl": "icl.icl"},
-    "Pages and pictures": {"report": "pages.report", "figure": "pages.figure"},
+    "Sweeps and stores": {"sweep": "commands.sweep.sweep", "store": "commands.store.store"},
+    "In-context regression": {"icl": "commands.icl.icl"},
+    "Pages and pictures": {"report": "commands.pages.report", "figure": "commands.pages.figure"},
 }
-COMMANDS: Mapping[str, click.Command] = Imported(
-    "hardness.commands", {name: place for group in GROUPS.values() for name, place in group.items()}
+
+
+class _Commands(Imported):
+    """Commands by name; of a verb it is made of the function."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = super().__getitem__(name)
+        return found if isinstance(found, click.Command) else command(name, found)
+
+
+COMMANDS: Mapping[str, click.Command] = _Commands(
+    "hardness", {name: place for group in GROUPS.values() for name, place in group.items()}
 )
 
 WELCOME = """\

@@ -143,12 +143,16 @@ class Certificate(Result):
     information-floor     5        exact  by counting
     """
 
-    _printed = 20  # every claim
+    @property
+    def _words(self) -> str:  # type: ignore[override]
+        proof = "proof.proof_words" if self.stepwise else "certificate.certificate_words"
+        return f"hardness.report.{proof}"
 
     spec: str
     claims: tuple[Claim, ...]
     scope: str
     proof: dict[str, Any]
+    stepwise: bool = field(default=False, compare=False)  # how it prints
     loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
     proved: tuple[kernel.Fact, ...] = field(default=(), compare=False)  # by its maker, step by step
 

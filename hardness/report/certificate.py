@@ -32,7 +32,10 @@ def certificate_words(certificate: "Certificate") -> str:
             ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(claim).items()),
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
         )
-        lines += [claim_line(claim), *(wrap(text, "  ") for text in said if text)]
+        lines += [
+            claim_line(claim, certificate.loaded),
+            *(wrap(text, "  ") for text in said if text),
+        ]
     for about, reason in certificate.proof.get("about", {}).get("no_claim", {}).items():
         lines += ["", f"{about}: no claim", wrap(reason, "  ")]
     below = (
@@ -126,9 +129,10 @@ def rounding_words(spec: str) -> str:
     )
 
 
-def claim_line(claim: "Claim") -> str:
+def claim_line(claim: "Claim", unchecked: bool = False) -> str:
     """Write what is claimed and how it is known, on two lines where one is too long."""
-    value, known = shown_value(claim), f"({claim.kind}; {credit(claim.source)})"
+    known = f"({claim.kind}{'; not checked' * unchecked}; {credit(claim.source)})"
+    value = shown_value(claim)
     line = f"{claim.quantity} = {value}   {known}"
     return line if len(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
 

@@ -1,9 +1,10 @@
 """A certificate in a paper: what it was found to prove in one sentence, and BibTeX."""
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from hardness import YEAR, __version__
 from hardness.check import Checked, check
 from hardness.lower.record import Certificate, Claim
 from hardness.report.sources import SOURCES
-from instances.errors import DamagedFile, Refuted, ToolkitError
+from instances.arguments import located
+from instances.disk import write_json, write_text
+from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
+from instances.result import Result
 from instances.strict import CERTIFICATE, loads, one_line, read_bytes
-from instances.text import printable
 
 _NOT_BOUNDS = re.compile(r"sda-|.*-(correlation|norm|eigenvalue|predictability|members)$")
 _WORST = (
@@ -23,45 +26,62 @@ _WORST = (
 _GOAL = " are needed "  # between what is needed and the goal, in a statement of the checker
 
 
-@dataclass(frozen=True, kw_only=True)
-class Citation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Citation(Result):
     """A sentence for a paper, and the BibTeX entries of the certificate and its sources."""
 
     sentence: str
     bibtex: str
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """Give both as `hardness cite --json` does."""
         return {"sentence": self.sentence, "bibtex": self.bibtex}
 
-    def __repr__(self) -> str:
-        return printable(f"{self.sentence}\n\n{self.bibtex}")
+    _words = "hardness.report.citation.citation_words"
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write the BibTeX to FILE.bib, both to FILE.json; raises AlreadyExists, UsageError."""
+        where = Path(located("path", path))
+        if where.suffix.lower() == ".bib":
+            write_text(where, f"{self.bibtex}\n", force=force)
+        elif where.suffix.lower() == ".json":
+            write_json(where, self.to_dict(), force=force)
+        else:
+            raise UsageError(f"{where} given: end its name in .bib or .json")
 
 
-def cite(path: Path) -> Citation:
-    """Check a certificate, and cite what follows from it about learners.
+def citation_words(found: Citation) -> str:
+    """Write both."""
+    return f"{found.sentence}\n\n{found.bibtex}"
+
+
+def cite(source: Path | Certificate) -> Citation:
+    """Check a certificate, or the file of one, and cite what follows from it about learners.
 
     Raises Refuted where a claim does not follow, DamagedFile for a file that is no certificate.
     """
-    if not path.exists():
+    if isinstance(source, Certificate):
+        content = source.to_json().encode()
+        return citation(source.to_dict(), check(source.to_dict()), sha256(content).hexdigest())
+    if not source.exists():
         raise ToolkitError(
-            f"{path} does not exist: cite needs the file of a certificate, which `hardness certify "
-            "... --out FILE.json` writes"
+            f"{source} does not exist: cite needs the file of a certificate, which `hardness "
+            "certify ... --out FILE.json` writes"
         )
-    content = read_bytes(path, CERTIFICATE.size)
+    content = read_bytes(source, CERTIFICATE.size)
     try:
         data = loads(content, CERTIFICATE)
         if not isinstance(data, dict):
             raise ValueError("it is JSON, but no object")
         found = check(data)
     except Refuted as error:
-        raise Refuted(f"{path}: {error}") from error
+        raise Refuted(f"{source}: {error}") from error
     except (ValueError, DamagedFile) as error:
-        raise DamagedFile(f"{path}: {one_line(error)}") from error
+        raise DamagedFile(f"{source}: {one_line(error)}") from error
     try:
-        return citation(data, found, hashlib.sha256(content).hexdigest())
+        return citation(data, found, sha256(content).hexdigest())
     except ToolkitError as error:
-        raise ToolkitError(f"{path}: {error}") from error
+        raise ToolkitError(f"{source}: {error}") from error
 
 
 def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from hardness.claims import NONE_ENOUGH, WORD
 from hardness.claims import big as big
 from hardness.claims import bound as bound
-from hardness.report.columns import breakable, fill, pad, parts, screen, taken
+from hardness.report.columns import breakable, fill, folded, pad, parts, screen, taken
+from instances.text import printable
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
@@ -36,6 +37,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
         every = [[breakable(cell) for cell in row] for row in every]
         widths = _fitted(every, [True] * len(left), room)
     return "\n".join(line for row in every for line in _lines(row, widths, left))
+
+
+def laid_out(told: str, width: int) -> str:
+    """Fold a text to a width; of what others wrote nothing steers the terminal."""
+    return folded(printable(told), width)
 
 
 def _is_words(cell: str) -> bool:

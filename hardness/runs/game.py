@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from hardness.claims import WORD, vacuous
 from hardness.lower import BoundParameters, Johnson, certify
@@ -61,6 +61,8 @@ class Game(Result):
     transcript: Transcript
     bound: int | None
     drawn: bool
+
+    _words: ClassVar[str] = "hardness.report.run.game_words"
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         title, rows = self.run._summary()

@@ -4,7 +4,7 @@ import math
 import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -98,6 +98,8 @@ class Run(Result):
     key: str = field(default="", compare=False)
     layer: AttentionLayer | None = field(default=None, compare=False)
     misfit: "Misfit | None" = None
+
+    _words: ClassVar[str] = "hardness.report.run.run_words"
 
     @property
     def passed(self) -> bool:

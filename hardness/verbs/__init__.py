@@ -1,0 +1,1 @@
+"""The verbs of `hardness`: each is one function, which Python calls and a command is made from."""

@@ -1,0 +1,161 @@
+"""What several verbs ask for in the same words."""
+
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from hardness.verbs.ask import choice, flag, number, rational, size, text, thing, whole
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from os import PathLike
+
+    from hardness.oracles import Budget
+
+
+def specs() -> list[str]:
+    """Name families and the catalog, which a SPEC begins with."""
+    from instances.catalog import CATALOG
+    from instances.spec import known
+
+    return [*(f"{name}:" for name in known()), *CATALOG]
+
+
+def learners() -> list[str]:
+    """Name the built-in learners."""
+    from hardness.upper import LEARNERS
+
+    return list(LEARNERS)
+
+
+SOURCE = thing("A SPEC, a folder of `hardness generate`, or what the verb says.", specs)
+LEARNER = thing("NAME, NAME:key=value,... or path.py:Name", learners)
+SPEC_OF = text(
+    "The family of a file of samples.",
+    complete=specs,
+    default="the one that the file names",
+)
+SEED = whole("Seed of all that is random.", 0)
+JOBS = whole("Processes.", default="all cores")
+SEEDS = whole("Number of seeds")
+TAU = rational("Tolerance of STAT.")
+CONFIDENCE = number("Confidence of what is sampled.", above=0, below=1)
+FORCE = flag("Replace what stands at --out.")
+FILE = "Where to write: the JSON, to a file."
+_LIMIT = "Limits of learners"
+
+
+class _Limits(TypedDict, total=False):
+    budget_queries: Annotated[
+        int | None, whole("Queries to ask.", default="no limit", group=_LIMIT)
+    ]
+    budget_values: Annotated[
+        int | None,
+        whole("Tokens to ask labels of, for membership queries.", default="no limit", group=_LIMIT),
+    ]
+    budget_cpu: Annotated[
+        float | None,
+        number("CPU seconds, of learners from files.", above=0, default="no limit", group=_LIMIT),
+    ]
+    budget_memory: Annotated[
+        int | str | None,
+        size("500MB, 4GiB, ...: of learners from files.", default="4GiB", group=_LIMIT),
+    ]
+    contain: Annotated[
+        str | None,
+        choice(
+            "How learners from files are closed in.",
+            *("bubblewrap", "landlock", "off"),
+            default="the best there is",
+            group=_LIMIT,
+            variable="HARDNESS_CONTAIN",
+        ),
+    ]
+    device: Annotated[
+        str | None,
+        text(
+            "A GPU that learners from files may use: cuda, or nvidia0.",
+            default="none",
+            group=_LIMIT,
+            variable="HARDNESS_DEVICE",
+        ),
+    ]
+
+
+_EXAMPLES = whole("Examples to draw.", group=_LIMIT)
+_SECONDS = number(
+    "Seconds, looked at between draws and queries; held for learners from files.",
+    above=0,
+    group=_LIMIT,
+)
+
+
+class Limits(_Limits, total=False):
+    """What learners may spend: 60 seconds where nothing is said, and all else without limit."""
+
+    budget_examples: Annotated[int | None, _EXAMPLES(default="no limit")]
+    budget_seconds: Annotated[float | None, _SECONDS(default="60")]
+
+
+class RungLimits(_Limits, total=False):
+    """What learners may spend in place of what a rung says."""
+
+    budget_examples: Annotated[int | None, _EXAMPLES(default="that of the rung")]
+    budget_seconds: Annotated[float | None, _SECONDS(default="that of the rung")]
+
+
+def budget_of(limits: Any, seconds: float | None = 60.0) -> "Budget":
+    """Make the budget of what is said of Limits; seconds: where none are said."""
+    from hardness.oracles import Budget
+
+    said = {name.removeprefix("budget_"): value for name, value in limits.items()}
+    renamed = {"cpu": "cpu_seconds", "memory": "memory_bytes"}
+    return Budget(**{"seconds": seconds, **{renamed.get(n, n): v for n, v in said.items()}})
+
+
+_TAUGHT = "A layer of yours"
+
+
+class Teacher(TypedDict, total=False):
+    """A layer that labels drawn tokens, in place of a SPEC."""
+
+    teacher: Annotated[
+        "str | PathLike[str] | Any | None",
+        thing(
+            "A layer of yours that labels drawn tokens, in place of a SPEC: a file or a model's "
+            "folder.",
+            default="none",
+            group=_TAUGHT,
+        ),
+    ]
+    tokens: Annotated[
+        Any,
+        thing(
+            "Law of the tokens: boolean, gaussian, or a file with embedding [frequencies] or "
+            "covariance [mean], and [positions].",
+            default="gaussian",
+            group=_TAUGHT,
+        ),
+    ]
+    k: Annotated[
+        int | None,
+        whole(
+            "Number of tokens: of an example.",
+            default="as many as positions, else 2",
+            group=_TAUGHT,
+        ),
+    ]
+    noise: Annotated[
+        "int | float | str | Fraction",
+        rational("Standard deviation of the label noise.", default="0", group=_TAUGHT),
+    ]
+    layer: Annotated[
+        int | None,
+        whole("Which layer of a checkpoint, from 0.", 0, default="its only", group=_TAUGHT),
+    ]
+    heads: Annotated[
+        int | None,
+        whole("Number of heads: of a checkpoint.", default="of its config.json", group=_TAUGHT),
+    ]
+
+
+class LearnOptions(Limits, Teacher, total=False):
+    """Both."""

@@ -1,0 +1,244 @@
+"""Lower bounds: certified, checked again, cited, and verified by sampling."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from hardness.verbs import progress, sources
+from hardness.verbs.about import ABOUT, About, asked_about
+from hardness.verbs.ask import called, choice, flag, rational, thing, whole
+from hardness.verbs.asks import CONFIDENCE, FILE, SEED, TAU, specs
+from hardness.verbs.command import verb
+from instances.arguments import located
+from instances.errors import DamagedFile, Refuted, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+    from os import PathLike
+
+    from hardness.check import Checked
+    from hardness.lower import BoundParameters, Certificate, Verification
+    from hardness.lower.members import Members
+    from hardness.report.citation import Citation
+    from hardness.verbs.sources import Source
+    from instances import Family, Folder
+
+    Exact = int | float | str | Fraction
+
+MEMBERS = whole("Number of members")
+_LISTED = {"members": None, "centred": False, "steps": None}  # what is of listed members alone
+
+
+@verb(
+    "Certify lower bounds of a family.",
+    out="Where to write: the certificate, to a file.",
+    place="table",
+)
+def certify(
+    source: Annotated["Source", thing("What bounds are about.", specs)],
+    *,
+    tau: Annotated["Exact", TAU] = "0.1",
+    vstat: Annotated[int, whole("t of VSTAT(t); --tau does not change it.")] = 100,
+    risk: Annotated[
+        "Exact", rational("Relative risk to reach: 1 is knowing the family alone, 0 all.")
+    ] = "1/4",
+    success: Annotated["Exact", rational("Success probability.")] = "2/3",
+    gamma: Annotated[
+        "Exact", rational("Average correlation of unit-norm members that SDA is about.")
+    ] = "0.05",
+    members: Annotated[
+        int | None,
+        MEMBERS("of functions of a file, those whose names have the least SHA-256.", default="all"),
+    ] = None,
+    centred: Annotated[bool, flag("Subtract the mean of the members first: of functions.")] = False,
+    steps: Annotated[
+        int | None,
+        whole(
+            "Number of steps: gd, gradients seen; functions, of each search for members.",
+            0,
+            default="by size",
+        ),
+    ] = None,
+    proof: Annotated[bool, flag("Print the proof step by step.")] = False,
+    about: Annotated[
+        str | None, choice("Certify what is said about named learners.", *ABOUT)
+    ] = None,
+    **numbers: Unpack[About],
+) -> "Certificate":
+    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
+
+    SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
+    (path.py:Name). With --about: what is said about kernels, gradient descent (one of --noise-std,
+    --within, --grid, --batch) or polynomials of low degree, for --risk and --success where they are
+    learners. Raises NoClaim where nothing is said.
+
+    >>> certify("parity:d=1000,m=21").integer("information-floor")
+    143
+    """
+    from dataclasses import replace
+
+    from hardness.lower import BoundParameters
+    from instances.arguments import exact
+
+    given = {"tau": tau, "risk": risk, "success": success, "gamma": gamma}
+    terms = BoundParameters(vstat=vstat, **{n: exact(called(n), v) for n, v in given.items()})
+    named = str(source)[:80]
+    if about is None:
+        if wrong := next((name for name, value in numbers.items() if value is not None), None):
+            raise UsageError(f"{called(wrong)} needs {called('about')}")
+        listed = {"members": members, "centred": centred, "steps": steps}
+        made = _certified(source, named, terms, listed)
+    else:
+        usual = BoundParameters()
+        for name in ("tau", "vstat", "gamma"):
+            if getattr(terms, name) != getattr(usual, name):
+                raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
+        if centred:
+            raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
+        made = _of_learners(source, named, terms, about, numbers, members, steps)
+    return replace(made, stepwise=proof)
+
+
+def _certified(
+    source: "Source", named: str, terms: "BoundParameters", listed: dict[str, Any]
+) -> "Certificate":
+    """Certify a family by its formulas where it has them, else listed members by their tables."""
+    from hardness.lower import certify as made_of
+    from hardness.lower.certificate import enumerated
+    from hardness.lower.members import read_members
+    from hardness.lower.record import NoClaim
+    from hardness.report.members import why_nothing
+
+    functions = sources.text_of(source) and read_members(str(source), listed["members"])
+    what: Members | None = functions or None
+    if what is None:
+        family = sources.target(source)[0]
+        what = enumerated(family, listed["members"])
+        if what is None:
+            for name, usual in _LISTED.items():
+                if listed[name] != usual:
+                    raise UsageError(
+                        f"{called(name)} does not apply to {named}: it is a spec or an instance"
+                    )
+            return made_of(family, terms)
+    size = len(what.names) << what.n
+    with progress.counted(size, "evaluating members") as bar:
+        made = made_of(what, terms, listed["centred"], listed["steps"], bar)
+    if made.vacuous:
+        why = why_nothing(made) or (
+            "no two members are known to have a correlation of at most 1/2, and no bound on "
+            "queries or examples says anything for these options"
+        )
+        raise NoClaim(f"no claim: {named} given: {why}")
+    return made
+
+
+def _of_learners(
+    source: "Source",
+    named: str,
+    terms: "BoundParameters",
+    about: str,
+    numbers: "About",
+    members: int | None,
+    steps: int | None,
+) -> "Certificate":
+    """Certify what is said about named learners."""
+    from hardness.lower.learners import certify_named, certify_posed, posed_functions
+    from hardness.lower.members import read_members
+    from hardness.lower.record import NoClaim
+    from instances.capabilities import SCHEME
+
+    listed = sources.text_of(source) and read_members(str(source), members)
+    if members is not None and not (listed and listed.kind == "functions"):
+        raise UsageError(f"{called('members')} does not apply to {named}: it is no functions")
+    if not listed:
+        family = sources.target(source)[0]
+        return certify_named(family, asked_about(about, numbers, steps, SCHEME.of(family)), terms)
+    asked = asked_about(about, numbers, steps, None)
+    made = certify_posed(posed_functions(listed), asked, terms)
+    if made.vacuous:
+        raise NoClaim(f"no claim: {named} given: every bound is vacuous at these options")
+    return made
+
+
+@verb("Check a certificate or a transcript again.", out=FILE)
+def check(
+    source: Annotated[
+        "str | PathLike[str] | Mapping[str, Any] | Certificate",
+        thing("The file of a certificate or a transcript."),
+    ],
+) -> "Checked":
+    """Check the proof of a certificate, or play a transcript again; exit 3 if it fails.
+
+    From Python SOURCE is a Certificate too, or the dictionary of one. Raises Refuted where a claim
+    does not follow, DamagedFile for a file that is neither.
+
+    >>> check(certify("parity:d=8,m=3")).statements[1]
+    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
+    """
+    from collections.abc import Mapping
+    from dataclasses import replace
+
+    from hardness.check import check as derive
+    from hardness.lower import Certificate
+    from instances.strict import CERTIFICATE, read_json
+
+    if isinstance(source, Certificate):
+        return derive(source.to_dict())
+    if isinstance(source, Mapping):
+        return derive(dict(source))
+    data = read_json(Path(located("source", source)), CERTIFICATE)
+    try:
+        return replace(derive(data), file=str(source))
+    except (Refuted, DamagedFile) as error:
+        raise type(error)(f"{source}: {error}") from error
+
+
+@verb(
+    "Cite a certificate: sentence and BibTeX.",
+    out="Where to write: FILE.bib, the BibTeX, or FILE.json.",
+    place="own",
+    endings=(".bib", ".json"),
+)
+def cite(
+    source: Annotated["str | PathLike[str] | Certificate", thing("The certificate, or its file.")],
+) -> "Citation":
+    """Check a certificate, and print a sentence and BibTeX for a paper; exit 3 if refused.
+
+    The key and the entry name the file by its SHA-256: a reader who has it can check it again.
+    """
+    from hardness.lower import Certificate
+    from hardness.report.citation import cite as cited
+
+    return cited(source if isinstance(source, Certificate) else Path(located("source", source)))
+
+
+@verb("Sampled correlations beside certified ones.", out=FILE)
+def verify(
+    source: Annotated["Source", thing("What is sampled.", specs)],
+    *,
+    members: Annotated[int, MEMBERS("drawn at random.")] = 500,
+    samples: Annotated[int, whole("Number of samples.")] = 200_000,
+    confidence: Annotated["Exact", CONFIDENCE] = 0.99,
+    seed: Annotated[int, SEED] = 0,
+) -> "Verification":
+    """Sample correlations beside the certified ones, and the real layer against the formula.
+
+    SOURCE: a SPEC, a folder of `hardness generate`, functions of a file, path.py:Name, or a folder
+    of layers. Prints as well the empirical SQ dimension, which bounds no number of queries.
+
+    >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
+    True
+    """
+    from hardness.lower import verify as sampled
+    from hardness.lower.members import read_members
+
+    found = sources.text_of(source) and read_members(str(source), most=members)
+    what: Family | Members
+    folder: Folder | None = None
+    if found:
+        what = found
+    else:
+        what, folder = sources.target(source)
+    with progress.counted(samples, "sampling") as bar:
+        return sampled(what, members, samples, float(confidence), seed, folder, bar)

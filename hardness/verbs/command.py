@@ -1,0 +1,379 @@
+"""A command is made of a verb: its options of the signature, its help of the docstring.
+
+A verb is a function whose parameters say what they ask for: those before `*` are arguments, the
+others options, and `**limits: Unpack[Limits]` takes all of a TypedDict. It is called alike from
+Python and from the command line, gives back a result that prints itself, and knows nothing of
+screens; `--json`, `--out`, `--format`, `--force` and `--quiet` are the command's.
+"""
+
+import json
+import os
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, wraps
+from inspect import Parameter, signature
+from os.path import realpath
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
+
+import click
+
+from hardness.report.columns import screen
+from hardness.verbs import ask, progress
+from hardness.verbs.ask import Ask, called
+from instances.errors import Refuted
+from instances.text import printable
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+Place = Literal["file", "folder", "table", "own", ""]
+_TABLES = ("json", "csv", "latex", "markdown", "parquet")
+# What every command takes, so that scripts may give it to each; a verb that takes it says so.
+_EVERYWHERE = {"seed": ask.whole("Seed of all that is random.", 0), "jobs": ask.whole("Processes.")}
+
+
+class Verb:
+    """What is known of a verb: what it asks for, and what its command writes.
+
+    out: help of --out; None where there is nothing to write. place: what --out holds: a `file` of
+    JSON; a `table`, JSON or a table as its name ends; a `folder`, or a table; its `own`, which the
+    verb writes itself as it has a parameter `out`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        short: str,
+        out: str | None,
+        place: Place,
+        endings: tuple[str, ...],
+    ) -> None:
+        self.function, self.short, self.out, self.place = function, short, out, place
+        self.endings = endings
+        self.signature = signature(function)
+
+    @cached_property
+    def asked(self) -> dict[str, Ask]:
+        """What each parameter asks for, those of a TypedDict among them."""
+        found: dict[str, Ask] = {}
+        for name, parameter in self.signature.parameters.items():
+            if parameter.kind is Parameter.VAR_KEYWORD:
+                [group] = get_args(parameter.annotation)
+                found |= {one: _asked(kind) for one, kind in group.__annotations__.items()}
+            else:
+                found[name] = _asked(parameter.annotation)
+        return found
+
+    def read(self, name: str, given: Any) -> Any:
+        """Read an argument as it asks to be, None where it may be left out; raises UsageError."""
+        from instances.arguments import refused
+
+        stands = self.signature.parameters.get(name)
+        said = name if stands is not None and self.is_argument(name) else called(name)
+        if given is not None:
+            return self.asked[name].value(said, given)
+        if stands is None or stands.default is None:
+            return None
+        raise refused(said, given, "a value")
+
+    def is_argument(self, name: str) -> bool:
+        """Whether it stands on the command line without a name."""
+        stands = self.signature.parameters.get(name)
+        named = stands is None or stands.kind is Parameter.KEYWORD_ONLY
+        return not named and self.asked[name].flag is None
+
+    def refuse(self, given: Mapping[str, Any], out: Path | None = None) -> None:
+        """Refuse, before any work, files that stand where the verb writes; raises ToolkitError."""
+        from instances.disk import refuse_existing, refuse_unwritable
+        from instances.errors import UsageError
+
+        writes = {n: Path(given[n]) for n, one in self.asked.items() if one.writes and given.get(n)}
+        writes |= {"out": out} if out else {}
+        if not writes:
+            return
+        read = {
+            realpath(v) for n, v in given.items() if n not in writes and isinstance(v, Path | str)
+        }
+        seen: dict[str, str] = {}
+        for name, where in writes.items():
+            if (other := seen.setdefault(realpath(where), name)) != name:
+                raise UsageError(
+                    f"{called(other)} and {called(name)} name the same file: give two names"
+                )
+            if realpath(where) in read:
+                raise UsageError(f"{where} given: it is read too, give another name to write")
+            refuse_existing(where, bool(given.get("force")))
+            refuse_unwritable(where)
+
+    @contextmanager
+    def around(self, given: dict[str, Any]) -> Iterator[None]:
+        """Put what stands in the environment there, until the verb has ended."""
+        every = [given, *(v for n, v in given.items() if n not in self.asked)]
+        there = {
+            self.asked[name].variable: part.pop(name)
+            for part in every
+            for name in list(part)
+            if name in self.asked and self.asked[name].variable
+        }
+        before = {name: os.environ.get(name) for name in there}
+        os.environ.update({name: value for name, value in there.items() if value is not None})
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _asked(annotation: Any) -> Ask:
+    [found] = [one for one in annotation.__metadata__ if isinstance(one, Ask)]
+    return found
+
+
+def verb(
+    short: str, out: str | None = None, place: Place = "table", endings: tuple[str, ...] = ()
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Make a function a verb: its arguments are read as they ask to be before anything is done."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        made = Verb(function, short, out, place, endings)
+
+        @wraps(function)
+        def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                given = made.signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}: {error}") from None
+            said = given.arguments
+            for name, value in said.items():
+                if name in made.asked:
+                    said[name] = made.read(name, value)
+                else:  # of a TypedDict
+                    said[name] = {one: made.read(one, each) for one, each in value.items()}
+            made.refuse(said)
+            with made.around(said):
+                return function(*given.args, **given.kwargs)
+
+        called_by.verb = made  # type: ignore[attr-defined]
+        return called_by
+
+    return decorate
+
+
+# Commands
+
+
+def command(name: str, function: Callable[..., Any]) -> click.Command:
+    """Make the command of a verb."""
+    made: Verb = function.verb  # type: ignore[attr-defined]
+    parameters: list[click.Parameter] = []
+    for one, asked in made.asked.items():
+        stands = made.signature.parameters.get(one)
+        if one in ("out", "force"):
+            continue
+        if stands is not None and made.is_argument(one):
+            parameters.append(_argument(one, asked, stands))
+        else:
+            parameters.append(_option(one, asked, stands.default if stands else None))
+    parameters += [_option(n, a, None, True) for n, a in _EVERYWHERE.items() if n not in made.asked]
+    about = textwrap.dedent(function.__doc__ or "").partition(">>>")[0]
+    return _Command(
+        name,
+        params=[*parameters, *_written(made)],
+        callback=lambda **given: _run(function, made, given),
+        help=about.strip(),
+        short_help=made.short,
+    )
+
+
+class _Command(click.Command):
+    """A command whose help has a section a group of options."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that have no group first."""
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "": []}
+        for parameter in self.get_params(context):
+            if isinstance(parameter, _Argument):
+                groups["Arguments"].append((parameter.make_metavar(context), parameter.told))
+            elif row := parameter.get_help_record(context):
+                groups.setdefault(getattr(parameter, "group", ""), []).append(row)
+        for title, rows in groups.items():
+            if rows:
+                with formatter.section(title or "Options"):
+                    formatter.write_dl(rows)
+
+
+class _Option(click.Option):
+    group = ""
+
+
+class _Argument(click.Argument):
+    told = ""
+
+
+def _argument(name: str, asked: Ask, stands: Parameter) -> click.Argument:
+    found = _Argument(
+        [name],
+        required=stands.default is Parameter.empty,
+        nargs=-1 if asked.many else 1,
+        type=_Text(asked),
+        shell_complete=_completer(asked),
+    )
+    found.told = asked.help
+    return found
+
+
+def _option(name: str, asked: Ask, default: Any, hidden: bool = False) -> click.Option:
+    said = asked.default
+    if said is None and default not in (None, Parameter.empty, ()) and default is not False:
+        said = format(default, "g") if isinstance(default, float) else str(default)
+    told = f"  [default: {said}]" if said and not asked.switch else ""
+    found = _Option(
+        [asked.flag or f"--{name.replace('_', '-')}", name],
+        help=asked.help + (told or ("  [required]" if default is Parameter.empty else "")),
+        required=default is Parameter.empty,
+        is_flag=asked.switch or None,
+        multiple=asked.many,
+        hidden=hidden or asked.hidden,
+        type=None if asked.switch else _Text(asked),
+        metavar=None if asked.switch else asked.metavar,
+        shell_complete=_completer(asked),
+    )
+    found.group = asked.group
+    return found
+
+
+class _Text(click.ParamType):
+    """What is given as text, which the verb reads."""
+
+    def __init__(self, asked: Ask) -> None:
+        self.name, self.asked = "choice" if asked.choices else asked.metavar.lower(), asked
+
+
+def _completer(asked: Ask) -> Any:
+    def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+        known = asked.complete() if asked.complete else asked.choices
+        return [name for name in known if name.startswith(text)]
+
+    return complete
+
+
+def _written(made: Verb) -> Iterator[click.Option]:
+    """The options that are the command's own."""
+    yield _Option(
+        ["--out"], type=click.Path(path_type=Path), help=made.out, hidden=made.out is None
+    )
+    if made.place in ("table", "folder"):
+        yield _Option(
+            ["--format", "form"],
+            type=click.Choice(_TABLES),
+            help="Format: the table alone on stdout; --out writes it as .csv, .tex, .md, "
+            ".parquet.  [default: text]",
+        )
+    yield _Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
+    yield _Option(["--force"], is_flag=True, help="Replace what stands at --out.")
+    yield _Option(["--quiet"], is_flag=True, help="No progress on stderr.")
+    yield _Option(
+        ["--family"],
+        multiple=True,
+        hidden=True,
+        help="path.py:Name, a family that specs in files name; repeatable.",
+    )
+
+
+def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> None:
+    """Call the verb with what was given, print what it gives back, and write it."""
+    form, out = given.pop("form", None), given.pop("out")
+    as_json, force, quiet = given.pop("as_json"), given.pop("force"), given.pop("quiet")
+    families = given.pop("family")
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} given: one of the two")
+    form = "json" if as_json else form
+    if out is not None and made.out is None:
+        path = click.get_current_context().command_path.partition(" ")[2]
+        raise click.UsageError(f"--out {out} given: {path} writes nothing to it")
+    if out is not None and made.endings and out.suffix.lower() not in made.endings:
+        raise click.UsageError(f"--out {out} given: end its name in {' or '.join(made.endings)}")
+    chosen = _form(out, form, made.place)
+    said = {
+        name: v for name, v in given.items() if name in made.asked and v not in (None, (), False)
+    }
+    for name, value in {"out": out, "force": force}.items():
+        if name in made.asked and value:
+            said[name] = value
+    with ask.flags(), progress.shown(not quiet), _named(families):
+        if out and "out" not in made.asked:
+            made.refuse({**said, "force": force}, out)
+        try:
+            found = function(**said)
+        except Refuted as error:
+            refused = json.dumps({"accepted": False, "reason": str(error)}, indent=1)
+            click.echo(refused if form == "json" else "REFUSED")
+            raise
+        except BaseException as cut:
+            if (partial := getattr(cut, "partial", None)) is not None:
+                show(partial, form)
+            raise
+    if out and made.endings:
+        found.save(out, force=force)
+    elif out and "out" not in made.asked:
+        from instances.export import write
+
+        write(out, chosen or "json", found.to_dict, found, force)
+    show(found, form)
+    if out and form is None:
+        click.echo(f"\nwritten: {out}")
+    found.require()
+
+
+@contextmanager
+def _named(families: tuple[str, ...]) -> Iterator[None]:
+    """Have this process, and all that it starts, know families from files."""
+    if not families:
+        yield
+        return
+    from instances.spec import VARIABLE, named
+
+    before = os.environ.get(VARIABLE, "")
+    os.environ[VARIABLE] = ";".join(filter(None, (before, *families)))
+    named()
+    try:
+        yield
+    finally:
+        os.environ[VARIABLE] = before
+
+
+def _form(out: Path | None, form: Any, place: Place) -> Any:
+    """Choose what --out holds: the format of its ending, else of --format; None for a folder."""
+    if place not in ("table", "folder"):
+        return "json"
+    if out is None:
+        if form == "parquet":
+            raise click.UsageError("--format parquet is binary: add --out FILE.parquet")
+        return None
+    from instances.export import ENDINGS
+
+    found = ENDINGS.get(out.suffix.lower())
+    if "parquet" in (found, form):
+        from instances.extras import require_extra
+
+        require_extra("pyarrow", "a table in Parquet")
+    if found or place == "folder":
+        return found
+    if out.suffix and not form:
+        raise click.UsageError(
+            f"--out {out} given: end its name in {', '.join(ENDINGS)}, or add --format"
+        )
+    return form or "json"
+
+
+def show(found: Any, form: Any) -> None:
+    """Print a result: in words within the columns that there are, as JSON or as a table."""
+    if form == "json":
+        click.echo(json.dumps(found.to_dict(), indent=1))
+    elif form in ("csv", "latex", "markdown"):
+        from instances.export import text
+
+        click.echo(printable(text(form, found)), nl=False)
+    else:
+        click.echo(found.text(screen()))

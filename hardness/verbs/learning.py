@@ -1,0 +1,211 @@
+"""A learner at work on one instance."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import called, choice, number, path, thing
+from hardness.verbs.asks import (
+    FILE,
+    FORCE,
+    LEARNER,
+    SEED,
+    SPEC_OF,
+    TAU,
+    LearnOptions,
+    Teacher,
+    budget_of,
+    specs,
+)
+from hardness.verbs.command import verb
+from instances.arguments import exact
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from hardness.oracles import Budget
+    from hardness.runs import Game, Run
+    from hardness.upper import Learner
+    from hardness.verbs.sources import Data, Source
+    from instances.owndata import Split
+
+
+@verb("Run one learner on one instance.", out=FILE)
+def learn(
+    learner: Annotated[object, LEARNER],
+    source: Annotated["Source | Data | None", thing("What is to be learned.", specs)] = None,
+    *,
+    spec: Annotated[str | None, SPEC_OF] = None,
+    labels: Annotated[
+        Path | None,
+        path("Labels y of your data, where x is a .npy: a .npy too.", default="none"),
+    ] = None,
+    hold_out: Annotated[
+        float | None,
+        number(
+            "Share of your data that is held out, for the misfit.", above=0, below=1, default="0.2"
+        ),
+    ] = None,
+    oracle: Annotated[
+        Literal["samples", "exact", "adversary", "stabbing"],
+        choice(
+            "How queries are answered; the adversary of the bound draws the secret at the end.",
+            *("samples", "exact", "adversary", "stabbing"),
+        ),
+    ] = "samples",
+    tau: Annotated["int | float | str | Fraction", TAU] = "0.1",
+    transcript: Annotated[
+        Path | None,
+        path(
+            "Write the game against the adversary to a file that `hardness check` plays again.",
+            default="no file",
+            writes=True,
+        ),
+    ] = None,
+    save_layer: Annotated[
+        Path | None,
+        path(
+            "Write the layer to a file: .npz or .safetensors, as staged, levenberg or student "
+            "found it.",
+            default="no file",
+            writes=True,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, SEED(default="0; against the adversary, of the operating system")
+    ] = None,
+    force: Annotated[bool, FORCE] = False,
+    **more: Unpack[LearnOptions],
+) -> "Run | Game":
+    """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
+
+    SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,
+    both (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
+    token, example, x0, x1, ..., y0, y1, ... The risk is measured on fresh examples, the misfit of
+    data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher a
+    layer, and `layer` of what comes back the one that `staged`, `levenberg` and `student` found.
+
+    Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
+    A given seed is public: who knows it and this code can compute the secret.
+
+    >>> learn("elimination", "parity:d=16,m=3").passed
+    True
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
+    >>> learn("linear", (x, x)).misfit.value < 1e-12
+    True
+    """
+    from hardness.runs import run
+    from hardness.runs.planned import warm
+
+    about = {name: more.pop(name) for name in Teacher.__annotations__ if name in more}  # type: ignore[misc]
+    limits, chosen = budget_of(more), sources.learner(learner)
+    teacher = about.pop("teacher", None)
+    for name, value in about.items():
+        if teacher is None and value is not None:
+            raise UsageError(f"{called(name)} {value} given: it is of a layer given as teacher")
+    if transcript and oracle in ("samples", "exact"):
+        raise UsageError("--transcript needs --oracle adversary or stabbing")
+    _require_layers(chosen, save_layer)
+    if data := sources.own_data(None if teacher or spec else source, labels, hold_out, seed or 0):
+        if oracle != "samples":
+            raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
+        sources.require_unseen(chosen, source, labels)
+        return _saved(_on_data(chosen, learner, data, limits, seed or 0), save_layer)
+    instance, details = None, dict[str, Any]()
+    if teacher is not None and source is None and spec is None:
+        from hardness.runs.taught import taught
+
+        sources.require_unseen(chosen, teacher)
+        instance, details = taught(teacher, seed=seed or 0, **about)
+        family, folder = instance.family, None
+    elif source is not None and teacher is None:
+        family, folder = sources.target(source, spec)  # type: ignore[arg-type]
+    else:
+        raise UsageError("learn needs a SPEC or --teacher FILE, one of the two")
+    if oracle == "adversary" or oracle == "stabbing":
+        return _played(chosen, family, limits, seed, oracle, exact("tau", tau), transcript)
+    _announce(chosen, family)
+    with progress.waited("learning"):
+        warm(family.example if instance else family.spec, _named(learner))
+        at = instance or folder or family.instance(seed or 0)
+        found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
+    return _saved(replace(found, details=found.details | details), save_layer)
+
+
+def _named(learner: object) -> tuple[str, ...]:
+    return (learner,) if isinstance(learner, str) else ()
+
+
+def _announce(learner: "Learner", family: Any) -> None:
+    """Say what a run will take, where that is worth a line."""
+    from hardness.upper.learner import expected
+
+    if takes := expected(learner, family):
+        progress.note(f"{learner.name} at d={family.d} takes {takes}")
+
+
+def _on_data(
+    chosen: "Learner", learner: object, data: "Split", limits: "Budget", seed: int
+) -> "Run":
+    from hardness.runs.owndata import run_on_data
+    from hardness.runs.planned import warm
+
+    _announce(chosen, data.family)
+    with progress.waited("learning"):
+        warm("nice:m=1,k=2,d=6", _named(learner))
+        return run_on_data(chosen, data, limits, seed)
+
+
+def _played(
+    chosen: "Learner",
+    family: Any,
+    limits: "Budget",
+    seed: int | None,
+    strategy: Any,
+    tau: "Fraction",
+    transcript: Path | None,
+) -> "Game":
+    from hardness.runs import play as against
+    from instances.capabilities import SCHEME
+    from instances.disk import write_json
+
+    if transcript and (missing := SCHEME.missing(family)):
+        raise UsageError(f"{called('transcript')} is of games that can be played again: {missing}")
+    with progress.waited("playing"):
+        game = against(chosen, family, limits, seed, strategy=strategy, tau=tau)
+    if transcript:
+        write_json(transcript, game.transcript.to_dict(), force=True)
+    return game
+
+
+def _require_layers(learner: "Learner", path: Path | None) -> None:
+    """Refuse to save the layer of a learner that finds none."""
+    from hardness.upper import LAYERED
+
+    if path is None:
+        return
+    if learner.name not in LAYERED:
+        raise UsageError(
+            f"{called('save_layer')} is of {', '.join(LAYERED)}: {learner.name} finds no layer"
+        )
+    if path.suffix not in (".npz", ".safetensors"):
+        raise UsageError(f"{path} given: end its name in .npz or .safetensors")
+
+
+def _saved(found: "Run", path: Path | None) -> "Run":
+    """Write the layer that a run found; raises UsageError for a run that never began."""
+    from hardness.runs.planned import not_loaded
+    from hardness.upper.learner import Outcome
+    from instances import files
+
+    if found.outcome is Outcome.NOT_LOADED:
+        raise not_loaded(found.learner, found.details)
+    if path:
+        if found.layer is None:
+            raise ToolkitError(f"no layer was found: {path} was not written")
+        files.save_layer(path, found.layer)
+        progress.note(f"{path}: a layer of {found.layer.m} heads")
+    return found

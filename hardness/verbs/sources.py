@@ -1,0 +1,172 @@
+"""What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
+
+import os
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from hardness.upper import Learner
+    from instances import Family, Folder
+    from instances.owndata import Split
+    from instances.samples import Samples
+
+    Source = str | PathLike[str] | Family
+    Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
+
+
+def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
+    """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
+
+    FILE: samples, which become examples in memory. of: the spec of those that do not state it.
+    """
+    from instances.files import read_folder
+    from instances.spec import parse
+
+    if hasattr(source, "spec") and hasattr(source, "instance"):
+        return source, None
+    if not isinstance(source, str | PathLike):
+        raise UsageError(
+            f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
+            "is needed; functions of yours are named as 'path.py:Name'"
+        )
+    if path := _file(source):
+        return _held(path, of)
+    text = str(source)
+    if of:
+        raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
+    if not _exists(text):
+        try:
+            return parse(text), None
+        except UsageError as error:
+            from hardness.upper import LEARNERS
+
+            if text.partition(":")[0] in LEARNERS:
+                raise UsageError(
+                    f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
+                ) from error
+            if os.sep in text and ":" not in text:
+                raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
+            raise
+    folder = read_folder(Path(text))
+    return folder.family, folder
+
+
+def own_data(
+    source: object, labels: str | PathLike[str] | None, hold_out: float | None, seed: int
+) -> "Split | None":
+    """Read data of a user and split it; None for a source of another kind.
+
+    Raises UsageError where labels or a hold-out are given with such.
+    """
+    from instances.spec import OF_DATA
+
+    found = None
+    if isinstance(source, tuple | list):
+        from instances.owndata import HOLD_OUT, split
+
+        if len(source) != 2 or labels is not None:
+            raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
+        x, y = source
+        found = split(x, y, HOLD_OUT if hold_out is None else hold_out, seed)
+    elif isinstance(source, str | PathLike) and (path := Path(source)).suffix and path.is_file():
+        from instances.owndata import HOLD_OUT, is_data, read_data
+
+        if is_data(path, labels):
+            share = HOLD_OUT if hold_out is None else hold_out
+            found = read_data(path, labels, share, seed)
+    elif isinstance(source, str | PathLike) and Path(source).suffix in OF_DATA:
+        raise UsageError(f"{source} given: there is no such file")
+    for name, value in (("labels", labels), ("hold-out", hold_out)):
+        if value is not None and found is None:
+            raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
+    return found
+
+
+def require_unseen(learner: "Learner", *files: object) -> None:
+    """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
+    for file in files:
+        if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
+            from hardness.upper.isolated.contain import require_out_of_reach
+
+            require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
+
+
+def _exists(text: str) -> bool:
+    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+        return bool(text.strip()) and Path(text).exists()
+    return False
+
+
+def _file(source: "Source") -> Path | None:
+    """Return the path of a file of samples, where that is what is given."""
+    if not isinstance(source, str | PathLike) or not _exists(str(source)):
+        return None
+    path = Path(source)
+    return path if path.suffix != ".json" and path.is_file() else None
+
+
+def _read(path: Path, of: str | None) -> "Samples":
+    """Read a file of samples, of the spec that it states or of one given."""
+    from instances.capabilities import LINEAR_FORMS
+    from instances.samples import read_samples
+    from instances.spec import parse
+
+    return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
+
+
+def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
+    """Make examples in memory of a file of samples."""
+    from instances.files import Held
+    from instances.samples import to_attention
+
+    found = _read(path, of)
+    return found.family, Held.of(path, to_attention(found, 0))
+
+
+def family(source: "Source") -> "Family":
+    """Return the family that a SPEC names, or that a folder of `hardness generate` is of.
+
+    >>> family("parity:m=3,d=16").spec
+    'parity:d=16,m=3,noise=0,rho=3'
+    """
+    found: Family = target(source)[0]
+    return found
+
+
+def learner(source: object) -> "Learner":
+    """Return the learner that a string names, or make one of an object of yours.
+
+    An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
+    as in a file for `path.py:Name`; it runs in this process, without containment.
+
+    >>> learner("lowdegree:degree=3").name
+    'lowdegree'
+    """
+    from dataclasses import replace
+
+    from hardness.upper import LEARNERS, parse_learner
+    from hardness.upper.isolated import SubprocessLearner
+    from hardness.upper.plugins import adapt
+
+    if isinstance(source, str):
+        return parse_learner(source)
+    name = str(getattr(source, "name", ""))
+    if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
+        return source  # type: ignore[return-value]
+    made: Any = adapt(source, "the object given")
+    if made.name.partition(":")[0] in LEARNERS:
+        own = f"object {made.name}"
+        made = replace(made, name=own, spec=own)
+    found: Learner = made
+    return found
+
+
+def text_of(source: object) -> str:
+    """Return what was given as text or a path; empty for an object."""
+    return str(source) if isinstance(source, str | PathLike) else ""
