@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
         attack,
-        compare,
         estimate,
         family,
         figure,
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
         learner,
         play,
         samples,
-        stress,
         sweep,
     )
     from hardness.lower.record import Certificate, Claim
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from hardness.verbs.bounds import certify, check, cite, verify
+    from hardness.verbs.comparing import compare, stress
     from hardness.verbs.learning import learn
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection

@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hardness.check import Checked
     from hardness.cost.given import Given
     from hardness.cost.record import Estimates
-    from hardness.lower import BoundParameters, Certificate, Verification
+    from hardness.lower import BoundParameters, Certificate
     from hardness.lower.members import Members
     from hardness.oracles import Budget
-    from hardness.report.citation import Citation
-    from hardness.runs import AttackResult, Comparison, Game, Run, Stress
+    from hardness.runs import AttackResult, Game
     from hardness.sweep import Ended
     from hardness.upper import Learner
-    from instances import AttentionLayer, Family, Folder, Instance
+    from instances import AttentionLayer, Family, Folder
     from instances.heads import Heads
     from instances.inspect import Inspection
     from instances.owndata import Split
@@ -89,7 +87,6 @@ def learner(source: object) -> "Learner":
     >>> learner("lowdegree:degree=3").name
     'lowdegree'
     """
-    from dataclasses import replace
 
     from hardness.upper import LEARNERS, parse_learner
     from hardness.upper.isolated import SubprocessLearner
@@ -106,72 +103,6 @@ def learner(source: object) -> "Learner":
         made = replace(made, name=own, spec=own)
     found: Learner = made
     return found
-
-
-@_gated
-def certify(
-    source: "Source",
-    *,
-    tau: "Number" = "0.1",
-    vstat: int = 100,
-    risk: "Number" = "1/4",
-    success: "Number" = "2/3",
-    gamma: "Number" = "0.05",
-    members: int | None = None,
-    centred: bool = False,
-    steps: int | None = None,
-) -> "Certificate":
-    """Certify lower bounds of a family, as `hardness certify` does; raises ToolkitError.
-
-    source: a SPEC, a folder of `hardness generate`, or functions of a Python file ("path.py:Name").
-
-    >>> certify("parity:d=1000,m=21").integer("information-floor")
-    143
-    """
-    terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
-    said = {"members": members, "centred": centred, "steps": steps}
-    usual = signature(certify).parameters
-    given = {name for name, value in said.items() if value != usual[name].default}
-    what = certifiable(source, members)
-    return certified(str(source), what, terms, given, centred, steps)
-
-
-@_gated
-def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
-    """Check the proof of a certificate, or play a transcript again.
-
-    source: a Certificate, the dictionary of one, or the path of a file. Raises Refuted where a
-    claim does not follow, DamagedFile for a file that is neither.
-
-    >>> check(certify("parity:d=8,m=3")).statements[1]
-    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
-    """
-    from hardness.check import check as derive
-    from hardness.lower import Certificate
-    from instances.arguments import located
-    from instances.errors import DamagedFile, Refuted
-    from instances.strict import CERTIFICATE, read_json
-
-    if isinstance(source, Certificate):
-        return derive(source.to_dict())
-    if isinstance(source, Mapping):
-        return derive(dict(source))
-    data = read_json(Path(located("source", source)), CERTIFICATE)
-    try:
-        return derive(data)
-    except (Refuted, DamagedFile) as error:
-        raise type(error)(f"{source}: {error}") from error
-
-
-@_gated
-def cite(path: str | PathLike[str]) -> "Citation":
-    """Check the file of a certificate, and cite it: a `sentence` for a paper, and `bibtex`.
-
-    Raises Refuted where a claim does not follow, DamagedFile for a file that is no certificate.
-    """
-    from hardness.report.citation import cite as cited
-
-    return cited(Path(path))
 
 
 @_gated
@@ -199,29 +130,6 @@ def figure(
         raise UsageError(f"{path} given: end its name in .svg, .pdf or .png")
     refuse_existing(path, force)
     write_bytes(path, draw(name, figured(name, source, slice), kind, style), force=force)
-
-
-@_gated
-def verify(
-    source: "Source",
-    *,
-    members: int = 500,
-    samples: int = 200_000,
-    confidence: "Number" = 0.99,
-    seed: int = 0,
-) -> "Verification":
-    """Sample correlations beside the certified ones, and the real layer against the formula.
-
-    source: also functions of a file, 'path.py:Name', or a folder of layers.
-
-    >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
-    True
-    """
-    from hardness.lower import verify as sampled
-
-    found, folder = verifiable(source, members)
-    chance = float(_exact("confidence", confidence))
-    return sampled(found, members, samples, chance, seed, folder)
 
 
 @_gated
@@ -303,85 +211,6 @@ def estimate(
 
 
 @_gated
-def learn(
-    learner: object,
-    source: "Source | Data | None" = None,
-    *,
-    spec: str | None = None,
-    teacher: "Teacher | None" = None,
-    tokens: "Tokens" = "gaussian",
-    k: int | None = None,
-    noise: "Number" = 0,
-    layer: int | None = None,
-    heads: int | None = None,
-    labels: str | PathLike[str] | None = None,
-    hold_out: float | None = None,
-    oracle: Literal["samples", "exact"] = "samples",
-    tau: "Number" = "0.1",
-    budget_examples: int | None = None,
-    budget_queries: int | None = None,
-    budget_values: int | None = None,
-    budget_seconds: float | None = 60.0,
-    budget_cpu: float | None = None,
-    budget_memory: int | str | None = None,
-    seed: int = 0,
-) -> "Run":
-    """Run one learner on one instance, and measure its risk on fresh examples.
-
-    source: also a folder of examples or a file of samples, with `spec` where it does not state one.
-    teacher: in place of a source, a layer of yours, or the file of one, that labels drawn tokens.
-    tokens: boolean, gaussian, a file of a law, its arrays by name, or an embedding (V, d). k:
-    tokens of an example, 2 where no positions say how many. noise: the labels' standard deviation.
-    layer, heads: which layer of a checkpoint, and its heads where no config.json says how many.
-    source: also data of yours, (x, y) or the path of a file, with `labels` where x is a .npy; a
-    share of it is held out, 0.2 by default, and the misfit is measured there. What `staged`,
-    `levenberg` and `student` found is `layer` of what comes back.
-
-    >>> learn("elimination", "parity:d=16,m=3").passed
-    True
-    >>> import numpy as np
-    >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
-    >>> learn("linear", (x, x)).misfit.value < 1e-12
-    True
-    """
-    from hardness.runs import run
-    from instances.errors import UsageError
-
-    plain = isinstance(tokens, str) and tokens == "gaussian"
-    given = {"k": k is not None, "noise": bool(noise), "layer": layer is not None}
-    given |= {"heads": heads is not None, "tokens": not plain}
-    for name, there in given.items():
-        if there and teacher is None:
-            raise UsageError(f"{name} given: it goes with teacher")
-    chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
-    instance: Instance | Folder
-    limits = budget(
-        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
-    )
-    own = None if teacher is not None or spec else source
-    if data := own_data(own, labels, hold_out, seed):
-        from hardness.runs.owndata import run_on_data
-
-        if oracle != "samples":
-            raise UsageError(f"oracle={oracle} given: data of yours answers no queries")
-        require_unseen(chosen, source, labels)
-        return run_on_data(chosen, data, limits, seed)
-    if teacher is not None and source is None and spec is None:
-        from hardness.runs.taught import taught
-
-        require_unseen(chosen, teacher)
-        spread = _exact("noise", noise)
-        instance, more = taught(teacher, tokens, k, spread, layer, heads, seed)
-    elif source is not None and teacher is None:
-        found, folder = target(source, spec)  # type: ignore[arg-type]
-        instance = folder or found.instance(seed)
-    else:
-        raise UsageError("learn needs a source or a teacher, one of the two")
-    done = run(chosen, instance, limits, seed, oracle=oracle, tau=within)
-    return replace(done, details=done.details | more)
-
-
-@_gated
 def play(
     learner: object,
     source: "Source",
@@ -445,99 +274,6 @@ def attack(
     )
     with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
         return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
-
-
-@_gated
-def compare(
-    source: "str | Family",
-    over: str,
-    learner: "Learners | None" = None,
-    *,
-    seeds: int = 3,
-    tau: "Number" = "0.1",
-    budget_examples: int | None = None,
-    budget_queries: int | None = None,
-    budget_values: int | None = None,
-    budget_seconds: float | None = 60.0,
-    budget_cpu: float | None = None,
-    budget_memory: int | str | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-) -> "Comparison":
-    """Run learners over a range of sizes beside the certified bounds.
-
-    over: a parameter's range, "d=8..20", "d=8..20..4" or "d=8,12". learner: one or several; None
-    takes a few that run on the family, an empty list certifies alone. jobs: processes, by default
-    all cores.
-
-    >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
-    >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
-    [1.0, 1.0, 1.0]
-    """
-    from hardness.runs import Cut, usual
-    from hardness.runs import compare as both
-    from hardness.sweep.resumable import resumable
-
-    spec = _spec(source, "compare")
-    names = usual(spec, over) if learner is None else _names(learner, "compare")
-    limits = budget(
-        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
-    )
-    terms = _terms(tau=tau)
-    with resumable(None, {"command": "compare"}, _jobs(jobs)) as runs:
-        try:
-            return both(spec, over, names, seeds, seed, limits, terms, runs.do)
-        except Cut as cut:
-            raise cut.__cause__ or cut from None
-
-
-@_gated
-def stress(
-    learner: "Learners",
-    *,
-    ladder: str | None = None,
-    on: "str | Family | Sequence[str | Family]" = (),
-    seeds: int = 5,
-    reference: "Learners | None" = None,
-    budget_examples: int | None = None,
-    budget_queries: int | None = None,
-    budget_values: int | None = None,
-    budget_seconds: float | None = None,
-    budget_cpu: float | None = None,
-    budget_memory: int | str | None = None,
-    seed: int | None = None,
-    jobs: int | None = None,
-) -> "Stress":
-    """Let learners climb a ladder until each passes on none of the seeds of a rung.
-
-    ladder: its name; on: specs of a ladder of your own, one of the two. reference: learners to
-    stand beside; None takes those of the ladder. A budget stands in place of that of every rung.
-    seed: by default the operating system's.
-
-    >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
-    >>> found.climbs[0].held
-    1
-    """
-    from hardness.runs import stress as climb
-    from hardness.runs.stress import Interrupted
-    from hardness.sweep.resumable import resumable
-    from instances.ladders import ladder as named
-    from instances.ladders import ladder_of
-
-    rungs = [on] if isinstance(on, str) or not isinstance(on, Sequence) else list(on)
-    one_ladder(ladder, rungs)
-    specs = [_spec(one, "stress") for one in rungs]
-    chosen = named(ladder) if ladder else ladder_of(specs)
-    names = _names(learner, "stress")
-    beside = chosen.references if reference is None else _names(reference, "stress")
-    limits = budget(
-        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
-    )
-    with resumable(None, {"command": "stress"}, _jobs(jobs)) as runs:
-        try:
-            return climb(names, chosen, seeds, seed, limits, runs.do, references=beside)
-        except Interrupted as cut:
-            raise cut.__cause__ or cut from None
 
 
 @_gated

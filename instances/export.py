@@ -56,6 +56,11 @@ def ending(path: Path) -> Format:
     return found
 
 
+def form_of(path: Path) -> Format | None:
+    """Return the format that the name of a file says, None for another name."""
+    return ENDINGS.get(path.suffix.lower())
+
+
 def write(
     path: Path, form: Format, data: Callable[[], dict[str, Any]], table: Table, force: bool = False
 ) -> None:

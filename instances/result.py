@@ -1,6 +1,8 @@
 """What the toolkit gives back: it prints in a few lines, and goes into a table, JSON or a file."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from os import PathLike
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from instances.arguments import located
-from instances.export import ending, frame, write
+from instances.export import ending, flat, frame, write
 from instances.text import TableRow as TableRow
 from instances.text import cut, header, printable, readable, text_lines
 
@@ -88,3 +90,30 @@ class Result:
         more = f"<p>… and {len(rows) - _HTML_ROWS} more</p>" if len(rows) > _HTML_ROWS else ""
         caption = f"<caption>{escape(cut(title, _HTML_CELL))}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Answer(Result):
+    """What a verb answers that is no record of its own: data, words for people, and a table."""
+
+    data: dict[str, Any]
+    told: str
+    rows: Sequence[TableRow] = ()
+
+    _words: ClassVar[str] = "instances.result.answer_words"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the data."""
+        return self.data
+
+    def _rows(self) -> list[TableRow]:
+        return list(self.rows) or [flat(self.data)]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of the table."""
+        return frame(self._rows())
+
+
+def answer_words(found: Answer) -> str:
+    """Write it for people."""
+    return found.told

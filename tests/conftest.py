@@ -27,6 +27,7 @@ import cli  # noqa: E402
 from hardness.commands import options  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
 from hardness.upper.isolated import learner  # noqa: E402
+from hardness.verbs import progress  # noqa: E402
 from instances.spec import VARIABLE  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
@@ -96,6 +97,7 @@ def _no_hurry(monkeypatch):
     monkeypatch.setattr(learner, "_LOADING", NEVER)
     monkeypatch.setattr(learner, "_JUDGING", NEVER)
     monkeypatch.setattr(options, "_EVERY", NEVER)
+    monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 
 @pytest.fixture(autouse=True)

@@ -31,9 +31,9 @@ GROUPS = {
     },
     "Both sides": {
         "demo": "commands.pages.demo",
-        "compare": "commands.comparisons.compare",
+        "compare": "verbs.comparing.compare",
         "map": "commands.comparisons.noisy_map",
-        "stress": "commands.stress.stress",
+        "stress": "verbs.comparing.stress",
         "challenge": "commands.challenge.challenge",
     },
     "Sweeps and stores": {"sweep": "commands.sweep.sweep", "store": "commands.store.store"},

@@ -133,14 +133,9 @@ class Certificate(Result):
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> certify(parse("parity:d=8,m=3"))
-    Certificate of parity:d=8,m=3,noise=0,rho=3
-    quantity              value    known  source
-    pairwise-correlation  0        exact  CL24
-    sq-dimension          35       exact  BFJKMR94
-    stat-queries          vacuous  exact  BFJKMR94
-    vstat-queries         vacuous  exact  FGRVX17
-    information-floor     5        exact  by counting
+    >>> certificate = certify(parse("parity:d=8,m=3"))
+    >>> certificate["sq-dimension"].value, certificate["stat-queries"].vacuous
+    (Fraction(35, 1), True)
     """
 
     @property
@@ -158,13 +153,13 @@ class Certificate(Result):
 
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
-        return exact(self.claim(quantity).value)
+        return exact(self[quantity].value)
 
     def integer(self, quantity: str) -> int:
         """Return the claimed value of a quantity that is an integer; raises UsageError."""
-        return int(self.claim(quantity).value)
+        return int(self[quantity].value)
 
-    def claim(self, quantity: str) -> Claim:
+    def __getitem__(self, quantity: str) -> Claim:
         """Return the claim about a quantity; raises UsageError for one that is not claimed."""
         found = {claim.quantity: claim for claim in self.claims}
         if quantity not in found:

@@ -87,7 +87,7 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     """Say what a certificate's bound on queries within tau is from; None for other quantities."""
     if quantity not in ("stat-queries", "csq-queries"):
         return None
-    claim = certificate.claim(quantity)
+    claim = certificate[quantity]
     facts, steps = certificate.facts, certificate.proof["steps"]
     terms = BoundParameters(
         risk=Fraction(claim.terms["risk"]), success=Fraction(claim.terms["success"])

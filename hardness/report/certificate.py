@@ -84,7 +84,7 @@ def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
     """Say that gamma is below the average of all members, where SDA is 0 for that; else empty."""
     if not claim.quantity.startswith("sda-") or claim.value:
         return ""
-    gamma, average = claim.terms["gamma"], certificate.claim("average-correlation").value
+    gamma, average = claim.terms["gamma"], certificate["average-correlation"].value
     if average <= Fraction(gamma):
         return ""
     return (

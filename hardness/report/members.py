@@ -70,7 +70,7 @@ _ZERO_ONE = (
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
     several = len(certificate.proof.get("about", {}).get("names", ())) > 1
-    if several and certificate.claim("average-correlation").value == 1:
+    if several and certificate["average-correlation"].value == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "
             "use the loop's variable?"

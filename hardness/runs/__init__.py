@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from hardness.runs.columns import table
     from hardness.runs.comparison import (
         Comparison,
-        Cut,
         compare,
         distinct,
         read_comparison,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
     from hardness.runs.paired import Paired, paired
+    from hardness.runs.planned import Cut
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.spectrum import Attempt, Spectra, spectra

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
 from hardness.runs.names import brief_spec
 from hardness.runs.paired import contradiction, paired
-from hardness.runs.planned import Do, Planned, here, require_loaded
+from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
 from hardness.runs.validate import inconsistency
@@ -57,6 +57,8 @@ class Comparison(Result):
     command: str = ""
     budget: Budget | None = None  # of every run; None where it is not known
     canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
+
+    _words: ClassVar[str] = "hardness.report.scaling.comparison_words"
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Comparison":
@@ -157,18 +159,6 @@ def _worded(quantity: str, value: int | None) -> int | str:
     if value is None:
         return NONE_ENOUGH
     return WORD if vacuous(quantity, value) else value
-
-
-class Cut(Exception):
-    """A comparison was cut, by Ctrl-C or by what could not be done: its cause says which.
-
-    `comparison` holds the sizes that were finished, maybe none, out of `sizes`.
-    """
-
-    def __init__(self, comparison: Comparison, sizes: int) -> None:
-        super().__init__(f"{len(comparison.values)} of {sizes} sizes were finished")
-        self.comparison = comparison
-        self.sizes = sizes
 
 
 def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
@@ -301,7 +291,9 @@ def compare(
             done[index] = found
             progress(1)
     except (KeyboardInterrupt, ToolkitError) as error:
-        raise Cut(_finished(planned, done), len(specs)) from error
+        whole = _finished(planned, done)
+        said = f"{len(whole.values)} of {len(specs)} sizes were finished"
+        raise Cut(said, whole if whole.values else None) from error
     return _finished(planned, done)
 
 

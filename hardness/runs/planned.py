@@ -31,6 +31,17 @@ class Planned:
         return replace(run(learner, instance, self.budget, self.seed, tau=self.tau), layer=None)
 
 
+class Cut(Exception):
+    """Runs were cut, by Ctrl-C or by what could not be done: its cause says which.
+
+    partial: what the finished ones make, or None.
+    """
+
+    def __init__(self, said: str, partial: Any = None) -> None:
+        super().__init__(said)
+        self.partial = partial
+
+
 # Does planned runs: the index of each as it is done, with its run or why there is none.
 Do = Callable[[Sequence[Planned]], Iterator[tuple[int, Run | ToolkitError]]]
 

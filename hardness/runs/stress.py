@@ -20,7 +20,7 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -33,7 +33,7 @@ from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
 from hardness.runs.paired import Paired, contradiction, paired
-from hardness.runs.planned import Do, Planned, here, require_loaded
+from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run
 from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
@@ -304,6 +304,8 @@ class Stress(Result):
     budget: Budget
     finished: bool
 
+    _words: ClassVar[str] = "hardness.report.stress.stress_words"
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Stress":
         """Read the file that `save` or `hardness stress --out` wrote; raises DamagedFile."""
@@ -381,17 +383,6 @@ class Stress(Result):
         }
 
 
-class Interrupted(Exception):
-    """A climb was cut, by Ctrl-C or by what could not be done: its cause says which.
-
-    `stress` holds the rungs of which every seed was finished.
-    """
-
-    def __init__(self, found: Stress) -> None:
-        super().__init__(f"{len(found.runs)} runs were finished")
-        self.stress = found
-
-
 def stress(
     learners: Sequence[str],
     ladder: Ladder,
@@ -407,7 +398,7 @@ def stress(
 
     do: who does the runs; the result does not depend on it, nor on the order of learners, seconds
     and memory apart. drawn: whether a base seed that is given came from the operating system.
-    Raises UsageError before anything runs, and Interrupted with what was finished.
+    Raises UsageError before anything runs, and Cut with what was finished.
 
     >>> from instances.ladders import ladder_of
     >>> found = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
@@ -441,7 +432,8 @@ def stress(
         for _ in ladder.rungs:
             _one_rung(climbs, found, do, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
-        raise Interrupted(replace(found, climbs=tuple(climbs))) from error
+        found = replace(found, climbs=tuple(climbs))
+        raise Cut(f"{len(found.runs)} runs were finished", found if found.runs else None) from error
     return replace(found, climbs=tuple(climbs), finished=True)
 
 

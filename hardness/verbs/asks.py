@@ -26,6 +26,13 @@ def learners() -> list[str]:
     return list(LEARNERS)
 
 
+def ladders() -> list[str]:
+    """Name the ladders."""
+    from instances.ladders import LADDERS
+
+    return list(LADDERS)
+
+
 SOURCE = thing("A SPEC, a folder of `hardness generate`, or what the verb says.", specs)
 LEARNER = thing("NAME, NAME:key=value,... or path.py:Name", learners)
 SPEC_OF = text(
@@ -39,6 +46,7 @@ SEEDS = whole("Number of seeds")
 TAU = rational("Tolerance of STAT.")
 CONFIDENCE = number("Confidence of what is sampled.", above=0, below=1)
 FORCE = flag("Replace what stands at --out.")
+RESUME = flag("Go on where it was interrupted: the runs of the same command stand beside --out.")
 FILE = "Where to write: the JSON, to a file."
 _LIMIT = "Limits of learners"
 

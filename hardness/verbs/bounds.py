@@ -32,7 +32,7 @@ _LISTED = {"members": None, "centred": False, "steps": None}  # what is of liste
 @verb(
     "Certify lower bounds of a family.",
     out="Where to write: the certificate, to a file.",
-    place="table",
+    reads="`hardness check`",
 )
 def certify(
     source: Annotated["Source", thing("What bounds are about.", specs)],

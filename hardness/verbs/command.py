@@ -8,9 +8,11 @@ screens; `--json`, `--out`, `--format`, `--force` and `--quiet` are the command'
 
 import json
 import os
+import shlex
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property, wraps
 from inspect import Parameter, signature
 from os.path import realpath
@@ -22,7 +24,7 @@ import click
 from hardness.report.columns import screen
 from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
-from instances.errors import Refuted
+from instances.errors import Refuted, ToolkitError
 from instances.text import printable
 
 _P = ParamSpec("_P")
@@ -38,7 +40,8 @@ class Verb:
 
     out: help of --out; None where there is nothing to write. place: what --out holds: a `file` of
     JSON; a `table`, JSON or a table as its name ends; a `folder`, or a table; its `own`, which the
-    verb writes itself as it has a parameter `out`.
+    verb writes itself as it has a parameter `out`. endings: of its name. ours: files of a folder,
+    which it replaces where it is forced to. reads: the command that reads what --out holds.
     """
 
     def __init__(
@@ -48,9 +51,11 @@ class Verb:
         out: str | None,
         place: Place,
         endings: tuple[str, ...],
+        ours: tuple[str, ...],
+        reads: str,
     ) -> None:
         self.function, self.short, self.out, self.place = function, short, out, place
-        self.endings = endings
+        self.endings, self.ours, self.reads = endings, ours, reads
         self.signature = signature(function)
 
     @cached_property
@@ -85,7 +90,7 @@ class Verb:
 
     def refuse(self, given: Mapping[str, Any], out: Path | None = None) -> None:
         """Refuse, before any work, files that stand where the verb writes; raises ToolkitError."""
-        from instances.disk import refuse_existing, refuse_unwritable
+        from instances.disk import refuse_existing, refuse_foreign, refuse_unwritable
         from instances.errors import UsageError
 
         writes = {n: Path(given[n]) for n, one in self.asked.items() if one.writes and given.get(n)}
@@ -103,7 +108,11 @@ class Verb:
                 )
             if realpath(where) in read:
                 raise UsageError(f"{where} given: it is read too, give another name to write")
-            refuse_existing(where, bool(given.get("force")))
+            force = bool(given.get("force")) or _goes_on(where, bool(given.get("resume")))
+            if name == "out" and self.ours and not where.suffix:
+                refuse_foreign(where, force, self.ours)
+            else:
+                refuse_existing(where, force)
             refuse_unwritable(where)
 
     @contextmanager
@@ -125,18 +134,55 @@ class Verb:
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
+def _goes_on(out: Path, resume: bool) -> bool:
+    """Whether a command is taken up again: what it wrote when it was cut is replaced."""
+    if not resume:
+        return False
+    from hardness.sweep.resumable import goes_on
+
+    return goes_on(out, resume)
+
+
+_CALLS: ContextVar[tuple["Verb", dict[str, Any]] | None] = ContextVar("_CALLS", default=None)
+
+
+def line() -> str:
+    """Write the command line of the verb that runs, but for how many processes do it."""
+    called_now = _CALLS.get()
+    if called_now is None:
+        return ""
+    made, every = called_now[0], dict(called_now[1])
+    for name in [name for name in every if name not in made.asked]:
+        every |= every.pop(name)
+    words, options = ["hardness", made.function.__name__], list[str]()
+    for name, value in every.items():
+        asked = made.asked[name]
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        for one in value if asked.many and several else (value,):
+            if made.is_argument(name):
+                words.append(str(one))
+            elif one not in (None, False) and name not in ("force", "jobs", "resume"):
+                options += [asked.flag or called(name), *([] if asked.switch else [str(one)])]
+    return shlex.join([*words, *options])
+
+
 def _asked(annotation: Any) -> Ask:
     [found] = [one for one in annotation.__metadata__ if isinstance(one, Ask)]
     return found
 
 
 def verb(
-    short: str, out: str | None = None, place: Place = "table", endings: tuple[str, ...] = ()
+    short: str,
+    out: str | None = None,
+    place: Place = "table",
+    endings: tuple[str, ...] = (),
+    ours: tuple[str, ...] = (),
+    reads: str = "",
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Make a function a verb: its arguments are read as they ask to be before anything is done."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        made = Verb(function, short, out, place, endings)
+        made = Verb(function, short, out, place, endings, ours, reads)
 
         @wraps(function)
         def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -145,14 +191,18 @@ def verb(
             except TypeError as error:
                 raise TypeError(f"{function.__name__}: {error}") from None
             said = given.arguments
+            token = _CALLS.set((made, dict(said)))
             for name, value in said.items():
                 if name in made.asked:
                     said[name] = made.read(name, value)
                 else:  # of a TypedDict
                     said[name] = {one: made.read(one, each) for one, each in value.items()}
             made.refuse(said)
-            with made.around(said):
-                return function(*given.args, **given.kwargs)
+            try:
+                with made.around(said):
+                    return function(*given.args, **given.kwargs)
+            finally:
+                _CALLS.reset(token)
 
         called_by.verb = made  # type: ignore[attr-defined]
         return called_by
@@ -310,7 +360,11 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             refused = json.dumps({"accepted": False, "reason": str(error)}, indent=1)
             click.echo(refused if form == "json" else "REFUSED")
             raise
-        except BaseException as cut:
+        except KeyboardInterrupt as cut:
+            if (partial := getattr(cut, "partial", None)) is not None:
+                show(partial, form)
+            raise click.Abort(str(cut)) from cut
+        except ToolkitError as cut:
             if (partial := getattr(cut, "partial", None)) is not None:
                 show(partial, form)
             raise
@@ -321,8 +375,9 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
 
         write(out, chosen or "json", found.to_dict, found, force)
     show(found, form)
-    if out and form is None:
-        click.echo(f"\nwritten: {out}")
+    if out and made.reads and form is None:
+        reads = f", which {made.reads} reads" if (chosen or "json") == "json" else ", a table"
+        click.echo(f"\nwritten: {out}{reads}")
     found.require()
 
 

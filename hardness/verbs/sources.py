@@ -1,6 +1,7 @@
 """What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from instances.samples import Samples
 
     Source = str | PathLike[str] | Family
+    Learners = str | Learner | Iterable[str | Learner]
     Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
 
 
@@ -170,3 +172,38 @@ def learner(source: object) -> "Learner":
 def text_of(source: object) -> str:
     """Return what was given as text or a path; empty for an object."""
     return str(source) if isinstance(source, str | PathLike) else ""
+
+
+def names(given: "Learners", command: str) -> tuple[str, ...]:
+    """Name learners as other processes know them; raises UsageError for an object without."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return (_name(given, command),)
+    return tuple(_name(one, command) for one in given)
+
+
+def _name(given: Any, command: str) -> str:
+    """Return a learner's name, by which other processes know it; raises UsageError without."""
+    from hardness.upper import learner_spec, parse_learner
+    from instances.errors import ToolkitError, UsageError
+
+    if isinstance(given, str):
+        return given
+    with suppress(ToolkitError, AttributeError):
+        name = learner_spec(given)
+        if parse_learner(name) == given:
+            return name
+    raise UsageError(
+        f"{command} runs learners in other processes, which know them by name: give 'path.py:Name' "
+        "in place of an object"
+    )
+
+
+def spec_of(given: "Source", command: str) -> str:
+    """Return a SPEC as it is, or that of a Family, by which other processes know it."""
+    from instances.spec import require_stored
+
+    if isinstance(given, str | PathLike):
+        return str(given)
+    found = family(given)
+    require_stored(found, f"{command} gives it to other processes")
+    return found.spec

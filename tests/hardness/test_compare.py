@@ -122,8 +122,8 @@ def test_one_size_that_cannot_be_done_costs_only_itself():
     with pytest.raises(Cut) as cut:
         compare("parity:m=3", "d=8,12,400", ("lowdegree:degree=4",), seeds=1)
     assert isinstance(cut.value.__cause__, ToolkitError)
-    assert cut.value.comparison.values == (8, 12)
-    assert len(cut.value.comparison.runs) == 2
+    assert cut.value.partial.values == (8, 12)
+    assert len(cut.value.partial.runs) == 2
 
 
 def test_a_bound_that_says_nothing_is_no_number_and_one_that_says_something_is():

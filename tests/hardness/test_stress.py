@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
+from hardness.runs import Cut
 from hardness.runs.run import run
 from hardness.runs.stress import (
     Climb,
-    Interrupted,
     Trials,
     confidence,
     held,
@@ -138,9 +138,9 @@ def test_an_interrupted_climb_keeps_what_was_finished():
         if len(calls) == 14:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as cut:
+    with pytest.raises(Cut) as cut:
         stress(["elimination", "trivial"], SMALL, base_seed=3, progress=progress)
-    found = cut.value.stress
+    found = cut.value.partial
     assert not found.finished
     assert [len(climb.rungs) for climb in found.climbs] == [1, 1]
 

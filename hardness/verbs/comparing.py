@@ -1,0 +1,260 @@
+"""Learners over sizes and up ladders: beside certified bounds, beside one another."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import called, cores, flag, path, text, thing
+from hardness.verbs.asks import (
+    FORCE,
+    JOBS,
+    LEARNER,
+    RESUME,
+    SEED,
+    SEEDS,
+    TAU,
+    Limits,
+    RungLimits,
+    budget_of,
+    ladders,
+    learners,
+    specs,
+)
+from hardness.verbs.command import line, verb
+from instances.arguments import exact
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from hardness.runs import Comparison, Stress
+    from hardness.sweep.resumable import Resumable
+    from hardness.verbs.sources import Learners
+    from instances import Family
+    from instances.result import Answer
+
+    Exact = int | float | str | Fraction
+
+_PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
+
+
+@contextmanager
+def _kept(
+    out: Path | None,
+    asked: dict[str, Any],
+    jobs: int | None,
+    resume: bool,
+    keep: Callable[[Any], None],
+) -> Iterator["Resumable"]:
+    """Keep runs beside `out` until all are done, and of a cut what is whole, by `keep`."""
+    from hardness.runs import Cut
+    from hardness.sweep.resumable import resumable
+
+    with resumable(out, asked, cores(jobs), resume) as runs:
+        try:
+            yield runs
+        except (Cut, KeyboardInterrupt) as cut:
+            partial, why = getattr(cut, "partial", None), cut.__cause__
+            done = ""
+            if out and partial is not None:
+                keep(partial)
+                done = f"; {cut} and are kept in {out}"
+            if out and runs.kept:
+                many = f"{runs.kept} run{'s' * (runs.kept > 1)}"
+                done += f"; {many} are kept: the same command with --resume goes on"
+            ended: BaseException = KeyboardInterrupt(f"interrupted{done}" if done else "")
+            if isinstance(why, ToolkitError):
+                ended = type(why)(f"{why}{done}")
+            ended.partial = None if out else partial  # type: ignore[attr-defined]
+            raise ended from cut
+
+
+@verb(
+    "Learners beside certified bounds, over sizes.",
+    out="Where to write: results and the page, to a folder.",
+    place="folder",
+    ours=_PAGE,
+)
+def compare(
+    source: Annotated["str | Family", thing("A SPEC without the parameter that varies.", specs)],
+    over: Annotated[str, text("A parameter's range: d=8..20, d=8..20..4, d=8,12.", flag="--over")],
+    learner: Annotated[
+        "Learners | None",
+        LEARNER(
+            "repeatable; none: bounds alone.",
+            default="a few that run on the family",
+            many=True,
+            flag="--learner",
+        ),
+    ] = None,
+    *,
+    seeds: Annotated[int, SEEDS(".")] = 3,
+    tau: Annotated["Exact", TAU] = "0.1",
+    out: Annotated[Path | None, path("A folder.", writes=True)] = None,
+    resume: Annotated[bool, RESUME] = False,
+    seed: Annotated[int, SEED] = 0,
+    jobs: Annotated[int | None, JOBS] = None,
+    force: Annotated[bool, FORCE] = False,
+    **limits: Unpack[Limits],
+) -> "Comparison":
+    """Run learners over a range of sizes beside the certified bounds; --out writes a folder.
+
+    What every seed passed is fitted: how costs grow over the sizes, beside the certified numbers.
+
+    >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
+    >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    from hardness.lower import BoundParameters
+    from hardness.report.demo import write_results
+    from hardness.runs import compare as both
+    from hardness.runs import distinct, usual, values_of
+    from hardness.sweep.resumable import goes_on
+    from instances.disk import new_folder
+    from instances.export import form_of, write
+
+    spec, limit = sources.spec_of(source, "compare"), budget_of(limits)
+    names = usual(spec, over) if learner is None else sources.names(learner, "compare")
+    names = () if names == ("none",) else names
+    asked = {
+        "command": "compare",
+        "spec": [spec, over],
+        "learners": names,
+        "seeds": [seed, seeds],
+        "tau": str(tau),
+        "budget": vars(limit),
+    }
+
+    def keep(found: "Comparison") -> None:
+        if out and (form := form_of(out)):
+            write(out, form, found.to_dict, found, again)
+        elif out and found.values:
+            with new_folder(out, force=again, ours=_PAGE) as folder:
+                write_results(folder, found, str(out))
+
+    again = force or goes_on(out, resume)
+    total = len(values_of(over)[1]) * len(distinct(names)) * seeds
+    terms = BoundParameters(tau=exact(called("tau"), tau))
+    with _kept(out, asked, jobs, resume, keep) as runs:
+        with progress.counted(total, "running learners") as bar:
+            found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
+        keep(found)
+    return found
+
+
+@verb(
+    "How far does a learner climb a ladder?",
+    out="Where to write: the JSON, to a file.",
+)
+def stress(
+    learner: Annotated[
+        "Learners", LEARNER("repeatable; --list needs none.", many=True, flag="--learner")
+    ] = (),
+    *,
+    ladder: Annotated[str | None, text("A ladder by its name.", complete=ladders)] = None,
+    on: Annotated[
+        "str | Family | Sequence[str | Family]",
+        thing("A SPEC; repeatable: a ladder of your own, in this order.", specs, many=True),
+    ] = (),
+    seeds: Annotated[
+        int, SEEDS("of each rung; 5 are the least by which a rung can be held at 95 %.")
+    ] = 5,
+    reference: Annotated[
+        "Learners | None",
+        thing(
+            "A learner to stand beside, or none; repeatable.",
+            learners,
+            default="those of the ladder",
+            many=True,
+        ),
+    ] = None,
+    out: Annotated[Path | None, path("A file.", writes=True)] = None,
+    resume: Annotated[bool, RESUME] = False,
+    seed: Annotated[int | None, SEED(default="of the operating system")] = None,
+    jobs: Annotated[int | None, JOBS] = None,
+    listing: Annotated[
+        bool, flag("List the ladders, or the rungs of --ladder.", flag="--list")
+    ] = False,
+    force: Annotated[bool, FORCE] = False,
+    **limits: Unpack[RungLimits],
+) -> "Stress | Answer":
+    """Let learners climb a ladder until each passes on none of the seeds of a rung.
+
+    Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
+    option stands in place of that of every rung.
+
+    >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
+    >>> found.climbs[0].held
+    1
+    """
+    from hardness.runs import stress as climb
+    from hardness.runs.stress import too_few_queries
+    from hardness.sweep.resumable import goes_on
+    from instances.export import form_of, write
+    from instances.ladders import ladder as named
+    from instances.ladders import ladder_of
+
+    if listing:
+        return _ladders(ladder)
+    if not learner:
+        raise UsageError("stress needs --learner NAME, or --list")
+    if bool(ladder) == bool(on):
+        raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
+    chosen = (
+        named(ladder)
+        if ladder
+        else ladder_of([sources.spec_of(one, "stress") for one in _several(on)])
+    )
+    names, limit = sources.names(learner, "stress"), budget_of(limits, None)
+    beside = chosen.references if reference is None else sources.names(reference, "stress")
+    beside = () if beside == ("none",) else beside
+    asked = {
+        "command": "stress",
+        "ladder": chosen.to_dict(),
+        "learners": [*names, *beside],
+        "seeds": seeds,
+        "seed": seed,
+        "budget": vars(limit),
+    }
+    if seed is None and out:
+        for one in (*names, *beside):
+            sources.require_unseen(sources.learner(one), out)
+    for said in too_few_queries((*names, *beside), chosen, limit):
+        progress.note(said)
+
+    def keep(found: "Stress") -> None:
+        if out:
+            write(out, form_of(out) or "json", found.to_dict, found, again)
+
+    again = force or goes_on(out, resume)
+    total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
+    with _kept(out, asked, jobs, resume, keep) as runs:
+        base = runs.base_seed if seed is None else seed
+        with progress.counted(total, "climbing") as bar:
+            found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)
+        keep(found)
+    return found
+
+
+def _several(on: Any) -> list[Any]:
+    return list(on)  # the argument is read as several
+
+
+def _ladders(name: str | None) -> "Answer":
+    """List the ladders, or the rungs of one."""
+    from hardness.report.stress import ladder_words, ladders_table
+    from instances.ladders import LADDERS
+    from instances.ladders import ladder as named
+    from instances.result import Answer
+
+    if name:
+        chosen = named(name)
+        data = chosen.to_dict()
+        return Answer(data=data, told=ladder_words(chosen), rows=data["rungs"])
+    every = tuple(LADDERS.values())
+    rows = [{"name": one.name, "rungs": len(one.rungs), "about": one.about} for one in every]
+    data = {"ladders": [one.to_dict() for one in every]}
+    return Answer(data=data, told=ladders_table(every), rows=rows)
