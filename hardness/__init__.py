@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from hardness.front import (
         attack,
         estimate,
-        family,
         figure,
         inspect,
-        learner,
         play,
         samples,
         sweep,
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from hardness.verbs.bounds import certify, check, cite, verify
     from hardness.verbs.comparing import compare, stress
     from hardness.verbs.learning import learn
+    from hardness.verbs.sources import family, learner
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result

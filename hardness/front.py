@@ -6,15 +6,16 @@ command line prints.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from hardness.verbs.sources import exists, file_of, name_of, read_file, target
+from hardness.verbs.sources import learner as as_learner
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -23,16 +24,14 @@ if TYPE_CHECKING:
 
     from hardness.cost.given import Given
     from hardness.cost.record import Estimates
-    from hardness.lower import BoundParameters, Certificate
-    from hardness.lower.members import Members
+    from hardness.lower import BoundParameters
     from hardness.oracles import Budget
     from hardness.runs import AttackResult, Game
     from hardness.sweep import Ended
     from hardness.upper import Learner
-    from instances import AttentionLayer, Family, Folder
+    from instances import AttentionLayer, Family
     from instances.heads import Heads
     from instances.inspect import Inspection
-    from instances.owndata import Split
     from instances.result import Result
     from instances.samples import Samples
 
@@ -66,43 +65,6 @@ def _gated(function: Callable[_P, _R]) -> Callable[_P, _R]:
         return function(*given.args, **given.kwargs)
 
     return gated
-
-
-def family(source: "Source") -> "Family":
-    """Return the family that a SPEC names, or that a folder of `hardness generate` is of.
-
-    >>> family("parity:m=3,d=16").spec
-    'parity:d=16,m=3,noise=0,rho=3'
-    """
-    found: Family = target(source)[0]
-    return found
-
-
-def learner(source: object) -> "Learner":
-    """Return the learner that a string names, or make one of an object of yours.
-
-    An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
-    as in a file for `path.py:Name`; it runs in this process, without containment.
-
-    >>> learner("lowdegree:degree=3").name
-    'lowdegree'
-    """
-
-    from hardness.upper import LEARNERS, parse_learner
-    from hardness.upper.isolated import SubprocessLearner
-    from hardness.upper.plugins import adapt
-
-    if isinstance(source, str):
-        return parse_learner(source)
-    name = str(getattr(source, "name", ""))
-    if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
-        return source  # type: ignore[return-value]
-    made: Any = adapt(source, "the object given")
-    if made.name.partition(":")[0] in LEARNERS:
-        own = f"object {made.name}"
-        made = replace(made, name=own, spec=own)
-    found: Learner = made
-    return found
 
 
 @_gated
@@ -238,8 +200,8 @@ def play(
     limits = budget(
         budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
     )
-    chosen, within = _learner(learner), _exact("tau", tau)
-    return against(chosen, family(source), limits, seed, strategy=oracle, tau=within)
+    chosen, within = as_learner(learner), _exact("tau", tau)
+    return against(chosen, target(source)[0], limits, seed, strategy=oracle, tau=within)
 
 
 @_gated
@@ -273,7 +235,7 @@ def attack(
         budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
     )
     with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
-        return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
+        return look(name_of(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
 
 
 @_gated
@@ -327,8 +289,8 @@ def samples(
     from instances.samples import samples as seen
 
     many = None if count is None else integral("count", count, 1)
-    if path := _file(source):
-        read = _read(path, spec)
+    if path := file_of(source):
+        read = read_file(path, spec)
         return read.cut(0, many or len(read))
     found, folder = target(source, spec)
     if folder is not None:
@@ -339,44 +301,6 @@ def samples(
 
 
 # What commands share with this file
-
-
-def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
-    """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
-
-    FILE: samples, which become examples in memory. of: the spec of those that do not state it.
-    """
-    from instances.errors import UsageError
-    from instances.files import read_folder
-    from instances.spec import parse
-
-    if hasattr(source, "spec") and hasattr(source, "instance"):
-        return source, None
-    if not isinstance(source, str | PathLike):
-        raise UsageError(
-            f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
-            "is needed; functions of yours are named as 'path.py:Name'"
-        )
-    if path := _file(source):
-        return _held(path, of)
-    text = str(source)
-    if of:
-        raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
-    if not _exists(text):
-        try:
-            return parse(text), None
-        except UsageError as error:
-            from hardness.upper import LEARNERS
-
-            if text.partition(":")[0] in LEARNERS:
-                raise UsageError(
-                    f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
-                ) from error
-            if os.sep in text and ":" not in text:
-                raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
-            raise
-    folder = read_folder(Path(text))
-    return folder.family, folder
 
 
 def _texts(name: str, given: "Names") -> tuple[str, ...]:
@@ -402,54 +326,13 @@ def problem_of(source: "Source", samples: int | None = None) -> "Given":
     from instances.capabilities import LINEAR_FORMS
     from instances.samples import samples as read
 
-    if isinstance(source, str) and not _file(source) and not _exists(source):
+    if isinstance(source, str) and not file_of(source) and not exists(source):
         return given(source, samples)
     found, folder = target(source)
     if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
         samples = len(read(folder.examples(0, folder.count)))
     name = found.spec
     return Given(spec=name, name=name, problem=problem(found, samples), family=found)
-
-
-def own_data(
-    source: object, labels: str | PathLike[str] | None, hold_out: float | None, seed: int
-) -> "Split | None":
-    """Read data of a user and split it; None for a source of another kind.
-
-    Raises UsageError where labels or a hold-out are given with such.
-    """
-    from instances.errors import UsageError
-    from instances.spec import OF_DATA
-
-    found = None
-    if isinstance(source, tuple | list):
-        from instances.owndata import HOLD_OUT, split
-
-        if len(source) != 2 or labels is not None:
-            raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
-        x, y = source
-        found = split(x, y, HOLD_OUT if hold_out is None else hold_out, seed)
-    elif isinstance(source, str | PathLike) and (path := Path(source)).suffix and path.is_file():
-        from instances.owndata import HOLD_OUT, is_data, read_data
-
-        if is_data(path, labels):
-            share = HOLD_OUT if hold_out is None else hold_out
-            found = read_data(path, labels, share, seed)
-    elif isinstance(source, str | PathLike) and Path(source).suffix in OF_DATA:
-        raise UsageError(f"{source} given: there is no such file")
-    for name, value in (("labels", labels), ("hold-out", hold_out)):
-        if value is not None and found is None:
-            raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
-    return found
-
-
-def require_unseen(learner: "Learner", *files: object) -> None:
-    """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
-    for file in files:
-        if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
-            from hardness.upper.isolated.contain import require_out_of_reach
-
-            require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
 
 def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:
@@ -487,38 +370,6 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
     return numbers(name, target(source)[0], choice)
 
 
-def _exists(text: str) -> bool:
-    with suppress(OSError, ValueError):  # too long, or a character that no path may have
-        return bool(text.strip()) and Path(text).exists()
-    return False
-
-
-def _file(source: "Source") -> Path | None:
-    """Return the path of a file of samples, where that is what is given."""
-    if not isinstance(source, str | PathLike) or not _exists(str(source)):
-        return None
-    path = Path(source)
-    return path if path.suffix != ".json" and path.is_file() else None
-
-
-def _read(path: Path, of: str | None) -> "Samples":
-    """Read a file of samples, of the spec that it states or of one given."""
-    from instances.capabilities import LINEAR_FORMS
-    from instances.samples import read_samples
-    from instances.spec import parse
-
-    return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
-
-
-def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
-    """Make examples in memory of a file of samples."""
-    from instances.files import Held
-    from instances.samples import to_attention
-
-    found = _read(path, of)
-    return found.family, Held.of(path, to_attention(found, 0))
-
-
 def budget(
     examples: int | None,
     queries: int | None,
@@ -541,70 +392,6 @@ def budget(
     )
 
 
-def verifiable(source: "Source", members: int) -> "tuple[Family | Members, Folder | None]":
-    """Resolve what `verify` is given: listed functions and layers, at most so many, or a target."""
-    from hardness.lower.members import read_members
-
-    given = isinstance(source, str | PathLike)
-    found = read_members(str(source), most=members) if given else None
-    return (found, None) if found else target(source)
-
-
-def certifiable(source: "Source", members: int | None) -> "Family | Members":
-    """Resolve what `certify` is given to a family with formulas, or to members that are listed."""
-    from hardness.lower.certificate import enumerated
-    from hardness.lower.members import read_members
-
-    given = isinstance(source, str | PathLike)
-    listed = read_members(str(source), members) if given else None
-    if listed is not None:
-        return listed
-    family = target(source)[0]
-    return enumerated(family, members) or family
-
-
-def certified(
-    source: str,
-    what: "Family | Members",
-    terms: "BoundParameters",
-    given: set[str],
-    centred: bool = False,
-    steps: int | None = None,
-    progress: Callable[[int], None] = lambda done: None,
-) -> "Certificate":
-    """Certify what `certifiable` found; raises NoClaim where nothing is said.
-
-    given: the options that were, of which some are about listed members alone.
-    """
-    from hardness.lower import certify
-    from hardness.lower.members import Members
-    from hardness.lower.record import NoClaim
-    from hardness.report.members import why_nothing
-    from instances.errors import UsageError
-
-    wrong = sorted(given & {"members", "centred", "steps"})
-    if wrong and not isinstance(what, Members):
-        raise UsageError(
-            f"--{wrong[0]} does not apply to {source[:80]}: it is a spec or an instance"
-        )
-    made = certify(what, terms, centred, steps, progress)
-    if isinstance(what, Members) and made.vacuous:
-        why = why_nothing(made) or (
-            "no two members are known to have a correlation of at most 1/2, and no bound on "
-            "queries or examples says anything for these options"
-        )
-        raise NoClaim(f"no claim: {source[:80]} given: {why}")
-    return made
-
-
-def one_ladder(name: str | None, specs: Sequence[Any]) -> None:
-    """Refuse two ladders, and none."""
-    from instances.errors import UsageError
-
-    if bool(name) == bool(specs):
-        raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
-
-
 # Arguments
 
 
@@ -622,40 +409,3 @@ def _terms(vstat: int = 100, **numbers: "Number") -> "BoundParameters":
 
 def _jobs(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else max(1, jobs)
-
-
-_learner = learner  # which functions have as the name of an argument
-
-
-def _names(given: "Learners", command: str) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return (_name(given, command),)
-    return tuple(_name(one, command) for one in given)
-
-
-def _name(given: Any, command: str) -> str:
-    """Return a learner's name, by which other processes know it; raises UsageError without."""
-    from hardness.upper import learner_spec, parse_learner
-    from instances.errors import ToolkitError, UsageError
-
-    if isinstance(given, str):
-        return given
-    with suppress(ToolkitError, AttributeError):
-        name = learner_spec(given)
-        if parse_learner(name) == given:
-            return name
-    raise UsageError(
-        f"{command} runs learners in other processes, which know them by name: give 'path.py:Name' "
-        "in place of an object"
-    )
-
-
-def _spec(given: "Source", command: str) -> str:
-    """Return a SPEC as it is, or that of a Family, by which other processes know it."""
-    from instances.spec import require_stored
-
-    if isinstance(given, str | PathLike):
-        return str(given)
-    found = family(given)
-    require_stored(found, f"{command} gives it to other processes")
-    return found.spec

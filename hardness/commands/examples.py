@@ -165,7 +165,7 @@ def inspect(
 
 def _save_layer(spec: str, form: str | None, seed: int, path: Path, force: bool) -> None:
     """Write the layer of an instance to a file."""
-    from hardness.front import target
+    from hardness.verbs.sources import target
     from instances.checkpoint import holds_layer
     from instances.forms import formed
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from hardness.front import target as target
 from hardness.oracles import clock
+from hardness.verbs.sources import target as target
 from instances.text import printable
 
 

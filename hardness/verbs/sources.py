@@ -37,12 +37,12 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
             "is needed; functions of yours are named as 'path.py:Name'"
         )
-    if path := _file(source):
+    if path := file_of(source):
         return _held(path, of)
     text = str(source)
     if of:
         raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
-    if not _exists(text):
+    if not exists(text):
         try:
             return parse(text), None
         except UsageError as error:
@@ -99,21 +99,22 @@ def require_unseen(learner: "Learner", *files: object) -> None:
             require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
 
-def _exists(text: str) -> bool:
+def exists(text: str) -> bool:
+    """Whether a text is the path of something."""
     with suppress(OSError, ValueError):  # too long, or a character that no path may have
         return bool(text.strip()) and Path(text).exists()
     return False
 
 
-def _file(source: "Source") -> Path | None:
+def file_of(source: "Source") -> Path | None:
     """Return the path of a file of samples, where that is what is given."""
-    if not isinstance(source, str | PathLike) or not _exists(str(source)):
+    if not isinstance(source, str | PathLike) or not exists(str(source)):
         return None
     path = Path(source)
     return path if path.suffix != ".json" and path.is_file() else None
 
 
-def _read(path: Path, of: str | None) -> "Samples":
+def read_file(path: Path, of: str | None) -> "Samples":
     """Read a file of samples, of the spec that it states or of one given."""
     from instances.capabilities import LINEAR_FORMS
     from instances.samples import read_samples
@@ -127,7 +128,7 @@ def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
     from instances.files import Held
     from instances.samples import to_attention
 
-    found = _read(path, of)
+    found = read_file(path, of)
     return found.family, Held.of(path, to_attention(found, 0))
 
 
@@ -177,11 +178,11 @@ def text_of(source: object) -> str:
 def names(given: "Learners", command: str) -> tuple[str, ...]:
     """Name learners as other processes know them; raises UsageError for an object without."""
     if isinstance(given, str) or not isinstance(given, Iterable):
-        return (_name(given, command),)
-    return tuple(_name(one, command) for one in given)
+        return (name_of(given, command),)
+    return tuple(name_of(one, command) for one in given)
 
 
-def _name(given: Any, command: str) -> str:
+def name_of(given: Any, command: str) -> str:
     """Return a learner's name, by which other processes know it; raises UsageError without."""
     from hardness.upper import learner_spec, parse_learner
     from instances.errors import ToolkitError, UsageError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardness.front import own_data
+from hardness.verbs.sources import own_data
 from instances.errors import DamagedFile, UsageError
 from instances.files import save_layer
 from instances.layer import AttentionLayer
