@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from hardness.check.verdict import Checked
     from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
-        attack,
         estimate,
         figure,
         inspect,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
+    from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import certify, check, cite, verify
     from hardness.verbs.comparing import compare, stress
     from hardness.verbs.learning import learn
@@ -76,6 +76,7 @@ __all__ = [
     "check",
     "cite",
     "compare",
+    "distinguish",
     "estimate",
     "family",
     "figure",
@@ -84,6 +85,7 @@ __all__ = [
     "learner",
     "play",
     "samples",
+    "spectrum",
     "stress",
     "sweep",
     "verify",

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from hardness.verbs.sources import exists, file_of, name_of, read_file, target
+from hardness.verbs.sources import exists, file_of, read_file, target
 from hardness.verbs.sources import learner as as_learner
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hardness.cost.record import Estimates
     from hardness.lower import BoundParameters
     from hardness.oracles import Budget
-    from hardness.runs import AttackResult, Game
+    from hardness.runs import Game
     from hardness.sweep import Ended
     from hardness.upper import Learner
     from instances import AttentionLayer, Family
@@ -202,40 +202,6 @@ def play(
     )
     chosen, within = as_learner(learner), _exact("tau", tau)
     return against(chosen, target(source)[0], limits, seed, strategy=oracle, tau=within)
-
-
-@_gated
-def attack(
-    source: "Source",
-    learner: "str | Learner",
-    *,
-    spec: str | None = None,
-    seeds: int = 3,
-    budget_examples: int | None = None,
-    budget_queries: int | None = None,
-    budget_values: int | None = None,
-    budget_seconds: float | None = 60.0,
-    budget_cpu: float | None = None,
-    budget_memory: int | str | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-) -> "AttackResult":
-    """Look for the secret of fresh instances of a SPEC, or of a folder, with one attack.
-
-    source: also a file of samples, with `spec` where it does not state one.
-
-    >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
-    2
-    """
-    from hardness.runs import attack as look
-    from hardness.sweep.resumable import resumable
-
-    found, folder = target(source, spec)
-    limits = budget(
-        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
-    )
-    with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
-        return look(name_of(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
 
 
 @_gated

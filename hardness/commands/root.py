@@ -25,9 +25,9 @@ GROUPS = {
     "Learners": {
         "learners": "commands.learners.learners",
         "learn": "verbs.learning.learn",
-        "attack": "commands.runs.attack",
-        "distinguish": "commands.runs.distinguish",
-        "spectrum": "commands.runs.spectrum",
+        "attack": "verbs.attacking.attack",
+        "distinguish": "verbs.attacking.distinguish",
+        "spectrum": "verbs.attacking.spectrum",
     },
     "Both sides": {
         "demo": "commands.pages.demo",

@@ -2,7 +2,7 @@
 
 from hardness.report.binding import unbound_words
 from hardness.report.text import number, table
-from hardness.runs import AttackResult
+from hardness.runs.attack import AttackResult, Attacks
 from hardness.runs.claim import claim_words
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
@@ -12,11 +12,14 @@ _NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 
 
-def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = None) -> str:
-    """Write attacks on one family as a table, a line of outcomes each.
+def one_attack_words(found: AttackResult) -> str:
+    """Write one attack."""
+    return attack_words(Attacks(spec=found.spec, attacks=(found,), not_run={}))
 
-    stopped: why others did not run, by their names.
-    """
+
+def attack_words(every: Attacks) -> str:
+    """Write attacks on one family as a table, a line of outcomes each."""
+    found = every.attacks
     rows = []
     valued = any(one.values for one in found)
     for one in found:
@@ -39,7 +42,7 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
     lines = [brief_spec(found[0].spec), "", table(header, rows), ""]
     lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
     lines += unbound_words((run for one in found for run in one.runs), short)
-    lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
+    lines += [f"{name}: did not run: {why}" for name, why in every.not_run.items()]
     return "\n".join(lines)
 
 

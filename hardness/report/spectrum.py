@@ -10,7 +10,7 @@ from hardness.upper.spectra import Spectrum
 _ROUNDING = 1e-12
 
 
-def spectra_words(found: Spectra, top: int) -> str:
+def spectra_words(found: Spectra) -> str:
     """Write the weights by degree, the part of each that was learned, and large coefficients."""
     target, attempt = found.target, found.attempt
     lines = [
@@ -41,9 +41,9 @@ def spectra_words(found: Spectra, top: int) -> str:
         [str(k), *(_value(float(column[k])) for column in columns)]
         for k in range(int(np.flatnonzero(shown).max(initial=0)) + 1)
     ]
-    lines += ["", table(header, rows), "", "largest of the target", _top(target, top)]
+    lines += ["", table(header, rows), "", "largest of the target", _top(target, found.top)]
     if attempt:
-        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, top)]
+        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, found.top)]
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.cost.attacks import estimate
 from hardness.cost.problem import problem
@@ -48,6 +48,8 @@ class AttackResult(Result):
     spec: str
     learner: str
     runs: tuple[Run, ...]
+
+    _words: ClassVar[str] = "hardness.report.attack.one_attack_words"
 
     @property
     def judged(self) -> int:
@@ -137,6 +139,18 @@ class Attacks(Result):
     spec: str
     attacks: tuple[AttackResult, ...]
     not_run: dict[str, str]
+
+    _words: ClassVar[str] = "hardness.report.attack.attack_words"
+
+    @property
+    def recovered(self) -> int:
+        """In how many runs of all attacks the secret was found."""
+        return sum(one.recovered for one in self.attacks)
+
+    @property
+    def claims(self) -> tuple[tuple[int, ...], ...]:
+        """The secrets that runs claim, found or not, attack by attack."""
+        return tuple(claim for one in self.attacks for claim in one.claims)
 
     def to_dict(self) -> dict[str, Any]:
         """Write all of them as JSON."""

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,8 @@ class Distinction(Result):
     confidence: float
     alarm: float
     heldout: int  # examples a trial, of which about half are tested
+
+    _words: ClassVar[str] = "hardness.report.distinction.distinction_words"
 
     def of(self, world: World) -> list[Play]:
         """Return the trials in one world."""

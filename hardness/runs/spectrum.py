@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,13 @@ from instances import tokens
 from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, SCHEME
 from instances.coded import Coded, FactorTables
 from instances.errors import ToolkitError
+from instances.export import frame
 from instances.family import Instance, Secret
 from instances.files import Folder
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +46,12 @@ class Attempt:
     surplus: float
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Spectra:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Spectra(Result):
     """The spectrum of a member, what everyone knows of it, and perhaps a learner's attempt.
 
     exponent: the information exponent. known: what who knows the family alone has of
-    the member.
+    the member. top: how many of the largest coefficients are written.
     """
 
     spec: str
@@ -56,11 +61,29 @@ class Spectra:
     target: Spectrum
     known: Learned
     attempt: Attempt | None = None
+    top: int = 5
 
-    def to_dict(self, top: int) -> dict[str, Any]:
+    _words: ClassVar[str] = "hardness.report.spectrum.spectra_words"
+
+    def _rows(self) -> list[TableRow]:
+        columns = {"target": self.target.weights.tolist(), "known": _plain(self.known.part)}
+        if self.attempt:
+            columns["hypothesis"] = self.attempt.spectrum.weights.tolist()
+            learned = _compared(self.attempt.learned)
+            columns |= {name: learned[name] for name in ("part", "residual")}
+        return [
+            {"degree": degree, **dict(zip(columns, row, strict=True))}
+            for degree, row in enumerate(zip(*columns.values(), strict=True))
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of the weights, one row a degree."""
+        return frame(self._rows())
+
+    def to_dict(self) -> dict[str, Any]:
         """Write what the terminal shows and the influences; the field names are a contract."""
         target = {
-            **_described(self.target, top),
+            **_described(self.target, self.top),
             "information_exponent": self.exponent,
             "leap": self.leap,
         }
@@ -76,7 +99,7 @@ class Spectra:
         }
         if self.attempt:
             out["hypothesis"] = {
-                **_described(self.attempt.spectrum, top),
+                **_described(self.attempt.spectrum, self.top),
                 "draws": self.attempt.draws,
                 "beyond": self.attempt.beyond,
                 "surplus": self.attempt.surplus,

@@ -1,12 +1,10 @@
 """Learners over sizes and up ladders: beside certified bounds, beside one another."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, cores, flag, path, text, thing
+from hardness.verbs.ask import called, flag, path, text, thing
 from hardness.verbs.asks import (
     FORCE,
     JOBS,
@@ -23,15 +21,15 @@ from hardness.verbs.asks import (
     specs,
 )
 from hardness.verbs.command import line, verb
+from hardness.verbs.keeping import kept
 from instances.arguments import exact
-from instances.errors import ToolkitError, UsageError
+from instances.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
     from hardness.runs import Comparison, Stress
-    from hardness.sweep.resumable import Resumable
     from hardness.verbs.sources import Learners
     from instances import Family
     from instances.result import Answer
@@ -39,37 +37,6 @@ if TYPE_CHECKING:
     Exact = int | float | str | Fraction
 
 _PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
-
-
-@contextmanager
-def _kept(
-    out: Path | None,
-    asked: dict[str, Any],
-    jobs: int | None,
-    resume: bool,
-    keep: Callable[[Any], None],
-) -> Iterator["Resumable"]:
-    """Keep runs beside `out` until all are done, and of a cut what is whole, by `keep`."""
-    from hardness.runs import Cut
-    from hardness.sweep.resumable import resumable
-
-    with resumable(out, asked, cores(jobs), resume) as runs:
-        try:
-            yield runs
-        except (Cut, KeyboardInterrupt) as cut:
-            partial, why = getattr(cut, "partial", None), cut.__cause__
-            done = ""
-            if out and partial is not None:
-                keep(partial)
-                done = f"; {cut} and are kept in {out}"
-            if out and runs.kept:
-                many = f"{runs.kept} run{'s' * (runs.kept > 1)}"
-                done += f"; {many} are kept: the same command with --resume goes on"
-            ended: BaseException = KeyboardInterrupt(f"interrupted{done}" if done else "")
-            if isinstance(why, ToolkitError):
-                ended = type(why)(f"{why}{done}")
-            ended.partial = None if out else partial  # type: ignore[attr-defined]
-            raise ended from cut
 
 
 @verb(
@@ -138,7 +105,7 @@ def compare(
     again = force or goes_on(out, resume)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with _kept(out, asked, jobs, resume, keep) as runs:
+    with kept(out, asked, jobs, resume, keep) as runs:
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
@@ -231,7 +198,7 @@ def stress(
 
     again = force or goes_on(out, resume)
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with _kept(out, asked, jobs, resume, keep) as runs:
+    with kept(out, asked, jobs, resume, keep) as runs:
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)

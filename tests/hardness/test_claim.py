@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report.attack import attack_words
+from hardness.report.attack import one_attack_words
 from hardness.report.run import run_words
 from hardness.runs import attack
 from hardness.runs.claim import brief_claim, claim_words, fit
@@ -69,7 +69,7 @@ def test_primal_says_how_sure_it_is_and_where_it_found_nothing(tmp_path):
     assert found.to_dict()["success_interval"] is None
     (done,) = found.runs
     assert done.details["fit"] == fit(folder, secret)
-    for text in (attack_words([found]), run_words(done), repr(found), repr(done)):
+    for text in (one_attack_words(found), run_words(done), repr(found), repr(done)):
         assert "2^-" in text
         assert "none was claimed" not in text
 
@@ -106,8 +106,8 @@ def test_a_guess_is_called_one(tmp_path):
     found = attack("bruteforce", folder)
     assert found.claims == (secret,)
     assert found.runs[0].details["fit"]["coins"] == pytest.approx(1023 * 2.0**-20)
-    assert "a guess by the 10 samples" in attack_words([found])
-    assert "0.00098" in attack_words([found])
+    assert "a guess by the 10 samples" in one_attack_words(found)
+    assert "0.00098" in one_attack_words(found)
 
 
 def test_signs_show_a_hidden_set_of_a_profile(tmp_path):
@@ -146,6 +146,6 @@ def test_runs_that_could_not_be_judged_are_all_counted(tmp_path):
         "def wrong(x, y):\n    def predict(new):\n        raise ValueError\n    return predict\n"
     )
     found = attack(f"{tmp_path / 'wrong.py'}:wrong", parse("parity:d=8,m=2"), seeds=3)
-    said = attack_words([found])
+    said = one_attack_words(found)
     assert "3 raised" in said
     assert "no secret found" not in said

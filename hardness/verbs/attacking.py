@@ -1,0 +1,165 @@
+"""Attacks on secrets, games of telling labels from coins, and spectra of what was learned."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import path, thing, whole
+from hardness.verbs.asks import (
+    CONFIDENCE,
+    FILE,
+    FORCE,
+    JOBS,
+    LEARNER,
+    RESUME,
+    SEED,
+    SEEDS,
+    SPEC_OF,
+    Limits,
+    budget_of,
+    specs,
+)
+from hardness.verbs.command import verb
+from hardness.verbs.keeping import kept
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from hardness.runs import Distinction, Spectra
+    from hardness.runs.attack import Attacks
+    from hardness.verbs.sources import Learners, Source
+    from instances import Family
+
+
+@verb("Look for the secret, over seeds.", out=FILE)
+def attack(
+    source: Annotated["Source", thing("What is attacked.", specs)],
+    learner: Annotated[
+        "Learners | None",
+        LEARNER("repeatable.", default="all attacks that run on it", many=True, flag="--learner"),
+    ] = None,
+    *,
+    spec: Annotated[str | None, SPEC_OF] = None,
+    seeds: Annotated[int, SEEDS("of a SPEC.")] = 3,
+    out: Annotated[Path | None, path("A file.", writes=True)] = None,
+    resume: Annotated[bool, RESUME] = False,
+    seed: Annotated[int, SEED] = 0,
+    jobs: Annotated[int | None, JOBS] = None,
+    force: Annotated[bool, FORCE] = False,
+    **limits: Unpack[Limits],
+) -> "Attacks":
+    """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
+
+    A file is a table of integers (.txt, .csv, .prefix, .npy; n columns of A, then b), arrays A and
+    b (.npz, .safetensors; b alone in .npy, A beside it), or a Darmstadt challenge (.txt).
+
+    >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
+    2
+    """
+    from hardness.runs import attack as look
+    from hardness.runs import attacks_on, distinct, require_support
+    from hardness.runs.attack import Attacks, out_of_reach
+    from hardness.sweep.resumable import goes_on
+    from hardness.upper import parse_learner
+    from instances.capabilities import LINEAR_FORMS
+    from instances.export import form_of, write
+
+    names = () if learner is None else sources.names(learner, "attack")
+    family, folder = sources.target(source, spec)
+    chosen = distinct(names) if names else attacks_on(family)
+    if not chosen:
+        raise UsageError(f"no attack here runs on it: {LINEAR_FORMS.missing(family)}")
+    stopped = {} if names else out_of_reach(family, chosen)
+    chosen = tuple(name for name in chosen if name not in stopped) or chosen
+    for name in names:
+        require_support(parse_learner(name), family)  # before any of them starts
+    limit, found = budget_of(limits), []
+    asked = {
+        "command": "attack",
+        "target": f"{source} {spec or ''}".strip() if folder else family.spec,
+        "attacks": chosen,
+        "seeds": [seed, seeds],
+        "budget": vars(limit),
+    }
+    again = force or goes_on(out, resume)
+    with kept(out, asked, jobs, resume) as runs:
+        with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
+            for name in chosen:
+                try:
+                    found.append(look(name, folder or family, seeds, seed, limit, runs.do, bar))
+                except ToolkitError as error:
+                    if names:
+                        raise
+                    stopped[name] = str(error)
+        if not found:
+            raise ToolkitError(next(iter(stopped.values())))
+        every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
+        if out:
+            write(out, form_of(out) or "json", every.to_dict, every, again)
+    return every
+
+
+@verb("Does a learner tell labels from coins?", out=FILE)
+def distinguish(
+    learner: Annotated[object, LEARNER],
+    source: Annotated["str | Family", thing("A SPEC.", specs)],
+    *,
+    trials: Annotated[
+        int, whole("Number of trials, half of them with a member, half with coins.", 2)
+    ] = 20,
+    confidence: Annotated[float, CONFIDENCE] = 0.95,
+    seed: Annotated[int, SEED] = 0,
+    jobs: Annotated[int | None, JOBS] = None,
+    **limits: Unpack[Limits],
+) -> "Distinction":
+    """Play a learner against labels of a random member or coins, and report its advantage."""
+    from hardness.runs import distinguish as told
+    from hardness.runs.planned import require_loaded
+    from hardness.verbs.ask import cores
+
+    family = sources.family(source)
+    if isinstance(learner, str):
+        require_loaded((learner,), family.spec)
+    with progress.counted(trials, "playing") as bar:
+        return told(
+            sources.learner(learner),
+            family,
+            trials,
+            budget_of(limits),
+            seed,
+            confidence=confidence,
+            jobs=cores(jobs),
+            progress=bar,
+        )
+
+
+@verb("Walsh spectrum of a member and of a hypothesis.", out=FILE)
+def spectrum(
+    source: Annotated["Source", thing("A SPEC or a folder.", specs)],
+    *,
+    learner: Annotated[object, LEARNER(default="none, the member alone")] = None,
+    top: Annotated[int, whole("Largest coefficients to show.")] = 5,
+    draws: Annotated[
+        int | None,
+        whole(
+            "Number of draws: of X_1, for each z.",
+            2,
+            default="all up to d = 11, then 16 or fewer",
+        ),
+    ] = None,
+    seed: Annotated[int, SEED] = 0,
+    **limits: Unpack[Limits],
+) -> "Spectra":
+    """Show the weight of a member by degree, and which part of it a learner has learned."""
+    from dataclasses import replace
+
+    from hardness.runs import spectra
+    from hardness.runs.planned import require_loaded
+
+    chosen = None if learner is None else sources.learner(learner)
+    family, folder = sources.target(source)
+    if isinstance(learner, str):
+        require_loaded((learner,), family.spec)
+    at: Any = folder or family.instance(seed)
+    with progress.counted(1 << min(family.d - 1, 26), "tabulating") as bar:
+        found = spectra(at, chosen, budget_of(limits), seed, draws, bar)
+    return replace(found, top=top)
