@@ -69,7 +69,7 @@ def test_every_command_stands_in_the_table_once():
         ("hardness certify lw", {"lwr:", "lwe:"}),
         ("hardness families show nic", {"nice:"}),
         ("hardness learners show st", {"staged", "student"}),
-        ("hardness attack lwe: --with prim", {"primal"}),
+        ("hardness attack lwe: --learner prim", {"primal"}),
         ("hardness compare parity: --learner elim", {"elimination"}),
         ("hardness figure st", {"stages"}),
         ("hardness reduce a", {"attention-to-lwr"}),

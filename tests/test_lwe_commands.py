@@ -81,23 +81,23 @@ def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
     hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
     hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
     hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
-    found = hardness("attack", "second", "--with", "modlinear", "--json")
+    found = hardness("attack", "second", "--learner", "modlinear", "--json")
     assert found.code == 0, found.err
     (one,) = found.json["attacks"]
     assert one["judged"] == 0
     secret = json.loads(Path("first/secret.json").read_text())["secret"]
     assert one["runs"][0]["details"]["claimed_secret"] == secret
     assert one["runs"][0]["secret_recovered"] is None
-    assert "claims" in hardness("attack", "second", "--with", "modlinear").out
-    assert "claimed" in hardness("attack", "second", "--with", "modlinear").out
+    assert "claims" in hardness("attack", "second", "--learner", "modlinear").out
+    assert "claimed" in hardness("attack", "second", "--learner", "modlinear").out
     # Where the secret part is there the same run is judged.
-    mine = hardness("attack", "first", "--with", "modlinear", "--json").json["attacks"][0]
+    mine = hardness("attack", "first", "--learner", "modlinear", "--json").json["attacks"][0]
     assert (mine["recovered"], mine["judged"]) == (1, 1)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_attack_counts_what_it_found(hardness, jobs):
-    line = ["attack", SMALL, "--with", "bruteforce", "--seeds", 3, "--jobs", jobs]
+    line = ["attack", SMALL, "--learner", "bruteforce", "--seeds", 3, "--jobs", jobs]
     found = hardness(*line, "--json")
     assert found.code == 0, found.err
     (one,) = found.json["attacks"]
@@ -159,7 +159,7 @@ def test_plain_arrays_take_a_spec(hardness):
     spec = "lwe:n=6,q=97,error=none"
     made = hardness("reduce", "lwr-to-attention", "plain.npz", "--spec", spec, "--out", "x")
     assert made.code == 0, made.err
-    found = hardness("attack", "x", "--with", "modlinear", "--json").json["attacks"][0]
+    found = hardness("attack", "x", "--learner", "modlinear", "--json").json["attacks"][0]
     claimed = np.array(found["runs"][0]["details"]["claimed_secret"])
     assert (claimed % 97 == secret).all()
     assert parse(spec).n == 6
@@ -178,7 +178,9 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness):
 
 
 def test_attacks_that_were_asked_for_are_refused_before_any_starts(hardness):
-    found = hardness("attack", "lpn:n=16,h=3,noise=0", "--with", "bruteforce", "--with", "primal")
+    found = hardness(
+        "attack", "lpn:n=16,h=3,noise=0", "--learner", "bruteforce", "--learner", "primal"
+    )
     assert found.code == 2
     assert "primal cannot run" in found.err
     assert not found.out

@@ -368,9 +368,11 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             if (partial := getattr(cut, "partial", None)) is not None:
                 show(partial, form)
             raise
+    from instances.result import Answer
+
     if out and made.endings:
         found.save(out, force=force)
-    elif out and "out" not in made.asked:
+    elif out and ("out" not in made.asked or isinstance(found, Answer)):
         from instances.export import write
 
         write(out, chosen or "json", found.to_dict, found, force)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from hardness.oracles import Budget, Usage
-from hardness.report.attack import attack_words
+from hardness.report.attack import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
 from hardness.runs.attack import known, out_of_reach
 from hardness.runs.risk import Risk
@@ -143,7 +143,7 @@ def test_words_say_the_rate_and_how_runs_ended(one):
     found = made(one, True, True, False, seconds=(1.0, 2.0, 4.0), examples=(10, 30, 20))
     ends = (Outcome.SOLVED, Outcome.SOLVED, Outcome.SECONDS_SPENT)
     runs = tuple(replace(r, outcome=o) for r, o in zip(found.runs, ends, strict=True))
-    text = attack_words([replace(found, runs=runs)])
+    text = one_attack_words(replace(found, runs=runs))
     assert text.startswith("parity:d=12,m=3\n")
     low, high = found.interval
     (row,) = [line for line in text.splitlines() if "2/3" in line]
@@ -155,14 +155,14 @@ def test_words_say_the_rate_and_how_runs_ended(one):
 def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
     said = replace(one, details={"claimed_secret": [1, 2]})
     unknown = replace(said, secret_recovered=None, risk=None)
-    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(unknown,))])
+    text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(unknown,)))
     assert "claimed" in text
     assert "claims [1, 2]" in text
-    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(said,))])
+    text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(said,)))
     assert "1/1" in text
     assert "claims" not in text
     nothing = replace(unknown, details={})
-    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(nothing,))])
+    text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(nothing,)))
     assert "none" in text
     assert "no secret found" in text
     assert "claims" not in text

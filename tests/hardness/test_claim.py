@@ -84,8 +84,8 @@ def test_labels_that_are_coins_show_no_secret(tmp_path):
         assert missed.runs[0].outcome is Outcome.NOT_FOUND
         assert missed.claims == ()
         assert missed.runs[0].details.get("fit") is None
-        assert "no secret found" in attack_words([missed])
-        assert "claims" not in attack_words([missed])
+        assert "no secret found" in one_attack_words(missed)
+        assert "claims" not in one_attack_words(missed)
 
 
 def test_primal_makes_do_with_the_samples_that_there_are(tmp_path):
@@ -97,7 +97,7 @@ def test_primal_makes_do_with_the_samples_that_there_are(tmp_path):
     short, _ = public(tmp_path / "short", LWE, 10)
     missed = attack("primal", short)
     assert missed.runs[0].outcome is Outcome.EXAMPLES_SPENT
-    assert "10 samples of" in attack_words([missed])
+    assert "10 samples of" in one_attack_words(missed)
 
 
 def test_a_guess_is_called_one(tmp_path):

@@ -210,7 +210,7 @@ def test_a_prediction_that_is_none_has_no_spectrum(predict):
 
 def test_words_of_a_hypothesis_that_is_zero():
     instance = parse("parity:d=9,m=3").instance(0)
-    words = spectra_words(spectra(instance, parse_learner("elimination"), Budget(examples=3)), 2)
+    words = spectra_words(spectra(instance, parse_learner("elimination"), Budget(examples=3)))
     assert "hypothesis  0\n" in words
     assert "largest of the hypothesis\nnone" in words
     assert "     3  1.0000      0           0        0    1.0000\n" in words
@@ -305,7 +305,7 @@ def test_a_folder_with_its_secret_and_without(hardness, tmp_path):
         ("parity:d=8,m=3 --draws 1", 2, "--draws"),
         ("parity:d=8,m=3 --top 0", 2, "--top"),
         ("nowhere", 2, "unknown"),
-        ("", 2, "SPEC"),
+        ("", 2, "SOURCE"),
     ],
 )
 def test_bad_input_is_one_line(hardness, line, code, word):
