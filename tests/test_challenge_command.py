@@ -60,7 +60,7 @@ def test_learners_attacks_and_the_rest_run_on_the_folder(made):
     for line in (["learn", "elimination"], ["inspect"], ["verify"]):
         found = made(*line, "pub")
         assert found.code == 0, found.err
-    found = made("attack", "pub", "--with", "elimination", "--json")
+    found = made("attack", "pub", "--learner", "elimination", "--json")
     assert found.json["attacks"][0]["judged"] == 0
     assert made("generate", SPEC, "--out", "pub", "--force").code == 1  # it is not one of its own
 

@@ -145,7 +145,7 @@ COMMANDS = {
     "--reference trivial --seeds 3 --seed 7",
     "compare": "compare parity:m=2 --over d=6,8,10 --learner elimination --learner queries "
     "--seeds 2",
-    "attack": "attack parity:d=12,m=3 --with elimination --with bruteforce --seeds 3",
+    "attack": "attack parity:d=12,m=3 --learner elimination --learner bruteforce --seeds 3",
 }
 
 
