@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
         estimate,
-        figure,
         inspect,
         play,
         samples,
@@ -44,8 +43,9 @@ if TYPE_CHECKING:
     from hardness.sweep.drive import Ended
     from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import certify, check, cite, verify
-    from hardness.verbs.comparing import compare, stress
+    from hardness.verbs.comparing import compare, noisy_map, stress
     from hardness.verbs.learning import learn
+    from hardness.verbs.pictures import demo, figure, report
     from hardness.verbs.sources import family, learner
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
@@ -76,6 +76,7 @@ __all__ = [
     "check",
     "cite",
     "compare",
+    "demo",
     "distinguish",
     "estimate",
     "family",
@@ -83,7 +84,9 @@ __all__ = [
     "inspect",
     "learn",
     "learner",
+    "noisy_map",
     "play",
+    "report",
     "samples",
     "spectrum",
     "stress",

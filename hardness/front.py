@@ -11,8 +11,7 @@ from functools import wraps
 from inspect import signature
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypeVar
 
 from hardness.verbs.sources import exists, file_of, read_file, target
 from hardness.verbs.sources import learner as as_learner
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from instances import AttentionLayer, Family
     from instances.heads import Heads
     from instances.inspect import Inspection
-    from instances.result import Result
     from instances.samples import Samples
 
     Source = str | PathLike[str] | Family
@@ -65,33 +63,6 @@ def _gated(function: Callable[_P, _R]) -> Callable[_P, _R]:
         return function(*given.args, **given.kwargs)
 
     return gated
-
-
-@_gated
-def figure(
-    name: str,
-    source: "Source | Result",
-    out: str | PathLike[str],
-    *,
-    style: Literal["paper", "talk"] = "paper",
-    slice: str | None = None,
-    force: bool = False,
-) -> None:
-    """Draw a figure of `hardness figure` to a file that ends in .svg, .pdf or .png.
-
-    source: a SPEC, what `compare` or `stress` returned, or the file or folder that a command wrote.
-    slice: which part of a store.
-    """
-    from hardness.report.figures import draw
-    from instances.disk import refuse_existing, write_bytes
-    from instances.errors import UsageError
-
-    path = Path(out)
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in ("svg", "pdf", "png"):
-        raise UsageError(f"{path} given: end its name in .svg, .pdf or .png")
-    refuse_existing(path, force)
-    write_bytes(path, draw(name, figured(name, source, slice), kind, style), force=force)
 
 
 @_gated
@@ -299,41 +270,6 @@ def problem_of(source: "Source", samples: int | None = None) -> "Given":
         samples = len(read(folder.examples(0, folder.count)))
     name = found.spec
     return Given(spec=name, name=name, problem=problem(found, samples), family=found)
-
-
-def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:
-    """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
-    from hardness.lower.members import read_members
-    from hardness.report.figures import known, numbers
-    from instances.arguments import located
-    from instances.errors import ToolkitError, UsageError
-    from instances.result import Result
-
-    if isinstance(source, Result):
-        with TemporaryDirectory() as folder:
-            source.save(Path(folder) / "result.json")
-            return figured(name, Path(folder) / "result.json", choice)
-    entry, path = known(name), str(source)
-    if name == "coherence" and isinstance(source, str | PathLike):
-        from instances.checkpoint import holds_layer
-
-        if holds_layer(Path(path)):
-            return figured(name, inspect(path), choice)
-    if entry.made:
-        if not Path(located("source", source)).exists():
-            raise ToolkitError(
-                f"{path} does not exist: figure {name} needs the file or folder {entry.takes}"
-            )
-        return numbers(name, Path(path), choice)
-    if isinstance(source, str | PathLike):
-        if Path(path).suffix == ".json" and Path(path).is_file():
-            raise UsageError(
-                f"{path} given: figure {name} is of a SPEC or path.py:Name, not of a file such as "
-                "a certificate: give what `certify` was given"
-            )
-        if entry.members and (listed := read_members(path)):
-            return numbers(name, listed, choice)
-    return numbers(name, target(source)[0], choice)
 
 
 def budget(

@@ -62,7 +62,7 @@ REQUIRED = {
     "sweep": ("engine",),
 }
 PATHS = {
-    **{"figure": ("out",), "sweep": ("file", "store"), "cite": ("source",)},
+    **{"sweep": ("file", "store"), "cite": ("source",)},
     **{"load": ("path",), "save": ("path",)},
 }
 REFUSED = [
@@ -76,6 +76,7 @@ REFUSED = [
     *((f, n, v) for f, names in PATHS.items() for n in names for v in NOT_PATHS),
     *((f, "samples", 0) for f in ("verify", "estimate")),
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
+    *(("figure", "out", v) for v in NOT_PATHS[1:]),
     *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
     *((f, "oracle", v) for f in ("learn", "play") for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.commands import comparisons
+from hardness.verbs import progress
 from tests.waiting import wait_for
 
 LINES = [
@@ -334,7 +334,7 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, jobs, 
         if next(finished) == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(comparisons, "progress", lambda *_: contextlib.nullcontext(count))
+    monkeypatch.setattr(progress, "counted", lambda *_: contextlib.nullcontext(count))
     found = hardness(
         "compare", "parity:m=6", "--over", "d=8,9,45", "--learner", "queries", "--seeds", 1,
         "--budget-seconds", "1e9", "--jobs", jobs, "--out", "c",

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -111,8 +112,9 @@ def test_the_demo_prints_what_the_readme_says(hardness):
 
 
 def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
-    monkeypatch.setattr("hardness.report.demo.OVER", "d=22")
-    monkeypatch.setattr("hardness.report.demo.LEARNERS", ("elimination", "lowdegree"))
+    module = import_module("hardness.report.demo")
+    monkeypatch.setattr(module, "OVER", "d=22")
+    monkeypatch.setattr(module, "LEARNERS", ("elimination", "lowdegree"))
     found = hardness("demo")
     assert found.code == 0
     said = [line for line in dict(blocks(PAGES[0]))[DEMO].splitlines() if line.strip()]

@@ -30,15 +30,15 @@ GROUPS = {
         "spectrum": "verbs.attacking.spectrum",
     },
     "Both sides": {
-        "demo": "commands.pages.demo",
+        "demo": "verbs.pictures.demo",
         "compare": "verbs.comparing.compare",
-        "map": "commands.comparisons.noisy_map",
+        "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
         "challenge": "commands.challenge.challenge",
     },
     "Sweeps and stores": {"sweep": "commands.sweep.sweep", "store": "commands.store.store"},
     "In-context regression": {"icl": "commands.icl.icl"},
-    "Pages and pictures": {"report": "commands.pages.report", "figure": "commands.pages.figure"},
+    "Pages and pictures": {"report": "verbs.pictures.report", "figure": "verbs.pictures.figure"},
 }
 
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from hardness.check import Checked, check
 from hardness.lower import BoundParameters, Certificate, Verification, certify, verify
@@ -20,6 +21,7 @@ from instances.disk import (
     write_text,
 )
 from instances.errors import AlreadyExists, DamagedFile
+from instances.result import Result, TableRow
 from instances.strict import read_json
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
@@ -30,14 +32,34 @@ _COMMAND = "hardness demo"
 _FILES = ("results.json", "report.html", "figure.svg", "certificate.json")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Demo:
-    """What the demo made."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Demo(Result):
+    """What the demo made, in which folder."""
 
     certificate: Certificate
     checked: Checked
     verification: Verification
     comparison: Comparison
+    folder: str
+
+    _words: ClassVar[str] = "hardness.report.demo_words.demo_words"
+
+    @property
+    def files(self) -> list[str]:
+        """The page and the results."""
+        return [str(Path(self.folder) / name) for name in ("report.html", "results.json")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its certificate, its verification and its runs."""
+        return {
+            "certificate": self.certificate.to_dict(),
+            "verification": self.verification.to_dict(),
+            "runs": [run.to_dict() for run in self.comparison.runs],
+            "files": self.files,
+        }
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return self.comparison._summary()
 
 
 def demo(
@@ -79,6 +101,7 @@ def demo(
         checked=checked,
         verification=verification,
         comparison=comparison,
+        folder=str(out),
     )
 
 

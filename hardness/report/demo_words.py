@@ -28,6 +28,7 @@ def demo_words(made: Demo) -> str:
             "",
             "The bound on queries binds statistical-query learners: here the first one alone.",
             *_descents(made.comparison),
+            f"written: {', '.join(made.files)}",
         ]
     )
 

@@ -4,16 +4,25 @@ A new figure NAME is a line of `FIGURES` and two functions of its module in `cha
 collects its numbers, as JSON, and `draw_NAME` makes a chart of these alone.
 """
 
+import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from instances.arguments import located
 from instances.capabilities import FACTOR, SCHEME
+from instances.disk import write_bytes
 from instances.errors import UsageError, unknown
+from instances.export import flat, frame
+from instances.result import Result, TableRow
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from hardness.lower.members import Members
     from instances.family import Family
 
@@ -84,6 +93,76 @@ FIGURES: dict[str, Figure] = {
 }
 
 
+KINDS = ("svg", "pdf", "png")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Picture(Result):
+    """A figure: its numbers, drawn where a notebook shows it and where it is saved.
+
+    of: what it is drawn from. look: "paper", or "talk" for a slide. file: where it was written.
+    """
+
+    name: str
+    of: str
+    data: Data
+    look: str = "paper"
+    file: str = ""
+
+    _words: ClassVar[str] = "hardness.report.figures.picture_words"
+
+    def to_dict(self) -> Data:
+        """Give the numbers in it."""
+        return self.data
+
+    def _rows(self) -> list[TableRow]:
+        return [flat(self.data)]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of one row of its numbers."""
+        return frame(self._rows())
+
+    def save(
+        self, path: str | PathLike[str], *, force: bool = False, kind: str | None = None
+    ) -> None:
+        """Write the picture, .svg, .pdf or .png, or its numbers, as other results are written.
+
+        kind: of the picture, where the name does not say it.
+        """
+        where = Path(located("path", path))
+        kind = kind or where.suffix.removeprefix(".").lower()
+        if kind not in KINDS:
+            return super().save(where, force=force)
+        return write_bytes(where, draw(self.name, self.data, kind, self.look), force=force)
+
+    def _repr_html_(self) -> str:
+        """Show the picture in a notebook."""
+        svg = b64encode(draw(self.name, self.data, "svg", self.look)).decode()
+        return f'<img src="data:image/svg+xml;base64,{svg}">'
+
+
+def picture_words(found: Picture) -> str:
+    """Say what a picture is of, and where it is."""
+    from hardness.runs.names import brief_spec
+
+    said = f"{found.name} of {brief_spec(found.of)}"
+    return f"{found.file}: {said}" if found.file else f"{said}: .save writes .svg, .pdf or .png"
+
+
+def listed() -> str:
+    """List the figures in words: what each shows, by what it is drawn from."""
+    lines = ["hardness figure NAME SOURCE --out FILE.svg, .pdf or .png", ""]
+    heads = {False: "a SPEC", True: "the file or folder that a command wrote"}
+    for of_file, head in heads.items():
+        chosen = {name: e for name, e in FIGURES.items() if bool(e.made) is of_file}
+        lines.append(f"SOURCE is {head}:")
+        for made in dict.fromkeys(e.made for e in chosen.values()):
+            lines += [f"  `hardness {made}`"] if made else []
+            lines += [f"    {name:13} {e.shows}" for name, e in chosen.items() if e.made == made]
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
 def known(name: str) -> Figure:
     """Return the figure of a name; raises UsageError with the nearest name."""
     if name not in FIGURES:
@@ -91,8 +170,10 @@ def known(name: str) -> Figure:
     return FIGURES[name]
 
 
-def numbers(name: str, source: "Family | Members | Path", choice: str | None = None) -> Data:
-    """Collect the numbers of a figure from a family, its listed members, or a file or folder.
+def numbers(
+    name: str, source: "Family | Members | Path | Result", choice: str | None = None
+) -> Data:
+    """Collect the numbers of a figure from a family, its members, a file or folder, or a result.
 
     choice: which part of a store is drawn, as "m=3,noise=0". Raises UsageError or DamagedFile for a
     source that does not have them.
@@ -102,6 +183,8 @@ def numbers(name: str, source: "Family | Members | Path", choice: str | None = N
         return _of_path(name, figure, source, choice)
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
+    if isinstance(source, Result):
+        return _of_result(name, figure, source)
     if figure.members:
         from hardness.lower.members import Members, of_family
 
@@ -136,6 +219,17 @@ def _of_path(name: str, figure: Figure, path: Path, choice: str | None) -> Data:
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     return _collect(name)(_read(name, path))
+
+
+def _of_result(name: str, figure: Figure, found: Result) -> Data:
+    """Collect them from what a function gave back, as from the file that it would write."""
+    from hardness.runs import Comparison, Stress
+    from hardness.runs.noisy_parity import Map
+
+    kinds = {_COMPARE: Comparison, _STRESS: Stress, _MAP: Map}
+    if not figure.made or not isinstance(found, kinds.get(figure.made, Result)):
+        raise UsageError(f"a {type(found).__name__} given: figure {name} is {figure.takes}")
+    return _collect(name)(found if figure.made in kinds else json.loads(found.to_json()))
 
 
 def _read(name: str, path: Path) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct, convert
 
@@ -62,6 +62,8 @@ class Map(Result):
     left_out: dict[str, str]
     seeds: int
     first_seed: int
+
+    _words: ClassVar[str] = "hardness.report.parity_map_words.map_words"
 
     def of(self, name: str) -> Curve:
         """Return the curve of a name; raises KeyError."""

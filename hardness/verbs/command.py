@@ -29,8 +29,9 @@ from instances.text import printable
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-Place = Literal["file", "folder", "table", "own", ""]
+Place = Literal["file", "folder", "table", "page", "own", ""]
 _TABLES = ("json", "csv", "latex", "markdown", "parquet")
+_PRINTED = "the table alone on stdout; --out writes it as .csv, .tex, .md, .parquet."
 # What every command takes, so that scripts may give it to each; a verb that takes it says so.
 _EVERYWHERE = {"seed": ask.whole("Seed of all that is random.", 0), "jobs": ask.whole("Processes.")}
 
@@ -39,9 +40,11 @@ class Verb:
     """What is known of a verb: what it asks for, and what its command writes.
 
     out: help of --out; None where there is nothing to write. place: what --out holds: a `file` of
-    JSON; a `table`, JSON or a table as its name ends; a `folder`, or a table; its `own`, which the
-    verb writes itself as it has a parameter `out`. endings: of its name. ours: files of a folder,
-    which it replaces where it is forced to. reads: the command that reads what --out holds.
+    JSON; a `table`, JSON or a table as its name ends; a `folder`, or a table; a `page`, where a
+    table is printed without; its `own`, which the verb writes itself as it has a parameter `out`.
+    endings: of its name. ours: files of a folder, which it replaces where it is forced to. reads:
+    the command that reads what --out holds. needs: what is missing where nothing says where to
+    write, though all arguments are given.
     """
 
     def __init__(
@@ -53,9 +56,10 @@ class Verb:
         endings: tuple[str, ...],
         ours: tuple[str, ...],
         reads: str,
+        needs: str,
     ) -> None:
         self.function, self.short, self.out, self.place = function, short, out, place
-        self.endings, self.ours, self.reads = endings, ours, reads
+        self.endings, self.ours, self.reads, self.needs = endings, ours, reads, needs
         self.signature = signature(function)
 
     @cached_property
@@ -87,6 +91,14 @@ class Verb:
         stands = self.signature.parameters.get(name)
         named = stands is None or stands.kind is Parameter.KEYWORD_ONLY
         return not named and self.asked[name].flag is None
+
+    def lacks(self, given: Mapping[str, Any], form: str | None) -> bool:
+        """Whether it would write or show nothing, where no --out is given."""
+        stands = self.signature.parameters.get("out")
+        if stands is not None and stands.default is Parameter.empty:
+            return True
+        arguments = {name for name in self.asked if self.is_argument(name)}
+        return bool(self.needs) and form is None and arguments <= set(given)
 
     def refuse(self, given: Mapping[str, Any], out: Path | None = None) -> None:
         """Refuse, before any work, files that stand where the verb writes; raises ToolkitError."""
@@ -178,11 +190,12 @@ def verb(
     endings: tuple[str, ...] = (),
     ours: tuple[str, ...] = (),
     reads: str = "",
+    needs: str = "",
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Make a function a verb: its arguments are read as they ask to be before anything is done."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        made = Verb(function, short, out, place, endings, ours, reads)
+        made = Verb(function, short, out, place, endings, ours, reads, needs)
 
         @wraps(function)
         def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -313,12 +326,12 @@ def _written(made: Verb) -> Iterator[click.Option]:
     yield _Option(
         ["--out"], type=click.Path(path_type=Path), help=made.out, hidden=made.out is None
     )
-    if made.place in ("table", "folder"):
+    if made.place in ("table", "folder", "page"):
+        told = _PRINTED if made.place != "page" else "of the table that is printed without --out."
         yield _Option(
             ["--format", "form"],
             type=click.Choice(_TABLES),
-            help="Format: the table alone on stdout; --out writes it as .csv, .tex, .md, "
-            ".parquet.  [default: text]",
+            help=f"Format: {told}  [default: text]",
         )
     yield _Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
     yield _Option(["--force"], is_flag=True, help="Replace what stands at --out.")
@@ -339,11 +352,13 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} given: one of the two")
     form = "json" if as_json else form
+    path = click.get_current_context().command_path.partition(" ")[2]
     if out is not None and made.out is None:
-        path = click.get_current_context().command_path.partition(" ")[2]
         raise click.UsageError(f"--out {out} given: {path} writes nothing to it")
     if out is not None and made.endings and out.suffix.lower() not in made.endings:
-        raise click.UsageError(f"--out {out} given: end its name in {' or '.join(made.endings)}")
+        raise click.UsageError(
+            f"--out {out} given: end its name in {' or '.join(filter(None, made.endings))}"
+        )
     chosen = _form(out, form, made.place)
     said = {
         name: v for name, v in given.items() if name in made.asked and v not in (None, (), False)
@@ -351,6 +366,8 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
     for name, value in {"out": out, "force": force}.items():
         if name in made.asked and value:
             said[name] = value
+    if out is None and made.lacks(said, form):
+        raise click.UsageError(f"{path} needs {made.needs}")
     with ask.flags(), progress.shown(not quiet), _named(families):
         if out and "out" not in made.asked:
             made.refuse({**said, "force": force}, out)
@@ -370,9 +387,11 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             raise
     from instances.result import Answer
 
-    if out and made.endings:
+    own = made.place in ("own", "page") or not isinstance(found, Answer)
+    written = own and "out" in made.asked
+    if out and made.endings and not written:
         found.save(out, force=force)
-    elif out and ("out" not in made.asked or isinstance(found, Answer)):
+    elif out and not written:
         from instances.export import write
 
         write(out, chosen or "json", found.to_dict, found, force)
@@ -402,6 +421,8 @@ def _named(families: tuple[str, ...]) -> Iterator[None]:
 
 def _form(out: Path | None, form: Any, place: Place) -> Any:
     """Choose what --out holds: the format of its ending, else of --format; None for a folder."""
+    if place == "page" and out and form not in (None, "json"):
+        raise click.UsageError(f"--out and --format {form} given: --out writes a page, as HTML")
     if place not in ("table", "folder"):
         return "json"
     if out is None:

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from hardness import figure
 from hardness.cost.grid import grid as estimated
-from hardness.front import figure
 from hardness.report.charts.contours import draw_contours, of_contours
 from hardness.report.figures import numbers
 from instances.errors import DamagedFile, UsageError

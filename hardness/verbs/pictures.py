@@ -1,0 +1,211 @@
+"""What people look at: the demo, the page of runs, figures."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import choice, cores, path, text, thing
+from hardness.verbs.asks import FORCE, JOBS, SEED, specs
+from hardness.verbs.command import verb
+from instances.arguments import located
+from instances.errors import DamagedFile, ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from hardness.report.demo import Demo
+    from hardness.report.figures import Picture
+    from hardness.runs import Comparison, Stress
+    from hardness.verbs.sources import Source
+    from instances.result import Answer, Result
+
+
+def _figures() -> list[str]:
+    """Name the figures."""
+    from hardness.report.figures import FIGURES
+
+    return list(FIGURES)
+
+
+@verb(
+    "The main job on small sizes: certify to picture.",
+    out="Where to write: a folder.  [default: out]",
+    place="own",
+)
+def demo(
+    out: Annotated[Path, path("A folder.", flag="--out")] = Path("out"),
+    *,
+    seed: Annotated[int, SEED] = 0,
+    jobs: Annotated[int | None, JOBS] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> "Demo":
+    """Do the main job on small sizes: certify, verify, learn, compare, draw."""
+    from hardness.report.demo import demo as shown
+    from hardness.report.demo import runs
+
+    with progress.counted(runs(), "running learners") as bar:
+        return shown(out, seed=seed, jobs=cores(jobs), force=force, progress=bar)
+
+
+@verb(
+    "The page or the table of runs that were made.",
+    out="Where to write: the page, FILE.html.  [default: print the table]",
+    place="page",
+    endings=(".html", ".htm", ""),
+)
+def report(
+    source: Annotated[Path, path("The folder or the file.")],
+    out: Annotated[Path | None, path("FILE.html.", flag="--out", writes=True)] = None,
+    *,
+    jobs: Annotated[int | None, JOBS] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> "Comparison | Stress | Answer":
+    """Print the table of runs again, or write one HTML file of all of them with --out.
+
+    SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a page, a store
+    of `sweep run` too. The page works offline, and opens in any browser.
+    """
+    from hardness.report.source import is_store, is_stress
+    from hardness.runs import Comparison, Stress
+
+    try:
+        if out:
+            return _page(source, out, cores(jobs), force)
+        if is_store(source):
+            raise UsageError(
+                f"report {source} needs --out FILE.html: `hardness store export` writes the table "
+                "of a store"
+            )
+        return (Stress if is_stress(source) else Comparison).load(source)
+    except DamagedFile as error:
+        raise DamagedFile(
+            f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
+            "or the file of `hardness stress`"
+        ) from error
+
+
+def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
+    from hardness.report.page.build import report_of
+    from hardness.report.page.write import write
+    from instances.disk import write_text
+    from instances.result import Answer
+
+    made = report_of(source)
+    html = write(made, jobs)
+    write_text(out, html, force=force)
+    data = {
+        "source": str(source),
+        "report": str(out),
+        "title": made.title,
+        "runs": len(made.runs.rows),
+        "charts": [chart.key for chart in made.charts],
+        "certificates": len(made.cards),
+        "bytes": len(html.encode()),
+    }
+    return Answer(data=data, told=f"{out}: {len(made.runs.rows)} runs")
+
+
+@verb(
+    "Draw a figure, as svg, pdf or png.",
+    out="Where to write: FILE.svg, .pdf or .png.  [required without --json]",
+    place="own",
+    needs="--out FILE.svg, .pdf or .png, or --json",
+)
+def figure(
+    name: Annotated[str | None, text("Its name.", complete=_figures)] = None,
+    source: Annotated["Source | Result | None", thing("What it is drawn from.", specs)] = None,
+    out: Annotated[Path | None, path("A file.", flag="--out", writes=True)] = None,
+    *,
+    format: Annotated[
+        str | None,
+        choice("Format.", *("svg", "pdf", "png"), default="as the name of --out ends"),
+    ] = None,
+    style: Annotated[
+        Literal["paper", "talk"],
+        choice("talk: 16:9, larger letters and lines.", *("paper", "talk")),
+    ] = "paper",
+    slice: Annotated[
+        str | None,
+        text(
+            "Which part of a store, where it has several.",
+            metavar="m=3,noise=0",
+            default="it must have one",
+        ),
+    ] = None,
+    force: Annotated[bool, FORCE] = False,
+) -> "Picture | Answer":
+    """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
+
+    Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
+    .pdf or .png holds the picture; --json prints the numbers in it. From Python SOURCE is also what
+    a function gave back, and without `out` a notebook shows the picture, which `save` writes.
+
+    >>> figure("queries", "parity:d=40,m=4").to_dict()["spec"]
+    'parity:d=40,m=4,noise=0,rho=4'
+    """
+    from dataclasses import replace
+
+    from hardness.report.figures import FIGURES, Picture, known, listed
+    from instances.result import Answer
+
+    if name is None:
+        if source is not None or out:
+            raise UsageError("figure needs a NAME: `hardness figure` lists them")
+        every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
+        return Answer(data={"figures": every}, told=listed())
+    entry = known(name)
+    if source is None:
+        raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+    kind = _kind(out, format) if out else None
+    data = _numbers(name, source, slice)
+    of = str(data.get("spec") or sources.text_of(source) or type(source).__name__)
+    made = Picture(name=name, of=of, data=data, look=style)
+    if out:
+        made.save(out, force=force, kind=kind)
+    return replace(made, file=str(out)) if out else made
+
+
+def _kind(out: Path, asked: str | None) -> str:
+    """Take the format from the ending of --out, or from --format where that says none."""
+    from hardness.report.figures import KINDS
+
+    ending = out.suffix.lstrip(".").lower()
+    if ending in KINDS and asked not in (None, ending):
+        raise UsageError(
+            f"--out {out} ends in .{ending}, and --format says {asked}: leave --format out, or "
+            f"give a name that ends in .{asked}"
+        )
+    if ending not in KINDS and asked is None:
+        raise UsageError(f"{out} given: end its name in .svg, .pdf or .png, or give --format")
+    return asked or ending
+
+
+def _numbers(name: str, source: Any, part: str | None) -> dict[str, Any]:
+    """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
+    from hardness.lower.members import read_members
+    from hardness.report.figures import known, numbers
+    from hardness.sweep import Ended
+    from instances.checkpoint import holds_layer, read_heads
+    from instances.inspect import inspect_heads
+    from instances.result import Result
+
+    if isinstance(source, Ended):
+        source = source.store
+    if isinstance(source, Result):
+        return numbers(name, source, part)
+    entry, given = known(name), sources.text_of(source)
+    if entry.made:
+        where = Path(located("source", source))
+        if name == "coherence" and holds_layer(where):
+            return numbers(name, inspect_heads(read_heads(where)), part)
+        if not where.exists():
+            raise ToolkitError(
+                f"{where} does not exist: figure {name} needs the file or folder {entry.takes}"
+            )
+        return numbers(name, where, part)
+    if Path(given).suffix == ".json" and Path(given).is_file():
+        raise UsageError(
+            f"{given} given: figure {name} is of a SPEC or path.py:Name, not of a file such as a "
+            "certificate: give what `certify` was given"
+        )
+    if entry.members and given and (listed := read_members(given)):
+        return numbers(name, listed, part)
+    return numbers(name, sources.target(source)[0], part)
