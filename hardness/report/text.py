@@ -132,4 +132,6 @@ def shown_risk(value: float) -> str:
 def wrap(text: str, indent: str = "", further: str | None = None) -> str:
     """Fill lines of 80 columns, those after the first indented by `further`."""
     rest = indent if further is None else further
-    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=rest)
+    return textwrap.fill(
+        text, 80, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False
+    )

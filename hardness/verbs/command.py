@@ -397,8 +397,9 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
         write(out, chosen or "json", found.to_dict, found, force)
     show(found, form)
     if out and made.reads and form is None:
-        reads = f", which {made.reads} reads" if (chosen or "json") == "json" else ", a table"
-        click.echo(f"\nwritten: {out}{reads}")
+        table = f"a table; what {made.reads} reads is written by --out FILE.json"
+        told = f"which {made.reads} reads" if (chosen or "json") == "json" else table
+        click.echo(f"\nwritten: {out}, {told}")
     found.require()
 
 

@@ -1,7 +1,6 @@
 """`certify --proof`: the steps of a certificate for people."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -46,10 +45,3 @@ def test_numbers_and_lists_of_a_step_are_shortened(hardness):
     assert "gamma 1/20" in said
     assert "... 51 in all]" in said
     assert re.search(r"enough \d\.\d{5}\.\.\.e\d+ \(\d+ digits\)", said)
-
-
-def test_a_proof_is_text_for_people(hardness):
-    found = hardness("certify", "parity:d=8,m=2", "--json", "--proof", "--out", "c.json")
-    assert (found.code, found.out) == (2, "")
-    found.one_line("--proof does not apply to ", "--format json")
-    assert not Path("c.json").exists()
