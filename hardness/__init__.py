@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         inspect,
         play,
         samples,
-        sweep,
     )
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from hardness.verbs.learning import learn
     from hardness.verbs.pictures import demo, figure, report
     from hardness.verbs.sources import family, learner
+    from hardness.verbs.stores import sweep
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result

@@ -5,7 +5,6 @@ made; a learner as the same string or as an object. Errors are ToolkitError, wit
 command line prints.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from hardness.lower import BoundParameters
     from hardness.oracles import Budget
     from hardness.runs import Game
-    from hardness.sweep import Ended
     from hardness.upper import Learner
     from instances import AttentionLayer, Family
     from instances.heads import Heads
@@ -176,37 +174,6 @@ def play(
 
 
 @_gated
-def sweep(
-    file: str | PathLike[str],
-    store: str | PathLike[str],
-    *,
-    resume: bool = False,
-    retry: bool = False,
-    engine: str = "local",
-    yes: bool = False,
-    jobs: int | None = None,
-) -> "Ended":
-    """Do the runs of a sweep file that a store does not hold yet; its table is that of the store.
-
-    resume: go on in a store that holds runs; retry: run again what failed. yes: over 1e7 runs too.
-    Ctrl-C writes what is finished.
-    """
-    import warnings
-
-    from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
-    from hardness.sweep.cluster import exposed
-
-    wanted = read_sweep(Path(file))
-    require_count(wanted, yes)
-    if said := exposed(engine):
-        warnings.warn(said, stacklevel=3)  # where `sweep` is called
-    try:
-        return run_sweep(wanted, Path(store), engine, _jobs(jobs), resume or retry, retry)
-    except Interrupted as cut:
-        raise cut.__cause__ or cut from None
-
-
-@_gated
 def samples(
     source: "Source", count: int | None = None, *, spec: str | None = None, seed: int = 0
 ) -> "Samples":
@@ -307,7 +274,3 @@ def _terms(vstat: int = 100, **numbers: "Number") -> "BoundParameters":
     from hardness.lower import BoundParameters
 
     return BoundParameters(vstat=vstat, **{n: _exact(n, v) for n, v in numbers.items()})
-
-
-def _jobs(jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if jobs is None else max(1, jobs)

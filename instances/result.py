@@ -30,6 +30,7 @@ class Result:
 
     _words: ClassVar[str] = ""  # "module.function" that writes it for people
     _printed = 8  # rows
+    indent: ClassVar[int | None] = 1  # of its JSON where it is printed; None for one line
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as a dictionary that JSON can hold."""

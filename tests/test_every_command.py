@@ -107,6 +107,7 @@ NOT_HERE = {"demo"}
 VERBS = {
     *("attack", "certify", "check", "cite", "compare", "distinguish", "learn", "spectrum"),
     *("demo", "figure", "map", "report", "stress", "verify"),
+    *("sweep plan", "sweep run", "sweep status"),
 }  # what they take is what they show
 
 

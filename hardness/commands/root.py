@@ -1,6 +1,7 @@
 """The root of the commands: the table of them, in groups, and what it says of itself."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -36,7 +37,7 @@ GROUPS = {
         "stress": "verbs.comparing.stress",
         "challenge": "commands.challenge.challenge",
     },
-    "Sweeps and stores": {"sweep": "commands.sweep.sweep", "store": "commands.store.store"},
+    "Sweeps and stores": {"sweep": "commands.root.SWEEP", "store": "commands.store.store"},
     "In-context regression": {"icl": "commands.icl.icl"},
     "Pages and pictures": {"report": "verbs.pictures.report", "figure": "verbs.pictures.figure"},
 }
@@ -49,6 +50,36 @@ class _Commands(Imported):
         found = super().__getitem__(name)
         return found if isinstance(found, click.Command) else command(name, found)
 
+
+def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Group:
+    """Make a command of several verbs, which alone prints its help."""
+
+    @click.pass_context
+    def alone(context: click.Context) -> None:
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    several: Any = _Commands("hardness", places)
+    return click.Group(
+        name,
+        commands=several,
+        callback=alone,
+        invoke_without_command=True,
+        help=told,
+        short_help=short,
+    )
+
+
+SWEEP = _group(
+    "sweep",
+    "Many runs, named by a file.",
+    "Specs, learners, seeds and budgets of a TOML file: what they would cost, and doing them.",
+    {
+        "plan": "verbs.stores.plan",
+        "run": "verbs.stores.sweep",
+        "status": "verbs.stores.status",
+    },
+)
 
 COMMANDS: Mapping[str, click.Command] = _Commands(
     "hardness", {name: place for group in GROUPS.values() for name, place in group.items()}

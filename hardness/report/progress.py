@@ -1,7 +1,5 @@
 """The progress of a sweep: one line for terminals and logs, one for machines."""
 
-from typing import Any
-
 from hardness.runs.names import one_line
 from hardness.runs.rows import Progress
 
@@ -19,20 +17,6 @@ def duration(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {unit} {whole % size // smaller} {below}"
     return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
-
-
-def progress_json(at: Progress) -> dict[str, Any]:
-    """Write how far a sweep is."""
-    return {
-        "event": "progress",
-        "finished": at.finished,
-        "total": at.total,
-        "planned": at.planned,
-        "done": at.done,
-        "failed": at.failed,
-        "elapsed_seconds": round(at.elapsed, 3),
-        "remaining_seconds": None if at.remaining is None else round(at.remaining, 3),
-    }
 
 
 def progress_line(at: Progress, width: int = 200) -> str:

@@ -5,14 +5,17 @@ import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hardness.report.progress import duration, progress_json
+from hardness.report.progress import duration
 from hardness.report.store import NAME, Counts, cut, missing_words, outcomes_table
 from hardness.report.text import count, table
 from hardness.runs.names import one_line, short
-from hardness.runs.rows import Progress, SweepRow
+from hardness.runs.rows import SweepRow
 from hardness.sweep.store import FAILED
+
+if TYPE_CHECKING:
+    from hardness.sweep import Ended
 
 
 def status_json(sweeps: Sequence[SweepRow], counts: Counts, writing: bool) -> dict[str, Any]:
@@ -72,22 +75,17 @@ def _sweep(one: SweepRow, writing: bool, runs: Mapping[str, int]) -> str:
     return f"{first}\n\n{table(['jobs', 'planned', 'done', 'failed'], rows)}" if rows else first
 
 
-def ended_words(store: Path, at: Progress, counts: Counts, missing: Sequence[str]) -> str:
+def ended_words(found: "Ended") -> str:
     """Say what a sweep came to."""
+    at, counts = found.progress, found.counts()
     lines = [outcomes_table(counts), ""]
-    lines += [f"not done: {one}" for one in missing]
+    lines += [f"not done: {one}" for one in found.missing]
     failed = sum(n for ends in counts.values() for end, n in ends.items() if end in FAILED)
     if failed:
         lines.append(f"{count(failed, 'run')} failed: `--retry failed` does them again")
-    lines.append(f"{at.finished} of {at.total} jobs are done, in {duration(at.elapsed)}: {store}")
+    took = duration(at.elapsed)
+    lines.append(f"{at.finished} of {at.total} jobs are done, in {took}: {found.store}")
     return "\n".join(lines)
-
-
-def ended_json(at: Progress, counts: Counts, missing: Sequence[str]) -> dict[str, Any]:
-    """Write what a sweep came to, in the last of the lines of JSON."""
-    outcomes = {learner: dict(found) for learner, found in counts.items()}
-    said = {"event": "finished", "missing": list(missing), "outcomes": outcomes}
-    return {**progress_json(at), **said}
 
 
 def go_on(file: Path, store: Path, *options: str) -> str:

@@ -86,5 +86,18 @@ class Progress:
         """Those that are done, failed ones with them."""
         return sum(self.done.values())
 
+    def to_dict(self) -> dict[str, Any]:
+        """Write how far the sweep is."""
+        return {
+            "event": "progress",
+            "finished": self.finished,
+            "total": self.total,
+            "planned": self.planned,
+            "done": self.done,
+            "failed": self.failed,
+            "elapsed_seconds": round(self.elapsed, 3),
+            "remaining_seconds": None if self.remaining is None else round(self.remaining, 3),
+        }
+
 
 Row = Run | CertificateRow | FigureRow

@@ -12,11 +12,11 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.oracles import Usage, clock
 from hardness.runs.columns import runs_frame
@@ -62,17 +62,29 @@ class Ended(Result):
     progress: Progress
     missing: tuple[str, ...]
 
+    _words: ClassVar[str] = "hardness.report.sweep_status.ended_words"
+    indent: ClassVar[int | None] = None  # the last of the lines of JSON that say how far it is
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Count all runs in the store by learner and outcome."""
+        with read(self.store) as found:
+            return {learner: dict(ends) for learner, ends in found.counts().items()}
+
     def to_dict(self) -> dict[str, Any]:
         """Give its jobs in numbers, with the outcomes of all runs in the store by learner."""
-        with read(self.store) as found:
-            counts = found.counts()
         return {
+            **self.progress.to_dict(),
+            "event": "finished",
             "name": self.name,
             "store": str(self.store),
-            **asdict(self.progress),
             "missing": list(self.missing),
-            "outcomes": {learner: dict(ends) for learner, ends in counts.items()},
+            "outcomes": self.counts(),
         }
+
+    def require(self) -> None:
+        """Raise ToolkitError where something of it could not be done."""
+        if self.missing:
+            raise ToolkitError(f"{len(self.missing)} of what was asked could not be done")
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         at = self.progress

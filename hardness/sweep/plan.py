@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
+from typing import Any, ClassVar
 
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
@@ -49,6 +49,8 @@ class Plan(Result):
 
     sweep: Sweep
     parts: tuple[Part, ...]
+
+    _words: ClassVar[str] = "hardness.report.sweep.plan_words"
 
     @property
     def certificates(self) -> int:

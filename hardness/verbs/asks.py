@@ -51,22 +51,9 @@ FILE = "Where to write: the JSON, to a file."
 _LIMIT = "Limits of learners"
 
 
-class _Limits(TypedDict, total=False):
-    budget_queries: Annotated[
-        int | None, whole("Queries to ask.", default="no limit", group=_LIMIT)
-    ]
-    budget_values: Annotated[
-        int | None,
-        whole("Tokens to ask labels of, for membership queries.", default="no limit", group=_LIMIT),
-    ]
-    budget_cpu: Annotated[
-        float | None,
-        number("CPU seconds, of learners from files.", above=0, default="no limit", group=_LIMIT),
-    ]
-    budget_memory: Annotated[
-        int | str | None,
-        size("500MB, 4GiB, ...: of learners from files.", default="4GiB", group=_LIMIT),
-    ]
+class Containment(TypedDict, total=False):
+    """How learners from files are closed in."""
+
     contain: Annotated[
         str | None,
         choice(
@@ -85,6 +72,24 @@ class _Limits(TypedDict, total=False):
             group=_LIMIT,
             variable="HARDNESS_DEVICE",
         ),
+    ]
+
+
+class _Limits(Containment, total=False):
+    budget_queries: Annotated[
+        int | None, whole("Queries to ask.", default="no limit", group=_LIMIT)
+    ]
+    budget_values: Annotated[
+        int | None,
+        whole("Tokens to ask labels of, for membership queries.", default="no limit", group=_LIMIT),
+    ]
+    budget_cpu: Annotated[
+        float | None,
+        number("CPU seconds, of learners from files.", above=0, default="no limit", group=_LIMIT),
+    ]
+    budget_memory: Annotated[
+        int | str | None,
+        size("500MB, 4GiB, ...: of learners from files.", default="4GiB", group=_LIMIT),
     ]
 
 

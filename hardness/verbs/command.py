@@ -293,7 +293,7 @@ def _option(name: str, asked: Ask, default: Any, hidden: bool = False) -> click.
     told = f"  [default: {said}]" if said and not asked.switch else ""
     found = _Option(
         [asked.flag or f"--{name.replace('_', '-')}", name],
-        help=asked.help + (told or ("  [required]" if default is Parameter.empty else "")),
+        help=asked.help + told,
         required=default is Parameter.empty,
         is_flag=asked.switch or None,
         multiple=asked.many,
@@ -334,7 +334,9 @@ def _written(made: Verb) -> Iterator[click.Option]:
             help=f"Format: {told}  [default: text]",
         )
     yield _Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
-    yield _Option(["--force"], is_flag=True, help="Replace what stands at --out.")
+    yield _Option(
+        ["--force"], is_flag=True, help="Replace what stands at --out.", hidden=made.out is None
+    )
     yield _Option(["--quiet"], is_flag=True, help="No progress on stderr.")
     yield _Option(
         ["--family"],
@@ -368,7 +370,7 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             said[name] = value
     if out is None and made.lacks(said, form):
         raise click.UsageError(f"{path} needs {made.needs}")
-    with ask.flags(), progress.shown(not quiet), _named(families):
+    with ask.flags(), progress.shown(not quiet, form == "json"), _named(families):
         if out and "out" not in made.asked:
             made.refuse({**said, "force": force}, out)
         try:
@@ -449,7 +451,7 @@ def _form(out: Path | None, form: Any, place: Place) -> Any:
 def show(found: Any, form: Any) -> None:
     """Print a result: in words within the columns that there are, as JSON or as a table."""
     if form == "json":
-        click.echo(json.dumps(found.to_dict(), indent=1))
+        click.echo(json.dumps(found.to_dict(), indent=found.indent))
     elif form in ("csv", "latex", "markdown"):
         from instances.export import text
 

@@ -1,27 +1,38 @@
 """How far a verb is: a bar on a terminal, a line now and then in a log, nothing from Python."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from shutil import get_terminal_size
 from threading import Event, Thread
+from typing import Any
 
 import click
 
 from hardness.oracles import clock
+from instances.text import printable
 
 _SHOWN: ContextVar[bool] = ContextVar("_SHOWN", default=False)
+_LINES: ContextVar[bool] = ContextVar("_LINES", default=False)  # whether JSON is on stdout
 _EVERY = 30.0  # seconds between lines of a log
 
 
 @contextmanager
-def shown(there: bool) -> Iterator[None]:
-    """Show progress on stderr, or none."""
-    token = _SHOWN.set(there)
+def shown(there: bool, as_json: bool = False) -> Iterator[None]:
+    """Show progress on stderr, or none. as_json: what is watched goes to stdout, too."""
+    tokens = _SHOWN.set(there), _LINES.set(as_json)
     try:
         yield
     finally:
-        _SHOWN.reset(token)
+        _SHOWN.reset(tokens[0])
+        _LINES.reset(tokens[1])
+
+
+def seen() -> bool:
+    """Whether progress is shown."""
+    return _SHOWN.get()
 
 
 def note(line: str) -> None:
@@ -78,6 +89,38 @@ def _lines(total: int, label: str) -> Callable[[int], None]:
             )
 
     return update
+
+
+@contextmanager
+def watched() -> Iterator[Callable[[Any], None]]:
+    """Give what reports how far a sweep is: a line that changes, a line now and then, or JSON."""
+    from hardness.report.progress import progress_line
+
+    terminal = _SHOWN.get() and sys.stderr.isatty()
+    last = said = clock.now()
+    width = 0
+
+    def report(at: Any) -> None:
+        nonlocal last, said, width
+        now = clock.now()
+        if now - last < 1:
+            return
+        last = now
+        if _LINES.get():
+            click.echo(json.dumps(at.to_dict()))
+        if terminal:
+            line = printable(progress_line(at, get_terminal_size().columns - 1))
+            click.echo("\r" + line.ljust(width), nl=False, err=True)
+            width = len(line)
+        elif _SHOWN.get() and now - said >= _EVERY:
+            said = now
+            click.echo(printable(progress_line(at)), err=True)
+
+    try:
+        yield report
+    finally:
+        if terminal and width:
+            click.echo(f"\r{' ' * width}\r", nl=False, err=True)
 
 
 @contextmanager
