@@ -77,7 +77,7 @@ def test_every_command_stands_in_the_table_once():
         ("hardness estimate ml-k", {"ml-kem-512", "ml-kem-768"}),
         ("hardness stress --ladder par", {"parity-v1"}),
         ("hardness stress --learner queries --on dar", {"darmstadt-40-005"}),
-        ("hardness store rec", {"recover"}),
+        ("hardness store mer", {"merge"}),
     ],
 )
 def test_the_shell_completes_names(monkeypatch, words, offered):

@@ -89,7 +89,6 @@ EXAMPLES = (
     'store query s.db "SELECT spec, learner, seed FROM runs LIMIT 2"',
     "store merge s.db --out merged.db",
     "store check s.db --out check.json",
-    "store recover s.db --out recovered.db",
     "icl optimum --d 3 --n 6 --samples 200 --out optimum",
     "icl steps --d 3 --n 6 --layers 2 --out steps",
     "icl train --d 2 --n 4 --layers 1 --steps 3 --samples 16 --out train",
@@ -108,6 +107,7 @@ VERBS = {
     *("attack", "certify", "check", "cite", "compare", "distinguish", "learn", "spectrum"),
     *("demo", "figure", "map", "report", "stress", "verify"),
     *("sweep plan", "sweep run", "sweep status"),
+    *("store show", "store export", "store query", "store merge", "store check"),
 }  # what they take is what they show
 
 

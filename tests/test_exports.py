@@ -168,7 +168,7 @@ def test_parquet_holds_what_csv_holds(command, tmp_path):
         ("certify parity:d=8,m=3 --format parquet", "add --out FILE.parquet"),
         ("certify parity:d=8,m=3 --json --format csv", "one of the two"),
         ("families --out f.html", "end its name in"),
-        ("store query none.db x --csv --json", "one of the two"),
+        ("store query none.db x --format csv --json", "one of the two"),
     ],
 )
 def test_what_is_no_format_is_one_line(arguments, words, hardness):

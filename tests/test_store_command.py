@@ -55,7 +55,7 @@ def test_query(hardness, db):
     sql = "SELECT learner_name, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1"
     found = query(sql, "--json").json
     assert [row["learner_name"] for row in found] == ["elimination", "lowdegree", "trivial"]
-    table = list(csv.DictReader(io.StringIO(query(sql, "--csv").out)))
+    table = list(csv.DictReader(io.StringIO(query(sql, "--format", "csv").out)))
     assert [int(row["n"]) for row in table] == [row["n"] for row in found]
     for columns in ("key, spec, learner, details", "*"):
         wide = query(f"SELECT {columns} FROM runs LIMIT 2").out.splitlines()
@@ -65,18 +65,17 @@ def test_query(hardness, db):
     refused.one_line("SELECT alone")
     assert refused.code == 2
     query("SELECT d FROM runs").one_line("parameters->>'d'")
-    query("SELECT 1", "--csv", "--json").one_line("one of the two")
-    for given in ("--json", "--csv"):
-        query("SELECT 1 AS a, 2 AS a", given).one_line("two columns have one name")
+    query("SELECT 1", "--format", "csv", "--json").one_line("one of the two")
+    for given in (("--json",), ("--format", "csv")):
+        query("SELECT 1 AS a, 2 AS a", *given).one_line("two columns have one name")
 
 
-def test_merge_check_and_recover(hardness, db):
+def test_merge_and_check(hardness, db):
     assert hardness("store", "merge", db, db, "--out", "c.db", "--json").json["runs"] == 20
     hardness("store", "merge", db, "--out", "c.db").one_line("exists")
     hardness("store", "merge", db).one_line("--out")
     hardness("store", "merge", db, "--out", "c.db", "--force").one_line("never replaces")
     assert hardness("store", "check", "c.db").out == "c.db: all is well\n"
-    assert hardness("store", "recover", "c.db", "--out", "d.db", "--json").json["rejected"] == {}
     connection = sqlite3.connect("c.db")
     connection.execute(f"UPDATE runs SET passed = 1 - passed WHERE key = '{key(2)}'")
     connection.commit()
@@ -84,10 +83,9 @@ def test_merge_check_and_recover(hardness, db):
     checked = hardness("store", "check", "c.db", "--json")
     assert (checked.code, checked.json["records"]) == (1, {"runs": 1})
     assert checked.json["rows"] == {"runs": [key(2)]}
-    assert "hardness store recover c.db --out NEW.db" in hardness("store", "check", "c.db").out
-    found = hardness("store", "recover", "c.db", "--out", "e.db", "--json").json
-    assert (found["kept"]["runs"], found["rejected"]) == (19, {"runs": 1})
-    assert "rejected" in hardness("store", "recover", "c.db", "--out", "f.db").out
+    said = hardness("store", "check", "c.db")
+    assert "sqlite3 c.db .recover | sqlite3 NEW.db" in " ".join(said.out.split())
+    assert said.err == "hardness: c.db is damaged\n"
     hardness("store", "show", "none.db").one_line("none.db does not exist")
 
 

@@ -177,13 +177,6 @@ def test_a_store_that_is_none_is_refused(hardness, done):
         assert found.code == 1
         found.one_line(*words)
         assert store.read_bytes() == before
-    assert hardness("store", "recover", "damaged.db", "--out", "new.db").code == 0
-    found = hardness("sweep", "run", "small.toml", "--store", "new.db", "--resume", "--quiet")
-    assert "20 of 20 jobs are done" in found.out
-    for name in ("a", "b"):
-        store = {"a": done[0] / "runs.db", "b": "new.db"}[name]
-        assert hardness("store", "export", store, "--comparable", "--out", f"{name}.csv").code == 0
-    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
 
 
 @pytest.mark.cluster

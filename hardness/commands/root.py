@@ -37,7 +37,7 @@ GROUPS = {
         "stress": "verbs.comparing.stress",
         "challenge": "commands.challenge.challenge",
     },
-    "Sweeps and stores": {"sweep": "commands.root.SWEEP", "store": "commands.store.store"},
+    "Sweeps and stores": {"sweep": "commands.root.SWEEP", "store": "commands.root.STORE"},
     "In-context regression": {"icl": "commands.icl.icl"},
     "Pages and pictures": {"report": "verbs.pictures.report", "figure": "verbs.pictures.figure"},
 }
@@ -79,6 +79,13 @@ SWEEP = _group(
         "run": "verbs.stores.sweep",
         "status": "verbs.stores.status",
     },
+)
+STORE = _group(
+    "store",
+    "Show, export, query, merge, check stores.",
+    "Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.\n\n"
+    "Any tool that reads SQLite reads the tables runs, certificates, figures and sweeps.",
+    {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge", "check")},
 )
 
 COMMANDS: Mapping[str, click.Command] = _Commands(

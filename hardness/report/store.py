@@ -2,13 +2,22 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.report.text import count, table
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import SweepRow
-from hardness.sweep.recover import Recovered
+from hardness.sweep.damage import Damage
+from hardness.sweep.store import recover_with
+from instances.errors import DamagedFile, UsageError
+from instances.export import flat, frame
 from instances.limits import readable_bytes
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _WIDTH = 80
 _WIDEST = 32  # of a name in a table
@@ -133,15 +142,6 @@ def plain_value(value: Any) -> Any:
     return None if isinstance(value, float) and abs(value) == float("inf") else value
 
 
-def recovered_words(found: Recovered, out: str) -> str:
-    """Return in two lines what was recovered and what was not."""
-    kept = ", ".join(count(n, name[:-1]) for name, n in found.kept.items() if n)
-    rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())
-    lost = f"rejected, for they do not read as rows of a store: {rejected}"
-    none = "no row was rejected; what lies on pages that cannot be read is in no count"
-    return f"recovered to {out}: {kept}\n{lost if rejected else none}"
-
-
 def answer_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """Write an answer as JSON objects.
 
@@ -149,3 +149,66 @@ def answer_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[di
     [{'n': 1}]
     """
     return [dict(zip(names, map(plain_value, row), strict=True)) for row in rows]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Queried(Result):
+    """The answer to a question in SQL: names of columns and rows."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
+
+    _words: ClassVar[str] = "hardness.report.store.queried_words"
+
+    def to_dict(self) -> Any:
+        """Give its rows as objects; raises UsageError where two columns have one name."""
+        return self._rows()
+
+    def _rows(self) -> list[TableRow]:
+        if len(set(self.names)) < len(self.names):
+            raise UsageError("two columns have one name, which no format can hold: use AS")
+        return list(answer_lines(self.names, self.values))
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of it."""
+        return frame(self._rows())
+
+
+def queried_words(found: Queried) -> str:
+    """Write the answer as a table."""
+    return answer_table(found.names, found.values)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Checkup(Result):
+    """Whether a store is damaged, and in what."""
+
+    store: str
+    damage: Damage | None
+
+    _words: ClassVar[str] = "hardness.report.store.checkup_words"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the pages and the rows that cannot be read, of these the first few."""
+        rows = self.damage.rows if self.damage else {}
+        return {
+            "damaged": self.damage is not None,
+            "records": {table: len(names) for table, names in rows.items()},
+            "rows": {table: list(names[:20]) for table, names in rows.items()},
+            "pages": list(self.damage.pages) if self.damage else [],
+        }
+
+    def _rows(self) -> list[TableRow]:
+        return [flat(self.to_dict())]
+
+    def require(self) -> None:
+        """Raise DamagedFile for a store that is damaged."""
+        if self.damage:
+            raise DamagedFile(f"{self.store} is damaged")
+
+
+def checkup_words(found: Checkup) -> str:
+    """Say what is wrong with a store, and what reads the rest."""
+    if found.damage is None:
+        return f"{found.store}: all is well"
+    return f"{found.store} is damaged: {found.damage}; {recover_with(Path(found.store))}"

@@ -82,16 +82,7 @@ _SCHEMA = "".join(
 # Runs are counted by how they ended in this index alone.
 _SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
 
-# Versions up to 3 had no membership queries: their runs asked none.
-_VALUES = 4
-_ABSENT = {"budget_values": "NULL AS budget_values", "values_asked": "0 AS values_asked"}
-_RUNS = ", ".join(_ABSENT.get(name, name) for name in TABLES["runs"].columns)
-_THIRD = f"CREATE TEMP VIEW runs AS SELECT rowid AS rowid, {_RUNS} FROM main.runs;"
-# Versions 1 and 2 had their tables as views, under other names and without row numbers.
-_EARLIER = f"""
-CREATE TEMP TABLE runs AS SELECT {_RUNS} FROM main.runs;
-CREATE TEMP TABLE certificates AS SELECT * FROM main.certificates;
-"""
+_LEAST = 4  # the first version that is read
 
 # ---- opening
 
@@ -153,14 +144,19 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
         )
     if version > VERSION:
         raise ToolkitError(
-            f"{path} is a store of version {version}: this hardness reads 1 to {VERSION}; install "
-            "a newer one"
+            f"{path} is a store of version {version}: this hardness reads {_LEAST} to {VERSION}; "
+            "install a newer one"
         )
     if version < 1:
         raise DamagedFile(f"{path} is a damaged store, of version {version}: {recover_with(path)}")
+    if version < _LEAST:
+        raise ToolkitError(
+            f"{path} is a store of version {version}: this hardness reads {_LEAST} to {VERSION}; "
+            "an earlier one wrote it"
+        )
     with told(path):
         made = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
-        if version >= 3 and connection.execute(made).fetchone()[0]:
+        if connection.execute(made).fetchone()[0]:
             raise DamagedFile(f"{path} holds views or triggers, which no store has")
         if connection.execute(_COMPUTED).fetchone():
             raise DamagedFile(
@@ -172,7 +168,7 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 def recover_with(path: Path) -> str:
     """Say by which command a damaged store is recovered."""
-    return f"`hardness store recover {path} --out NEW.db` keeps what can be read"
+    return f"SQLite keeps what can be read: sqlite3 {path} .recover | sqlite3 NEW.db"
 
 
 @contextlib.contextmanager
@@ -191,7 +187,7 @@ def told(path: Path) -> Iterator[None]:
             raise ToolkitError(f"{path} is held by another process ({said}): try again") from error
         if code == sqlite3.SQLITE_NOTADB:
             raise DamagedFile(f"{path} is damaged, or no store at all: {said}") from error
-        if code in _DAMAGED or "no such" in said:
+        if code in _DAMAGED or "no such" in said or "not decode" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
     except UnicodeDecodeError as error:  # what SQLite says shows bytes of the file
@@ -334,8 +330,6 @@ class _Store:
         try:
             self.version = _version_of(self.connection, path)
             with told(path):
-                if self.version < _VALUES:
-                    self.connection.executescript(_EARLIER if self.version < 3 else _THIRD)
                 for setting in settings:
                     self.connection.execute(f"PRAGMA {setting}")
         except BaseException:
@@ -573,10 +567,7 @@ _ORDER = f"natural_key(spec), natural_key(learner), {_BUDGETS}, seed, key"
 
 
 class Reader(_Store):
-    """A store that is open to be read, also while it is written and where it may not be written.
-
-    One of an earlier version is copied to temporary tables first.
-    """
+    """A store that is open to be read, also while it is written and where it may not be written."""
 
     def __init__(self, path: Path) -> None:
         """Open it."""

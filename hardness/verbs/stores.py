@@ -1,16 +1,20 @@
-"""Sweeps: many runs named by a file, done into a store."""
+"""Sweeps and stores: many runs named by a file, done into a store, and what stores hold."""
 
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from hardness.verbs import progress
 from hardness.verbs.ask import choice, cores, flag, path, text
-from hardness.verbs.asks import FILE, JOBS, Containment
+from hardness.verbs.asks import FILE, FORCE, JOBS, Containment
 from hardness.verbs.command import verb
-from instances.errors import DamagedFile, ToolkitError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hardness.report.store import Checkup, Queried
     from hardness.sweep import Ended
     from hardness.sweep.plan import Plan
     from instances.result import Answer
@@ -119,3 +123,127 @@ def status(db: Annotated[Path, _DB]) -> "Answer":
         told=status_words(db, sweeps, counts, writing),
         rows=outcome_rows(counts),
     )
+
+
+# Stores
+
+
+@verb("What a store holds.", out=FILE)
+def show(db: Annotated[Path, _DB]) -> "Answer":
+    """Count what a store holds, by learner and outcome; also while a sweep writes it."""
+    from hardness.report.store import outcome_rows, store_words
+    from hardness.sweep.store import read
+    from instances.result import Answer
+
+    with read(db) as found:
+        sweeps, summary = found.sweeps(), found.summary()  # a sweep that goes on has more by then
+    return Answer(
+        data={**summary, "sweeps": [asdict(one) for one in sweeps]},
+        told=store_words(str(db), summary, sweeps),
+        rows=outcome_rows(summary["outcomes"]),
+    )
+
+
+_FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
+
+
+@verb(
+    "The runs as CSV, JSON or Parquet.",
+    out="Where to write: a file .csv, .json or .parquet.  [required]",
+    place="own",
+    needs="--out FILE",
+)
+def export(
+    db: Annotated[Path, _DB],
+    out: Annotated[Path, path("A file.", flag="--out", writes=True)],
+    *,
+    format: Annotated[
+        str | None, choice("Format.", *_FORMATS, default="as the name of --out ends")
+    ] = None,
+    comparable: Annotated[
+        bool, flag("Without times, memory and machine, and without runs that these ended.")
+    ] = False,
+    force: Annotated[bool, FORCE] = False,
+) -> "Answer":
+    """Write the runs of a store to --out in an order that depends on them alone.
+
+    With --comparable the files of two stores with equal results are equal byte for byte. In CSV a
+    text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
+    from hardness.report.text import count
+    from hardness.sweep.export import export as write
+    from hardness.sweep.store import read
+    from instances.result import Answer
+
+    ending = out.suffix.lower().removeprefix(".")
+    if not format and ending not in _FORMATS:
+        raise UsageError(
+            f"--out {out} given: end its name in .csv, .json or .parquet, or say --format"
+        )
+    form = format or ending
+    with read(db) as found:
+        done = write(found, out, form, comparable, force)  # type: ignore[arg-type]
+    left = f", {done.left_out} not reproducible left out" if done.left_out else ""
+    return Answer(
+        data={"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(out)},
+        told=f"written: {out} ({_FORMATS[form]}): {count(done.runs, 'run')}{left}",
+    )
+
+
+@verb("Ask in SQL; nothing can be changed.", out="Where to write: the answer, to a file.")
+def query(
+    db: Annotated[Path, _DB], sql: Annotated[str, text("The question.")(metavar="SELECT")]
+) -> "Queried":
+    """Answer one SELECT over the tables runs, certificates, figures and sweeps.
+
+    Parameters of specs are read as parameters->>'d', those of learners as
+    learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
+    """
+    from hardness.report.store import Queried
+    from hardness.sweep.store import read
+
+    with read(db) as found:
+        names, rows = found.query(sql)
+    return Queried(names=tuple(names), values=tuple(map(tuple, rows)))
+
+
+@verb(
+    "Put stores together to a new one.",
+    out="Where to write: the new store.  [required]",
+    place="own",
+    needs="--out NEW.db",
+)
+def merge(
+    db: Annotated[Path, _DB],
+    others: Annotated["Sequence[Path]", path("More of them.", many=True)(metavar="DB")] = (),
+    *,
+    out: Annotated[Path, path("A new store.", writes=True)],
+    force: Annotated[bool, FORCE] = False,
+) -> "Answer":
+    """Write all that stores hold to the new store --out; contradictions are refused.
+
+    With one store alone it is a copy of it, of this version.
+    """
+    from hardness.report.store import store_words
+    from hardness.sweep.figures import merge_stores
+    from hardness.sweep.store import read
+    from instances.result import Answer
+
+    if force:
+        raise UsageError("store merge never replaces a store: leave out --force")
+    merge_stores(db, others, out)
+    with read(out) as found:
+        summary, sweeps = found.summary(), found.sweeps()
+    return Answer(data=summary, told="written: " + store_words(str(out), summary, sweeps))
+
+
+@verb("Check every page, and that every row reads.", out=FILE)
+def check(db: Annotated[Path, _DB]) -> "Checkup":
+    """Check a store; exits 1 where it is damaged.
+
+    A number in a row that was changed for another is not seen: what matters is run again.
+    """
+    from hardness.report.store import Checkup
+    from hardness.sweep.damage import check as look
+
+    return Checkup(store=str(db), damage=look(db))

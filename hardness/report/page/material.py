@@ -17,8 +17,8 @@ from hardness.runs.certified import Certifier
 from hardness.runs.rows import SweepRow
 from hardness.runs.stress import Stress, read_stress
 from hardness.runs.table import Plane, Slice, planes, slices, table
-from hardness.sweep.recover import check
-from hardness.sweep.store import read
+from hardness.sweep.damage import check
+from hardness.sweep.store import read, recover_with
 from instances.errors import DamagedFile
 from instances.strict import RESULTS, opened, read_bytes
 
@@ -112,10 +112,7 @@ def of_store(path: Path) -> Material:
     """Read a store, every record of it checked; raises DamagedFile."""
     damage = check(path)
     if damage:
-        raise DamagedFile(
-            f"{path} is damaged: {damage}; `hardness store recover {path} --out NEW` keeps what "
-            "can be read"
-        )
+        raise DamagedFile(f"{path} is damaged: {damage}; {recover_with(path)}")
     with read(path) as store:
         sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())

@@ -117,11 +117,10 @@ def _states(material: Material) -> list[str]:
         lost = sweep.missing(runs)
         if sweep.state == "finished" and not lost:
             continue
-        state = f"{sweep.state} from a damaged store" if sweep.state == "recovered" else sweep.state
         here = f", and at least {count(lost, 'run')} of it missing here" if lost else ""
         verb = "is" if lost or done < planned else "may be"
         said.append(
-            f"This {verb} partial: the sweep {sweep.name} is {state}, with {done} of "
+            f"This {verb} partial: the sweep {sweep.name} is {sweep.state}, with {done} of "
             f"{planned} jobs done{here}. What is missing may be the slow ones, so shares of passes "
             "may change."
         )

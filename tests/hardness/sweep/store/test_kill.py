@@ -5,7 +5,7 @@ import random
 import signal
 import time
 
-from hardness.sweep.recover import check
+from hardness.sweep.damage import check
 from hardness.sweep.store import create, read, reopen
 from tests.hardness.sweep.store.child import forked
 from tests.hardness.sweep.store.making import key, made_run, sweep

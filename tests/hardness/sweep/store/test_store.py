@@ -7,12 +7,11 @@ import shutil
 import signal
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from hardness.sweep.recover import check, recover
-from hardness.sweep.store import Conflict, create, decide, held, merge, read, reopen
+from hardness.sweep.damage import check
+from hardness.sweep.store import Conflict, create, decide, held, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said
@@ -132,45 +131,12 @@ def test_results_that_contradict_each_other_are_not_written(db):
         assert writer.run(key(3)) == made_run(3)
 
 
-def test_a_store_of_version_1_is_read_and_merged_to_one_of_this_version(tmp_path):
-    old = tmp_path / "old.db"
-    connection = sqlite3.connect(old)
-    connection.executescript(Path(__file__).with_name("version1.sql").read_text())
-    connection.close()
-    with pytest.raises(ToolkitError, match=f"version 1, .* `hardness store merge {old} --out"):
-        reopen(old)
-    merge(old, [], tmp_path / "new.db")
-    found = []
-    counts = {"elimination:checks=32": 1, "lowdegree:degree=2,oversample=8": 1, "trivial": 1}
-    for path in (old, tmp_path / "new.db"):
-        assert check(path) is None
-        with read(path) as store:
-            found.append((list(store.runs()), store.figures(), store.sweeps()))
-            assert {name: sum(n.values()) for name, n in store.counts().items()} == counts
-    assert found[0] == found[1]
-    assert list(map(len, found[0])) == [3, 1, 1]
-    with pytest.raises(ToolkitError, match="of version 1, of which nothing is recovered"):
-        recover(old, tmp_path / "other.db")
-
-
-def test_a_store_of_version_3_has_no_columns_of_values(tmp_path, db):
+def test_a_store_of_an_earlier_version_is_refused_in_one_line(tmp_path, db):
     old = shutil.copy(db, tmp_path / "old.db")
-    absent = ("budget_values", "values_asked")
-    edit(old, *(f"ALTER TABLE runs DROP COLUMN {name}" for name in absent), "PRAGMA user_version=3")
-    with pytest.raises(ToolkitError, match=r"version 3, .* `hardness store merge"):
-        reopen(old)
-    with read(db) as now, read(old) as then:
-        assert list(then.runs()) == list(now.runs())
-        assert list(then.records()) == list(now.records())
-        asked = then.query("SELECT sum(values_asked), count(budget_values) FROM runs")[1]
-        assert asked == [(0, 0)]
-        assert then.summary() | {"version": 5, "bytes": 0} == now.summary() | {"bytes": 0}
-    assert check(old) is None
-    merge(old, [], tmp_path / "new.db")
-    assert recover(old, tmp_path / "other.db") == recover(db, tmp_path / "another.db")
-    for name in ("new.db", "other.db"):
-        with read(db) as now, read(tmp_path / name) as then:
-            assert list(then.runs()) == list(now.runs())
+    edit(old, "PRAGMA user_version=3")
+    for use in (read, reopen, check):
+        with pytest.raises(ToolkitError, match=r"version 3: this hardness reads 4 to 5"):
+            use(old)
 
 
 def test_what_is_not_a_store_is_one_line(tmp_path, db):
@@ -187,7 +153,7 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         (tmp_path / "empty", "is empty"),
         (tmp_path / "text", "no store at all: file is not a database"),
         (tmp_path / "folder", "is a folder"),
-        (changed("newer", "PRAGMA user_version = 6"), "of version 6: this hardness reads 1 to 5"),
+        (changed("newer", "PRAGMA user_version = 6"), "of version 6: this hardness reads 4 to 5"),
         (changed("other", "PRAGMA application_id = 7"), "but no store: its application id is 7"),
         (changed("zero", "PRAGMA user_version = 0"), "of version 0"),
         (changed("lost", "DROP TABLE runs"), "damaged"),
@@ -268,7 +234,7 @@ def test_one_writer_by_whichever_name(db, tmp_path):
 
 def test_a_store_with_other_tables_is_not_opened_to_be_written(db):
     edit(db, "CREATE TABLE mine (x)")
-    with pytest.raises(DamagedFile, match=r"not as a store's.*hardness store recover"):
+    with pytest.raises(DamagedFile, match=r"not as a store's.*\.recover"):
         reopen(db)
     assert "not as a store's" in str(check(db))
 
