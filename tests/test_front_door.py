@@ -228,6 +228,17 @@ def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):
     )
 
 
+def test_a_figure_is_drawn_of_a_result_as_of_its_file(made, tmp_path):
+    made["compare"].save(tmp_path / "results.json")
+    drawn = h.figure("both-sides", made["compare"])
+    assert drawn.to_dict() == h.figure("both-sides", tmp_path / "results.json").to_dict()
+    assert drawn._repr_html_().startswith('<img src="data:image/svg+xml;base64,')
+    drawn.save(tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(h.ToolkitError, match="a Run given: figure both-sides is of `hardness comp"):
+        h.figure("both-sides", made["learn"])
+
+
 def test_a_certificate_of_vacuous_bounds_alone_is_not_cited(hardness):
     line = ("certify", "parity:d=4,m=1", "--about", "gd", "--noise-std", "0.0001")
     assert hardness(*line, "--steps", "100000", "--out", "v.json").code == 0
