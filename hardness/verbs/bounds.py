@@ -143,7 +143,7 @@ def _of_learners(
     steps: int | None,
 ) -> "Certificate":
     """Certify what is said about named learners."""
-    from hardness.lower.learners import certify_named, certify_posed, posed_functions
+    from hardness.lower.learners import certify_named, certify_posed, pose_functions
     from hardness.lower.members import read_members
     from hardness.lower.record import NoClaim
     from instances.capabilities import SCHEME
@@ -155,7 +155,7 @@ def _of_learners(
         family = sources.target(source)[0]
         return certify_named(family, asked_about(about, numbers, steps, SCHEME.of(family)), terms)
     asked = asked_about(about, numbers, steps, None)
-    made = certify_posed(posed_functions(listed), asked, terms)
+    made = certify_posed(pose_functions(listed), asked, terms)
     if made.vacuous:
         raise NoClaim(f"no claim: {named} given: every bound is vacuous at these options")
     return made
