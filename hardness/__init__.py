@@ -25,12 +25,6 @@ from instances.lazy import lazily  # noqa: E402
 if TYPE_CHECKING:
     from hardness.check.verdict import Checked
     from hardness.cost.record import Estimate, Estimates
-    from hardness.front import (
-        estimate,
-        inspect,
-        play,
-        samples,
-    )
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
     from hardness.report.citation import Citation
@@ -43,6 +37,9 @@ if TYPE_CHECKING:
     from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import certify, check, cite, verify
     from hardness.verbs.comparing import compare, noisy_map, stress
+    from hardness.verbs.costs import estimate, measures
+    from hardness.verbs.examples import generate, inspect, reduce, samples
+    from hardness.verbs.families import families, learners
     from hardness.verbs.learning import learn
     from hardness.verbs.pictures import demo, figure, report
     from hardness.verbs.sources import family, learner
@@ -79,13 +76,17 @@ __all__ = [
     "demo",
     "distinguish",
     "estimate",
+    "families",
     "family",
     "figure",
+    "generate",
     "inspect",
     "learn",
     "learner",
+    "learners",
+    "measures",
     "noisy_map",
-    "play",
+    "reduce",
     "report",
     "samples",
     "spectrum",

@@ -21,7 +21,6 @@ CALLS = {
     "verify": lambda **given: h.verify(SPEC, **{"members": 3, "samples": 100, **given}),
     "estimate": lambda **given: h.estimate("lwe:n=30,q=521,sigma=1.5", **given),
     "learn": lambda **given: h.learn("elimination", SPEC, **given),
-    "play": lambda **given: h.play("queries", SPEC, **given),
     "attack": lambda **given: h.attack(SPEC, "elimination", **{"jobs": 1, "seeds": 1, **given}),
     "compare": lambda **given: h.compare(
         "parity:m=2", **{"over": "d=6", "learner": "trivial", "jobs": 1, "seeds": 1, **given}
@@ -42,13 +41,12 @@ NOT_WHOLE = (1.5, "3", NAN, INF, True, np.float64(2), np.True_, b"3", [1], 1j, -
 NOT_NUMBERS = (None, NAN, INF, "x", True, 1j, [0.1], np.float64("nan"), 10**5000, np.ones(2))
 NOT_PATHS = (None, 5, b"x.csv", "a\0.csv", "x" * 300 + ".csv", "\ud800.csv", "a/" * 3000, "", True)
 BUDGETS = ("budget_examples", "budget_queries", "budget_values")
-RUN = ("learn", "play", "attack", "compare", "stress")
+RUN = ("learn", "attack", "compare", "stress")
 WHOLE = {
     "certify": ("vstat", "members", "steps"),
     "verify": ("members", "samples", "seed"),
     "estimate": ("samples",),
     "learn": ("seed",),
-    "play": ("seed",),
     **dict.fromkeys(("attack", "compare", "stress"), ("seeds", "seed", "jobs")),
     "sweep": ("jobs",),
 }
@@ -78,7 +76,7 @@ REFUSED = [
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
     *(("figure", "out", v) for v in NOT_PATHS[1:]),
     *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
-    *((f, "oracle", v) for f in ("learn", "play") for v in ("x", None, 5)),
+    *(("learn", "oracle", v) for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
     *(("compare", "over", v) for v in (5, ["d=6"], "", "d=" + 9999 * "x")),
     *(("attack", "spec", v) for v in (5, "x\n" * 9999)),
@@ -106,7 +104,6 @@ TAKEN = [
     ("estimate", {"samples": np.int64(100)}),
     ("learn", {"budget_examples": np.int64(1000), "budget_seconds": Fraction(5), "tau": 0.1}),
     ("learn", {"seed": np.uint8(3), "budget_seconds": "1e1", "budget_cpu": np.float32(2.5)}),
-    ("play", {"seed": np.int64(2), "tau": np.float64(0.1)}),
     ("attack", {"seeds": np.int64(2), "budget_examples": np.int16(2000)}),
     ("compare", {"seeds": np.int64(2), "seed": np.int64(2), "budget_memory": np.int64(10**9)}),
     ("stress", {"seeds": np.int64(2), "budget_queries": np.int64(100)}),

@@ -52,7 +52,7 @@ LINES = [
     ("compare nice:m=2,k=2 --over d=6..8 --learner none", 2, "no bound from below is claimed"),
     ("measures parity:d=8,m=2 --sensitivity 2", 2, "at most 1"),
     ("measures parity:d=8,m=2 --sensitivity x", 2, "number"),
-    ("measures", 2, "SPEC"),
+    ("measures", 2, "SOURCE"),
     ("estimate nice:m=2,k=2,d=8", 2, "nice given: it lacks `linear_samples`"),
     ("distinguish mlp nice:m=2,k=2,d=8", 2, "no coins to replace the labels: nice given"),
     ("distinguish trivial lwr:n=4,q=16,p=2 --trials 1", 2, "trials"),

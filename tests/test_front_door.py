@@ -29,14 +29,14 @@ MADE = {
     "check": lambda: h.check(h.certify("parity:d=8,m=3")),
     "verify": lambda: h.verify("parity:d=8,m=3", members=5, samples=1000),
     "learn": lambda: h.learn("elimination", "parity:d=8,m=2"),
-    "play": lambda: h.play("queries", "parity:d=6,m=1", seed=0),
+    "game": lambda: h.learn("queries", "parity:d=6,m=1", oracle="adversary", seed=0),
     "attack": lambda: h.attack("parity:d=8,m=2", "elimination", seeds=2, jobs=1),
     "compare": lambda: h.compare("parity:m=2", "d=6..8", ["elimination"], seeds=2, jobs=1),
     "stress": lambda: h.stress("trivial", on="parity:d=8,m=2", reference=[], seed=1, jobs=1),
     "estimate": lambda: h.estimate("lwe:n=30,q=521,sigma=1.5"),
 }
 ROWS = {  # of the DataFrame: claims, statements, comparisons, runs, attacks
-    **{"certify": 5, "check": 5, "verify": 2, "learn": 1, "play": 1, "attack": 2},
+    **{"certify": 5, "check": 5, "verify": 2, "learn": 1, "game": 1, "attack": 2},
     **{"compare": 6, "stress": 5, "estimate": 17},
 }
 
@@ -209,6 +209,13 @@ def test_the_import_is_light_and_knows_its_names():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\nTrue\n"
     assert [name for name in dir(h) if not name.startswith("__")] == sorted(h.__all__)
+
+
+@pytest.mark.parametrize("verb", ["families", "learners"])
+def test_what_there_is_prints_as_the_command_does(verb, hardness):
+    printed = hardness(verb).out
+    assert f"{getattr(h, verb)()!r}\n" == printed
+    assert printed.count("darmstadt-") == (2 if verb == "families" else 0)  # a pattern, an example
 
 
 def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):

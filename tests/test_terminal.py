@@ -144,7 +144,7 @@ def test_what_is_coloured(text, marked):
     assert re.findall(r"\x1b\[[0-9;]*[1-9]m([^\x1b]*)", shown) == marked
 
 
-@pytest.mark.parametrize("module", ["click", "hardness.commands.examples", "numpy"])
+@pytest.mark.parametrize("module", ["click", "hardness.verbs.examples", "numpy"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(module):
     """As Ctrl-C in the first moments of a command: whatever is being imported then."""
     code = f"""

@@ -10,21 +10,21 @@ from instances.lazy import Imported
 
 GROUPS = {
     "Families and instances": {
-        "families": "commands.families.families",
-        "generate": "commands.examples.generate",
-        "inspect": "commands.examples.inspect",
-        "measures": "commands.measures.measures",
-        "reduce": "commands.examples.reduction",
+        "families": "verbs.families.families",
+        "generate": "verbs.examples.generate",
+        "inspect": "verbs.examples.inspect",
+        "measures": "verbs.costs.measures",
+        "reduce": "verbs.examples.reduce",
     },
     "Lower bounds": {
         "certify": "verbs.bounds.certify",
         "check": "verbs.bounds.check",
         "cite": "verbs.bounds.cite",
         "verify": "verbs.bounds.verify",
-        "estimate": "commands.estimate.estimate",
+        "estimate": "verbs.costs.estimate",
     },
     "Learners": {
-        "learners": "commands.learners.learners",
+        "learners": "verbs.families.learners",
         "learn": "verbs.learning.learn",
         "attack": "verbs.attacking.attack",
         "distinguish": "verbs.attacking.distinguish",

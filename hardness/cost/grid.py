@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.cost import given as reading
 from hardness.cost.attacks import estimate
@@ -107,7 +107,7 @@ class Grid(Result):
     keys: tuple[str, ...]
     cells: tuple[Cell, ...]
 
-    _printed = 24
+    _words: ClassVar[str] = "hardness.report.cost.grid_words"
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         return f"{len(self.cells)} problems: the least of the attacks", [
@@ -217,6 +217,8 @@ class SearchResult(Result):
     found: Estimates
     below: Estimates | None
     checked: tuple[str, ...]
+
+    _words: ClassVar[str] = "hardness.report.cost.search_words"
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         kind = "least" if self.key in _RISING else "largest"

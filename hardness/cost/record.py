@@ -1,8 +1,8 @@
 """What an estimate is: the cost of one attack, and of all of them on one problem."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.lower.record import Claim
 from instances.export import frame
@@ -124,7 +124,7 @@ class Estimates(Result):
     spec: of the problem; name: of its set, or the spec. samples: how many labels an attacker may
     have; None for any number. success: the probability that every attack is brought to. queries:
     the claims of the family's certificate, average: the secrets over which their success is
-    averaged; without one, no_queries says why.
+    averaged; without one, no_queries says why. detailed: it prints with all fields of each attack.
     """
 
     spec: str
@@ -135,6 +135,9 @@ class Estimates(Result):
     queries: tuple[Claim, ...]
     average: str
     no_queries: str
+    detailed: bool = field(default=False, compare=False)
+
+    _words: ClassVar[str] = "hardness.report.cost.estimate_words"
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""

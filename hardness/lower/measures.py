@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -99,6 +99,8 @@ class Measures(Result):
     rows: tuple[Measure, ...]
     weights: tuple[str, ...]
     member: Secret | None = None
+
+    _words: ClassVar[str] = "hardness.report.measures.measures_words"
 
     @property
     def scope(self) -> str:

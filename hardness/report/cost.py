@@ -50,7 +50,10 @@ _LOGARITHMS = ("rop", "red", "svp", "guess", "space", "mem", "repetitions")
 
 
 def estimate_words(found: Estimates) -> str:
-    """Write estimates: a table of the attacks that apply, the least of them, and what bits mean."""
+    """Write estimates: a table of the attacks that apply, the least of them, and what bits mean.
+
+    All of each attack too, where the attacks were named.
+    """
     lines = [_title(found), *_settings(found), ""]
     applied = [e for e in found.ranked if e.applies]
     if applied:
@@ -60,7 +63,8 @@ def estimate_words(found: Estimates) -> str:
         lines.append(_wrap(f"{said}: {found.label(e)}, {e.plainly}"))
     none = [found.label(e) for e in found.ranked if e.reason]
     lines += [_item("no estimate", ", ".join(none))] if none else []
-    return "\n".join([*lines, *_brief_queries(found), _wrap(MEANING)])
+    more = ["", attack_words(found)] if found.detailed else []
+    return "\n".join([*lines, *_brief_queries(found), _wrap(MEANING), *more])
 
 
 def attack_words(found: Estimates) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from hardness.report.text import table, wrap
 from hardness.runs.names import brief_spec
+from instances.inspect import Inspection
 from instances.text import shortened
 
 _LIGHTS = {
@@ -15,8 +16,9 @@ _LIGHTS = {
 }
 
 
-def inspection_words(facts: dict[str, Any]) -> str:
+def inspection_words(found: Inspection) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
+    facts = found.facts
     lines = [
         _hang(f"{key:15} ", brief_spec(str(value)) if key == "spec" else shortened(str(value)))
         for key, value in facts.items()

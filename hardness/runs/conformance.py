@@ -5,7 +5,7 @@ What would end a run is a failure; what makes its results worth less is a warnin
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
+from instances.result import Result, TableRow
 from instances.spec import parse_stored
 
 Level = Literal["ok", "warning", "failure"]
@@ -48,13 +49,18 @@ class Finding:
     found: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conformance:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Conformance(Result):
     """What all checks of a learner found; it conforms where none of them failed."""
 
     learner: str
     described: dict[str, Any]
     findings: tuple[Finding, ...]
+
+    _words: ClassVar[str] = "hardness.report.conformance.conformance_words"
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return f"findings on {self.learner}", [vars(one) for one in self.findings]
 
     @property
     def conforms(self) -> bool:

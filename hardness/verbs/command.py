@@ -312,6 +312,10 @@ class _Text(click.ParamType):
     def __init__(self, asked: Ask) -> None:
         self.name, self.asked = "choice" if asked.choices else asked.metavar.lower(), asked
 
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Name the words of a choice."""
+        return "|".join(self.asked.choices) or None
+
 
 def _completer(asked: Ask) -> Any:
     def complete(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:

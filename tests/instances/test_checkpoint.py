@@ -299,7 +299,7 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     found = front.inspect(layer, k=3)
     assert list(found.to_frame()["head"]) == [0, 1]
     assert found.facts["linearity"]["k"] == 3
-    assert "2 heads, d = 5" in repr(front.inspect(tmp_path / "layer.npz"))
+    assert "heads           2" in repr(front.inspect(tmp_path / "layer.npz"))
     assert "red" in repr(front.inspect("parity:d=8,m=3"))
     assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
     with pytest.raises(UsageError, match="--k 2 given: it is of a layer in a file"):

@@ -1,0 +1,187 @@
+"""What formulas say of a family: its exact measures, and what attacks on an instance cost."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import called, flag, number, rational, text, thing, whole
+from hardness.verbs.asks import FILE, SEED, specs
+from hardness.verbs.command import verb
+from instances.arguments import exact
+from instances.errors import ToolkitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from fractions import Fraction
+
+    from hardness.cost.given import Given
+    from hardness.cost.grid import Grid, SearchResult
+    from hardness.cost.record import Estimates
+    from hardness.lower.measures import Measures
+    from hardness.verbs.sources import Source
+    from instances.result import Answer
+
+    Exact = int | float | str | Fraction
+    Names = str | Iterable[str]
+
+
+def problems() -> list[str]:
+    """Name the families that attacks speak of, and parameter sets."""
+    from hardness.cost.sets import SETS
+
+    return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
+
+
+@verb("Exact measures of a family in one table.", out=FILE)
+def measures(
+    source: Annotated["Source", thing("What is measured: a SPEC or a folder.", specs)],
+    *,
+    sensitivity: Annotated[
+        "Exact",
+        rational("Probability delta that a bit is flipped, of noise sensitivity and stability."),
+    ] = "0.1",
+    seed: Annotated[int, SEED] = 0,
+) -> "Measures":
+    """Measure a family: leaps, correlations, weight by degree, sensitivities.
+
+    Where members differ, of the member of a seed, or of a folder's.
+
+    >>> measures("parity:d=12,m=3").value("leap")
+    '3'
+    """
+    from hardness.lower import measures as measured
+    from instances.capabilities import SCHEME
+
+    family, folder = sources.target(source)
+    instance = folder.instance if folder else family.instance(seed)
+    if instance is None and SCHEME.of(family) is None:
+        raise ToolkitError(
+            "the folder has no secret part, and members of the family have measures of their own: "
+            "run it where secret.json is"
+        )
+    delta = exact(called("sensitivity"), sensitivity)
+    return measured(family, delta, instance.hidden.secret if instance else None)
+
+
+@verb("What an instance costs to break, by formulas.", out=FILE)
+def estimate(
+    source: Annotated["Source | None", thing("What is attacked.", problems)] = None,
+    *,
+    samples: Annotated[
+        int | None,
+        whole(
+            "Number of samples: (a, b), that an attacker has.",
+            default="samples= of the SPEC, those of a folder, what a set gives away, or any",
+        ),
+    ] = None,
+    model: Annotated[
+        "Names",
+        text(
+            "Cost of lattice reduction: default (matzov), rough (adps16) or a model's name; "
+            "several stand side by side.",
+            default="default",
+            many=True,
+        ),
+    ] = (),
+    success: Annotated[
+        "Exact | None",
+        rational(
+            "Success probability: that each attack is brought to, 0.5 and more.", default="0.99"
+        ),
+    ] = None,
+    shape: Annotated[
+        str | None, text("Shape of a reduced basis: gsa, zgsa, lgsa, cn11.", default="gsa")
+    ] = None,
+    attack: Annotated[
+        "Names", text("The attack of a name, several times.", default="all", many=True)
+    ] = (),
+    over: Annotated[
+        "Names",
+        text(
+            "A parameter's range: n=512..1024..128, q=2^20..2^40, h=32,64; several make a grid.",
+            default="one problem",
+            many=True,
+        ),
+    ] = (),
+    find: Annotated[
+        str | None,
+        text(
+            "The least n, h or sigma of a range, or the largest q, that has --bits.",
+            default="none",
+        ),
+    ] = None,
+    bits: Annotated[
+        float | None,
+        number(
+            "log2 of operations that --find looks for.  [required with --find]",
+            above=0,
+        ),
+    ] = None,
+    emit: Annotated[bool, flag("Print the parameters for lattice-estimator.")] = False,
+    peer: Annotated[bool, flag("Run lattice-estimator beside, where it is installed.")] = False,
+) -> "Estimates | Grid | SearchResult | Answer":
+    """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
+
+    A SPEC of lwe or lwr may go beyond what families take: q=2^881 or any integer, p that does not
+    divide q, secret=range, error=ternary. Without SOURCE: list the named sets.
+
+    >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
+    406
+    """
+    from dataclasses import replace
+
+    from hardness.cost import attacks as known
+    from hardness.cost import bridge
+    from hardness.cost import grid as grids
+    from hardness.report import cost as words
+    from instances.result import Answer
+
+    asked = {"over": over, "find": find, "emit": emit, "peer": peer}
+    ways = [called(name) for name, value in asked.items() if value not in (None, (), False)]
+    if len(ways) > 1:
+        raise UsageError(f"{' and '.join(ways)} given: one of them at a time")
+    if (find is None) != (bits is None):
+        raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
+    if source is None:
+        if ways:
+            raise UsageError(f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name")
+        data, told = words.sets_words()
+        return Answer(data=data, told=told)
+    if peer and success is not None:
+        raise UsageError("--peer and --success given: both stand at the peer's own level")
+    level = known.SUCCESS if success is None else float(success)
+    settings = tuple(known.setting(name, shape, level) for name in model or ("default",))
+    only = tuple(attack)
+    if over or find is not None:
+        spec, counted = grids.words_of(sources.spec_of(source, "estimate"), samples)
+        if find is not None:
+            return grids.search(spec, find, bits or 0.0, counted, settings, only)
+        ranges = tuple(over)
+        with progress.counted(grids.size(ranges), "estimating") as bar:
+            return grids.grid(spec, ranges, counted, settings, only, bar)
+    read = _problem(source, samples)
+    if emit:
+        code = bridge.emit(read.problem)
+        return Answer(data={"spec": read.spec, "parameters": code}, told=code)
+    levels = bridge.LEVELS if peer else {}
+    found = known.estimate(read.problem, read.spec, settings, only, read.family, read.name, levels)
+    if peer:
+        theirs = bridge.peer(read.problem, settings[0])
+        beside = {**found.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
+        return Answer(data=beside, told=words.peer_words(found, theirs))
+    return replace(found, detailed=bool(only))
+
+
+def _problem(source: "Source", samples: int | None) -> "Given":
+    """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
+    from hardness.cost.given import Given, given
+    from hardness.cost.problem import problem
+    from instances.capabilities import LINEAR_FORMS
+    from instances.samples import samples as read
+
+    if isinstance(source, str) and not sources.exists(source):
+        return given(source, samples)
+    found, folder = sources.target(source)
+    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
+        samples = len(read(folder.examples(0, folder.count)))
+    name = found.spec
+    return Given(spec=name, name=name, problem=problem(found, samples), family=found)

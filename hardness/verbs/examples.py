@@ -1,0 +1,259 @@
+"""Instances and their examples: written, looked at, made of samples of LWR and back."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from hardness.verbs import progress, sources
+from hardness.verbs.ask import called, choice, flag, path, text, thing, whole
+from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
+from hardness.verbs.command import verb
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardness.verbs.sources import Source
+    from instances import AttentionLayer, Family
+    from instances.family import Instance
+    from instances.heads import Heads
+    from instances.inspect import Inspection
+    from instances.result import Answer
+    from instances.samples import Samples
+
+
+@verb(
+    "Write an instance and examples, or samples (a, b).",
+    out="Where to write: a folder, or a file of samples.  [required]",
+    place="own",
+)
+def generate(
+    source: Annotated["str | Family", thing("A SPEC.", specs)],
+    *,
+    examples: Annotated[int | None, whole("Number of labelled examples.", 0, default="0")] = None,
+    samples: Annotated[
+        int | None,
+        whole(
+            "Number of samples: (a, b) alone, to a file that ends in .prefix, .txt, .npz or "
+            ".safetensors; the secret beside it.",
+            default="a folder of examples",
+        ),
+    ] = None,
+    tensors: Annotated[
+        Any,
+        choice(
+            "Format: of arrays.",
+            *("safetensors", "npz"),
+            default="safetensors",
+            flag="--format",
+        ),
+    ] = None,
+    weights: Annotated[bool, flag("Also write the weights (secret).")] = False,
+    out: Annotated["Path | None", path("A folder, or a file of samples.")] = None,
+    seed: Annotated[int, SEED] = 0,
+    force: Annotated[bool, FORCE] = False,
+) -> "Answer":
+    """Write an instance, its secret part and its first examples to a folder.
+
+    With --samples: the first samples (a, b) of an LWE-style instance to a file, its secret apart.
+    """
+    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.files import write_folder
+    from instances.result import Answer
+    from instances.samples import draw_samples
+
+    if out is None:
+        raise UsageError("generate needs --out DIR, or --samples N and --out FILE")
+    instance = sources.family(source).instance(seed)
+    if samples:
+        for name, value in (("examples", examples), ("format", tensors), ("weights", weights)):
+            if value not in (None, False):
+                raise UsageError(f"{called(name)} and --samples given: one of the two")
+        refuse_existing(out, force)
+        refuse_unwritable(out)
+        found = draw_samples(instance, samples)
+        apart = _written(out, found, instance, force)
+        data = {"spec": found.family.spec, "samples": samples, "written": str(out)}
+        told = f"{out}: {samples} samples of {found.family}\nthe secret in {apart}"
+        return Answer(data=data | {"secret": str(apart)}, told=told)
+    count = examples or 0
+    with progress.counted(count, "generating") as bar:
+        folder = write_folder(out, instance, count, tensors or "safetensors", force, weights, bar)
+    return Answer(
+        data={
+            "spec": folder.family.spec,
+            "folder": str(folder.path),
+            "examples": folder.count,
+            "shards": [shard.file for shard in folder.shards],
+            "commitments": folder.public.commitments,
+        },
+        told=f"{folder.path}: {folder.family}, {folder.count} examples in {len(folder.shards)} "
+        "files\npublic part instance.json, secret part secret.json",
+    )
+
+
+def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) -> Path:
+    """Write samples, and the secret of their instance beside them; names its file."""
+    from instances.disk import refuse_existing
+    from instances.samples import write_secret
+
+    apart = out.with_suffix(".secret.json")
+    if of:
+        refuse_existing(apart, force)
+    found.save(out, force=force)
+    if of:
+        secret = of.family.to_linear(of.hidden.secret)
+        write_secret(apart, found, secret, of.hidden.seed, force=force)
+    return apart
+
+
+@verb("Heads, norms and coherence of a layer.", out=FILE)
+def inspect(
+    source: Annotated["Source | AttentionLayer | Heads", thing("What is looked at.", specs)],
+    *,
+    layer: Annotated[
+        int | None, whole("Which layer of a checkpoint, from 0.", 0, default="its only")
+    ] = None,
+    heads: Annotated[
+        int | None, whole("Number of heads: of a checkpoint.", default="of its config.json")
+    ] = None,
+    k: Annotated[int | None, whole("Number of tokens: of an example.", default="not known")] = None,
+    rewrite: Annotated[
+        str | None,
+        text(
+            "Other heads of the same function: flipped, split, padded, copies, matched or moved.",
+            default="as the family has them",
+        ),
+    ] = None,
+    save_layer: Annotated[
+        Path | None,
+        path(
+            "Write the layer to a file: .npz or .safetensors, of SPEC.",
+            default="no file",
+            writes=True,
+        ),
+    ] = None,
+    seed: Annotated[int, SEED] = 0,
+    force: Annotated[bool, FORCE] = False,
+) -> "Inspection":
+    """Show what a layer is like: heads, norms, how alike its heads are.
+
+    SOURCE is a SPEC, a folder of `hardness generate`, a file of a layer, .safetensors or .npz, with
+    theta and w or with q, k, v and o; or a model's checkpoint in the layout of GPT-2, Llama or
+    BERT, with --layer. From Python also a layer.
+
+    >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
+    True
+    """
+    from instances import AttentionLayer
+    from instances.checkpoint import holds_layer, read_heads
+    from instances.forms import formed
+    from instances.heads import Heads
+    from instances.inspect import inspect as described
+    from instances.inspect import inspect_heads
+
+    given: Any = Heads.of(source) if isinstance(source, AttentionLayer) else source
+    if (file := sources.text_of(given)) and holds_layer(Path(file)):
+        given = read_heads(Path(file), layer, heads)
+        layer = heads = None
+    for name, value in {"layer": layer, "heads": heads}.items():
+        if value is not None:
+            raise UsageError(
+                f"{called(name)} {value} given: it is of a layer in a file, and {given} is "
+                "no file of one"
+            )
+    if isinstance(given, Heads):
+        if rewrite:
+            raise UsageError(f"--rewrite {rewrite} given: it is of a SPEC")
+        if save_layer:
+            raise UsageError(
+                f"--save-layer given: {given.source} holds a layer, it is that of a SPEC"
+            )
+        return inspect_heads(given, k)
+    if k is not None:
+        raise UsageError(f"--k {k} given: it is of a layer in a file")
+    family, folder = sources.target(given)
+    instance = folder.instance if folder else family.instance(seed)
+    found = described(family, instance, rewrite)
+    if save_layer:
+        if instance is None:
+            raise UsageError(f"--save-layer given: {given} has no secret part")
+        made = formed(instance, rewrite) if rewrite else instance.layer()
+        made.save(save_layer, force=force)
+    return found
+
+
+@verb(
+    "LWR/LWE samples to attention examples, and back.",
+    out="Where to write: a folder or a file.  [required]",
+    place="own",
+)
+def reduce(
+    direction: Annotated[str, choice("Which way.", "lwr-to-attention", "attention-to-lwr")],
+    source: Annotated[Path, path("A file of samples, or a folder of examples.")],
+    *,
+    spec: Annotated[str | None, SPEC_OF] = None,
+    out: Annotated[Path | None, path("A folder, or a file of samples.")] = None,
+    seed: Annotated[int, SEED] = 0,
+    force: Annotated[bool, FORCE] = False,
+) -> "Answer":
+    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+
+    lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
+    .safetensors, a table of integers in .txt, .csv, .prefix or .npy, a Darmstadt challenge), --out
+    a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz,
+    .safetensors, .prefix or .txt).
+    """
+    from instances.capabilities import LINEAR_FORMS
+    from instances.disk import refuse_existing, refuse_unwritable
+    from instances.files import Held, read_folder, write_folder
+    from instances.result import Answer
+    from instances.samples import read_samples, to_attention
+    from instances.samples import samples as seen
+    from instances.spec import parse_stored
+
+    if out is None:
+        raise UsageError("reduce needs --out: a folder of examples, or a file of samples")
+    if direction == "attention-to-lwr":
+        refuse_existing(out, force)
+        refuse_unwritable(out)
+        folder = read_folder(source)
+        found = seen(folder.examples(0, folder.count))
+        told = f"{len(found)} samples of {folder.count} examples"
+        apart = _written(out, found, folder.instance, force)
+        told += f"; the secret in {apart}" if folder.instance else ""
+    else:
+        found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
+        held = Held.of(source, to_attention(found, seed))
+        made = write_folder(out, held, held.count, force=force)
+        told = f"{made.count} examples of {len(found)} samples"
+    data = {"spec": found.family.spec, "samples": len(found), "written": str(out)}
+    return Answer(data=data, told=f"{out}: {found.family}, {told}")
+
+
+@verb("Samples (a, b) of an LWE-style instance.")
+def samples(
+    source: Annotated["Source", thing("What samples are of.", specs)],
+    count: Annotated[int | None, whole("Number of samples.", default="all of a file")] = None,
+    *,
+    spec: Annotated[str | None, SPEC_OF] = None,
+    seed: Annotated[int, SEED] = 0,
+) -> "Samples":
+    """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
+
+    SOURCE: a SPEC, of which the first `count` are drawn; or a file or folder, all of which are
+    read, or the first `count`. Raises ToolkitError.
+
+    >>> found = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
+    >>> found.a.shape, found.b.shape, found.q
+    ((1000, 30), (1000,), 251)
+    """
+    from instances.samples import draw_samples
+    from instances.samples import samples as seen
+
+    if file := sources.file_of(source):
+        read = sources.read_file(file, spec)
+        return read.cut(0, count or len(read))
+    found, folder = sources.target(source, spec)
+    if folder is not None:
+        return seen(folder.examples(0, folder.count)).cut(0, count or folder.count)
+    if count is None:
+        raise UsageError(f"samples of {found} are drawn without end: give their count")
+    return draw_samples(found.instance(seed), count)

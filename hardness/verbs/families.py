@@ -1,0 +1,231 @@
+"""What there is to choose from: families, the catalog, and learners."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from hardness.verbs import progress
+from hardness.verbs.ask import choice, text
+from hardness.verbs.asks import FILE, FORCE, Containment, specs
+from hardness.verbs.asks import learners as known_learners
+from hardness.verbs.command import verb
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardness.runs.conformance import Conformance
+    from instances.result import Answer
+
+_DARMSTADT = (
+    "darmstadt-N-ALPHA",
+    "Darmstadt LWE challenges, n = 40, 45, ..., 60, 1000 alpha = 005, 010, 015, 020",
+    "such as darmstadt-40-005",
+)
+
+
+@verb("List or show families and the catalog.", out=FILE)
+def families(
+    action: Annotated[str, choice("What to do.", "list", "show")] = "list",
+    name: Annotated[
+        str | None, text("What to show: a family or an entry of the catalog.", complete=specs)
+    ] = None,
+) -> "Answer":
+    """List the families and the catalog, or show one.
+
+    >>> families("show", "parity").data["example"]
+    'parity:d=32,m=3'
+    """
+    if action == "list":
+        return _families()
+    if not name:
+        raise UsageError("families show needs the NAME of a family or a catalog entry")
+    return _family(name)
+
+
+def _families() -> "Answer":
+    """List all; in words the Darmstadt challenges are one pattern."""
+    from hardness.report.text import table
+    from instances.catalog import CATALOG, darmstadt
+    from instances.result import Answer
+    from instances.spec import kind_of, known
+
+    kinds = {one: kind_of(one) for one in known()}
+    listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
+    catalog = [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()]
+    challenges = dict(darmstadt())
+    named = [(c["name"], c["about"], c["spec"]) for c in catalog if c["name"] not in challenges]
+    told = [
+        table(
+            ["family", "what, and an example"],
+            [[one["name"], f"{one['about']}\n{one['example']}"] for one in listed],
+        ),
+        table(
+            ["catalog", "what, and its spec"],
+            [[name, f"{about}\n{spec}"] for name, about, spec in (*named, _DARMSTADT)],
+        ),
+    ]
+    rows = [{"kind": "family", **one} for one in listed]
+    rows += [
+        {"kind": "catalog", "name": c["name"], "about": c["about"], "example": c["spec"]}
+        for c in catalog
+    ]
+    data = {"families": listed, "catalog": catalog}
+    return Answer(data=data, told="\n\n".join(told), rows=rows)
+
+
+def _family(name: str) -> "Answer":
+    """Show a family, or an entry of the catalog."""
+    from hardness.report.text import table
+    from instances.capabilities import CAPABILITIES
+    from instances.catalog import CATALOG
+    from instances.result import Answer
+    from instances.spec import kind_of, parse, spec_of
+
+    asked = spec_of(name)
+    kind = kind_of(asked)
+    family = parse(asked if kind is None else kind.example)
+    data: dict[str, Any] = {
+        "name": family.name,
+        "about": family.about,
+        "example": family.example if kind else family.spec,
+        "labels": family.label_text,
+        "parameters": _parameters(family),
+        "capabilities": [one.name for one in CAPABILITIES if one.of(family) is not None],
+        "revision": family.revision,
+    }
+    entry = CATALOG.get(name)
+    if entry:
+        data |= {"catalog": name, "entry": entry.about, "source": entry.source}
+    lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
+    lines += [
+        f"{data['name']}: {data['about']}",
+        f"example: {family.example if kind else family}",
+        f"labels: {data['labels']}",
+        f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}",
+        "",
+        table(*_parameter_rows(data["parameters"])),
+    ]
+    return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
+
+
+@verb("List, show, check learners, or begin one.", out=FILE)
+def learners(
+    action: Annotated[str, choice("What to do.", "list", "show", "check", "new")] = "list",
+    name: Annotated[
+        str | None,
+        text("What to show or check: a learner; or the file to write.", complete=known_learners),
+    ] = None,
+    *,
+    force: Annotated[bool, FORCE] = False,
+    **closed: Unpack[Containment],
+) -> "Answer | Conformance":
+    """List the built-in learners, or show one.
+
+    check NAME: does a learner of your own, path.py:Name, keep to the protocol? Exits with 1 if
+    not. new FILE: write a commented template of one.
+
+    >>> learners("show", "lowdegree").data["access"]
+    'examples'
+    """
+    if action == "list":
+        if name:
+            raise UsageError(f"learners list takes no NAME: try learners show {name}")
+        return _learners()
+    if not name:
+        wanted = "FILE to write" if action == "new" else "NAME of a learner"
+        raise UsageError(f"learners {action} needs the {wanted}")
+    if action == "new":
+        return _new(name, force)
+    return _check(name) if action == "check" else _learner(name)
+
+
+def _learners() -> "Answer":
+    from hardness.report.text import table
+    from hardness.upper import LEARNERS
+    from hardness.upper.classes import VIEWS, view_of
+    from instances.result import Answer
+
+    found = [
+        {"name": name, "access": x.access, "view": view_of(name), "about": x.about}
+        for name, x in LEARNERS.items()
+    ]
+    rows = [[x["name"], x["view"], x["about"]] for x in found]
+    seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
+    told = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
+    return Answer(data={"learners": found}, told=told, rows=found)
+
+
+def _learner(name: str) -> "Answer":
+    from hardness.report.text import table
+    from hardness.runs.planned import not_loaded
+    from hardness.upper import Failed, parse_learner
+    from hardness.upper.classes import view_of
+    from hardness.upper.isolated import SubprocessLearner
+    from instances.result import Answer
+    from instances.spec import parse
+
+    learner = parse_learner(name)
+    data: dict[str, Any]
+    if isinstance(learner, SubprocessLearner):
+        learner.supports(parse("parity-first"))  # the file is there
+        try:
+            data = learner.describe()
+        except Failed as failed:
+            raise not_loaded(name, failed.details) from failed
+        lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
+        return Answer(data=data, told="\n".join([*lines, f"revision: {data['revision']}"]))
+    data = {
+        "name": learner.name,
+        "about": learner.about,
+        "access": learner.access,
+        "view": view_of(name),
+        "parameters": _parameters(type(learner)),
+        "revision": learner.revision,
+    }
+    told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
+    told += table(*_parameter_rows(data["parameters"]))
+    return Answer(data=data, told=told, rows=data["parameters"])
+
+
+def _check(name: str) -> "Conformance":
+    from hardness.runs.conformance import SPECS, conformance
+
+    with progress.counted(len(SPECS) + 5, "checking") as bar:
+        return conformance(name, progress=bar)
+
+
+def _new(name: str, force: bool) -> "Answer":
+    from hardness.upper.plugins.template import template
+    from instances.disk import write_text
+    from instances.result import Answer
+
+    path = Path(name)
+    if path.suffix != ".py":
+        raise UsageError(f"{name} given: the name of a file that ends in .py is needed")
+    chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
+    write_text(path, template(chosen, name), force=force)
+    told = (
+        f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1\n"
+        f"     hardness learners check {name}:{chosen}"
+    )
+    return Answer(data={"file": name, "name": chosen}, told=told)
+
+
+def _parameters(kind: Any) -> list[dict[str, str]]:
+    """Describe the fields of a family or learner."""
+    from dataclasses import MISSING
+
+    from instances.parameters import listed, plain
+
+    return [
+        {
+            "name": f.name,
+            "type": getattr(f.type, "__name__", str(f.type)),
+            "default": "required" if f.default is MISSING else plain(f.default),
+        }
+        for f in listed(kind)
+    ]
+
+
+def _parameter_rows(found: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Lay parameters out as a table's header and rows."""
+    return ["parameter", "type", "default"], [[p["name"], p["type"], p["default"]] for p in found]
