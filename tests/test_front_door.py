@@ -288,7 +288,9 @@ print(run.usage.examples + 1, run.passed, run.to_frame().columns, run.to_json().
 both = hardness.compare("parity:m=2", "d=6..8", ["queries", hardness.learner("trivial")])
 both.save("results.json", force=True)
 print([one.learner for one in both.runs])
-print(hardness.stress("trivial", on="parity:d=8,m=2").confidence)
+climbs = hardness.stress("trivial", on="parity:d=8,m=2")
+assert isinstance(climbs, hardness.Stress)
+print(climbs.confidence)
 """
 WRONG = 'hardness.certify("parity:d=8,m=3", tua=1)\nrun.learner + 1\n'
 

@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from hardness.oracles import clock
-from hardness.verbs.sources import target as target
 from instances.text import printable
 
 
@@ -84,7 +83,6 @@ class Number(click.ParamType):
 
 
 POSITIVE, WHOLE, RATIONAL = Whole(min=1), Whole(min=0), Number()
-CHANCE = Number(exact=False, above=0, below=1)
 
 
 _SHARED = {
@@ -96,17 +94,12 @@ _SHARED = {
 # What options of several commands mean; a command adds after a colon what it means of them.
 FILE = "Where to write: the JSON, to a file."
 FOLDER = "Where to write: the results, to a folder."
-CONFIDENCE = "Confidence of what is sampled."
 EXAMPLES = "Number of labelled examples"
 LAYERS = "Number of layers"
 LEARNER = "NAME, NAME:key=value,... or path.py:Name"
-HEADS = "Number of heads"
-MEMBERS = "Number of members"
 SAMPLES = "Number of samples"
 SEEDS = "Number of seeds"
-RESUME = "Go on where it was interrupted"
 STEPS = "Number of steps"
-TOKENS = "Number of tokens"
 
 Command = Callable[..., Any]
 
@@ -193,30 +186,6 @@ def _written(out: Path | None, form: str | None, place: str) -> str | None:
     return form or "json"
 
 
-def samples_option(command: Command) -> Command:
-    """Give a command --spec, of which it takes `of`: what family a file of samples is of."""
-    return click.option(
-        "--spec",
-        "of",
-        shell_complete=complete_spec,
-        help="The family of a file of samples.  [default: the one that the file names]",
-    )(command)
-
-
-def resume_option(command: Command) -> Command:
-    """Give a command --resume, of which it takes the flag."""
-    text = f"{RESUME}: the runs of the same command stand beside --out."
-    return click.option("--resume", is_flag=True, help=text)(command)
-
-
-def go_on(kept: int, output: SimpleNamespace) -> str:
-    """Say that an interrupted command can be taken up again; empty where it kept nothing."""
-    runs = f"{kept} run{'s' if kept > 1 else ''}"
-    return (
-        f"; {runs} are kept: the same command with --resume goes on" if kept and output.out else ""
-    )
-
-
 def given_seed(context: click.Context, output: SimpleNamespace) -> int | None:
     """Return --seed where it was given; None has the operating system draw what is secret."""
     default = context.get_parameter_source("seed") is click.core.ParameterSource.DEFAULT
@@ -279,16 +248,6 @@ def refuse_existing_output(output: SimpleNamespace) -> None:
 
         refuse_existing(output.out, output.force)
         refuse_unwritable(output.out)
-
-
-def refuse_existing_results(output: SimpleNamespace, ours: tuple[str, ...]) -> None:
-    """Refuse an --out folder, or the file of a table, that exists before any work is done."""
-    if output.written or not output.out:
-        return refuse_existing_output(output)
-    from instances.disk import refuse_foreign, refuse_unwritable
-
-    refuse_foreign(output.out, output.force, ours)
-    return refuse_unwritable(output.out)
 
 
 @contextmanager
@@ -381,76 +340,6 @@ def complete_learner(context: click.Context, parameter: click.Parameter, text: s
 
 
 spec_argument = click.argument("spec", shell_complete=complete_spec)
-_LAYER_OPTIONS = (
-    click.option(
-        "--layer",
-        "number",
-        type=WHOLE,
-        help="Which layer of a checkpoint, from 0.  [default: its only]",
-    ),
-    click.option(
-        "--heads", type=POSITIVE, help=f"{HEADS}: of a checkpoint.  [default: of its config.json]"
-    ),
-)
-
-
-def layer_options(command: Command) -> Command:
-    """Give a command that reads a layer from a checkpoint --layer, as `number`, and --heads."""
-    for option in reversed(_LAYER_OPTIONS):
-        command = option(command)
-    return command
-
-
-def k_option(default: str) -> Callable[[Command], Command]:
-    """Make the option --k; default: in words."""
-    return click.option(
-        "--k", type=POSITIVE, help=f"{TOKENS}: of an example.  [default: {default}]"
-    )
-
-
-def teacher_options(command: Command) -> Command:
-    """Give a command --teacher and what goes with it, as one argument `teacher`: None without."""
-
-    @click.option(
-        "--teacher",
-        type=click.Path(path_type=Path),
-        help="A layer of yours that labels drawn tokens, in place of a SPEC: a file or a model's "
-        "folder.  [default: none]",
-    )
-    @click.option(
-        "--tokens",
-        help="Law of the tokens: boolean, gaussian, or a file with embedding [frequencies] or "
-        "covariance [mean], and [positions].  [default: gaussian]",
-    )
-    @k_option("as many as positions, else 2")
-    @click.option(
-        "--noise", type=RATIONAL, help="Standard deviation of the label noise.  [default: 0]"
-    )
-    @layer_options
-    @wraps(command)
-    def wrapped(
-        teacher: Path | None,
-        tokens: str | None,
-        k: int | None,
-        noise: Any,
-        number: int | None,
-        heads: int | None,
-        **rest: Any,
-    ) -> Any:
-        given = {"tokens": tokens, "k": k, "noise": noise, "layer": number, "heads": heads}
-        given = {name: value for name, value in given.items() if value is not None}
-        if teacher is None and given:
-            name, value = next(iter(given.items()))
-            raise click.UsageError(f"--{name} {value} given: it is of a layer given by --teacher")
-        chosen = None if teacher is None else {"teacher": teacher, **given}
-        return command(teacher=chosen, **rest)
-
-    return wrapped
-
-
-tau_option = click.option(
-    "--tau", default="0.1", show_default=True, type=RATIONAL, help="Tolerance of STAT."
-)
 
 
 def size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -573,4 +462,3 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
 
 
 budget_options = _budget_options(60.0)  # as one argument `budget`
-override_options = _budget_options(None)  # None where a limit is not given

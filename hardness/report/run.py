@@ -234,27 +234,27 @@ def game_words(game: "Game") -> str:
         "no certified number beside it: it is given for members of two values, at most 5000 where "
         f"they are listed, if any number of queries is enough within {script.tau}"
     )
-    if game.bound is not None and vacuous("stat-queries", game.bound):
+    if game.certified is not None and vacuous("stat-queries", game.certified):
         bound = "the certified bound is vacuous"
-    elif game.bound is not None:
+    elif game.certified is not None:
         bound = (
-            f"certified: {big(game.bound)} queries are needed to find the member in every "
+            f"certified: {big(game.certified)} queries are needed to find the member in every "
             f"game within {script.tau}"
         )
     seed = "the seed came from the operating system: nothing told the member before the end"
     if not game.drawn:
         seed = (
-            f"seed {game.run.seed} was given, so it is public: a learner that knows it can compute "
+            f"seed {game.seed} was given, so it is public: a learner that knows it can compute "
             "the member before the game"
         )
     return "\n".join(
         [
-            run_words(game.run),
+            run_words(game),
             "",
             f"{script.mode} adversary, {big(script.members)} members",
             table(["query", "ruled out by each", "left"], shown),
             f"{len(script.entries)} queries were asked; {bound}",
             seed,
-            *([_OF_FUNCTIONS] if game.run.spec.startswith("functions:") else []),
+            *([_OF_FUNCTIONS] if game.spec.startswith("functions:") else []),
         ]
     )

@@ -1,7 +1,7 @@
 """A game: a statistical-query learner against the adversary of the query bound."""
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -27,13 +27,13 @@ from instances.capabilities import CHARACTERS, CODED, PROVED_AS, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
-from instances.result import Result, TableRow
+from instances.result import TableRow
 from instances.spec import built_in
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
@@ -48,44 +48,41 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Game(Result):
-    """A finished game: the run, every query and answer, and the certified bound it stands beside.
+class Game(Run):
+    """A run against the adversary: every query and answer, and the certified bound beside it.
 
-    bound: queries that any learner must be allowed to recover the member in every game, at the
+    certified: queries that any learner must be allowed to recover the member in every game, at the
     oracle's tolerance, of families of two values; None for others, for more than 5000 listed
     members, and where no number of them is enough. drawn: whether the seed came from the operating
     system; one that was given is public, and tells which member is drawn at the end.
     """
 
-    run: Run
     transcript: Transcript
-    bound: int | None
+    certified: int | None
     drawn: bool
 
     _words: ClassVar[str] = "hardness.report.run.game_words"
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        title, rows = self.run._summary()
-        known = "certified, for families of two values" if self.bound is not None else "none here"
-        says = self.bound is None or not vacuous("stat-queries", self.bound)
-        value = self.bound if says else WORD
+        title, rows = super()._summary()
+        known = (
+            "certified, for families of two values" if self.certified is not None else "none here"
+        )
+        says = self.certified is None or not vacuous("stat-queries", self.certified)
+        value = self.certified if says else WORD
         bound = {"measure": "queries needed", "value": value, "known": known}
         return f"against the {self.transcript.mode}: {title}", [*rows, bound]
-
-    def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame of one row: the run."""
-        return self.run.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""
         left = self.transcript.entries[-1].alive if self.transcript.entries else None
         return {
-            **self.run.to_dict(),
+            **super().to_dict(),
             "adversary": {
                 "mode": self.transcript.mode,
                 "members": str(self.transcript.members),
                 "left": str(self.transcript.members if left is None else left),
-                "bound": None if self.bound is None else str(self.bound),
+                "bound": None if self.certified is None else str(self.certified),
                 "seed_source": "operating system" if self.drawn else "given",
                 "ruled_out": [
                     {"first": a, "last": b, "each": each, "left": str(alive)}
@@ -112,7 +109,7 @@ def play(
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
     >>> game = play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget())
-    >>> game.run.usage.queries, game.transcript.entries[-1].alive
+    >>> game.usage.queries, game.transcript.entries[-1].alive
     (20, 1)
     """
     if strategy not in get_args(Strategy):
@@ -134,10 +131,11 @@ def play(
     instance = family.instance(seed)
     instance = replace(instance, hidden=replace(instance.hidden, secret=secret))
     how = {"tau": str(tau), "oracle": strategy}
+    run = judged(learner, family, seed, budget, hypothesis, usage, instance, how)
     return Game(
-        run=judged(learner, family, seed, budget, hypothesis, usage, instance, how),
+        **{one.name: getattr(run, one.name) for one in fields(Run)},
         transcript=adversary.transcript(secret),
-        bound=_bound(coded, tau, spread),
+        certified=_bound(coded, tau, spread),
         drawn=drawn,
     )
 

@@ -78,7 +78,7 @@ def learn(
     ] = None,
     force: Annotated[bool, FORCE] = False,
     **more: Unpack[LearnOptions],
-) -> "Run | Game":
+) -> "Run":
     """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
 
     SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,

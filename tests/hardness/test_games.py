@@ -155,8 +155,8 @@ def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     game = play(parse_learner("queries"), family, Budget(queries=30), 1)
     assert game.transcript.mode == "certificate"
     assert game.transcript.entries[-1].alive == family.size - 30
-    assert game.run.outcome is Outcome.QUERIES_SPENT
-    assert game.run.risk.value == 1.0
+    assert game.outcome is Outcome.QUERIES_SPENT
+    assert game.risk.value == 1.0
     statements = check(json.loads(json.dumps(game.transcript.to_dict()))).statements
     assert statements[0].startswith("certificate adversary: 30 queries")
 
@@ -446,9 +446,9 @@ GAMES = [
 def test_query_learners_find_any_listed_member(family, learner, strategy):
     tau = Fraction(1, 25)
     game = play(parse_learner(learner), family, Budget(), 3, strategy, tau)
-    assert game.run.outcome is Outcome.SOLVED
-    assert game.run.secret_recovered
-    assert game.run.usage.queries < family.size
+    assert game.outcome is Outcome.SOLVED
+    assert game.secret_recovered
+    assert game.usage.queries < family.size
     honest = run(parse_learner(learner), family.instance(2), Budget(), tau=tau)
     assert honest.secret_recovered
     assert honest.usage.queries == honest.details["asked"]
@@ -542,8 +542,8 @@ def test_the_certified_number_of_listed_parities_is_that_of_parities(tau, noise)
     known = parse(f"parity:d=7,m=3,noise={Fraction(noise)}")
     learner, tau = parse_learner("queries"), Fraction(tau)
     mine, theirs = (play(learner, f, Budget(), 3, tau=tau) for f in (listing, known))
-    assert mine.bound == theirs.bound > 1
-    assert mine.run.usage.queries >= mine.bound
+    assert mine.certified == theirs.certified > 1
+    assert mine.usage.queries >= mine.certified
 
 
 def test_the_certified_number_is_that_of_the_certificate_at_twice_the_tolerance():
@@ -555,12 +555,12 @@ def test_the_certified_number_is_that_of_the_certificate_at_twice_the_tolerance(
     exact = BoundParameters(tau=Fraction(4, 5), risk=Fraction(0), success=Fraction(1))
     made = certify_listed(of_family(family), exact)
     game = play(parse_learner("pooled"), family, Budget(), 3, tau=Fraction(2, 5))
-    assert game.bound == int(made.value("stat-queries")) > 1
+    assert game.certified == int(made.value("stat-queries")) > 1
 
 
 def test_no_number_without_two_values_or_two_functions():
     family = Three(d=3, tables="0120 0112")
-    assert play(parse_learner("queries"), family, Budget(), 3).bound is None
+    assert play(parse_learner("queries"), family, Budget(), 3).certified is None
     assert listed_spread(Listing(d=3, tables="0110 0110")) is None
 
 
