@@ -154,11 +154,12 @@ def learner(source: object) -> "Learner":
     from dataclasses import replace
 
     from hardness.upper import LEARNERS, parse_learner
-    from hardness.upper.isolated import SubprocessLearner
-    from hardness.upper.plugins import adapt
 
     if isinstance(source, str):
         return parse_learner(source)
+    from hardness.upper.isolated import SubprocessLearner  # which names in text need not
+    from hardness.upper.plugins import adapt
+
     name = str(getattr(source, "name", ""))
     if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
         return source  # type: ignore[return-value]
