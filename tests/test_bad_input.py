@@ -267,6 +267,7 @@ def signalled(*arguments, **more):
         raise
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored below a shell's `&`
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and below `nohup`
 Instance.examples = signalled
 cli.main(sys.argv[1:])
 """

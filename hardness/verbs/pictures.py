@@ -139,7 +139,7 @@ def figure(
     a function gave back, and without `out` a notebook shows the picture, which `save` writes.
 
     >>> figure("queries", "parity:d=40,m=4").to_dict()["spec"]
-    'parity:d=40,m=4,noise=0,rho=4'
+    'parity:d=40,m=4,noise=0,rho=3'
     """
     from dataclasses import replace
 
