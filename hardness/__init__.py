@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hardness.verbs.examples import generate, inspect, reduce, samples
     from hardness.verbs.families import families, learners
     from hardness.verbs.learning import learn
-    from hardness.verbs.pictures import demo, figure, report
+    from hardness.verbs.pictures import demo, figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
     from instances.errors import Refuted, ToolkitError
@@ -87,7 +87,6 @@ __all__ = [
     "measures",
     "noisy_map",
     "reduce",
-    "report",
     "samples",
     "spectrum",
     "stress",

@@ -109,8 +109,12 @@ class Verb:
         writes |= {"out": out} if out else {}
         if not writes:
             return
+        every = {
+            **given,
+            **{n: v for part in given.values() if isinstance(part, dict) for n, v in part.items()},
+        }
         read = {
-            realpath(v) for n, v in given.items() if n not in writes and isinstance(v, Path | str)
+            realpath(v) for n, v in every.items() if n not in writes and isinstance(v, Path | str)
         }
         seen: dict[str, str] = {}
         for name, where in writes.items():
@@ -119,7 +123,7 @@ class Verb:
                     f"{called(other)} and {called(name)} name the same file: give two names"
                 )
             if realpath(where) in read:
-                raise UsageError(f"{where} given: it is read too, give another name to write")
+                raise UsageError(f"{where} given: the run reads it, give another name to write")
             force = bool(given.get("force")) or _goes_on(where, bool(given.get("resume")))
             if name == "out" and self.ours and not where.suffix:
                 refuse_foreign(where, force, self.ours)
@@ -328,7 +332,10 @@ def _completer(asked: Ask) -> Any:
 def _written(made: Verb) -> Iterator[click.Option]:
     """The options that are the command's own."""
     yield _Option(
-        ["--out"], type=click.Path(path_type=Path), help=made.out, hidden=made.out is None
+        ["--out"],
+        type=click.Path(path_type=Path),
+        help=made.out,
+        hidden=made.out is None,
     )
     if made.place in ("table", "folder", "page"):
         told = _PRINTED if made.place != "page" else "of the table that is printed without --out."
@@ -339,7 +346,10 @@ def _written(made: Verb) -> Iterator[click.Option]:
         )
     yield _Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
     yield _Option(
-        ["--force"], is_flag=True, help="Replace what stands at --out.", hidden=made.out is None
+        ["--force"],
+        is_flag=True,
+        help="Replace what stands at --out.",
+        hidden=made.out is None or ("out" in made.asked and "force" not in made.asked),
     )
     yield _Option(["--quiet"], is_flag=True, help="No progress on stderr.")
     yield _Option(

@@ -105,11 +105,13 @@ def learn(
     teacher = about.pop("teacher", None)
     for name, value in about.items():
         if teacher is None and value is not None:
-            raise UsageError(f"{called(name)} {value} given: it is of a layer given as teacher")
+            raise UsageError(f"{called(name)} {value} given: it is of a layer given by --teacher")
     if transcript and oracle in ("samples", "exact"):
         raise UsageError("--transcript needs --oracle adversary or stabbing")
     _require_layers(chosen, save_layer)
-    if data := sources.own_data(None if teacher or spec else source, labels, hold_out, seed or 0):
+    if data := sources.own_data(
+        None if teacher is not None or spec else source, labels, hold_out, seed or 0
+    ):
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
         sources.require_unseen(chosen, source, labels)

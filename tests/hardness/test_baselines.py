@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+import hardness as h
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, run
@@ -159,7 +160,7 @@ def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
 def test_the_layer_that_a_learner_found_is_saved_and_read_back(hardness, tmp_path, name, ending):
     spec, path = "nice:m=1,k=2,d=4", tmp_path / f"layer.{ending}"
     assert hardness("learn", name, spec, "--save-layer", path).code == 0
-    run, saved = hardness.learn(name, spec), load_layer(path)
+    run, saved = h.learn(name, spec), load_layer(path)
     assert np.array_equal(saved.theta, run.layer.theta)
     assert np.array_equal(saved.w, run.layer.w)
     assert hardness("inspect", path, "--json").json["heads"] == 1

@@ -65,7 +65,7 @@ def test_without_a_seed_the_member_cannot_be_predicted(learn):
 def test_a_game_is_repeated_by_the_seed_that_it_was_drawn_with():
     family, pooled = parse("parity:d=12,m=2"), parse_learner("pooled")
     drawn = play(pooled, family, Budget(queries=2))
-    again = play(pooled, family, Budget(queries=2), drawn.run.seed)
+    again = play(pooled, family, Budget(queries=2), drawn.seed)
     assert (drawn.drawn, again.drawn) == (True, False)
     assert drawn.transcript.to_dict() == again.transcript.to_dict()
 

@@ -149,7 +149,7 @@ def test_climbs_part_rungs_with_and_without_a_bound():
 
 def test_games_estimates_and_reports_say_it(small, mixed):
     game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
-    assert (game.bound, "the certified bound is vacuous" in game_words(game)) == (1, True)
+    assert (game.certified, "the certified bound is vacuous" in game_words(game)) == (1, True)
     found = estimate("lpn:n=4,noise=0.1")
     claims = found.to_dict()["statistical_queries"]["claims"]
     assert {name: one["vacuous"] for name, one in claims.items()} == {

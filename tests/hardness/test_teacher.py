@@ -276,7 +276,7 @@ def test_the_mean_label_has_learned_nothing_also_where_tokens_are_short():
 
 def test_what_goes_with_a_teacher_is_refused_without_one():
     for given in ({"k": 3}, {"noise": 5}, {"tokens": "boolean"}, {"layer": 1, "heads": 2}):
-        with pytest.raises(UsageError, match="goes with teacher"):
+        with pytest.raises(UsageError, match="given by --teacher"):
             h.learn("staged", "nice:m=1,k=2,d=4", **given)
 
 

@@ -186,8 +186,8 @@ def test_the_certificate_and_the_game_agree_on_what_a_query_rules_out():
     game = play(parse_learner("queries"), family, Budget(queries=20), seed=0)
     half = play(parse_learner("queries"), parse("parity:d=12,m=4"), Budget(queries=20), seed=0)
     # With success 1 and risk 0: ceil((N - 1) / floor(1/tau^2)), and a quarter of that cap in half.
-    assert game.bound == -(-(330 - 1) // 100)
-    assert half.bound == -(-(330 - 1) // 25)
+    assert game.certified == -(-(330 - 1) // 100)
+    assert half.certified == -(-(330 - 1) // 25)
     assert int(at) == -(-(2 * 330 - 3) // 300)
 
 

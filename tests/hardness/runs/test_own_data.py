@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hardness
+import hardness as h
 from hardness.oracles import Budget, Meter
 from hardness.report.run import run_words
 from hardness.runs import Run
@@ -74,7 +74,7 @@ def baselines(run):
     + [("nice:m=2,k=3,d=6,tokens=gaussian", 8000, 0)],
 )
 def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_none(spec, n, seed):
-    found = hardness.learn("staged", drawn(spec, n, seed=seed))
+    found = h.learn("staged", drawn(spec, n, seed=seed))
     assert found.outcome is Outcome.FITTED
     assert found.misfit.high < 1e-12
     assert found.layer.m == parse(spec).m
@@ -86,7 +86,7 @@ def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_n
 @pytest.mark.parametrize(("m", "noise"), [(2, 1.0), (3, 0.1)])
 def test_noise_of_a_size_that_nobody_says_hides_no_heads(m, noise):
     spec = f"nice:m={m},k=2,d=6"
-    found = hardness.learn("staged", drawn(spec, 8000, noise))
+    found = h.learn("staged", drawn(spec, 8000, noise))
     assert found.outcome is Outcome.FITTED
     assert found.layer.m == m
     share = noise**2 / (1 + noise**2)
@@ -124,7 +124,7 @@ def test_labels_of_no_layer_are_reported_with_their_misfit(what):
         y = np.tanh(3 * x @ rng.normal(size=(4, 4)))
     else:
         y = rng.normal(size=y.shape)
-    found = hardness.learn("staged", (x, y), budget_seconds=None)
+    found = h.learn("staged", (x, y), budget_seconds=None)
     assert found.misfit.low <= found.misfit.value <= found.misfit.high
     if what == "noise alone":
         assert found.outcome in (Outcome.LEARNED_NOTHING, Outcome.DEGENERATE)
@@ -142,7 +142,7 @@ def test_learners_of_a_file_run_on_it_in_their_own_process(tmp_path):
     (tmp_path / "mine.py").write_text(textwrap.dedent(LEARNERS))
 
     def learn(name):
-        return hardness.learn(f"{tmp_path}/mine.py:{name}", drawn(n=200))
+        return h.learn(f"{tmp_path}/mine.py:{name}", drawn(n=200))
 
     found = learn("Tokenwise")
     assert found.outcome is Outcome.FITTED
@@ -152,17 +152,18 @@ def test_learners_of_a_file_run_on_it_in_their_own_process(tmp_path):
         ("Coins", Outcome.RANDOMISED),
         ("Broken", Outcome.INVALID),
         ("Endless", Outcome.INVALID),
-        ("Nobody", Outcome.NOT_LOADED),
     ):
         found = learn(name)
         assert (found.outcome, found.misfit) == (outcome, None)
         assert "misfit   not measured" in run_words(found)
+    with pytest.raises(UsageError, match="Nobody was not loaded, and nothing was run"):
+        learn("Nobody")
 
 
 def test_a_file_s_name_writes_no_lines(tmp_path):
     x, y = drawn(n=60)
     np.savez(tmp_path / "a\nrisk     0.npz", x=x, y=y)
-    said = run_words(hardness.learn("trivial", tmp_path / "a\nrisk     0.npz"))
+    said = run_words(h.learn("trivial", tmp_path / "a\nrisk     0.npz"))
     assert "a?risk     0.npz: 48 examples" in said
 
 
@@ -171,26 +172,26 @@ def test_learners_that_are_objects_or_have_epochs_run_on_it():
     def flat(x, y):
         return lambda new: new @ np.linalg.lstsq(x, y, rcond=None)[0]
 
-    found = hardness.learn(flat, drawn(n=200))
+    found = h.learn(flat, drawn(n=200))
     assert found.misfit.value < 1
     assert found.usage.examples == 160
-    rounds = hardness.learn("student:heads=2,epochs=3,steps=9", drawn(n=200))
+    rounds = h.learn("student:heads=2,epochs=3,steps=9", drawn(n=200))
     assert rounds.usage.examples == 160
-    spent = hardness.learn("student:heads=2,steps=9", drawn(n=200), budget_examples=50)
+    spent = h.learn("student:heads=2,steps=9", drawn(n=200), budget_examples=50)
     assert spent.outcome is Outcome.EXAMPLES_SPENT
-    assert hardness.learn("mlp:epochs=2,steps=9", drawn(n=200)).usage.examples == 160
+    assert h.learn("mlp:epochs=2,steps=9", drawn(n=200)).usage.examples == 160
     for name, why in (("levenberg", "how many heads"), ("elimination", "lacks")):
         with pytest.raises(UsageError, match=why):
-            hardness.learn(name, drawn(n=200))
+            h.learn(name, drawn(n=200))
 
 
 def test_the_record_is_read_back_and_what_cannot_be_is_refused():
-    found = hardness.learn("linear", drawn(n=200))
+    found = h.learn("linear", drawn(n=200))
     data = json.loads(json.dumps(found.to_dict()))
     again = Run.from_json(data)
     assert (again.misfit, again.outcome) == (found.misfit, found.outcome)
     assert run_words(again) == run_words(found)
-    assert "misfit" not in hardness.learn("trivial", "nice:m=1,k=2,d=4").to_dict()
+    assert "misfit" not in h.learn("trivial", "nice:m=1,k=2,d=4").to_dict()
     risk = {"risk": 0.0, "risk_interval": [0, 0.01], "risk_confidence": 0.95, "risk_examples": 99}
     for forged in (
         data | risk | {"misfit": None, "outcome": "solved"},
@@ -221,7 +222,7 @@ def test_the_command_prints_and_saves_what_python_gives(hardness, tmp_path):
                   "fewer than 20", "95% interval, asymptotic", "mean label"):  # fmt: skip
         assert words in said, said
     assert "secret" not in said
-    ours = hardness.learn("staged", "data.npz", hold_out=0.04, seed=5)
+    ours = h.learn("staged", "data.npz", hold_out=0.04, seed=5)
     theirs = hardness(*asked, "--json").json
     assert theirs["misfit"] == ours.misfit.to_dict()
     assert theirs["details"]["baselines"] == ours.details["baselines"]
@@ -312,14 +313,14 @@ def test_no_interval_where_the_same_few_examples_have_the_largest_labels_and_los
         assert given - covered <= 0.05, (name, given, covered)
     y = np.exp(1.5 * np.random.default_rng(0).normal(size=(1000, 2, 4)).mean(axis=(1, 2))[:, None])
     y = np.tile(y[:, :, None] ** 3, (1, 2, 4))
-    found = hardness.learn("linear", (np.random.default_rng(1).normal(size=y.shape), y))
+    found = h.learn("linear", (np.random.default_rng(1).normal(size=y.shape), y))
     assert Run.from_json(json.loads(json.dumps(found.to_dict()))).misfit == found.misfit
     mean = found.details["baselines"][0]["misfit"]
     assert mean["high"] is None
     assert "there is no interval: the same few examples have the largest" in mean["remark"]
     assert f"mean label: {mean['remark']}" in run_words(found)
     assert "the misfit has no interval" in run_words(found)
-    exact = hardness.learn("linear", (y * np.arange(1, 5), y))
+    exact = h.learn("linear", (y * np.arange(1, 5), y))
     assert exact.misfit.tail > 0.83
     assert exact.misfit.high < 1e-12
     assert exact.outcome is Outcome.FITTED
@@ -365,7 +366,7 @@ def test_all_examples_are_used_where_a_stage_cannot_go_on():
     layer = AttentionLayer(theta=rng.standard_normal((2, 3, 3)), w=rng.standard_normal((2, 3, 3)))
     x = rng.standard_normal((4000, 4, 3))  # more tokens than coordinates: no row shows agreement
     y = layer(x) + 0.1 * rng.standard_normal(x.shape)
-    found = hardness.learn("staged", (x, y))
+    found = h.learn("staged", (x, y))
     assert found.usage.examples == 3200
     assert found.misfit.value < 0.02
 
@@ -387,18 +388,16 @@ def test_what_a_baseline_finds_is_not_called_noise():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(3840, 2, 4))
     noise = rng.normal(size=x.shape)
-    short = run_words(
-        hardness.learn("mlp:epochs=1,steps=1,rate=1e-6", (x, 0.01 * noise + x[:, ::-1]))
-    )
+    short = run_words(h.learn("mlp:epochs=1,steps=1,rate=1e-6", (x, 0.01 * noise + x[:, ::-1])))
     assert (
         "outcome  learned nothing: nothing better than predicting zero was shown. The linear"
         in (short)
     )
     assert "noise" not in short.partition("data  ")[0]
-    found = hardness.learn("mlp", (x, 0.01 * noise + x[:, ::-1]))
+    found = h.learn("mlp", (x, 0.01 * noise + x[:, ::-1]))
     assert found.outcome is Outcome.FITTED
     assert found.misfit.value < 0.01
     assert found.details["held_out_error"] < 0.01
-    coins = run_words(hardness.learn("mlp:epochs=1", (x, noise)))
+    coins = run_words(h.learn("mlp:epochs=1", (x, noise)))
     assert "nor by the baselines" in coins
     assert "or the labels are noise" in coins

@@ -104,7 +104,7 @@ def test_chosen_tokens(spec):
 
 def test_chosen_tokens_that_nobody_can_label(tmp_path):
     chooses, family = foreign_learner("well:Chooses"), parse("parity:d=7,m=3")
-    refused = play(chooses, family, Budget(), 3).run
+    refused = play(chooses, family, Budget(), 3)
     assert refused.outcome is Outcome.UNSUPPORTED
     said = "a membership query was asked: the adversary answers statistical queries only"
     assert refused.details["reason"] == said
