@@ -349,7 +349,7 @@ def _written(made: Verb) -> Iterator[click.Option]:
         ["--force"],
         is_flag=True,
         help="Replace what stands at --out.",
-        hidden=made.out is None or ("out" in made.asked and "force" not in made.asked),
+        hidden=made.out is None or ("force" in made.asked and made.asked["force"].hidden),
     )
     yield _Option(["--quiet"], is_flag=True, help="No progress on stderr.")
     yield _Option(

@@ -218,7 +218,7 @@ def merge(
     others: Annotated["Sequence[Path]", path("More of them.", many=True)(metavar="DB")] = (),
     *,
     out: Annotated[Path, path("A new store.", writes=True)],
-    force: Annotated[bool, FORCE] = False,
+    force: Annotated[bool, FORCE(hidden=True)] = False,
 ) -> "Answer":
     """Write all that stores hold to the new store --out; contradictions are refused.
 
