@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 import cli
-from hardness.commands.colour import coloured
 from hardness.commands.options import waiting
 from hardness.commands.root import GROUPS, WELCOME
+from hardness.verbs.colour import coloured
 from tests.test_contract import LEAVES
 from tests.waiting import wait_for
 

@@ -234,8 +234,8 @@ def flat_row(data: Any) -> list[Any]:
 
 def say(text: str) -> None:
     """Print a text within the columns that there are, with colour where that is wanted."""
-    from hardness.commands.colour import coloured, wanted
     from hardness.report.columns import folded, screen
+    from hardness.verbs.colour import coloured, wanted
 
     fitted = folded(printable(text), screen())
     click.echo(coloured(fitted) if wanted() else fitted)

@@ -471,4 +471,7 @@ def show(found: Any, form: Any) -> None:
 
         click.echo(printable(text(form, found)), nl=False)
     else:
-        click.echo(found.text(screen()))
+        from hardness.verbs.colour import coloured, wanted
+
+        told = found.text(screen())
+        click.echo(coloured(told) if wanted() else told)
