@@ -1,16 +1,22 @@
 """What the toolkit gives back: it prints in a few lines, and goes into a table, JSON or a file."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from fractions import Fraction
 from html import escape
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import msgspec
 
 from instances.arguments import located
 from instances.export import ending, flat, frame, write
+from instances.parameters import fraction, plain
 from instances.text import TableRow as TableRow
 from instances.text import cut, header, printable, readable, text_lines
 
@@ -91,6 +97,93 @@ class Result:
         more = f"<p>… and {len(rows) - _HTML_ROWS} more</p>" if len(rows) > _HTML_ROWS else ""
         caption = f"<caption>{escape(cut(title, _HTML_CELL))}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A result whose fields are its JSON, in their order: the class is the reader and the writer.
+
+    What follows from the fields is a property or a `cached_property`, and is not written. Values
+    are held by `Annotated[int, msgspec.Meta(ge=0)]` and in `__post_init__`, which raises
+    ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
+    declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
+    and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`.
+    `msgspec.structs.replace` makes a changed copy.
+
+    >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ...     share: Fraction
+    ...     most: float | None = None
+    >>> Count(share=Fraction(1, 2), most=math.inf).to_dict()
+    {'share': '0.5', 'most': None}
+    >>> Count.read({"share": "1/3"}).share
+    Fraction(1, 3)
+    """
+
+    _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the fields as JSON, with the format of its files."""
+        found = {name: json_of(getattr(self, name)) for name in self.__struct_fields__}
+        return {"format": self._format, **found} if self._format else found
+
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Give JSON that `to_dict` wrote the shape of the fields."""
+        return data
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read what `to_dict` wrote, less its format; raises ValueError with the place of it."""
+        if not isinstance(data, dict):
+            raise ValueError(f"an object is needed, not {type(data).__name__}")
+        return msgspec.convert(cls.shaped(data), cls, dec_hook=_parsed)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read the file that `save` wrote; raises DamagedFile."""
+        from instances.disk import damage, require_format
+        from instances.strict import read_json
+
+        where = Path(located("path", path))
+        data = read_json(where)
+        require_format(data, cls._format, where)
+        del data["format"]
+        with damage(where):
+            return cls.read(data)
+
+
+def json_of(value: Any) -> Any:
+    """Write a value as JSON has it: exact fractions as text, and None where there is no number.
+
+    >>> json_of({"a": (Fraction(1, 10), math.inf)})
+    {'a': ['0.1', None]}
+    """
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case str() | int() | None:
+            return value.value if isinstance(value, Enum) else value
+        case Result():
+            return value.to_dict()
+        case Mapping():
+            return {name: json_of(part) for name, part in value.items()}
+        case list() | tuple():
+            return [json_of(part) for part in value]
+        case Enum():
+            return value.value
+        case Fraction():
+            return plain(value)
+        case msgspec.Struct():
+            return {name: json_of(getattr(value, name)) for name in value.__struct_fields__}
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return {one.name: json_of(getattr(value, one.name)) for one in fields(value)}  # a dataclass
+
+
+def _parsed(kind: type[Any], value: Any) -> Any:
+    """Read a Fraction, which msgspec does not know."""
+    if kind is not Fraction:
+        raise NotImplementedError
+    return fraction(str(value), "a number")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
