@@ -27,7 +27,6 @@ MAKERS = {
     "hardness-certificate": "`hardness certify`",
     "hardness-stress": "`hardness stress`",
     "hardness-map": "`hardness map`",
-    "hardness-scores": "`hardness challenge score`",
     "hardness-transcript": "`hardness learn --transcript`",
 }
 

@@ -30,30 +30,19 @@ def test_the_way_round(made):
         "challenge", "submit", "pub", "--name", "bob", "--claim", "[1,2,3]", *out("b"), "--json"
     )
     assert (second.json["name"], second.json["secret"]) == ("bob", [1, 2, 3])
-    Path("digests").write_text(f"{second.json['digest']}  bob\n")
-    line = ["challenge", "score", "pub", "--secret", "s.json", *files("a", "b")]
-    line += ["--registered", f"{digest} ann", "--registered", "digests"]
-    found = made(*line, "--out", "scores.json")
+    line = ["challenge", "score", "pub", "--secret", "s.json"]
+    found = made(*line, "a.safetensors", "--out", "score.json")
     assert found.code == 0, found.err
     assert "bit for bit" in found.out
-    assert re.search(r"1 +ann +0\.00 +right", found.out)
-    assert "No digests were given" not in found.out
-    scores = json.loads(Path("scores.json").read_text())
-    assert scores["format"] == "hardness-scores/1"
-    assert scores["deadline"] == "noon, UTC"
-    assert "no submissions" in made(*line[:5]).out
-    again = made(*line[:7], "--against", "scores.json")  # with the digests of the scores
-    assert again.code == 0, again.err
-    assert "scores.json holds" in again.out
-    assert made(*line, "--json").json == scores
+    assert re.search(rf"risk +0\.00\nsecret +right\ndigest +{digest} ann", found.out)
+    score = json.loads(Path("score.json").read_text())
+    assert (score["deadline"], score["digest"], score["risk"]) == ("noon, UTC", digest, 0.0)
+    assert made(*line, "b.safetensors", "--json").json["secret_right"] in (True, False)
+    assert "risk" not in made(*line).out  # the challenge alone
 
 
 def out(name: str) -> list[str]:
     return ["--out", f"{name}.safetensors"]
-
-
-def files(*names: str) -> list[str]:
-    return [f"{name}.safetensors" for name in names]
 
 
 def test_learners_attacks_and_the_rest_run_on_the_folder(made):
@@ -90,9 +79,8 @@ LINES = [
     ("score nowhere --secret s.json", 2, "challenge create"),
     ("score pub --secret s.json no.safetensors", 1, "does not exist"),
     ("score pub --secret s.json s.json", 1, "its header claims"),
-    ("score pub --secret s.json --registered xyz", 2, "64 hexadecimal digits"),
-    ("score pub --secret s.json --against s.json", 2, "secret part"),
-    ("score pub --secret s.json --out s.json", 1, "exists and was kept"),
+    ("score pub --secret s.json --out s.json", 2, "give another name to write"),
+    ("score pub --secret s.json a.safetensors b.safetensors", 2, "unexpected extra argument"),
     ("score pub --secret pub/challenge.json", 1, "is wanted"),
 ]
 

@@ -79,7 +79,7 @@ EXAMPLES = (
     "challenge create parity:d=16,m=3 --examples 60 --secret secret.json --out public",
     "challenge submit public --name ann --learner elimination --out ann.safetensors",
     "challenge submit public --name bob --claim [2,5,7] --out bob.safetensors",
-    "challenge score public --secret secret.json ann.safetensors bob.safetensors --out scores.json",
+    "challenge score public --secret secret.json ann.safetensors --out score.json",
     "sweep plan s.toml --out plan.json",
     "sweep run s.toml --store s.db --jobs 1",
     "sweep status s.db --out status.json",
@@ -105,6 +105,7 @@ EXAMPLES = (
 NOT_HERE = {"demo"}
 VERBS = {
     *("attack", "certify", "check", "cite", "compare", "demo", "distinguish", "estimate"),
+    *("challenge create", "challenge submit", "challenge score"),
     *("families", "figure", "generate", "inspect", "learn", "learners", "map", "measures"),
     *("reduce", "report", "spectrum", "stress", "sweep plan", "sweep run", "sweep status"),
     *("store show", "store export", "store query", "store merge", "store check", "verify"),

@@ -76,8 +76,7 @@ ASKED_FOR = {
         *("--about", "--features", "--parameters", "--batch", "--state-bits", "--within"),
         *("--grid", "--out"),
     },
-    "challenge submit": {"--predictions", "--claim", "--learner", "--out"},
-    "challenge score": {"--against", "--registered", "--out"},
+    "challenge submit": {"--predictions", "--claim", "--learner"},
     "stress": {"--ladder", "--on", "--learner", "--out"},
 }
 

@@ -35,7 +35,7 @@ GROUPS = {
         "compare": "verbs.comparing.compare",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
-        "challenge": "commands.challenge.challenge",
+        "challenge": "commands.root.CHALLENGE",
     },
     "Sweeps and stores": {"sweep": "commands.root.SWEEP", "store": "commands.root.STORE"},
     "In-context regression": {"icl": "commands.icl.icl"},
@@ -70,6 +70,14 @@ def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Gr
     )
 
 
+CHALLENGE = _group(
+    "challenge",
+    "Commit to a secret, submit, reveal, score.",
+    "Challenges by commit and reveal.\n\n"
+    "An organiser makes a public folder and a secret file, participants submit predictions or a "
+    "claimed secret, and when the secret file is public anybody can score and check everything.",
+    {name: f"verbs.challenge.{name}" for name in ("create", "submit", "score")},
+)
 SWEEP = _group(
     "sweep",
     "Many runs, named by a file.",

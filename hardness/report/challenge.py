@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from hardness.report.text import shown_risk, table, wrap
-from hardness.runs.challenge import Challenge, Opened
-from hardness.runs.scores import Scores
-from hardness.runs.submission import Submission
+from hardness.oracles import Usage
+from hardness.report.text import shown_risk, wrap
+from hardness.runs.challenge import Challenge
+from hardness.runs.names import brief_spec
+from hardness.runs.submission import Score, Submission
 
-_RIGHT = {True: "right", False: "wrong", None: "-"}
+_RIGHT = {True: "right", False: "wrong", None: "not claimed"}
 
 
 def created_words(made: Challenge, secret: Path) -> str:
@@ -22,6 +23,12 @@ def created_words(made: Challenge, secret: Path) -> str:
         f"Publish the folder and the challenge's id; keep {secret} until the deadline.",
     ]
     return "\n".join(lines)
+
+
+def learned_words(name: str, outcome: str, usage: Usage, contained: str | None) -> str:
+    """Write how a learner ended that was run on the examples, and how it was closed in."""
+    closed = {None: "", "off": ", not contained"}.get(contained, f", in {contained}")
+    return f"{name}: {outcome}, {usage.examples} examples, {usage.seconds:.2f} s{closed}"
 
 
 def submitted_words(found: Submission, path: Path, learned: str = "") -> str:
@@ -42,38 +49,31 @@ def submitted_words(found: Submission, path: Path, learned: str = "") -> str:
     )
 
 
-def scores_words(scores: Scores, opened: Opened, against: Path | None = None) -> str:
-    """Write who reached what."""
-    challenge = opened.challenge
-    how = "bit for bit" if opened.exact else "up to rounding, bit for bit no more"
-    rows = [
-        [str(e.rank), e.name, shown_risk(e.risk), _RIGHT[e.secret_right], e.digest[:12]]
-        for e in scores.entries
-    ]
-    contents = [e.content for e in scores.entries]
-    alike = [e.name for e in scores.entries if contents.count(e.content) > 1]
+def score_words(found: Score) -> str:
+    """Write whether the commitment opened, and what the submission reached."""
+    how = "bit for bit" if found.exact else "up to rounding, bit for bit no more"
     lines = [
-        str(challenge.family),
-        f"challenge   {challenge.id}",
-        f"commitment  opened: {challenge.folder.count} labelled examples and "
-        f"{scores.fresh} fresh tokens are those of the revealed secret, {how}",
-        *([f"deadline    {challenge.said.deadline}"] if challenge.said.deadline else []),
+        brief_spec(found.spec),
+        f"challenge   {found.challenge}",
+        f"commitment  opened: {found.examples} labelled examples and {found.fresh} fresh tokens "
+        f"are those of the revealed secret, {how}",
+        *([f"deadline    {found.deadline}"] if found.deadline else []),
+    ]
+    if found.risk is None:
+        return "\n".join(lines)
+    lines += [
         "",
-        table(["rank", "name", "risk", "secret", "digest"], rows) if rows else "no submissions",
+        f"risk        {shown_risk(found.risk)}",
+        f"secret      {_RIGHT[found.secret_right]}",
+        f"digest      {found.digest} {found.name}",
         "",
         wrap(
-            f"The risk is exact on the {scores.fresh} fresh tokens (1 = nothing learned, 0 = all; "
+            f"The risk is exact on the {found.fresh} fresh tokens (1 = nothing learned, 0 = all; "
             "above 1 is worse than knowing the family alone), "
             "and no claim about others: they were public when the predictions were made."
         ),
+        wrap(
+            f"It counts where {found.name} published this digest in time, which is not shown here."
+        ),
     ]
-    if alike:
-        lines += [wrap(f"The same was said, each registered in time, by {', '.join(alike)}.")]
-    if scores.registered is None and scores.entries:
-        lines += [
-            wrap(
-                "No digests were given (--registered): that nobody copied from another is not "
-                "shown, nor when a submission was made."
-            )
-        ]
-    return "\n".join([*lines, *([f"{against} holds"] if against else [])])
+    return "\n".join(lines)

@@ -2,8 +2,7 @@
 
 A challenge is a folder of labelled examples, fresh tokens without labels, and challenge.json. That
 file holds the hash of each part and a commitment to the secret; its id is the hash of all it says,
-so an edited challenge has another id. Submissions: hardness/runs/submission.py; their scores:
-hardness/runs/scores.py.
+so an edited challenge has another id. Submissions and what they reach: hardness/runs/submission.py.
 """
 
 import hashlib
@@ -24,6 +23,7 @@ from instances.arrayfile import HEADER, read_tensors
 from instances.disk import (
     SECRET,
     damage,
+    digest,
     new_folder,
     refuse_existing,
     refuse_unwritable,
@@ -286,25 +286,11 @@ def read_secret(value: Any) -> Secret:
     return secret
 
 
-def digest(value: Any) -> str:
-    """Hash JSON: SHA-256 of its canonical text, in hexadecimal; raises ValueError for NaN.
-
-    >>> digest({"b": 1, "a": [2]}) == digest({"a": [2], "b": 1})
-    True
-    """
-    return hashlib.sha256(_canonical(value)).hexdigest()
-
-
 def commitment(family: Family, hidden: Hidden) -> str:
     """Commit to a secret part: SHA-256(nonce || canonical JSON of secret, seed and spec)."""
     said = {"secret": list(hidden.secret), "seed": hidden.seed, "spec": family.spec}
-    return hashlib.sha256(hidden.nonce + _canonical(said)).hexdigest()
-
-
-def _canonical(value: Any) -> bytes:
-    """Write JSON with sorted keys, without spaces, in ASCII."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("ascii")
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(hidden.nonce + text.encode()).hexdigest()
 
 
 def _file_hash(path: Path) -> str:

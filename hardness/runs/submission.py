@@ -1,4 +1,4 @@
-"""Submissions to a challenge, packed by participants; their scores: hardness/runs/scores.py.
+"""Submissions to a challenge, packed by participants, and what they reach when it is opened.
 
 A submission holds predictions on the fresh tokens, a claimed secret, or both, under a name. Its
 digest commits to all of it with a salt of 256 random bits: published before the deadline it gives
@@ -13,32 +13,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes
+from typing import ClassVar
 
 import numpy as np
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert, structs, to_builtins
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget, Usage
 from hardness.runs.challenge import (
+    SCORING,
     SECRET_BYTES,
     Challenge,
     Hex,
-    digest,
+    Opened,
     read_secret,
     require_member,
 )
-from hardness.runs.risk import valid_predictions
+from hardness.runs.risk import losses, valid_predictions
 from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import SubprocessLearner, contain
 from hardness.upper.learner import Predict
 from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
-from instances.disk import damage, refuse_existing, require_format, write_tensors
+from instances.disk import damage, digest, refuse_existing, require_format, write_tensors
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Secret, require
+from instances.result import Record, TableRow
 from instances.strict import Limits, loads, read_bytes, shown
 
 SUBMISSION = "hardness-submission/1"
+KNOWN_BY = (
+    "computed in float64 on these fresh tokens and exact for them; no claim about other tokens: "
+    "these were public when the predictions were made, which need not come from any one rule"
+)
 _NAME = re.compile(r"[A-Za-z0-9._@+-]+( [A-Za-z0-9._@+-]+)*")
 _LONGEST_NAME = 64
 _MOST_FILES = 10_000  # in a learner's folder
@@ -216,6 +223,62 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
     if found.digest != said.digest:
         raise DamagedFile(f"{path} was altered: its content does not have its digest")
     return found
+
+
+class Score(Record, frozen=True, kw_only=True):
+    """What was found when a challenge was opened, and what a submission reached.
+
+    exact: whether everything stored came out bit for bit. risk, unclipped, name and digest are None
+    without a submission; secret_right, too, where no secret was claimed.
+    """
+
+    challenge: str
+    spec: str
+    deadline: str | None
+    examples: int
+    fresh: int
+    exact: bool
+    name: str | None = None
+    digest: str | None = None
+    risk: float | None = None
+    unclipped: float | None = None
+    secret_right: bool | None = None
+    scoring: str = SCORING
+    known_by: str = KNOWN_BY
+
+    _words: ClassVar[str] = "hardness.report.challenge.score_words"
+
+    def _rows(self) -> list[TableRow]:
+        return [self.to_dict()]
+
+
+def scored(opened: Opened, found: Submission | None) -> Score:
+    """Score a submission to a challenge that was opened; None says what opened alone."""
+    challenge, instance = opened.challenge, opened.instance
+    score = Score(
+        challenge=challenge.id,
+        spec=challenge.family.spec,
+        deadline=challenge.said.deadline,
+        examples=challenge.folder.count,
+        fresh=len(challenge.fresh),
+        exact=opened.exact,
+    )
+    if found is None:
+        return score
+    family, given = instance.family, found.predictions
+    if given is None and found.secret is not None:
+        given = family.mean(found.secret, challenge.fresh.x)
+    assert given is not None  # a Submission has one of both
+    sums = losses(instance, challenge.fresh, given)
+    right = None if found.secret is None else family.same(found.secret, instance.hidden.secret)
+    return structs.replace(
+        score,
+        name=found.name,
+        digest=found.digest,
+        risk=sums.risk,
+        unclipped=sums.unclipped,
+        secret_right=right,
+    )
 
 
 def require_name(name: str) -> None:

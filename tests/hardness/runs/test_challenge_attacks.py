@@ -1,7 +1,7 @@
 """Challenges under attack: forged, altered, replayed, oversized; organisers who cheat.
 
-An attack changes the files of a sound challenge, its two submissions and its scores, which lie in
-the working folder. Then `check` does what everybody does after the reveal, and must refuse.
+An attack changes the files of a sound challenge and its two submissions, which lie in the working
+folder. Then `check` does what everybody does after the reveal, and must refuse.
 """
 
 import contextlib
@@ -23,21 +23,20 @@ from hardness.runs.challenge import (
     Opened,
     commitment,
     create,
-    digest,
     read_challenge,
     read_secret,
     reveal,
 )
-from hardness.runs.scores import Scores, read_digests, read_scores, require_same, score
 from hardness.runs.submission import (
     Submission,
     by_predictions,
     by_secret,
     read_submission,
+    scored,
     write_submission,
 )
 from instances import parse
-from instances.disk import write_json
+from instances.disk import digest
 from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
 from instances.family import Hidden
 
@@ -47,20 +46,19 @@ PUB, SHARD, FRESH = (
     Path("pub", n) for n in ("", "examples-00000.safetensors", "fresh.safetensors")
 )
 CHALLENGE, INSTANCE = PUB / "challenge.json", PUB / "instance.json"
-SECRET, SCORES, LIST = Path("s.json"), Path("scores.json"), Path("list")
+SECRET = Path("s.json")
 A, B, C = (Path(f"{name}.safetensors") for name in "abc")
 OPENS_NOT = "does not open the commitment"
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
-    """A challenge with two submissions and its scores, made once."""
+    """A challenge with two submissions, made once."""
     with contextlib.chdir(tmp_path_factory.mktemp("challenge")) as _:
         create(PUB, SECRET, parse(SPEC), 100, SHAPE[0], "at noon")
         np.save("p.npy", np.zeros(SHAPE))
         claim(A, "ann", str(load(SECRET)["secret"]))
         write_submission(B, by_predictions(read_challenge(PUB), "bob", Path("p.npy")))
-        write_json(SCORES, scores_of(A, B).to_dict())
         yield Path.cwd()
 
 
@@ -84,16 +82,11 @@ def opened() -> Opened:
     return reveal(read_challenge(PUB), SECRET)
 
 
-def scores_of(*paths: Path, registered=None) -> Scores:
-    return score(opened(), paths, registered)
-
-
 def check() -> None:
-    """Open the challenge, score all submissions there and hold the scores against earlier ones."""
-    earlier = read_scores(SCORES)
-    listed = read_digests([str(LIST)]) if LIST.exists() else earlier.registered
-    found = scores_of(*sorted(Path().glob("*.safetensors")), registered=listed)
-    require_same(found, earlier, SCORES)
+    """Open the challenge and score all submissions there."""
+    found = opened()
+    for path in sorted(Path().glob("*.safetensors")):
+        scored(found, read_submission(path, found.challenge))
 
 
 def claim(path: Path, name: str, secret: str = "[4,5,6]") -> Submission:
@@ -159,7 +152,6 @@ def test_what_is_sound_passes():
     seal_shard()
     seal()
     assert load(CHALLENGE) == before  # so no attack below is refused for its seals
-    assert scores_of(B, A) == scores_of(A, B)
 
 
 # Every field, every byte.
@@ -210,7 +202,6 @@ def mutations(original: dict):
         (INSTANCE, ""),
         # Another value of the right kind is no damage but a commitment that does not open.
         (SECRET, "challenge nonce secret seed spec"),
-        (SCORES, "challenge deadline entries fresh known_by scoring spec"),
         (A, ""),
         (B, ""),
     ],
@@ -328,26 +319,11 @@ ORGANISERS = [
 # Participants who cheat.
 
 
-def copy_content(registered):
+def take_over():
+    """Another's content under a name of one's own has another digest, as registered in time."""
     mine = read(A)
-    copy = claim(C, "cyd", str(list(mine.secret)))
-    assert copy.content == mine.content
-    assert copy.digest != mine.digest
-    if registered:
-        register(ann=A, bob=B)
-
-
-def register(more="", **paths):
-    LIST.write_text("".join(f"{read(p).digest} {name}\n" for name, p in paths.items()) + more)
-
-
-def take_over(resealed):
-    """Register another's digest: no submission of another name has it."""
-    mine = read(A)
-    register(ann=A)
     edit(A, name="cyd")
-    if resealed:
-        edit(A, digest=replace(mine, name="cyd").digest)
+    assert replace(mine, name="cyd").digest != mine.digest
 
 
 def submit_elsewhere():
@@ -366,14 +342,7 @@ def truncate(path, size):
 
 LONG = np.zeros((61, 2, 16))
 PARTICIPANTS = [
-    (DamagedFile, "c.safetensors is of 'ann' as a.safetensors is", shutil.copy, A, C),
-    (DamagedFile, "one submission a name", claim, C, "Ann"),
-    (DamagedFile, "under another name", copy_content, False),
-    (DamagedFile, "was not registered", copy_content, True),
-    (DamagedFile, "was altered", take_over, False),
-    (DamagedFile, "was not registered", take_over, True),
-    (DamagedFile, "was not registered", partial(register, cyd=A)),
-    (DamagedFile, "was not registered", LIST.touch),  # nobody did
+    (DamagedFile, "was altered", take_over),
     (DamagedFile, "another challenge", submit_elsewhere),
     (DamagedFile, "its digest", predict, np.eye(1, 1920, 5).reshape(SHAPE) * 1e-300),
     (DamagedFile, r"^b.\w* is damaged: \w* an array \(61[^:]*: .* is wanted$", predict, LONG),
@@ -383,32 +352,11 @@ PARTICIPANTS = [
     (DamagedFile, "at most", truncate, C, 1 << 40),  # sparse: a terabyte of nothing
 ]
 
-# Scores that are forged, and oversized files.
-
-
-def register_in_scores(change):
-    edit(SCORES, registered=change(*(read(path).digest for path in (A, B))))
-
-
-def score_with_another_list():
-    """A list of digests is part of the scores: whoever has it sees whether it was that one."""
-    register(ann=A, bob=B)
-    found = scores_of(A, B, registered=read_digests([str(LIST)]))
-    write_json(SCORES, found.to_dict(), force=True)
-    check()
-    register(ann=A, bob=B, more=f"{'0' * 64} cyd\n")
-
-
-FORGED = [
-    *((DamagedFile, "at most", truncate, path, 1 << 30) for path in (CHALLENGE, SECRET, SCORES)),
-    (Refuted, "entries has", A.unlink),
-    (Refuted, r"entries\[1\].risk is 1.0", edit, SCORES, lambda d: d["entries"][1].update(risk=2)),
-    (Refuted, "registered", score_with_another_list),
-    (DamagedFile, "was not registered", register_in_scores, lambda one, two: {one: "bob"}),
-    (DamagedFile, "is damaged", register_in_scores, lambda one, two: [one, two]),
-    (DamagedFile, "is damaged", register_in_scores, lambda one, two: {one: "ann", two: "Ann"}),
+ATTACKS = [
+    *ORGANISERS,
+    *PARTICIPANTS,
+    *((DamagedFile, "at most", truncate, path, 1 << 30) for path in (CHALLENGE, SECRET)),
 ]
-ATTACKS = [*ORGANISERS, *PARTICIPANTS, *FORGED]
 
 
 def named(attack):
@@ -427,22 +375,8 @@ def test_an_attack_is_refused(attack):
 # What must pass beside them.
 
 
-def test_two_who_registered_the_same_secret_both_count():
-    one, two = read(A), claim(C, "cyd", str(list(read(A).secret)))
-    both = scores_of(A, C, registered={one.digest: "Ann", two.digest: "cyd"})
-    assert [(e.name, e.rank, e.risk) for e in both.entries] == [("ann", 1, 0.0), ("cyd", 1, 0.0)]
-
-
 def test_the_digest_hides_what_it_commits_to():
     assert len({claim(C, "ann", "[1,2,3]").digest for _ in range(20)}) == 20
-
-
-def test_scores_of_another_machine_differ_by_rounding_only():
-    edit(SCORES, lambda d: d["entries"][1].update(risk=1.0 + 1e-12))
-    check()
-    edit(SCORES, lambda d: d["entries"][1].update(risk=1.0 + 1e-8))
-    with pytest.raises(Refuted):
-        check()
 
 
 @pytest.mark.parametrize(("size", "held"), [(1e-13, True), (1e-6, False)])
@@ -522,33 +456,3 @@ def test_archives_are_not_unpacked_beyond_what_belongs_there():
     shutil.copy("x.npz", PUB / "fresh.npz")
     with little_memory(), pytest.raises(DamagedFile, match="unpacks to"):
         read_challenge(PUB)
-
-
-# Lists of digests.
-
-ONE, TWO = "ab" * 32, "0f" * 32
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "words"),
-    [
-        # Whoever registers a digest for each member of a family has the secret among them.
-        (["list", f"{TWO} Ann"], UsageError, "Ann has two digests"),
-        ([f"{ONE} ann", f"{ONE} bob"], UsageError, "is registered by ann and by bob"),
-        ([f"{ONE} аnn"], UsageError, "the name"),  # its first letter is Cyrillic
-        *([[text], UsageError, "64 hexadecimal"] for text in ("nowhere", ONE, "x" * 100_000)),
-        (["upper"], DamagedFile, "is no digest"),
-        (["gigabyte"], DamagedFile, "at most"),
-    ],
-)
-def test_odd_lists_of_digests_are_refused(given, error, words):
-    LIST.write_text(f"{ONE}  ann\n" * 3)
-    Path("upper").write_text(f"{ONE.upper()} ann\n")
-    truncate(Path("gigabyte"), 1 << 30)
-    with pytest.raises(error, match=words):
-        read_digests(given)
-
-
-def test_digests_are_read_from_files():
-    LIST.write_text(f"# published\n{ONE}  ann\n\n{TWO} Bob B.\n{ONE} ann\n")
-    assert read_digests(["list", f"{ONE} ann"]) == {ONE: "ann", TWO: "Bob B."}
