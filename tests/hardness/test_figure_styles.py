@@ -73,7 +73,7 @@ def test_colours_are_told_apart_by_the_colour_blind(blindness):
 
 
 def test_no_two_built_in_learners_look_the_same():
-    from hardness.report.charts import style as styles
+    from hardness.report import style as styles
 
     assert set(styles._BUILT_IN) == set(LEARNERS)
     assert len({style_of(name) for name in LEARNERS}) == len(LEARNERS)

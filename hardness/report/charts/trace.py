@@ -17,11 +17,11 @@ from hardness.report.charts.chart import (
     powers,
     quantity,
 )
-from hardness.report.charts.style import COLOURS, GREY, INK, Style
+from hardness.report.charts.style import COLOURS, GREY, INK, RING, Style, pale
 
+__all__ = ["RING", "pale"]
 Number = float | None
 WHOLE: Data = {"format": "d"}  # an axis of whole numbers
-RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
 _LINE = "M-1.8,0L1.8,0"  # in a legend
 _LEGEND = {"title": None, "columns": 1, "symbolOffset": 4, "labelOffset": 8}
 _ROOM = 8  # pixels between what is drawn and the ends of an axis
@@ -159,16 +159,6 @@ def foot(
         stepped="step-after",
         colour=INK,
     )
-
-
-def pale(colour: str) -> str:
-    """Return the colour of a band.
-
-    >>> pale("#000000"), pale("#FFFFFF")
-    ('#d9d9d9', '#ffffff')
-    """
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - 0.15 * (255 - v)):02x}" for v in parts)
 
 
 def reach(values: Iterable[Number], room: float = 0.05) -> tuple[float, float]:

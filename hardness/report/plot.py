@@ -1,0 +1,460 @@
+"""Draw tidy rows: lines, marks, bands, bars, levels, cells and words, in panels of one picture.
+
+A row is a flat dictionary. The column of its series says how it is drawn, by a `Style`. `plot`
+makes a panel of rows, `panels` a picture of panels, `hardness.report.vega.write` its svg.
+
+>>> from hardness.report.style import BOUND
+>>> rows = [{"learner": "queries", "d": d, "cost": d**2} for d in (4, 8, 16)]
+>>> rows += [{"learner": "bound", "d": d, "cost": d} for d in (4, 16)]
+>>> styles = {"queries": Style(), "bound": Style(colour=BOUND, dash=(6, 3), marks=("line",))}
+>>> one = plot(
+...     rows, x=Axis("d", "d"), y=Axis("cost", "number of queries", scale="log"), by="learner",
+...     styles=styles, title="Queries",
+... )
+>>> [layer["mark"]["type"] for layer in one["layer"]]
+['line', 'line', 'point', 'point']
+>>> picture = panels(one, title="Both sides", notes=["dashed: certified"])
+"""
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from hardness.report.style import GREY, INK, Style, pale, styles_of
+
+Data = dict[str, Any]
+Rows = Iterable[Mapping[str, Any]]
+WIDE, HIGH = 250, 190  # pixels of one of several panels
+MOST = 1e300  # what is above that is not drawn
+_LONGEST = 40  # characters of a name in a figure
+_ROOM = 12  # pixels between what is drawn and the ends of an axis
+_TICKS = 10  # of an axis of whole numbers, at most
+_TAKEN = {  # properties of every JavaScript object, by which Vega does not group
+    *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+    *("toLocaleString", "toString", "valueOf", "__defineGetter__", "__defineSetter__"),
+    *("__lookupGetter__", "__lookupSetter__"),
+}
+_FOLDERS = re.compile(r"(?<![^\s,;=])[^\s,;=]*/(?=[^/\s,;=]+\.py:)")
+# Plain numbers from 0.001 to 10000, as 2e6 else: fonts of PDF files lack small raised figures.
+_LABELS = (
+    "datum.value > 0.0009 && datum.value < 11000 ? format(datum.value, '~g') : "
+    "replace(format(datum.value, '.0e'), '+', '')"
+)
+_POWERS = (
+    "datum.value > -3.1 && datum.value < 4.1 ? format(pow(10, datum.value), '~g') : "
+    "'1e' + datum.value"
+)
+_TYPES = {"band": "area", "interval": "rule", "level": "rule", "wall": "rule"}
+_BELOW = ("band", "rect", "tick")  # which marks lie below all others; points lie above
+_PICK = "pick"  # the series that a reader of the page chose in the legend
+_FADED: Data = {"condition": {"param": _PICK, "value": 1, "empty": True}, "value": 0.06}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column of rows, and the axis along which it lies.
+
+    scale: "whole" has whole numbers, "powers" logarithms to base 10 of numbers that no float holds,
+    "names" the texts of `names` in their order. domain: its ends. ticks: where they stand. holds:
+    values that it reaches to as well. look: more properties of Vega's axis.
+    """
+
+    column: str
+    title: str = ""
+    _: KW_ONLY
+    scale: Literal["linear", "log", "whole", "powers", "names"] = "linear"
+    domain: tuple[float, float] | None = None
+    ticks: Sequence[float] = ()
+    names: Sequence[str] = ()
+    holds: Sequence[float] = ()
+    look: Mapping[str, Any] = field(default_factory=dict)
+
+    def encoded(self, values: Iterable[float | None]) -> Data:
+        """Return it as an encoding of Vega-Lite that holds values; it has two ticks at least."""
+        if self.scale == "names":
+            return _ordinal(self)
+        held = [v for v in (*values, *self.holds) if v is not None]
+        if self.scale == "log":
+            found = _logarithmic(self.domain or held)
+        else:
+            low, high = self.domain or _ends(held, self.scale)
+            found = _linear(low, high, self.scale)
+        ticks = sorted({v for v in self.ticks if not held or min(held) <= v <= max(held)})
+        axis = {"values": ticks, "labelOverlap": True} if len(ticks) > 1 else {}
+        if self.domain:
+            found["scale"] |= {"domain": list(self.domain), "padding": 0}
+        elif len(ticks) > 1 and self.scale == "log":
+            found["scale"] |= {"domain": [min(held), max(held)], "padding": _ROOM}
+        axis = {**found["axis"], **axis, **self.look}
+        return {**found, "field": self.column, "title": self.title, "axis": axis}
+
+
+def named(text: str, longest: int = _LONGEST) -> str:
+    """Give a name that a user chose so that a figure can show it: in one line, not too long.
+
+    Folders of files of code are left out. What is changed otherwise has a digest of the name in it:
+    figures tell series apart by what is shown.
+
+    >>> named("mlp"), named("a" * 30 + "b" * 30), named("my/own.py:Net:width=3")
+    ('mlp', 'aaaaaaaaaaaaaaa…d1d54f81…bbbbbbbbbbbbbb', 'own.py:Net:width=3')
+    >>> named("a" + chr(10) + chr(0x202E) + "b"), named("constructor")
+    ('a??b…8760d85d…', "'constructor'")
+    """
+    if text in _TAKEN:
+        return f"'{text}'"
+    short = _FOLDERS.sub("", text)
+    shown = "".join(c if c.isprintable() else "?" for c in short)
+    if shown == short and len(short) <= longest:
+        return short
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
+    half = longest // 2 - 5
+    if len(shown) <= 2 * half:
+        return f"{shown}…{digest}…"
+    return f"{shown[:half]}…{digest}…{shown[1 - half :]}"
+
+
+def plot(
+    rows: Rows,
+    *,
+    x: Axis,
+    y: Axis,
+    by: str = "series",
+    styles: Mapping[str, Style] | None = None,
+    kinds: Mapping[str, Mapping[str, Any]] | None = None,
+    title: Any = "",
+    hollow: str = "",
+    told: Mapping[str, str] | None = None,
+    more: Iterable[Data] = (),
+    size: tuple[float, float] = (WIDE, HIGH),
+) -> Data:
+    """Draw rows in one panel: each series by the marks of its style, the first below the others.
+
+    Marks are line and point of x and y; bar of y at x; band and interval from the columns low to
+    high; rect from x to the column end, from low to high; tick; level, across at y; wall, upright
+    at x; text of the column says, which a level has too. None breaks a
+    line, as does what a logarithmic axis cannot hold; a line of one point is a stroke.
+
+    by: the column of series, which must be in `styles`; of learners where these are not given.
+    kinds: by the column kind of a row, what differs from the style of its series, as marks or dash;
+    rows of a kind that is not there are not drawn. hollow: the column of truths without which a
+    point is hollow. told: columns that a page shows of a point, by what they are called. more:
+    layers above all. Returns {} where no row can be drawn.
+    """
+    found = [_clean(row, x, y) for row in rows if not kinds or row.get("kind") in kinds]
+    styles = styles_of(dict.fromkeys(row[by] for row in found)) if styles is None else styles
+    looks = {named(name): style for name, style in styles.items()}
+    groups: dict[tuple[str, str], list[Data]] = {}
+    for row in found:
+        groups.setdefault((row.get(by, ""), row.get("kind", "")), []).append(row)
+    layers: list[tuple[int, Data]] = []
+    seen: dict[str, list[float | None]] = {"x": [], "y": []}
+    order = list(looks)
+    for (name, kind), own in sorted(groups.items(), key=lambda item: order.index(item[0][0])):
+        style = replace(looks[name], **(kinds or {}).get(kind, {}))
+        for mark in style.marks:
+            across, up = _reach(own, mark, style, x.column, y.column)
+            if not (across or mark == "level") or not (up or mark == "wall"):
+                continue
+            seen["x"] += across
+            seen["y"] += up
+            layers += _layers(own, mark, style, x, y, hollow, told)
+    if not any(rank >= 0 for rank, _ in layers):
+        return {}
+    layers.sort(key=lambda pair: abs(pair[0]))
+    return {
+        "title": title,
+        "width": size[0],
+        "height": size[1],
+        "encoding": {"x": x.encoded(seen["x"]), "y": y.encoded(seen["y"])},
+        "layer": [*(one for _, one in layers), *_legend(looks, by), *more],
+    }
+
+
+def panels(
+    *charts: Data,
+    title: str,
+    notes: Iterable[str] = (),
+    columns: int = 3,
+    pick: str = "",
+    own: bool = False,
+) -> Data:
+    """Lay panels out beside each other under a title and notes; empty ones are left out.
+
+    pick: the column of series that a reader of a page chooses in the one legend below. own: every
+    panel has its own legend instead. Rows that several layers draw stand in it once.
+    """
+    drawn = [json.loads(json.dumps(chart)) for chart in charts if chart]  # they share parts
+    legends = [one for chart in drawn for one in chart.get("layer", ()) if one.get("name")]
+    for i, legend in enumerate(legends):
+        legend["name"] = f"legend{i}"
+        if own:
+            shape: Data = {"columns": 1, "symbolOffset": 4, "labelOffset": 8}
+            for channel in legend["encoding"].values():
+                channel["legend"] |= shape
+    if pick and legends:
+        select = {"type": "point", "fields": [pick]}
+        legends[0]["params"] = [{"name": _PICK, "select": select, "bind": "legend"}]
+        for layer in (one for chart in drawn for one in chart["layer"]):
+            if any(pick in row for row in layer.get("data", {}).get("values", ())):
+                layer["encoding"] = {**layer.get("encoding", {}), "opacity": _FADED}
+    found: Data = {"title": {"text": title, "subtitle": list(notes)}, "concat": drawn}
+    found |= {"columns": columns, "datasets": _once(drawn)}
+    scales: Data = dict.fromkeys(("color", "fill", "shape", "strokeDash"), "independent")
+    return {**found, "resolve": {"scale": scales}} if own else found
+
+
+def words(x: float, y: float, text: str, colour: str = INK, **mark: Any) -> Data:
+    """Return a layer with a text at a place of a panel; mark: properties of Vega's text."""
+    place = {"x": {"datum": x}, "y": {"datum": y}}
+    look = {"type": "text", "text": text.split("\n"), "color": colour, "align": "left"}
+    return {"data": {"values": [{}]}, "mark": {**look, **mark}, "encoding": place}
+
+
+def cells(
+    rows: Rows,
+    *,
+    x: Axis,
+    y: Axis,
+    colour: Data,
+    says: Mapping[str, Data],
+    ink: Data | str = INK,
+    told: Mapping[str, str] | None = None,
+    title: Any = "",
+    size: tuple[float, float] = (WIDE, HIGH),
+    between: Iterable[Data] = (),
+) -> Data:
+    """Draw a row as a cell of a colour, with texts in it: columns, by properties of their marks.
+
+    x, y: axes of names. between: layers above the cells and below the texts. Returns {} for no
+    rows.
+    """
+    found = [_clean(row, x, y) for row in rows]
+    if not found:
+        return {}
+    rect = {"type": "rect", "stroke": GREY, "strokeWidth": 0.5}
+    cell = {"mark": rect, "encoding": {"color": colour, "tooltip": tooltip(told or {})}}
+    texts = [
+        {
+            "mark": {"type": "text", "tooltip": None, **mark},
+            "encoding": {"text": {"field": column}, "color": ink if ink != INK else {"value": INK}},
+        }
+        for column, mark in says.items()
+    ]
+    return {
+        "title": title,
+        "width": size[0],
+        "height": size[1],
+        "data": {"values": found},
+        "encoding": {"x": x.encoded(()), "y": y.encoded(())},
+        "layer": [cell, *between, *texts],
+    }
+
+
+def tooltip(told: Mapping[str, str]) -> list[Data]:
+    """Return what a page shows of a mark under the pointer: columns by the name that is shown."""
+    return [{"field": column, "title": title} for title, column in told.items()]
+
+
+def _clean(row: Mapping[str, Any], x: Axis, y: Axis) -> Data:
+    """A row as Vega takes it: names that are harmless, and numbers that the axes can hold."""
+    places = {"x": x, "y": y}
+    logs = {axis.column for axis in places.values() if axis.scale == "log"}
+    logs |= {"low", "high"} if y.scale == "log" else set()
+
+    def held(column: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return value if column == "says" else _named(value)
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            kept = -MOST < value < MOST and not (column in logs and value <= 0)
+            return value if kept else None
+        return value
+
+    return {column: held(column, value) for column, value in row.items()}
+
+
+_named = lru_cache(4096)(named)
+
+
+def _reach(
+    rows: list[Data], mark: str, style: Style, x: str, y: str
+) -> tuple[list[Any], list[Any]]:
+    """What a mark of rows takes of both axes."""
+    columns = {"band": ("low", "high"), "interval": ("low", "high"), "rect": ("low", "high")}
+    across = [row[x] for row in rows if row.get(x) is not None] if mark != "level" else []
+    across += [row["end"] for row in rows if mark == "rect" and row.get("end") is not None]
+    if mark == "bar":
+        across = [v + side * style.wide / 2 for v in across for side in (-1, 1)]
+    up = [row.get(name) for row in rows for name in columns.get(mark, (y,)) if mark != "wall"]
+    return across, [v for v in up if v is not None]
+
+
+def _layers(
+    rows: list[Data],
+    mark: str,
+    style: Style,
+    x: Axis,
+    y: Axis,
+    hollow: str,
+    told: Mapping[str, str] | None,
+) -> list[tuple[int, Data]]:
+    """The layers of one mark of a series, each with its rank; one below 0 does not fill a panel."""
+    rank = 1 if mark in _BELOW else 3 if mark == "point" else 4 if mark == "text" else 2
+    drawn: Data = {"type": _TYPES.get(mark, mark), "color": style.colour}
+    encoding: Data = {}
+    if mark == "line" and len(rows) == 1 and "point" not in style.marks:
+        drawn = {"type": "point", "shape": "stroke", "color": style.colour, "size": 150}
+        return [(rank, {"data": {"values": rows}, "mark": drawn, "encoding": {}})]
+    if mark in ("line", "level", "wall"):
+        drawn |= {"strokeWidth": 1.5 * style.thick, "strokeDash": list(style.dash) or [1, 0]}
+    if mark in ("line", "band", "bar"):
+        drawn |= {"clip": True}
+    if mark in ("line", "band") and style.step:
+        drawn |= {"interpolate": style.step}
+    if mark == "line":
+        drawn |= {"order": False}  # as the rows stand
+        if "run" in rows[0]:
+            encoding["detail"] = {"field": "run"}
+    if mark == "point":
+        drawn |= {"shape": style.shape, "opacity": 1, "fill": style.colour}
+        if hollow:
+            solid = {"test": {"field": hollow, "equal": True}, "value": 1}
+            encoding["fillOpacity"] = {"condition": solid, "value": 0}
+        encoding |= {"tooltip": tooltip(told)} if told else {}
+    if mark in ("band", "interval", "rect"):
+        encoding |= {"y": {"field": "low"}, "y2": {"field": "high"}}
+    if mark == "rect":
+        encoding |= {"x2": {"field": "end"}}
+    if mark in ("band", "rect"):
+        drawn |= {"fillOpacity": 0.15, "strokeOpacity": 0}
+    if mark == "tick":
+        drawn |= {"thickness": 4, "bandSize": 14}
+    if mark == "text":
+        encoding |= {"text": {"field": "says"}}
+    if mark == "bar":
+        base = y.domain[0] if y.domain else 0
+        rows = [
+            {**row, x.column: row[x.column] - style.wide / 2, "end": row[x.column] + style.wide / 2}
+            for row in rows
+            if row[x.column] is not None
+        ]
+        encoding |= {"x2": {"field": "end"}, "y2": {"datum": base}}
+    if mark in ("level", "wall"):
+        encoding |= {"x" if mark == "level" else "y": None}
+    found = [(rank, {"data": {"values": rows}, "mark": drawn, "encoding": encoding})]
+    if mark == "level":
+        found = [(-rank, found[0][1])]
+        if any("says" in row for row in rows):
+            told_at = {"type": "text", "align": "left", "dx": 3, "color": style.colour}
+            said = {"x": {"value": 0}, "text": {"field": "says"}}
+            up = {"dy": {"expr": "datum.dy || -5"}}
+            layer: Data = {"data": {"values": rows}, "mark": {**told_at, **up}, "encoding": said}
+            found.append((-rank, layer))
+    return found
+
+
+def _legend(styles: Mapping[str, Style], by: str) -> list[Data]:
+    """A layer of no marks, for its legend."""
+    shown = {name: style for name, style in styles.items() if name and style.shown}
+    if not shown:
+        return []
+    every = list(shown.values())
+    hues = [pale(one.colour) if one.marks == ("band",) else one.colour for one in every]
+    ranges: dict[str, list[Any]] = {
+        "color": hues,
+        "fill": hues,
+        "shape": [one.symbol for one in every],
+        "strokeDash": [list(one.dash) or [1, 0] for one in every],
+    }
+    encoding = {
+        channel: {
+            "field": by,
+            "type": "nominal",
+            "scale": {"domain": list(shown), "range": values},
+            "legend": {"title": None},
+        }
+        for channel, values in ranges.items()
+    }
+    mark = {"type": "point", "opacity": 1}
+    return [{"name": "legend", "data": {"values": []}, "mark": mark, "encoding": encoding}]
+
+
+def _once(charts: list[Data]) -> Data:
+    """Take the rows that stand in several layers out of these, by name."""
+    every: dict[str, list[Data]] = {}
+    for layer in (one for chart in charts for one in (chart, *chart.get("layer", ()))):
+        if values := layer.get("data", {}).get("values"):
+            every.setdefault(json.dumps(values), []).append(layer)
+    found: Data = {}
+    for layers in every.values():
+        if len(layers) > 1:
+            name = f"rows{len(found)}"
+            found[name] = layers[0]["data"]["values"]
+            for layer in layers:
+                layer["data"] = {"name": name}
+    return found
+
+
+def _ordinal(axis: Axis) -> Data:
+    shown = [named(name) for name in axis.names]
+    look = {"labelAngle": 0, "labelOverlap": True, "ticks": False, "grid": False, **axis.look}
+    scale = {"domain": shown, "paddingInner": 0, "paddingOuter": 0}
+    found = {"type": "ordinal", "title": axis.title, "axis": look, "scale": scale}
+    return {"field": axis.column, "sort": shown, **found}
+
+
+def _ends(values: list[float], scale: str) -> tuple[float, float]:
+    """The ends of an axis, which are not one."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if scale == "powers":
+        low, high = math.floor(low), math.ceil(high)
+    if low < high:
+        return low, high
+    apart = 1 if float(low).is_integer() else abs(low) / 10
+    return low - apart, high + apart
+
+
+def _linear(low: float, high: float, scale: str) -> Data:
+    """A linear axis that need not begin at 0."""
+    axis: Data = {}
+    if scale in ("whole", "powers"):
+        axis = {"values": _whole(low, high), "format": "d"}
+    if scale == "powers":
+        axis["labelExpr"] = _POWERS
+    ends = {"domain": [low, high], "zero": False, "nice": False, "padding": _ROOM}
+    return {"type": "quantitative", "scale": ends, "axis": axis}
+
+
+def _whole(low: float, high: float) -> list[int]:
+    """Return whole numbers between two, a few.
+
+    >>> _whole(-0.5, 3.2), _whole(0, 28)
+    ([0, 1, 2, 3], [0, 5, 10, 15, 20, 25])
+    """
+    sizes = (step * 10**power for power in itertools.count() for step in (1, 2, 5))
+    step = next(size for size in sizes if high - low <= size * _TICKS)
+    return list(range(math.ceil(low / step) * step, math.floor(high) + 1, step))
+
+
+def _logarithmic(values: Iterable[float]) -> Data:
+    """A logarithmic axis around values, a decade at least.
+
+    Ticks are 1, 2 and 5 times powers of ten over two decades, and powers of ten else.
+    """
+    seen = [value for value in values if 0 < value < MOST]
+    low, high = (min(seen) / 2, max(seen) * 2) if seen else (0.1, 10.0)
+    if high < 10 * low:
+        centre = (low * high) ** 0.5
+        low, high = centre / 10**0.5, centre * 10**0.5
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 2 else (1,)
+    apart = max((last - first) // 6, 1)
+    ticks = [step * 10.0**e for e in range(first, last + 1, apart) for step in steps]
+    axis = {"values": [tick for tick in ticks if low <= tick <= high], "labelExpr": _LABELS}
+    scale = {"type": "log", "domain": [low, high], "nice": False}
+    return {"type": "quantitative", "scale": scale, "axis": axis}
