@@ -12,16 +12,16 @@ their own: there is no interval from the means. (docs/own-data.md)
 
 import math
 import sys
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from hardness.runs.risk import CONFIDENCE, Repeated, valid_predictions
 from hardness.upper.learner import Failed, Outcome, Predict
 from instances.family import Examples
+from instances.result import Record
 
 _BATCH_NUMBERS = 1 << 21
 _HEAVY = 1 / 20  # of the squared residuals: what one example has where tails may be heavy
@@ -32,18 +32,29 @@ _TAIL = 0.83
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Misfit:
-    """A relative misfit: 1 is that of predicting zero, and the noise of the labels counts in it."""
+_Finite = Annotated[float, Meta(ge=0, le=sys.float_info.max)]
 
-    value: float
-    low: float
-    high: float  # infinite where there is no interval
-    confidence: float
-    examples: int
-    largest: float  # share of the squared residuals that one example has: the interval widens by it
-    tail: float  # how heavy losses and labels are in the same examples: no interval above 0.83
+
+class Misfit(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relative misfit: 1 is that of predicting zero, and the noise of the labels counts in it.
+
+    high: infinite where there is no interval. largest: share of the squared residuals that one
+    example has, by which the interval widens. tail: how heavy losses and labels are in the same
+    examples; there is no interval above 0.83.
+    """
+
+    value: _Finite
+    low: _Finite
+    high: Annotated[float, Meta(ge=0)]
+    confidence: Annotated[float, Meta(gt=0, lt=1)]
+    examples: Annotated[int, Meta(ge=2, le=2**63 - 1)]
+    largest: Annotated[float, Meta(ge=0, le=1)]
+    tail: _Finite
     kind: Literal["asymptotic"] = "asymptotic"
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"a misfit of {self.value} in [{self.low}, {self.high}]")
 
     @property
     def remark(self) -> str:
@@ -59,38 +70,14 @@ class Misfit:
         return f"the interval is widened: {share}" if self.largest > _HEAVY else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON."""
-        high = self.high if math.isfinite(self.high) else None
-        return asdict(self) | {"high": high, "remark": self.remark}
+        """Write it as JSON, with the remark."""
+        return {**super().to_dict(), "remark": self.remark}
 
-    @staticmethod
-    def from_json(data: Any) -> "Misfit":
-        """Read it; raises ValueError for what is none."""
-        found = msgspec.convert(data, _Written)
-        high = math.inf if found.high is None else found.high
-        if not found.low <= found.value <= high:
-            raise ValueError(f"a misfit of {found.value} in [{found.low}, {high}]")
-        values = msgspec.structs.asdict(found) | {"high": high}
-        remark = values.pop("remark")
-        misfit = Misfit(**values)
-        if remark != misfit.remark:
-            raise ValueError(f"a misfit's remark {remark!r}, where {misfit.remark!r} is due")
-        return misfit
-
-
-_Finite = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
-
-
-class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    value: _Finite
-    low: _Finite
-    high: _Finite | None
-    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)]
-    examples: Annotated[int, msgspec.Meta(ge=2, le=2**63 - 1)]
-    largest: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    tail: _Finite
-    remark: str
-    kind: Literal["asymptotic"]
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Give JSON the shape of the fields: null is no upper end."""
+        found = {name: part for name, part in data.items() if name != "remark"}
+        return found | {"high": math.inf} if data.get("high", 0) is None else found
 
 
 def measure_misfit(held_out: Examples, predict: Predict, seed: int = 0) -> Misfit | None:

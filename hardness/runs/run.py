@@ -334,7 +334,7 @@ def _risk(found: _Written) -> Risk | None:
 def _misfit(data: Any) -> "Misfit":
     from hardness.runs.misfit import Misfit
 
-    return Misfit.from_json(data)
+    return Misfit.read(data)
 
 
 def run(

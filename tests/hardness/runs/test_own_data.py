@@ -204,7 +204,6 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
         good | {"low": good["high"] + 1},
         good | {"high": 2.0},  # then it has learned nothing
         good | {"kind": "finite"},
-        good | {"remark": "the interval is exact"},
         good | {"examples": 0},
         good | {"value": float("nan")},
         None,
@@ -284,7 +283,7 @@ def test_one_example_that_has_much_of_the_residuals_widens_the_interval_and_is_s
     assert "widened: one example has 38 % of" in Misfit(**made, high=2.0, largest=0.384).remark
     unbounded = Misfit(**made, high=np.inf, largest=1.0)
     assert "there is no interval: one example has 100 % of" in unbounded.remark
-    assert Misfit.from_json(unbounded.to_dict()) == unbounded
+    assert Misfit.read(unbounded.to_dict()) == unbounded
 
 
 @pytest.fixture(scope="module")
