@@ -1,8 +1,8 @@
 """Make the pictures of the docs again, as docs/figures.toml lists them: `make figures`.
 
 Each command is run in a scratch folder, the numbers of the figure are kept in docs/data, and the
-picture is drawn from these. `--draw` draws alone; `--only NAME` does one picture; `--all` runs the
-slow commands too.
+picture is drawn from these; a script of docs/examples draws its picture itself. `--draw` draws
+from docs/data alone; `--only NAME` does one picture; `--all` runs the slow commands too.
 """
 
 import argparse
@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,13 +35,14 @@ HARDNESS = Path(sys.executable).with_name("hardness")
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A picture of the docs: a figure of a SPEC, or of what a command wrote.
+    """A picture of the docs, of a SPEC or a file: a figure, or what a script draws.
 
-    made: the command, with out for its folder. takes: what the figure is drawn from there.
+    made: the command that wrote the file, with out for its folder. takes: what is drawn from there.
     """
 
     image: str
-    figure: str
+    figure: str = ""
+    script: str = ""
     spec: str = ""
     made: str = ""
     takes: str = "out"
@@ -74,23 +77,36 @@ class Picture:
 
     def made_again(self) -> Any:
         """Run its command in a scratch folder and give the numbers of the figure."""
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            shutil.copytree(DOCS / "examples", folder / "docs/examples")
-            done = subprocess.run(
-                [HARDNESS, *self.command, "--quiet"],
-                cwd=folder,
-                check=True,
-                stdout=subprocess.PIPE,
-            )
+        with self._scratch() as folder:
+            done = self._run(folder)
             if not self.spec:
                 return numbers(self.figure, folder / self.takes)
-            (folder / "numbers.json").write_bytes(done.stdout)
+            (folder / "numbers.json").write_bytes(done)
             return read_json(folder / "numbers.json")
 
     def drawn(self) -> bytes:
         """Draw the picture from the numbers that are kept."""
         return draw(self.figure, read_json(self.data))
+
+    def drawn_by_script(self) -> bytes:
+        """Run its script in a scratch folder, after the command, and give what it drew."""
+        with self._scratch() as folder:
+            if self.made:
+                self._run(folder)
+            script = DOCS / f"examples/{self.script}.py"
+            given = [script, self.spec or self.takes, "drawn.svg"]
+            subprocess.run([sys.executable, *given], cwd=folder, check=True)
+            return (folder / "drawn.svg").read_bytes()
+
+    def _run(self, folder: Path) -> bytes:
+        command = [HARDNESS, *self.command, "--quiet"]
+        return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE).stdout
+
+    @contextmanager
+    def _scratch(self) -> Iterator[Path]:
+        with tempfile.TemporaryDirectory() as scratch:
+            shutil.copytree(DOCS / "examples", Path(scratch) / "docs/examples")
+            yield Path(scratch)
 
 
 def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
@@ -99,8 +115,9 @@ def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
         found = tomllib.load(file)["figure"]
     pictures = [Picture(**{**one, "needs": tuple(one.get("needs", ()))}) for one in found]
     for one in pictures:
-        if bool(one.spec) is bool(one.made) or bool(one.made) is not bool(FIGURES[one.figure].made):
-            raise UsageError(f"{one.image}: {one.figure} is drawn {FIGURES[one.figure].takes}")
+        wrong = one.figure and bool(one.made) is not bool(FIGURES[one.figure].made)
+        if bool(one.spec) is bool(one.made) or bool(one.figure) is bool(one.script) or wrong:
+            raise UsageError(f"{one.image}: what it is drawn from, or by, is missing")
     return pictures
 
 
@@ -117,9 +134,12 @@ def main() -> None:
             continue
         started = time.monotonic()
         kept = "drawn alone" if given.draw else "" if one.slow and given.all else one.kept
-        if not kept:
+        if one.script and not kept:
+            write_bytes(one.file, one.drawn_by_script(), force=True)
+        if not kept and one.figure:
             write_json(one.data, one.made_again(), force=True)
-        write_bytes(one.file, one.drawn(), force=True)
+        if one.figure:
+            write_bytes(one.file, one.drawn(), force=True)
         print(f"{one.image:16} {time.monotonic() - started:6.1f} s  {kept}", flush=True)
 
 

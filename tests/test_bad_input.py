@@ -88,7 +88,6 @@ LINES = [
     ("learn staged:mode=fast nice:m=2,k=2,d=8", 2, "practical or paper"),
     ("learn staged:heads=-1 nice:m=2,k=2,d=8", 2, "heads=-1"),
     ("figure stages nowhere.json --out f.svg", 1, "does not exist"),
-    ("figure dial nowhere --out f.svg", 1, "does not exist"),
     ("compare parity:m=2", 2, "--over"),
     ("map parity:d=16,m=3", 2, "give noise=0.1"),
     ("map parity:d=16,m=3,noise=0.4999999", 2, "lower the noise"),

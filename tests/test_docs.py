@@ -8,6 +8,7 @@ import doctest
 import importlib.util
 import json
 import re
+import runpy
 import shlex
 import shutil
 from importlib import import_module
@@ -17,6 +18,7 @@ import pytest
 
 from hardness.upper import LEARNERS
 from instances.spec import FAMILIES
+from tests.charts import texts
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -97,6 +99,18 @@ def test_commands_print_what_the_page_says(hardness, page):
                 program, *arguments = shlex.split(command)
                 assert program == "hardness", command
                 prints(hardness(*arguments), expected, f"{called(one)}: {command}")
+
+
+@pytest.mark.parametrize("script", ["collapse", "heads", "descent", "dial"])
+def test_scripts_of_the_docs_draw_their_picture(hardness, monkeypatch, script):
+    spec = {"descent": "parity:d=6,m=2", "dial": "out"}.get(script, "linear:m=1,k=2,d=2")
+    if script == "dial":
+        wanted = "compare nice:m=1,k=2 --over d=2..3 --learner staged --seeds 1 --out out"
+        assert hardness(*wanted.split()).code == 0
+    monkeypatch.setattr("sys.argv", [script, spec, "drawn.svg"])
+    runpy.run_path(str(ROOT / f"docs/examples/{script}.py"), run_name="__main__")
+    shown = texts(Path("drawn.svg").read_bytes())
+    assert any(word in " ".join(shown) for word in ("heads", "members", "Held-out"))
 
 
 def prints(found, expected, what):

@@ -74,7 +74,6 @@ FIGURES: dict[str, Figure] = {
     "contours": Figure("costs of attacks over two parameters", "contours", _GRID),
     "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
     "training": Figure("advantage of trained networks by steps", "costs", _COMPARE),
-    "dial": Figure("error after each stage of staged, over a parameter", "stages", _COMPARE),
     "stages": Figure("what the stages of one run of staged saw", "stages", _STAGED),
     "stress": Figure("how far learners climb a ladder, and at what cost", "ladder", _STRESS),
     "map": Figure("noisy parity: examples against time, bounds and runs", "parity_map", _MAP),
@@ -87,9 +86,6 @@ FIGURES: dict[str, Figure] = {
     "queries": Figure("certified queries over the tolerance", "bounds", members=True),
     "walsh": Figure("Walsh weight of an LWE-style member by degree", "spectra"),
     "portrait": Figure("what a member computes, by formula and layer", "portrait"),
-    "collapse": Figure("least squares: error by number of examples", "linear"),
-    "heads": Figure("what fits of 0 to 8 heads leave", "linear"),
-    "descent": Figure("noisy gradient descent beside its bound", "descent"),
 }
 
 

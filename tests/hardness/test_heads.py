@@ -1,12 +1,9 @@
 """How many heads a cubic map needs, and what of them can be told."""
 
-import json
-
 import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report.charts import linear
 from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.upper import parse_learner
@@ -14,7 +11,6 @@ from hardness.upper.heads import descend, generic_heads, heads, told
 from instances import UsageError, parse
 from instances.cubic import coefficients
 from instances.streams import generator
-from tests.charts import said
 
 
 def planted(m, d, seed=0):
@@ -106,13 +102,3 @@ def test_other_tensors_are_refused():
     for most, starts in ((0, 1), (1, 0)):
         with pytest.raises(UsageError, match="at least 1"):
             heads(np.zeros((2, 2, 2, 2)), most, starts=starts)
-
-
-def test_the_figure_of_the_elbow_is_drawn_from_json(monkeypatch):
-    monkeypatch.setattr(linear, "_PLANTED", (1, 2))
-    data = linear.of_heads(parse("linear:m=1,k=2,d=4"))
-    assert json.loads(json.dumps(data)) == data
-    assert [line["elbow"] for line in data["lines"]] == [1, 2, 1, 2]
-    assert "2 planted" in said("heads", data)
-    with pytest.raises(UsageError, match="linear"):
-        linear.of_heads(parse("nice:m=1,k=2,d=4"))

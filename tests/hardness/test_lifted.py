@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report.charts import linear
 from hardness.report.run import run_words
 from hardness.runs import Run, run
 from hardness.upper import Outcome, lifted, parse_learner
 from hardness.upper.features import Cubic, FirstOrder
 from hardness.upper.leastsquares import LeastSquares
 from hardness.upper.lifted import noise_floor, tensor
-from instances import AttentionLayer, ToolkitError, UsageError, parse, write_folder
+from instances import AttentionLayer, ToolkitError, parse, write_folder
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator
-from tests.charts import said
 
 SMALL = [(2, 1), (2, 2), (2, 3), (3, 3), (5, 2), (2, 4), (4, 3), (5, 4)]
 
@@ -206,30 +204,14 @@ def test_what_is_too_large_is_refused(learner, spec, why):
         learn(learner, spec)
 
 
-def test_the_collapse_is_of_all_heads_and_its_figure_is_drawn(monkeypatch):
-    monkeypatch.setattr(linear, "_NOISY", (1.2, 20.0))
-    data = linear.of_collapse(parse("linear:m=4,k=2,d=3"), seeds=2)
-    assert json.loads(json.dumps(data)) == data
-    for curve in data["noiseless"]:
-        for ratio, low, high in zip(curve["ratios"], curve["low"], curve["high"], strict=True):
-            assert high < 1e-15 if ratio >= 1 else low > 1e-6
-    ends = [curve["error"][-1] * curve["ratios"][-1] for curve in data["noisy"]]
-    assert all(0.3 < end < 3 for end in ends)
-    assert len(set(ends)) == 3
-    assert "20 heads" in said("collapse", data)
-    for refused in (parse("nice:m=1,k=2,d=3"), parse("linear:m=1,k=2,d=13")):
-        with pytest.raises(UsageError, match="given"):
-            linear.of_collapse(refused)
-    with pytest.raises(UsageError, match="seeds=0"):
-        linear.of_collapse(parse("linear:m=1,k=2,d=3"), seeds=0)
-
-
 def test_the_error_in_closed_form_is_that_on_fresh_tokens():
     family = parse("linear:m=2,k=3,d=3")
-    examples, _, error = linear._errors((family, 0))[2]
     instance = family.instance(0)
-    drawn, fresh = instance.examples(0, examples), instance.examples(0, 200_000, axis="fresh")
+    drawn, fresh = instance.examples(0, 4), instance.examples(0, 200_000, axis="fresh")
     fit = solved(Cubic(k=3, d=3), drawn.x, drawn.y)
+    truth = coefficients(instance.layer().theta, instance.layer().w)
+    size = power(truth, 3, "gaussian")
+    error = power(tensor(fit.solution) - truth, 3, "gaussian") / size
     off = ((lifted.predict(Cubic(k=3, d=3), fit.solution, fresh.x) - fresh.y) ** 2).sum()
     assert off / (fresh.y**2).sum() == pytest.approx(error, rel=0.05)
 

@@ -3,13 +3,13 @@ import json
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report.charts.stages import of_dial, of_stages
+from hardness.report.charts.stages import of_stages
 from hardness.report.figures import draw, numbers
 from hardness.report.run import run_words
 from hardness.report.stages import stage_words
-from hardness.runs import compare, run, write_comparison
+from hardness.runs import run
 from hardness.upper import parse_learner
-from instances import DamagedFile, UsageError, parse
+from instances import DamagedFile, parse
 
 SPEC = "nice:m=2,k=2,d=6"
 
@@ -17,11 +17,6 @@ SPEC = "nice:m=2,k=2,d=6"
 @pytest.fixture(scope="module")
 def found():
     return run(parse_learner("staged"), parse(SPEC).instance(0), Budget(examples=20_000))
-
-
-@pytest.fixture(scope="module")
-def dial():
-    return compare("nice:m=3,k=2,d=8", "parity=0,1", ("staged:examples=20000",), seeds=1)
 
 
 def test_the_numbers_are_those_of_the_run(found):
@@ -45,24 +40,10 @@ def test_words_have_every_stage_and_every_signal(found):
     assert flagged["diagnosis"][0]["advice"] in stage_words(flagged)
 
 
-def test_a_dial_has_its_errors_by_stage_and_its_flags(dial):
-    data = of_dial(dial)
-    assert data["values"] == ["0", "1"]
-    assert data["flagged"][-1] == 1
-    assert data["errors"]["polish"][0] < 1e-12
-    assert data["risk"][0] < 1e-12 < 0.1 < data["risk"][-1]
-
-
-def test_figures_are_drawn_from_files(found, dial, tmp_path):
+def test_the_figure_is_drawn_from_its_file(found, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(found.to_dict()))
-    write_comparison(tmp_path / "results.json", dial)
-    titles = {
-        "stages": ("Eigenvalues: how many heads", "2 heads: gap", "accepted"),
-        "dial": ("Held-out error of the stages", "and risk", "after polish"),
-    }
-    for name, source in (("stages", tmp_path / "run.json"), ("dial", tmp_path)):
-        svg = draw(name, numbers(name, source), "svg").decode()
-        assert all(title in svg for title in titles[name])
+    svg = draw("stages", numbers("stages", tmp_path / "run.json"), "svg").decode()
+    assert all(s in svg for s in ("Eigenvalues: how many heads", "2 heads: gap", "accepted"))
 
 
 def test_runs_of_which_no_stage_was_reached_are_drawn():
@@ -81,5 +62,3 @@ def test_other_files_are_refused(found, tmp_path):
     data["details"]["errors"] = [{"stage": "x"}]
     with pytest.raises(DamagedFile, match="staged"):
         of_stages(data)
-    with pytest.raises(UsageError, match="staged"):
-        of_dial(compare(SPEC, "d=4,5", ("trivial",), seeds=1))

@@ -1,31 +1,25 @@
-"""Figures of the provable learner: what the stages of a run saw, and their errors over a dial."""
+"""The figure of the provable learner: what the stages of a run saw."""
 
 import math
-from statistics import median
 
 from hardness.report.charts.chart import (
-    FADED,
     HIGH,
     WIDE,
     Data,
-    by_series,
     drawn_of,
     logarithmic,
     named,
     panels,
-    pick_in,
     tooltip,
 )
-from hardness.report.charts.style import COLOURS, SHAPES, Style
-from hardness.runs import Comparison, Run
+from hardness.report.charts.style import COLOURS
+from hardness.runs import Run
 from hardness.upper import parse_learner
-from instances.errors import DamagedFile, UsageError
-from instances.parameters import brief, plain
+from instances.errors import DamagedFile
+from instances.parameters import brief
 from instances.spec import parse_stored
 
 _BLUE, _RED, _GREEN = COLOURS[:3]
-_PROVABLE = ("moment", "hull", "net", "projection")  # the stages that give layers, in order
-_POLISHES = {"second polish": "polish"}
 _LEAST = 1e-33  # what a logarithm shows of an error of 0
 
 
@@ -165,99 +159,3 @@ def _errors(data: Data) -> Data:
     line = {"type": "line", "color": _GREEN, "point": {"color": _GREEN, "size": 40}}
     order = {"order": {"field": "place"}, "tooltip": tooltip(stage="stage", error="error")}
     return _panel(title, x, y, {"data": drawn_of(rows), "mark": line, "encoding": order})
-
-
-def of_dial(comparison: Comparison) -> Data:
-    """Collect the error by stage over a dial: medians over the seeds; raises UsageError."""
-    names = [n for n in comparison.learner_names if n.partition(":")[0] == "staged"]
-    if not names:
-        raise UsageError("no run of the staged learner is in these results: compare with it")
-    stages: dict[str, list[list[float]]] = {}
-    for i, value in enumerate(comparison.values):
-        for run in comparison.of(names[0], value):
-            last = {
-                _POLISHES.get(e["stage"], e["stage"]): e["error"]
-                for e in run.details.get("errors", [])  # none of a run that was ended before
-            }
-            for stage, error in last.items():
-                stages.setdefault(stage, [[] for _ in comparison.values])[i].append(float(error))
-    risks = [
-        [r.risk.value for r in comparison.of(names[0], value) if r.risk]
-        for value in comparison.values
-    ]
-    flagged = [
-        [
-            any(s["flagged"] for s in r.details.get("diagnosis", []))
-            for r in comparison.of(names[0], value)
-        ]
-        for value in comparison.values
-    ]
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values],
-        "seeds": comparison.seeds,
-        "errors": {
-            stage: [median(each) if each else None for each in found]
-            for stage, found in stages.items()
-        },
-        "risk": [median(each) if each else None for each in risks],
-        "flagged": [sum(each) for each in flagged],
-    }
-
-
-def draw_dial(data: Data) -> Data:
-    """Draw the held-out error after each stage, and the risk, against the dial."""
-    before = {f"after {s}": data["errors"][s] for s in _PROVABLE if s in data["errors"]}
-    after = {"after polish": data["errors"].get("polish", []), "risk": data["risk"]}
-    styles = {
-        name: Style(colour=colour, shape=shape, dash=(5, 3) if name == "risk" else ())
-        for (name, colour, shape) in zip((*before, *after), COLOURS, SHAPES, strict=False)
-    }
-    left = _lines("Held-out error of the stages", before, data, styles)
-    right = _lines("Held-out error after the polish, and risk", after, data, styles)
-    pick_in(left, "series")
-    return panels(
-        left,
-        right,
-        title=f"{named(data['spec'], 80)}, medians over {data['seeds']} seeds",
-        notes=["below each value: how many runs the diagnosis flagged"],
-    )
-
-
-def _lines(title: str, lines: dict[str, list[float | None]], data: Data, styles: Data) -> Data:
-    ticks = [
-        f"{named(value)}: {count}/{data['seeds']}"
-        for value, count in zip(data["values"], data["flagged"], strict=True)
-    ]
-    rows: list[Data] = [
-        {"series": name, "place": i, "value": ticks[i], "error": max(error, _LEAST)}
-        for name, errors in lines.items()
-        for i, error in enumerate(errors)
-        if error is not None
-    ]
-    style = by_series(styles)
-    x: Data = {"field": "value", "type": "ordinal", "title": named(data["parameter"])}
-    x["scale"] = {"domain": ticks}
-    x["axis"] = {"labelAngle": 0, "labelExpr": "split(datum.label, ': ')"}
-    y = logarithmic("error", "relative squared error", [row["error"] for row in rows])
-    shown = tooltip(**{"series": "series", named(data["parameter"]): "value", "error": "error"})
-    line = {"color": style["color"], "strokeDash": style["strokeDash"]}
-    marks = {"color": style["color"], "shape": style["shape"], "tooltip": shown}
-    both = {"opacity": FADED, "order": {"field": "place"}}
-    chart = _panel(
-        title,
-        x,
-        y,
-        {"data": drawn_of(rows), "mark": "line", "encoding": line | both},
-        {
-            "data": drawn_of(rows),
-            "mark": "point",
-            "encoding": {
-                **marks,
-                "fill": style["color"],
-                "opacity": FADED,
-            },
-        },
-    )
-    return {**chart, "width": WIDE + 60}

@@ -8,7 +8,7 @@ from hardness.report.charts.chart import Data
 from hardness.report.charts.costs import of_risks, of_scaling
 from hardness.report.charts.phase import infeasible, of_phase
 from hardness.report.charts.runs import of_both_sides
-from hardness.report.charts.stages import of_dial, of_stages
+from hardness.report.charts.stages import of_stages
 from hardness.report.page.material import Material
 from hardness.report.page.records import Chart
 from hardness.report.summary import ASKER
@@ -34,9 +34,6 @@ _SAY = {
     "passed; they say nothing of larger sizes.",
     "risks": "The median of the relative risk with the range over the runs: 1 is having learned "
     "nothing, and a run passes where the whole 95 % interval of its risk is below 0.05. {why}.",
-    "dial": "The error on held-out examples after each stage of the provable learner, and the "
-    "risk, medians over the runs that came so far; below each size, how many runs its diagnosis "
-    "flagged.",
     "stages": "What the stages of the provable learner saw in the run of median risk, of the runs "
     "at the largest size that came through its stages: eigenvalues with the gap that counts the "
     "heads, residuals with what was accepted, and the error on held-out examples after each stage.",
@@ -49,7 +46,6 @@ _SAY = {
 _TITLES = {
     "scaling": "Growth of costs on",
     "risks": "Risks on",
-    "dial": "The stages of the provable learner on",
 }
 
 
@@ -69,7 +65,6 @@ def charts(
         ("phase", sorted(material.diagrams, key=lambda one: -len(one.rows)), _phase),
         ("scaling", fitted, _scaling),
         ("stages", staged, _stages),
-        ("dial", [one for one in staged if len(one.comparison.values) > 1], _dial),
         ("risks", [one for one in every if not one.comparison.certificates], _risks),
     ]
     found: list[Chart] = []
@@ -146,17 +141,13 @@ def _risks(material: Material, one: Slice, place: int) -> Chart:
     return _chart(material, one, place, "risks", of_risks(one.comparison))
 
 
-def _dial(material: Material, one: Slice, place: int) -> Chart:
-    return _chart(material, one, place, "dial", of_dial(one.comparison))
-
-
 def _chart(material: Material, one: Slice, place: int, name: str, data: Data) -> Chart:
     why = one.uncertified or "No bound is claimed for these families"
     parts = (one.words, "risks" if name == "risks" else "")
     return Chart(
         key=f"{name}-{place}",
         name=name,
-        section="stages" if name == "dial" else "both-sides" if name == "risks" else name,
+        section="both-sides" if name == "risks" else name,
         title=f"{_TITLES[name]} {one.comparison.spec}",
         caption=_SAY[name].format(why=why[:1].upper() + why[1:]),
         data=data,
