@@ -1,4 +1,4 @@
-"""What the toolkit gives back: it prints in a few lines, and goes into a table, JSON or a file."""
+"""What the toolkit gives back: it prints in words, and goes into a table, JSON or a file."""
 
 import json
 import math
@@ -18,41 +18,36 @@ from instances.arguments import located
 from instances.export import ending, flat, frame, write
 from instances.parameters import fraction, plain
 from instances.text import TableRow as TableRow
-from instances.text import cut, header, printable, readable, text_lines
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WIDTH = 80
-_HTML_ROWS, _HTML_CELL = 100, 300
 
 
 class Result:
     """What a function of `hardness` gives back: a frozen record that prints well.
 
-    In a notebook it shows as a table. A subclass gives `to_dict` and `_summary`, and is declared
-    with `@dataclass(repr=False)`.
+    A subclass names its words, gives `to_dict` and, where it has more than one row, `_rows`; it is
+    declared with `@dataclass(repr=False)`.
     """
 
     _words: ClassVar[str] = ""  # "module.function" that writes it for people
-    _printed = 8  # rows
     indent: ClassVar[int | None] = 1  # of its JSON where it is printed; None for one line
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as a dictionary that JSON can hold."""
         raise NotImplementedError
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        """Say what it is in one line, and what matters of it as the rows of a table."""
-        raise NotImplementedError
-
     def _rows(self) -> list[TableRow]:
-        """Give the rows of a table in a paper: those that print, unless it has a wider one."""
-        return self._summary()[1]
+        """Give the rows of a table in a paper."""
+        if hasattr(self, "_summary"):  # until the last of them has rows alone
+            return list(self._summary()[1])
+        return [flat(self.to_dict())]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of it: one row a run, a claim, or what else it is made of."""
-        return frame(self._summary()[1])
+        return frame(self._rows())
 
     def to_json(self) -> str:
         """Write it as the text of a JSON file."""
@@ -67,36 +62,21 @@ class Result:
         where = Path(located("path", path))
         write(where, ending(where), self.to_dict, self, force)
 
-    def text(self, width: int = _WIDTH) -> str:
+    def text(self, width: int = _WIDTH, colour: bool = False) -> str:
         """Write it for people, as the command prints it, in lines of a width."""
         module, _, name = self._words.rpartition(".")
         told = getattr(import_module(module), name)(self)
-        return str(import_module("hardness.report.text").laid_out(told, width))
+        return str(import_module("hardness.report.text").laid_out(told, width, colour))
 
     def require(self) -> None:
         """Raise ToolkitError where what it says is a failure; most results have none."""
 
     def __repr__(self) -> str:
-        if self._words:
-            return self.text()
-        title, rows = self._summary()
-        return "\n".join([cut(title, _WIDTH), *text_lines(rows, self._printed)])
+        return self.text()
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: its words, in which nothing is markup; or a table."""
-        if self._words:
-            return f'<pre style="line-height: 1.3">{escape(self.text())}</pre>'
-        title, rows = self._summary()
-        head = "".join(f"<th>{escape(printable(name))}</th>" for name in header(rows))
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{escape(cut(readable(v), _HTML_CELL))}</td>" for v in row.values())
-            + "</tr>"
-            for row in rows[:_HTML_ROWS]
-        )
-        more = f"<p>… and {len(rows) - _HTML_ROWS} more</p>" if len(rows) > _HTML_ROWS else ""
-        caption = f"<caption>{escape(cut(title, _HTML_CELL))}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        """Show it in a notebook: its words, in which nothing is markup."""
+        return f'<pre style="line-height: 1.3">{escape(self.text())}</pre>'
 
 
 class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -201,11 +181,7 @@ class Answer(Result):
         return self.data
 
     def _rows(self) -> list[TableRow]:
-        return list(self.rows) or [flat(self.data)]
-
-    def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame of the table."""
-        return frame(self._rows())
+        return list(self.rows) or super()._rows()
 
 
 def answer_words(found: Answer) -> str:

@@ -1,38 +1,15 @@
-"""Values and tables as plain text, of one line or a few: what results print."""
+"""Values as plain text of one line: what results print."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
-_WIDTH, _CELL = 80, 40  # characters of what prints: of a line and of a cell
 
 
 def header(rows: Sequence[TableRow]) -> list[str]:
     """Name the columns of a table."""
     return list(rows[0]) if rows else []
-
-
-def text_lines(rows: list[TableRow], most: int = 8) -> list[str]:
-    """Align the first rows of a table, at most so many lines, each cut at 80 characters.
-
-    >>> text_lines([{"learner": "a", "queries": 10}, {"learner": "bb", "queries": 5}])
-    ['learner  queries', 'a        10', 'bb       5']
-    """
-    if not rows:
-        return []
-    few = rows if len(rows) <= most else rows[: most - 1]
-    cells = [header(rows), *([cut(readable(v), _CELL) for v in row.values()] for row in few)]
-    for line, row in zip(cells[1:], few, strict=True):  # nothing stands to the right of the last
-        line[-1] = readable(list(row.values())[-1])
-    widths = [max(map(len, column)) for column in zip(*(line[:-1] for line in cells), strict=True)]
-    lines = [
-        cut("  ".join(c.ljust(w) for c, w in zip(line, [*widths, 0], strict=True)).rstrip(), _WIDTH)
-        for line in cells
-        if line
-    ]
-    left = len(rows) - len(few)
-    return [*lines, f"… and {left} more: .to_frame() has all"] if left else lines
 
 
 def readable(value: Any) -> str:
@@ -87,13 +64,15 @@ def shortened(value: int | str, most: int = 60) -> str:
     return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"
 
 
-def printable(text: str) -> str:
+def printable(text: str, keep: str = "\n") -> str:
     """Keep what a learner or a file says from steering a terminal: ? for control characters.
+
+    keep: those that stay.
 
     >>> printable("red: \\x1b[31m" + chr(10) + "é")
     'red: ?[31m\\né'
     """
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return "".join(c if c.isprintable() or c in keep else "?" for c in text)
 
 
 def cut(text: str, most: int) -> str:

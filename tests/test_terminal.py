@@ -15,9 +15,10 @@ from types import SimpleNamespace
 import pytest
 
 import cli
+import hardness as h
 from hardness.commands.options import waiting
 from hardness.commands.root import GROUPS, WELCOME
-from hardness.verbs.colour import coloured
+from hardness.report.text import laid_out
 from tests.test_contract import LEAVES
 from tests.waiting import wait_for
 
@@ -124,24 +125,30 @@ def test_wider_terminals_are_used_and_narrower_ones_are_not(hardness):
 
 
 @pytest.mark.parametrize(
-    ("text", "marked"),
+    ("call", "marked"),
     [
-        ("x\noutcome  solved: the whole", ["solved"]),
-        ("elimination  d=10  82  3/3 solved", ["solved"]),
-        ("outcome  partial: 0/3 unsolved", []),
-        ("...\nDISAGREES", ["DISAGREES"]),
-        ("  FLAG stages: 1 (limit 0)", ["FLAG"]),
-        ("accepted: parity:d=8,m=2", ["accepted"]),
-        ("the bound is vacuous here", ["vacuous"]),
-        ("learner  runs\na           2", ["learner  runs"]),
-        ("spec\noutcome  partial: x\nrisk     0.1", []),
-        ("spec\ncorrelations  10 of 5\n              largest 2", []),
+        (lambda: h.learn("elimination", "parity:d=8,m=2"), ["solved"]),
+        (lambda: h.learn("trivial", "parity:d=8,m=2"), []),
+        (lambda: h.check(h.certify("parity:d=8,m=2")), ["accepted"]),
+        (lambda: h.certify("parity:d=8,m=3"), ["vacuous"]),
+        (lambda: h.learners("show", "elimination"), ["parameter"]),
     ],
 )
-def test_what_is_coloured(text, marked):
-    shown = coloured(text)
-    assert ESCAPE.sub("", shown) == text
-    assert re.findall(r"\x1b\[[0-9;]*[1-9]m([^\x1b]*)", shown) == marked
+def test_what_is_coloured(call, marked):
+    found = call()
+    shown = found.text(80, colour=True)
+    assert ESCAPE.sub("", shown) == found.text() == repr(found)
+    words = re.findall(r"\x1b\[[0-9;]*[1-9]m([^\x1b ]*)", shown)
+    assert words[: len(marked)] == marked
+    assert set(words) <= set(marked)
+
+
+def test_what_others_wrote_is_neither_coloured_nor_cut():
+    spec = "parity:d=" + "8" * 90
+    told = f"\x1b[31mred {spec}\nname  {spec} and more words than those of a title of five"
+    shown = laid_out(told, 40, colour=True)
+    assert "\x1b" not in shown
+    assert shown.count(spec) == 2
 
 
 @pytest.mark.parametrize("module", ["click", "hardness.verbs.examples", "numpy"])

@@ -234,11 +234,9 @@ def flat_row(data: Any) -> list[Any]:
 
 def say(text: str) -> None:
     """Print a text within the columns that there are, with colour where that is wanted."""
-    from hardness.report.columns import folded, screen
-    from hardness.verbs.colour import coloured, wanted
+    from hardness.report.columns import colours, laid_out, screen
 
-    fitted = folded(printable(text), screen())
-    click.echo(coloured(fitted) if wanted() else fitted)
+    click.echo(laid_out(text, screen(), colours()), color=True)
 
 
 def refuse_existing_output(output: SimpleNamespace) -> None:

@@ -4,10 +4,10 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hardness.claims import digits
+from hardness.claims import WORD, digits
 from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
-from hardness.report.text import credit, wrap
+from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
 from instances.parameters import plain
@@ -132,9 +132,9 @@ def rounding_words(spec: str) -> str:
 def claim_line(claim: "Claim", unchecked: bool = False) -> str:
     """Write what is claimed and how it is known, on two lines where one is too long."""
     known = f"({claim.kind}{'; not checked' * unchecked}; {credit(claim.source)})"
-    value = shown_value(claim)
+    value = faint(WORD) if claim.vacuous else shown_value(claim)
     line = f"{claim.quantity} = {value}   {known}"
-    return line if len(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
+    return line if taken(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
 
 
 def shown_value(claim: "Claim") -> str:
@@ -154,7 +154,7 @@ def _shown(value: Fraction, up: bool) -> str:
 def checked_words(checked: "Checked") -> str:
     """Write what a certificate was found to prove."""
     given = f", given {checked.assumed}" if checked.assumed else ""
-    head = f"accepted by {checked.checker}{given}: {brief_spec(checked.spec)}"
+    head = f"{good('accepted')} by {checked.checker}{given}: {brief_spec(checked.spec)}"
     said = [wrap(one, "  ") for one in checked.statements]
     about = ["", wrap(checked.conditions)] if checked.conditions else []
     return "\n".join([head, *said, *about])
@@ -199,4 +199,4 @@ def verification_words(found: "Verification") -> str:
         ]
     elif found.unchecked:
         lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
-    return "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"])
+    return "\n".join([*lines, good("agrees") if found.agrees else bad("DISAGREES")])

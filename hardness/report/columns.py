@@ -1,17 +1,28 @@
-"""Columns of a terminal: how many there are, how many a text takes, and folding it to fit."""
+"""Columns of a terminal: how many there are, how many a text takes, and folding it to fit.
+
+What a line is, its writer says by a mark: a row of a table, which is not folded, or a word that is
+shown in colour. Marks take no column and are never printed.
+"""
 
 import os
 import re
 import sys
 import unicodedata
 
+from instances.text import printable
+
 PLAIN = 80
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
 _WORD = re.compile(r"(?:`[^`]+`|\S)+")  # a command in backticks is one word
 _TITLE = 5  # words
-_GAP = re.compile(r"\S {2,}(?=\S)")
 _OUTSIDE = re.compile(r" +(?![^\[\]]*\])|(?<=\u200b)")  # not within the brackets of an interval
 _SOFT = "\u200b"  # where a word may be broken that fits nowhere: of no width, and never printed
+ROW = "\x1f"  # begins a line that table() has fitted
+_BOLD, _GOOD, _BAD, _FAINT, _END = "\x01\x02\x03\x04\x05"
+_STYLES = dict(zip((_BOLD, _GOOD, _BAD, _FAINT, _END), ("1", "32", "31", "2", "0"), strict=True))
+_MARKS = "".join((ROW, *_STYLES))
+_UNMARKED = str.maketrans("", "", _MARKS)
+_COLOURED = str.maketrans({ROW: "", **{m: f"\x1b[{code}m" for m, code in _STYLES.items()}})
 _INSIDE = re.compile(r"(?<=[,:])(?=[A-Za-z])|(?<=[a-z]-)(?=[a-z])")
 
 
@@ -25,12 +36,55 @@ def screen() -> int:
     return PLAIN
 
 
+def colours() -> bool:
+    """Return whether stdout is a terminal that shows colour, and the user has not said no.
+
+    NO_COLOR set to anything and TERM=dumb say no (https://no-color.org).
+    """
+    return (
+        sys.stdout.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
+
+
+def bold(text: str) -> str:
+    """Mark the header of a table."""
+    return f"{_BOLD}{text}{_END}"
+
+
+def good(text: str) -> str:
+    """Mark a word that says that all is well: green on a terminal."""
+    return f"{_GOOD}{text}{_END}"
+
+
+def bad(text: str) -> str:
+    """Mark a word that says that something is not: red on a terminal."""
+    return f"{_BAD}{text}{_END}"
+
+
+def faint(text: str) -> str:
+    """Mark a word that stands where there is nothing to say: dim on a terminal."""
+    return f"{_FAINT}{text}{_END}"
+
+
+def laid_out(told: str, width: int, colour: bool = False) -> str:
+    """Fold a text to a width; of what others wrote nothing steers the terminal.
+
+    >>> laid_out(good("agrees"), 80), laid_out(good("agrees"), 80, colour=True)
+    ('agrees', '\\x1b[32magrees\\x1b[0m')
+    """
+    found = folded(printable(told, "\n" + _MARKS), width)
+    return found.translate(_COLOURED if colour else _UNMARKED)
+
+
 def taken(text: str) -> int:
     """Return the columns that a text takes: two for wide characters, none for those that combine.
 
     >>> taken("risk"), taken("格子"), taken("e" + chr(0x301))
     (4, 4, 1)
     """
+    text = text.translate(_UNMARKED)
     if text.isascii():
         return len(text)
     return sum(
@@ -86,8 +140,8 @@ def fill(words: list[str], width: int, start: str = "", further: str = "") -> li
 def folded(text: str, width: int) -> str:
     """Fold lines that are too wide, what follows below what stands after a line's label.
 
-    What has several columns is the row of a table, which table() has fitted: it stays as it is, as
-    does a word that is too wide by itself.
+    The row of a table, which table() has fitted, stays as it is, as does a word that is too wide
+    by itself.
 
     >>> print(folded("outcome  solved: the whole interval of the risk lies below 0.05", 40))
     outcome  solved: the whole interval of
@@ -97,13 +151,11 @@ def folded(text: str, width: int) -> str:
 
 
 def _folded(line: str, width: int) -> str:
-    if taken(line) <= width:
+    if ROW in line or taken(line) <= width:
         return line
     label = _LABEL.match(line)
     start = label[0] if label else line[: len(line) - len(line.lstrip())]
     rest = line[len(start) :]
-    if len(_GAP.findall(rest)) > 1 or (label and _GAP.search(rest)):
-        return line
     further = " " * (len(start) if label else len(start) + 2)
     words = _WORD.findall(rest)
     if len(words) <= _TITLE and any(taken(word) > width - len(further) for word in words):

@@ -5,7 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from hardness.claims import vacuous
-from hardness.report.text import big, table
+from hardness.report.text import big, good, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 from instances.spec import kind_of
@@ -64,7 +64,7 @@ def run_words(found: "Run") -> str:
 
         own = [lifted_words(found.details)]
     judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
-    advice = found.advice
+    advice, ended = found.advice, found.outcome.value
     data = found.details.get("data")
     if isinstance(data, dict) and "held_out" in data:
         judged, secret = data_words(data, found), []
@@ -73,7 +73,7 @@ def run_words(found: "Run") -> str:
     return "\n".join(
         [
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
-            f"outcome  {found.outcome.value}: {advice}",
+            f"outcome  {good(ended) if ended == 'solved' else ended}: {advice}",
             *_untold(found),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hardness.report.text import table
+from hardness.report.columns import pad
+from hardness.report.text import bad, table
 
 Data = dict[str, Any]
 _MEASURES = 3  # of a stage, in the table
@@ -30,7 +31,7 @@ def stage_words(details: Data) -> str:
         flagged = [s for s in signals if s["flagged"]]
         lines += ["", f"diagnosis  {len(flagged)} of {len(signals)} signals flagged"]
         lines += [
-            f"  {_verdict(s):5}{s['name']}: {number(s['value'])} "
+            f"  {pad(_verdict(s), 5)}{s['name']}: {number(s['value'])} "
             f"({_side(s)} {number(s['threshold'])})" + (f": {s['advice']}" if s["flagged"] else "")
             for s in signals
         ]
@@ -43,7 +44,7 @@ def _side(signal: Data) -> str:
 
 
 def _verdict(signal: Data) -> str:
-    return "FLAG" if signal["flagged"] else "moot" if signal.get("moot") else "ok"
+    return bad("FLAG") if signal["flagged"] else "moot" if signal.get("moot") else "ok"
 
 
 def _measures(found: Data) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.report.text import count, table
+from hardness.report.text import bad, count, good, table, taken
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import SweepRow
 from hardness.sweep.damage import Damage
@@ -46,7 +46,7 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
 def outcomes_table(counts: Counts) -> str:
     """Say how the runs of every learner ended.
 
-    >>> print(outcomes_table({"trivial": {"learned nothing": 3, "solved": 4}}))
+    >>> print(laid_out(outcomes_table({"trivial": {"learned nothing": 3, "solved": 4}}), 80))
     learner  runs  ended with
     trivial     7  4 solved, 3 learned nothing
     """
@@ -88,7 +88,7 @@ def missing_words(sweep: SweepRow, runs: Mapping[str, int]) -> str:
 def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Lay out an answer within 80 columns: cells cut, or a line a value where that is not enough.
 
-    >>> print(answer_table(["n", "name"], [(1, "a"), (None, "b")]))
+    >>> print(laid_out(answer_table(["n", "name"], [(1, "a"), (None, "b")]), 80))
     n  name
     1  a
     -  b
@@ -101,7 +101,7 @@ def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     for width in range(_WIDEST, _LEAST - 1, -1):
         cells = [[cut(shown(value), width) for value in row] for row in rows]
         text = table([cut(name, width) for name in names], cells)
-        if max(map(len, text.split("\n"))) <= _WIDTH:
+        if max(map(taken, text.split("\n"))) <= _WIDTH:
             return text
     most = max(map(len, names))
     blocks = [[f"{n:{most}}  {shown(v)}" for n, v in zip(names, row, strict=True)] for row in rows]
@@ -210,5 +210,5 @@ class Checkup(Result):
 def checkup_words(found: Checkup) -> str:
     """Say what is wrong with a store, and what reads the rest."""
     if found.damage is None:
-        return f"{found.store}: all is well"
-    return f"{found.store} is damaged: {found.damage}; {recover_with(Path(found.store))}"
+        return f"{found.store}: {good('all is well')}"
+    return f"{found.store} {bad('is damaged')}: {found.damage}; {recover_with(Path(found.store))}"

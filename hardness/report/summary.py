@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from hardness.report.text import bound, number, shown_risk, table
+from hardness.report.text import bound, good, number, shown_risk, table
 from hardness.runs.cells import BOUNDS, bounds, cells
 from hardness.runs.cells import COSTS as COSTS
 from hardness.runs.cells import Cell as Cell
@@ -64,7 +64,7 @@ def comparison_table(comparison: "Comparison") -> str:
                     *([number(cell.values) if cell.values else "-"] if valued else []),
                     number(cell.seconds),
                     "-" if cell.risk is None else shown_risk(cell.risk),
-                    f"{cell.solved}/{cell.runs} solved" if cell.solved else cell.outcome,
+                    f"{cell.solved}/{cell.runs} {good('solved')}" if cell.solved else cell.outcome,
                 ]
             )
     header = ["learner", "sees", "queries", "examples", *["values"] * valued]

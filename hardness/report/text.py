@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from hardness.claims import NONE_ENOUGH, WORD
 from hardness.claims import big as big
 from hardness.claims import bound as bound
-from hardness.report.columns import breakable, fill, folded, pad, parts, screen, taken
-from instances.text import printable
+from hardness.report.columns import ROW, bold, breakable, fill, pad, parts, screen
+from hardness.report.columns import bad as bad
+from hardness.report.columns import faint as faint
+from hardness.report.columns import good as good
+from hardness.report.columns import laid_out as laid_out
+from hardness.report.columns import taken as taken
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
@@ -18,30 +22,27 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     What does not fit is folded at spaces, in the widest column of words first; nothing is cut. A
     first cell of over a third of the width, such as a path, then stands on a line of its own. Where
     that is not enough, headers and specs are folded too. width: that of the terminal where none is
-    given.
+    given. Its lines are marked for `laid_out`, which prints headers bold on a terminal.
 
-    >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
+    >>> print(laid_out(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]), 80))
     learner  queries
     a             10
     bb             5
-    >>> print(table(["family", "what"], [["lwe", "learning with errors"]], width=24))
+    >>> print(laid_out(table(["family", "what"], [["lwe", "learning with errors"]], width=24), 24))
     family  what
     lwe     learning with
             errors
     """
     left = [any(_is_words(r[i]) for r in rows) for i in range(len(header))]
-    every = [list(header), *[list(row) for row in rows]]
+    every = [list(header), *([faint(c) if c == WORD else c for c in row] for row in rows)]
     room = width or screen()
     widths = _fitted(every, left, room)
     if sum(widths) + 2 * (len(widths) - 1) > room:
         every = [[breakable(cell) for cell in row] for row in every]
         widths = _fitted(every, [True] * len(left), room)
-    return "\n".join(line for row in every for line in _lines(row, widths, left))
-
-
-def laid_out(told: str, width: int) -> str:
-    """Fold a text to a width; of what others wrote nothing steers the terminal."""
-    return folded(printable(told), width)
+    shown = [_lines(row, widths, left) for row in every]
+    shown[0] = [bold(line) for line in shown[0]]
+    return "\n".join(ROW + line for lines in shown for line in lines)
 
 
 def _is_words(cell: str) -> bool:

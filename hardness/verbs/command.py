@@ -21,7 +21,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 import click
 
-from hardness.report.columns import screen
+from hardness.report.columns import bad, colours, laid_out, screen
 from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
@@ -391,7 +391,7 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             found = function(**said)
         except Refuted as error:
             refused = json.dumps({"accepted": False, "reason": str(error)}, indent=1)
-            click.echo(refused if form == "json" else "REFUSED")
+            click.echo(refused if form == "json" else laid_out(bad("REFUSED"), 80, colours()))
             raise
         except KeyboardInterrupt as cut:
             if (partial := getattr(cut, "partial", None)) is not None:
@@ -471,7 +471,4 @@ def show(found: Any, form: Any) -> None:
 
         click.echo(printable(text(form, found)), nl=False)
     else:
-        from hardness.verbs.colour import coloured, wanted
-
-        told = found.text(screen())
-        click.echo(coloured(told) if wanted() else told)
+        click.echo(found.text(screen(), colours()), color=True)

@@ -31,6 +31,7 @@ from hardness.report.page.write import write
 from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
 from hardness.report.summary import bounds_table, comparison_table
+from hardness.report.text import laid_out
 from hardness.runs import compare, scaling
 from hardness.runs.cells import bounds
 from hardness.runs.certified import Certifier, number, success
@@ -81,17 +82,20 @@ def test_numbers_of_any_size_are_compared():
 
 
 def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
-    lines = [s.split() for s in comparison_table(small).splitlines() if "certified" in s]
+    lines = [
+        s.split() for s in laid_out(comparison_table(small), 80).splitlines() if "certified" in s
+    ]
     assert [line[-3:-1] for line in lines] == [
         ["vacuous", "vacuous"],
         ["vacuous", "vacuous"],
         ["vacuous", "vacuous"],
         ["vacuous", "3"],
     ]
-    lines = [s for s in comparison_table(mixed).splitlines() if "certified" in s]
+    lines = [s for s in laid_out(comparison_table(mixed), 80).splitlines() if "certified" in s]
     assert "vacuous" in lines[0]
     assert lines[-1].split()[-3:-1] == ["7", "8"]
-    end = comparison_table(mixed).index("queries") + len("queries")  # numbers stand to the right
+    shown = laid_out(comparison_table(mixed), 80)
+    end = shown.index("queries") + len("queries")  # numbers stand to the right
     assert all(line[end - 1] != " " and line[end : end + 1].strip() == "" for line in lines)
 
 
@@ -134,7 +138,7 @@ def test_climbs_part_rungs_with_and_without_a_bound():
     lines = certified_words(found)
     assert lines[0].startswith("rungs 1 to 2: the query bound is vacuous.")
     assert "rung 3: any statistical-query learner needs at least 7 queries" in lines[1]
-    rows = [line.split() for line in stress_words(found).splitlines()]
+    rows = [line.split() for line in laid_out(stress_words(found), 80).splitlines()]
     assert [row[2] for row in rows if row[1:2] and row[1].startswith("d=")] == [
         "vacuous",
         "vacuous",
@@ -220,7 +224,9 @@ def test_files_of_stress_tests_keep_it(climbed, tmp_path):
 def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     every = bounds(partly, "stat-queries")
     assert every == [int(one.value("stat-queries")) for one in partly.certificates[:2]] + [None]
-    lines = [line for line in comparison_table(partly).splitlines() if "certified" in line]
+    lines = [
+        line for line in laid_out(comparison_table(partly), 80).splitlines() if "certified" in line
+    ]
     assert [str(n) in line for n, line in zip(every[:2], lines[:2], strict=True)] == [True, True]
     assert "none enough" in lines[2]
     assert "none enough" in bounds_table(partly)
