@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.report.charts.binding import bound_words, measured_words
-from hardness.report.source import binding_of
+from hardness.report.figures import numbers
 from instances.strict import read_json
 
 DATA = Path(__file__).parent.parent / "docs/data/binding.json"
@@ -35,4 +35,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("store", nargs="?", type=Path)
     given = parser.parse_args().store
-    print("\n".join(rows(binding_of(given) if given else read_json(DATA))))
+    print("\n".join(rows(numbers("binding", given) if given else read_json(DATA))))

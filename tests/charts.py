@@ -18,10 +18,16 @@ def said(name, data):
 
 
 def rows_of(chart):
-    """Give the rows of all layers of a chart."""
+    """Give the rows of all layers of a chart, each once."""
+    return [row for rows in _rows_of(chart) for row in rows]
+
+
+def _rows_of(chart):
     if isinstance(chart, list):
-        return [row for one in chart for row in rows_of(one)]
+        return [rows for one in chart for rows in _rows_of(one)]
     if not isinstance(chart, dict):
         return []
-    own = chart.get("data", {}).get("values", [])
-    return [*own, *(row for key, one in chart.items() if key != "data" for row in rows_of(one))]
+    own = chart.get("data", {}).get("values")
+    kept = [*([own] if own else []), *chart.get("datasets", {}).values()]
+    rest = [one for key, one in chart.items() if key not in ("data", "datasets")]
+    return [*kept, *(rows for one in rest for rows in _rows_of(one))]

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from hardness.report.charts.binding import of_binding
-from hardness.report.charts.ladder import of_climbs, of_stress
-from hardness.report.charts.phase import Data, diagrams, of_phase
+from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.stress import FORMAT, read_stress
-from hardness.runs.table import chosen, planes, slices, table
+from hardness.runs.climbs import climbs
+from hardness.runs.run import Run
+from hardness.runs.stress import FORMAT, Stress, read_stress
+from hardness.runs.table import Plane, chosen, planes, slices, table
 from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened, read_json
@@ -58,8 +58,8 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
     return read_comparison(path)
 
 
-def phase_of(path: Path, choice: str | None = None) -> Data:
-    """Collect a phase diagram of the plane of a store that is chosen.
+def plane_of(path: Path, choice: str | None = None) -> tuple[Plane, Certifier]:
+    """Read the plane of a phase diagram from a store, one chosen, with what is certified in it.
 
     A choice may name parameters that are axes of the plane; "part=2" chooses the second few
     learners where there are many. Raises DamagedFile, and UsageError as `comparison_of` and for
@@ -77,11 +77,11 @@ def phase_of(path: Path, choice: str | None = None) -> Data:
         found = diagrams(planes(table(store.runs())))
     if not found:
         raise curve
-    return of_phase(chosen(found, choice, str(path)), certifier)
+    return chosen(found, choice, str(path)), certifier
 
 
-def binding_of(path: Path, choice: str | None = None) -> Data:
-    """Collect what binds whom in all runs of a store; raises DamagedFile and UsageError."""
+def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier]:
+    """Read all runs of a store, and what is certified in it; raises DamagedFile and UsageError."""
     if choice is not None:
         raise UsageError(
             "--slice given: it chooses a part of a store; figure binding is of all runs"
@@ -89,14 +89,11 @@ def binding_of(path: Path, choice: str | None = None) -> Data:
     if not is_store(path):
         raise UsageError(f"{path} given: it is no store: give one that `hardness sweep run` wrote")
     with read(path) as store:
-        try:
-            return of_binding(store.runs(), Certifier(store.certificates()))
-        except UsageError as error:
-            raise UsageError(f"{path} given: {error}") from error
+        return list(store.runs()), Certifier(store.certificates())
 
 
-def climbs_of(path: Path, choice: str | None = None) -> Data:
-    """Collect the figure of a stress test's file, or of climbs of a store.
+def stress_of(path: Path, choice: str | None = None) -> Stress:
+    """Read a stress test's file, or climbs of a store.
 
     choice: the name of climbs, as "climbs 1 of 4dadd984". Raises DamagedFile, and UsageError where
     there are none or several and none is chosen.
@@ -104,12 +101,12 @@ def climbs_of(path: Path, choice: str | None = None) -> Data:
     if not is_store(path):
         if choice is not None:
             raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
-        return of_stress(read_stress(path))
+        return read_stress(path)
     with read(path) as store:
         every = [one for one in store.figures() if "climbs" in one.data]
         kept = [one for one in every if choice is None or one.name.startswith(choice)]
         if len(kept) == 1:
-            return of_climbs(kept[0], store.runs(), Certifier(store.certificates()))
+            return climbs(kept[0], store.runs(), Certifier(store.certificates()))
     names = "; ".join(f"'{one.name}'" for one in every[:20])
     said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")

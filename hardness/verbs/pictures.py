@@ -179,7 +179,7 @@ def _kind(out: Path, asked: str | None) -> str:
 
 
 def _numbers(name: str, source: Any, part: str | None) -> dict[str, Any]:
-    """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
+    """Collect the data of a figure; raises UsageError for a source that it is not drawn from."""
     from hardness.lower.members import read_members
     from hardness.report.figures import known, numbers
     from hardness.sweep import Ended
@@ -192,7 +192,7 @@ def _numbers(name: str, source: Any, part: str | None) -> dict[str, Any]:
     if isinstance(source, Result):
         return numbers(name, source, part)
     entry, given = known(name), sources.text_of(source)
-    if entry.made:
+    if entry.source.made:
         where = Path(located("source", source))
         if name == "coherence" and holds_layer(where):
             return numbers(name, inspect_heads(read_heads(where)), part)
@@ -202,10 +202,7 @@ def _numbers(name: str, source: Any, part: str | None) -> dict[str, Any]:
             )
         return numbers(name, where, part)
     if Path(given).suffix == ".json" and Path(given).is_file():
-        raise UsageError(
-            f"{given} given: figure {name} is of a SPEC or path.py:Name, not of a file such as a "
-            "certificate: give what `certify` was given"
-        )
-    if entry.members and given and (listed := read_members(given)):
+        return numbers(name, Path(given), part)
+    if entry.source.members and given and (listed := read_members(given)):
         return numbers(name, listed, part)
     return numbers(name, sources.target(source)[0], part)

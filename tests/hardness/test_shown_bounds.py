@@ -102,7 +102,9 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
 def test_vacuous_bounds_are_not_drawn(small, mixed):
     panels = draw_both_sides(of_both_sides(small))["concat"]
     assert "Statistical queries" not in [one["title"] for one in panels if not _lines(one)]
-    assert all("queries" not in point for one in panels for line in _lines(one) for point in line)
+    assert all(
+        point["cost"] != "queries" for one in panels for line in _lines(one) for point in line
+    )
     (line,) = _lines(draw_both_sides(of_both_sides(mixed))["concat"][0])
     drawn = [point["queries"] for point in line]
     assert min(drawn) > 2
@@ -234,7 +236,7 @@ def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     assert [one["queries"] for one in rows] == [*every[:2], "none enough"]
     assert {one["known"] for one in rows} == {"exact"}
     drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
-    assert f'"queries": {float(every[1])}' in drawn
+    assert f'"queries": {every[1]}' in drawn
 
 
 def test_a_page_says_it():

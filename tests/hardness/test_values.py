@@ -213,7 +213,8 @@ def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
     assert {(r.learner, r.usage.values > 0) for r in made.runs} >= {("flips", True)}
     pictured = of_both_sides(made)
     assert pictured["costs"] == ["queries", "examples", "values", "seconds"]
-    assert [run["values"] for run in pictured["learners"][1]["runs"]] == [6, 8, 10, 12]
+    runs = [row for row in pictured["rows"] if row["kind"] == "run" and row["learner"] == "flips"]
+    assert [row["values"] for row in runs] == [6, 8, 10, 12]
     shown = str(draw_both_sides(pictured))
     assert "Membership queries" in shown
     assert FREE in shown

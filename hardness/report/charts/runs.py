@@ -1,29 +1,18 @@
-"""Figures of runs: each side of a comparison, beside what is certified."""
+"""The figure of both sides of a comparison, and what all figures of a comparison share."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from hardness.claims import vacuous
-from hardness.report.charts.chart import (
-    FADED,
-    HIGH,
-    MOST,
-    WIDE,
-    Data,
-    by_learner,
-    drawn_of,
-    logarithmic,
-    named,
-    panels,
-    pick_in,
-    quantity,
-    tooltip,
-    write,
-)
-from hardness.report.charts.style import BOUND
+from hardness.report.plot import Axis, Data, named, panels, plot
+from hardness.report.style import BOUND, Style, styles_of
 from hardness.report.summary import ASKER, short_name
-from hardness.runs.cells import COSTS, Cell, bounds, cells
+from hardness.report.vega import write
+from hardness.runs.cells import COSTS, bounds, cells
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
+from hardness.runs.ranges import Value
 from hardness.runs.run import Run
 from instances.parameters import plain
 
@@ -34,96 +23,116 @@ TITLES = {
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1 = nothing learned)", "relative risk"),
 }
-
 FREE = "membership queries: only the information floor, of labels, binds learners that ask them"
-_LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
+CERTIFIED = "certified"  # the series of what is certified
+DASHED = Style(colour=BOUND, dash=(6, 3), marks=("line",), thick=1.35, shown=False)
+DOTTED = Style(colour=BOUND, dash=(1, 3), marks=("line",), thick=1.35, shown=False)
+_LINES = {"queries": ("dashed", DASHED), "examples": ("dotted", DOTTED)}
+
+
+def head(comparison: Comparison, values: Iterable[Value] | None = None) -> Data:
+    """Say of which comparison the rows of a figure are, over which of its sizes."""
+    sizes = list(comparison.values if values is None else values)
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "seeds": comparison.seeds,
+        "values": [plain(value) for value in sizes],
+        "places": [float(value) for value in sizes],
+    }
+
+
+def about(data: Data) -> str:
+    """Write the title of a figure of a comparison."""
+    return f"{named(data['spec'], 80)}, {data['seeds']} seeds"
+
+
+def sizes(data: Data, scale: Any = "linear") -> Axis:
+    """Return the axis of sizes, with ticks at those that do not stand on one another."""
+    places = sorted(data["places"])
+    kept = list(places)
+    if scale == "log":
+        kept = []
+        for place in places:
+            apart = math.log(places[-1] / places[0]) / 8
+            if not kept or math.log(place / kept[-1]) > apart:
+                kept.append(place)
+    return Axis("place", named(data["parameter"]), scale=scale, ticks=kept, holds=places)
 
 
 def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
-    """Draw the figure as svg, png or pdf.
-
-    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
-    risk did not: their cost is what they spent, no measure of what is needed.
-    """
+    """Draw the figure as svg, png or pdf."""
     return write(draw_both_sides(of_both_sides(comparison)), kind)
 
 
 def of_both_sides(comparison: Comparison) -> Data:
-    """Collect what every run spent, the summary of each learner at each size, what is certified.
+    """Give what every run spent, what two thirds of a learner's runs stayed within, and bounds.
 
-    Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
+    Rows are of the kind run, enough (a learner at a size) or certified (a cost at a size: its
+    value is text, for it may be of any size, and null where no number is enough). Runs may be
+    missing: a learner may lack sizes, and have other numbers of seeds than others.
     """
-    every = cells(comparison)
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
     if comparison.learners and not any(run.usage.values for run in comparison.runs):
         costs.remove("values")
     # Where nobody asks queries, the risk is the news.
     asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values],
-        "places": [float(v) for v in comparison.values],
-        "seeds": comparison.seeds,
-        "costs": costs if asked else ["risk", *costs[1:]],
-        "learners": [
-            {
-                "learner": short_name(comparison, name),
-                "name": name,
-                "runs": [
-                    _spent(float(value), run, costs)
-                    for value in comparison.values
-                    for run in comparison.of(name, value)
-                ],
-                "cells": [_summary(cell, costs) for cell in every if cell.learner == name],
-            }
-            for name in comparison.learner_names
-        ],
-        "certified": _certified(comparison),
-    }
-
-
-def _spent(place: float, run: Run, costs: Sequence[str]) -> Data:
-    return {
-        "place": place,
-        "seed": run.seed,
-        "solved": run.solved,
-        **{cost: spent(run, cost) for cost in costs},
-        "risk": run.risk.value if run.risk else None,
-    }
-
-
-def _summary(cell: Cell, costs: Sequence[str]) -> Data:
-    return {
-        "place": float(cell.value),
-        "solved": cell.solved,
-        "runs": cell.runs,
-        **{cost: float(value) for cost, value in cell.enough.items() if cost in costs},
-        "risk": cell.risk,
-    }
-
-
-def _certified(comparison: Comparison) -> Data:
-    """The certified numbers as text, for they may be of any size, by the cost they bound."""
-    if len(comparison.certificates) != len(comparison.values):
-        return {}
-    bound = query_bound(comparison.certificates) or "csq-queries"
     terms = comparison.terms
-    named_terms = f"risk {terms.risk}, success {terms.success}"
-    found: dict[str, Data] = {
-        "queries": {
-            "quantity": bound,
-            "label": f"queries that {ASKER[bound]} needs, worst answers within {terms.tau} "
-            f"(certified: {named_terms})",
-            "values": [None if v is None else str(v) for v in bounds(comparison, bound)],
-        },
-        "examples": {
-            "quantity": "information-floor",
-            "label": f"labels that any learner needs (certified: {named_terms})",
-            "values": [str(v) for v in bounds(comparison, "information-floor")],
-        },
+    return {
+        **head(comparison),
+        "costs": costs if asked else ["risk", *costs[1:]],
+        "tau": str(terms.tau),
+        "risk": str(terms.risk),
+        "success": str(terms.success),
+        "rows": [
+            *(
+                {
+                    "kind": "run",
+                    "learner": short_name(comparison, name),
+                    "place": float(value),
+                    "seed": run.seed,
+                    "solved": run.solved,
+                    **{cost: float(getattr(run.usage, cost)) for cost in costs},
+                    "risk": run.risk.value if run.risk else None,
+                }
+                for name in comparison.learner_names
+                for value in comparison.values
+                for run in comparison.of(name, value)
+            ),
+            *(
+                {
+                    "kind": "enough",
+                    "learner": short_name(comparison, cell.learner),
+                    "place": float(cell.value),
+                    "solved": cell.solved == cell.runs,
+                    **{cost: float(cell.enough[cost]) for cost in COSTS if cost in costs},
+                    "risk": cell.risk,
+                }
+                for cell in cells(comparison)
+            ),
+            *_certified(comparison),
+        ],
     }
-    return {cost: bound for cost, bound in found.items() if bound["values"]}
+
+
+def _certified(comparison: Comparison) -> list[Data]:
+    if len(comparison.certificates) != len(comparison.values):
+        return []
+    every = {
+        "queries": query_bound(comparison.certificates) or "csq-queries",
+        "examples": "information-floor",
+    }
+    return [
+        {
+            "kind": CERTIFIED,
+            "cost": cost,
+            "quantity": quantity,
+            "place": float(size),
+            "value": None if value is None else str(value),
+        }
+        for cost, quantity in every.items()
+        for size, value in zip(comparison.values, bounds(comparison, quantity), strict=False)
+    ]
 
 
 def spent(run: Run, cost: str) -> float:
@@ -136,99 +145,61 @@ def spent(run: Run, cost: str) -> float:
 def draw_both_sides(data: Data) -> Data:
     """Draw a panel a cost: a mark a run, a line through the sizes that all runs solved, bounds.
 
-    Filled marks are runs whose risk passed, hollow ones are runs whose risk did not: their cost is
-    what they spent, no measure of what is needed.
+    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
+    risk did not: their cost is what they spent, no measure of what is needed.
     """
-    names = [named(one["learner"]) for one in data["learners"]]
-    learners = list(zip(names, data["learners"], strict=True))
-    seen = [cost for cost in data["costs"] if _seen(data, cost)] or data["costs"]
-    charts = [_cost(data, cost, names) for cost in seen]
-    pick_in(charts[0])
-    every = [
-        {**run, "learner": name, "seed": str(run["seed"]), "solved": _WORDS[run["solved"]]}
-        for name, one in learners
-        for run in one["runs"]
+    costs = data["costs"]
+    rows = [
+        {**row, **{cost: row[cost] or None for cost in costs}}
+        for row in data["rows"]
+        if row["kind"] == "run" or (row["kind"] == "enough" and row["solved"])
     ]
-    joined = [
-        {**{cost: cell[cost] for cost in data["costs"]}, "learner": name, "place": cell["place"]}
-        for name, one in learners
-        for cell in one["cells"]
-        if cell["solved"] == cell["runs"]
-    ]
-    hollow = any(run["solved"] == _WORDS[False] for run in every)
-    notes = ["hollow: runs that did not solve, at what they spent"] if hollow else []
-    for cost, (look, _) in _LINES.items():
-        notes += [f"{look}: {data['certified'][cost]['label']}"] if _bound(data, cost) else []
-    notes += [FREE] if "values" in seen else []
-    chart = panels(*charts, title=named(data["spec"], 80), notes=notes)
-    return {**chart, "datasets": {"runs": every, "joined": joined}}  # once, for all panels
-
-
-_WORDS = {True: "yes", False: "no"}
-
-
-def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
-    title, unit = TITLES[cost]
-    bound, style = _bound(data, cost), by_learner(names)
-    spent = [run[cost] or 0 for one in data["learners"] for run in one["runs"]]
-    places = {"values": data["places"], "labelOverlap": True}
-    ends = [min(data["places"]), max(data["places"])]
-    across = {"padding": 12, "nice": False, **({"domain": ends} if ends[0] < ends[1] else {})}
-    line = {"color": style["color"], "strokeDash": style["strokeDash"], "opacity": FADED}
+    certified = {cost: shown_bounds(data["rows"], cost) for cost in costs}
+    styles = styles_of(dict.fromkeys(row["learner"] for row in rows))
     shown = {"learner": "learner", "seed": "seed", "risk": "risk", "solved": "solved"}
-    marks = {
-        "color": style["color"],
-        "shape": style["shape"],
-        "fill": style["color"],
-        "fillOpacity": {"condition": {"test": "datum.solved === 'yes'", "value": 1}, "value": 0},
-        "opacity": FADED,
-        "tooltip": tooltip(**{**shown, named(data["parameter"]): "place", unit: cost}),
+    charts = {
+        cost: plot(
+            [*certified[cost], *rows],
+            x=sizes(data),
+            y=Axis(cost, TITLES[cost][1], scale="log"),
+            by="learner",
+            styles={CERTIFIED: _LINES.get(cost, ("", DASHED))[1], **styles},
+            kinds={
+                CERTIFIED: {},
+                "run": {"marks": ("point",)},
+                "enough": {"marks": ("line",)},
+            },
+            hollow="solved",
+            told={**shown, named(data["parameter"]): "place", TITLES[cost][1]: cost},
+            title=TITLES[cost][0],
+        )
+        for cost in costs
     }
-    known = [{"filter": f"datum.{cost} > 0"}]
-    return {
-        "title": title,
-        "width": WIDE,
-        "height": HIGH,
-        "encoding": {
-            "x": quantity("place", named(data["parameter"]), axis=places, scale=across),
-            "y": logarithmic(cost, unit, [*spent, *(row[cost] for row in bound)]),
-        },
-        "layer": [
-            *_lines(bound, cost),
-            {"data": {"name": "joined"}, "transform": known, "mark": "line", "encoding": line},
-            {"data": {"name": "runs"}, "transform": known, "mark": "point", "encoding": marks},
-        ],
-    }
+    hollow = any(row["kind"] == "run" and not row["solved"] for row in rows)
+    notes = ["hollow: runs that did not solve, at what they spent"] if hollow else []
+    notes += [
+        f"{look}: {_needed(data, cost, certified[cost][0]['quantity'])}"
+        for cost, (look, _) in _LINES.items()
+        if certified.get(cost)
+    ]
+    notes += [FREE] if charts.get("values") else []
+    title = named(data["spec"], 80)
+    return panels(*charts.values(), title=title, notes=notes, pick="learner")
 
 
-def _seen(data: Data, cost: str) -> bool:
-    return any(run[cost] for one in data["learners"] for run in one["runs"]) or bool(
-        _bound(data, cost)
-    )
-
-
-def _bound(data: Data, cost: str) -> list[Data]:
-    """The certified values that say something and that a picture can hold."""
-    certified = data["certified"].get(cost)
-    if not certified:
-        return []
+def shown_bounds(rows: Iterable[Mapping[str, Any]], cost: str) -> list[Data]:
+    """Take what is certified of a cost and says something, as rows of that column."""
     return [
-        {"place": place, cost: float(value)}
-        for place, text in zip(data["places"], certified["values"], strict=True)
-        if text is not None  # no number of queries is enough
-        and (value := int(text)) < MOST
-        and not vacuous(certified["quantity"], value)
+        {**row, "learner": CERTIFIED, cost: int(row["value"])}
+        for row in rows
+        if row["kind"] == CERTIFIED and row["cost"] == cost and row["value"] is not None
+        if not vacuous(row["quantity"], int(row["value"]))
     ]
 
 
-def _lines(bound: list[Data], cost: str) -> list[Data]:
-    if not bound:
-        return []
-    line = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": _LINES[cost][1]}
-    line |= (
-        {"point": {"shape": "stroke", "color": BOUND, "filled": False, "size": 150}}
-        if len(bound) == 1
-        else {}
-    )
-    area = {"type": "area", "color": BOUND, "opacity": 0.07}
-    return [{"data": drawn_of(bound), "mark": mark} for mark in (area, line)]
+def _needed(data: Data, cost: str, quantity: str) -> str:
+    terms = f"(certified: risk {data['risk']}, success {data['success']})"
+    if cost == "examples":
+        return f"labels that any learner needs {terms}"
+    within = f"worst answers within {data['tau']} {terms}"
+    return f"queries that {ASKER[quantity]} needs, {within}"

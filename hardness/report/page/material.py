@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardness.report.charts.chart import Data
-from hardness.report.charts.ladder import of_climbs, of_stress
+from hardness.report.charts.ladder import of_stress
 from hardness.report.charts.phase import diagrams
 from hardness.report.source import is_store, is_stress
 from hardness.report.stress import certified_words, headline
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.rows import SweepRow
+from hardness.runs.climbs import climbs
+from hardness.runs.rows import FigureRow, SweepRow
+from hardness.runs.run import Run
 from hardness.runs.stress import Stress, read_stress
 from hardness.runs.table import Plane, Slice, planes, slices, table
 from hardness.sweep.damage import check
@@ -131,8 +133,12 @@ def of_store(path: Path) -> Material:
         budgets=True,
         sweeps=sweeps,
         climbs=tuple(
-            (one.name, partial(of_climbs, one, list(runs["run"]), certifier))
+            (one.name, partial(_climbs, one, list(runs["run"]), certifier))
             for one in figures
             if "climbs" in one.data
         ),
     )
+
+
+def _climbs(one: FigureRow, runs: list[Run], certifier: Certifier) -> Data:
+    return of_stress(climbs(one, runs, certifier))

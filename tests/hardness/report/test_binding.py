@@ -14,8 +14,7 @@ from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.oracles.budget import Usage
 from hardness.report.charts.binding import ROWS, bound_words, certified, draw_binding, of_binding
-from hardness.report.figures import draw
-from hardness.report.source import binding_of
+from hardness.report.figures import draw, numbers
 from hardness.runs.certified import Certifier
 from hardness.runs.names import brief_spec
 from hardness.runs.run import run
@@ -156,7 +155,7 @@ def test_terms_are_those_that_the_store_has(tmp_path, monkeypatch, hardness):
         tau = "1/20"
     """
     sweep_here(monkeypatch, text, tmp_path / "two.db")
-    data = binding_of(tmp_path / "two.db")
+    data = numbers("binding", tmp_path / "two.db")
     assert data["tau"] == "1/20"
     wanted = certify(parse("parity:d=10,m=2"), BoundParameters(tau=Fraction(1, 20))).value(
         "stat-queries"
