@@ -58,7 +58,7 @@ def test_a_command_works(hardness, typed, line):
         ("certify SPEC --out c.json", "sq-dimension = "),
         ("certify SPEC --about gd --noise-std 1 --out c.json", "information-floor"),
         ("measures SPEC", "SQ-leap"),
-        ("figure portrait SPEC --json", '"factor"'),
+        ("figure portrait SPEC --json", '"reads"'),
         ("figure correlations SPEC --json", '"correlation"'),
         ("figure walsh SPEC --json", '"weight"'),
         ("compare SPEC --over d=5,6 --learner trivial --seeds 1 --jobs 1", "certified"),

@@ -35,6 +35,7 @@ MOST = 1e300  # what is above that is not drawn
 _LONGEST = 40  # characters of a name in a figure
 _ROOM = 12  # pixels between what is drawn and the ends of an axis
 _TICKS = 10  # of an axis of whole numbers, at most
+_NARROW = 6  # pixels of a cell below which it has no edge
 _TAKEN = {  # properties of every JavaScript object, by which Vega does not group
     *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
     *("toLocaleString", "toString", "valueOf", "__defineGetter__", "__defineSetter__"),
@@ -209,6 +210,14 @@ def panels(
     return {**found, "resolve": {"scale": scales}} if own else found
 
 
+def present(
+    rows: Iterable[Mapping[str, Any]], styles: Mapping[str, Style], by: str = "series"
+) -> dict[str, Style]:
+    """Return the styles of the series that rows have, in the order of the styles."""
+    names = {row.get(by) for row in rows}
+    return {name: style for name, style in styles.items() if name in names}
+
+
 def words(x: float, y: float, text: str, colour: str = INK, **mark: Any) -> Data:
     """Return a layer with a text at a place of a panel; mark: properties of Vega's text."""
     place = {"x": {"datum": x}, "y": {"datum": y}}
@@ -237,7 +246,8 @@ def cells(
     found = [_clean(row, x, y) for row in rows]
     if not found:
         return {}
-    rect = {"type": "rect", "stroke": GREY, "strokeWidth": 0.5}
+    narrow = min(size[0] / len(x.names), size[1] / len(y.names)) < _NARROW
+    rect = {"type": "rect", "stroke": GREY, "strokeWidth": 0 if narrow else 0.5}
     cell = {"mark": rect, "encoding": {"color": colour, "tooltip": tooltip(told or {})}}
     texts = [
         {

@@ -14,7 +14,6 @@ from hardness.check import check
 from hardness.lower import certify, verify
 from hardness.lower.measures import measures
 from hardness.oracles import Budget
-from hardness.report.charts.portrait import of_portrait
 from hardness.runs import run
 from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse, tokens
@@ -219,11 +218,6 @@ def test_what_is_said_of_the_layer_is_said_of_one_head():
     assert "sum_abs_a" not in facts
     assert "P, odd and piecewise linear" in facts["on_top"]
     assert not [row for row in measures(family).rows if "approximate heads" in row.name]
-    drawn = of_portrait(family)
-    assert drawn["layer"] == pytest.approx([1, -1, 1, -1], abs=1e-8)
-    assert drawn["layer_known"] == pytest.approx([drawn["known"]] * 4, abs=1e-8)
-    assert len(drawn["heads"]) == 1
-    assert drawn["sum"][::40] == pytest.approx(drawn["formula"], abs=1e-8)
     learner = parse_learner("levenberg:restarts=1,examples=400,steps=3")
     assert "truth" not in run(learner, family.instance(0), Budget()).details  # labels are mapped
     solved = run(parse_learner("elimination"), family.instance(0), Budget())
