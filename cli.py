@@ -19,8 +19,8 @@ INTERRUPTED = "interrupted: nothing was left half-written"
 try:  # Ctrl-C while modules are imported is an interrupt as any other
     import click
 
-    from hardness.commands.root import cli
     from hardness.oracles import clock
+    from hardness.verbs.root import cli
     from instances.text import printable
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)

@@ -24,7 +24,6 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
-from hardness.commands import options  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
 from hardness.upper.isolated import learner  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
@@ -96,7 +95,6 @@ def _no_hurry(monkeypatch):
     """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
     monkeypatch.setattr(learner, "_LOADING", NEVER)
     monkeypatch.setattr(learner, "_JUDGING", NEVER)
-    monkeypatch.setattr(options, "_EVERY", NEVER)
     monkeypatch.setattr(progress, "_EVERY", NEVER)
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 import cli
-from hardness.commands.root import GROUPS
+from hardness.verbs.root import GROUPS
 
 HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
 

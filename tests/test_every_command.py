@@ -6,18 +6,14 @@ The commands run once, in this order, in one folder: each may read what those be
 import contextlib
 import io
 import shlex
-from collections import defaultdict
 from pathlib import Path
-from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
 
 import cli
-from hardness.commands import options
 from hardness.runs.names import brief_spec
 from instances.spec import known
-from tests.test_options import COMMANDS, SHOWN
+from tests.test_options import COMMANDS
 
 LWE = "lwe:n=6,q=31,sigma=1"
 LONG = "lwr:n=64,q=256,p=2,secret=binary,h=6"
@@ -103,25 +99,6 @@ EXAMPLES = (
 )
 # Half a minute; what it prints is held by the README.
 NOT_HERE = {"demo"}
-VERBS = {
-    *("attack", "certify", "check", "cite", "compare", "demo", "distinguish", "estimate"),
-    *("challenge create", "challenge submit", "challenge score"),
-    *("families", "figure", "generate", "inspect", "learn", "learners", "map", "measures"),
-    *("reduce", "report", "spectrum", "stress", "sweep plan", "sweep run", "sweep status"),
-    *("store show", "store export", "store query", "store merge", "store check", "verify"),
-}  # what they take is what they show
-
-
-class Recorded(SimpleNamespace):
-    """The options that stand everywhere; which of them a command looks at."""
-
-    read: ClassVar = defaultdict(set)
-
-    def __getattribute__(self, name: str) -> object:
-        if not name.startswith("_"):
-            path = " ".join(options.click.get_current_context().command_path.split()[1:])
-            Recorded.read[path].add(name)
-        return super().__getattribute__(name)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +111,6 @@ def printed(tmp_path_factory):
     found = {}
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        patched.setattr(options, "SimpleNamespace", Recorded)
         for line in EXAMPLES:
             out, err = io.StringIO(), io.StringIO()
             with (
@@ -171,13 +147,3 @@ def test_specs_are_as_short_as_they_were_given(printed):
 def test_every_command_is_among_them():
     done = {p for p in COMMANDS if any(f"{line} ".startswith(f"{p} ") for line in EXAMPLES)}
     assert set(COMMANDS) - done == NOT_HERE
-
-
-def test_the_options_shown_are_those_that_a_command_reads(printed):
-    shown = defaultdict(set)
-    for path, option in SHOWN:
-        if option.name in ("seed", "jobs", "force", "quiet", "out"):
-            shown[path].add(option.name)
-    for path in set(COMMANDS) - NOT_HERE - VERBS:
-        read = Recorded.read[path] - {"as_json"}
-        assert shown[path] <= read, path

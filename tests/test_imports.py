@@ -54,7 +54,7 @@ except SystemExit as left:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.rpartition("IMPORTED")[2].split()
     own = [name for name in modules if name.partition(".")[0] in ("cli", "hardness", "instances")]
-    assert "hardness.commands.root" in own
+    assert "hardness.verbs.root" in own
     assert len(own) <= MOST
     assert "scipy" not in modules
 

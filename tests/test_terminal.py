@@ -10,15 +10,14 @@ import subprocess
 import sys
 import termios
 import threading
-from types import SimpleNamespace
 
 import pytest
 
 import cli
 import hardness as h
-from hardness.commands.options import waiting
-from hardness.commands.root import GROUPS, WELCOME
 from hardness.report.text import laid_out
+from hardness.verbs import progress
+from hardness.verbs.root import GROUPS, WELCOME
 from tests.test_contract import LEAVES
 from tests.waiting import wait_for
 
@@ -181,10 +180,10 @@ def test_what_takes_long_counts_seconds_on_a_terminal(capfd, monkeypatch, ticks)
         said.append(capfd.readouterr().err)
         return "1 s" in "".join(said)
 
-    with waiting("learning", SimpleNamespace(quiet=False)):
+    with progress.shown(True), progress.waited("learning"):
         wait_for(counted)
     said.append(capfd.readouterr().err)
     assert re.fullmatch(r"\rlearning, 1 s(\rlearning, \d+ s)*\r +\r", "".join(said))
     before = threading.active_count()
-    with waiting("learning", SimpleNamespace(quiet=True)):
+    with progress.shown(False), progress.waited("learning"):
         assert threading.active_count() == before

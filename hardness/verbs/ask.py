@@ -84,15 +84,36 @@ def whole(help: str, least: int = 1, **more: Any) -> Ask:
     """
 
     def read(name: str, given: Any) -> int:
-        if isinstance(given, str) and _FLAGS.get():
-            written = _WHOLE.fullmatch(given.strip())
-            found = Fraction(given.strip()) if written else Fraction(1, 2)
-            if found.denominator > 1:
-                raise refused(name, given, "an integer such as 200 or 2e4")
-            given = int(found)
-        return integral(name, given, least)
+        return integral(name, _typed(name, given) if _FLAGS.get() else given, least)
 
     return Ask(help, read, "INTEGER", **more)
+
+
+def integers(help: str, **more: Any) -> Ask:
+    """Ask for positive integers, with commas on the command line, each once, in the order given.
+
+    >>> integers("Depths.").value("layers", "1,3,1")
+    (1, 3)
+    """
+
+    def read(name: str, given: Any) -> tuple[int, ...]:
+        several = given.split(",") if isinstance(given, str) else given
+        if not isinstance(several, Iterable):
+            several = (several,)
+        return tuple(dict.fromkeys(integral(name, _typed(name, one), 1) for one in several))
+
+    return Ask(help, read, "INTEGERS", **more)
+
+
+def _typed(name: str, given: Any) -> Any:
+    """Read an integer as it is typed; what is no text stays as it is."""
+    if not isinstance(given, str):
+        return given
+    written = _WHOLE.fullmatch(given.strip())
+    found = Fraction(given.strip()) if written else Fraction(1, 2)
+    if found.denominator > 1:
+        raise refused(name, given, "an integer such as 200 or 2e4")
+    return int(found)
 
 
 def rational(help: str, **more: Any) -> Ask:

@@ -105,14 +105,9 @@ class Verb:
         from instances.disk import refuse_existing, refuse_foreign, refuse_unwritable
         from instances.errors import UsageError
 
-        writes = {n: Path(given[n]) for n, one in self.asked.items() if one.writes and given.get(n)}
+        every = _flat(given, self.asked)
+        writes = {n: Path(every[n]) for n, one in self.asked.items() if one.writes and every.get(n)}
         writes |= {"out": out} if out else {}
-        if not writes:
-            return
-        every = {
-            **given,
-            **{n: v for part in given.values() if isinstance(part, dict) for n, v in part.items()},
-        }
         read = {
             realpath(v) for n, v in every.items() if n not in writes and isinstance(v, Path | str)
         }
@@ -124,7 +119,7 @@ class Verb:
                 )
             if realpath(where) in read:
                 raise UsageError(f"{where} given: the run reads it, give another name to write")
-            force = bool(given.get("force")) or _goes_on(where, bool(given.get("resume")))
+            force = bool(every.get("force")) or _goes_on(where, bool(every.get("resume")))
             if name == "out" and self.ours and not where.suffix:
                 refuse_foreign(where, force, self.ours)
             else:
@@ -167,9 +162,7 @@ def line() -> str:
     called_now = _CALLS.get()
     if called_now is None:
         return ""
-    made, every = called_now[0], dict(called_now[1])
-    for name in [name for name in every if name not in made.asked]:
-        every |= every.pop(name)
+    made, every = called_now[0], _flat(called_now[1], called_now[0].asked)
     words, options = ["hardness", made.function.__name__], list[str]()
     for name, value in every.items():
         asked = made.asked[name]
@@ -180,6 +173,15 @@ def line() -> str:
             elif one not in (None, False) and name not in ("force", "jobs", "resume"):
                 options += [asked.flag or called(name), *([] if asked.switch else [str(one)])]
     return shlex.join([*words, *options])
+
+
+def _flat(given: Mapping[str, Any], asked: Mapping[str, Ask]) -> dict[str, Any]:
+    """What was given, what is of a TypedDict beside the rest."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        nested = isinstance(value, dict) and name not in asked
+        found |= value if nested else {name: value}
+    return found
 
 
 def _asked(annotation: Any) -> Ask:

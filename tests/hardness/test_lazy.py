@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hardness.commands.root import COMMANDS
 from hardness.sweep.jobs import KINDS
 from hardness.upper import LEARNERS
+from hardness.verbs.root import COMMANDS
 from instances.spec import FAMILIES
 
 PACKAGES = (

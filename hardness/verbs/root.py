@@ -35,10 +35,10 @@ GROUPS = {
         "compare": "verbs.comparing.compare",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
-        "challenge": "commands.root.CHALLENGE",
+        "challenge": "verbs.root.CHALLENGE",
     },
-    "Sweeps and stores": {"sweep": "commands.root.SWEEP", "store": "commands.root.STORE"},
-    "In-context regression": {"icl": "commands.icl.icl"},
+    "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
+    "In-context regression": {"icl": "verbs.root.ICL"},
     "Pages and pictures": {"report": "verbs.pictures.report", "figure": "verbs.pictures.figure"},
 }
 
@@ -94,6 +94,18 @@ STORE = _group(
     "Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.\n\n"
     "Any tool that reads SQLite reads the tables runs, certificates, figures and sweeps.",
     {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge", "check")},
+)
+
+ICL = _group(
+    "icl",
+    "In-context regression by attention layers.",
+    "In-context linear regression by layers of attention.\n\n"
+    "A prompt has n labelled points (x, <w, x>) of a hidden task w and a query. Each command "
+    "writes what it found as text or --json; --out DIR keeps results.json and figure.svg.",
+    {
+        name: f"verbs.icl.{name}"
+        for name in ("optimum", "steps", "train", "curves", "optimizers", "softmax")
+    },
 )
 
 COMMANDS: Mapping[str, click.Command] = _Commands(

@@ -1,1 +1,0 @@
-"""The commands, one subject a file: parse, call one function, print; nothing heavy at import."""

@@ -1,0 +1,259 @@
+"""In-context linear regression: closed forms, training and comparisons of attention layers."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
+
+from hardness.verbs import progress
+from hardness.verbs.ask import choice, flag, integers, number, path, text, whole
+from hardness.verbs.asks import FORCE, SEED, SEEDS
+from hardness.verbs.command import verb
+from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from instances.prompts import Prompts
+    from instances.result import Answer
+
+    Method = Literal["lbfgs", "adam"]
+
+_LAYERS, _SAMPLES = whole("Number of layers"), whole("Number of samples")
+_STEPS = whole("Number of steps")
+_LAW = "Prompts"
+
+
+class Study(TypedDict, total=False):
+    """The law of the prompts, and where a study goes."""
+
+    d: Annotated[int, whole("Dimension of a point.", default="5", group=_LAW)]
+    n: Annotated[int, whole("Points in a prompt.", default="20", group=_LAW)]
+    sigma: Annotated[
+        str,
+        text(
+            "Covariance of the points: identity, diag(..), power(a), toeplitz(r), rotated(..) or a "
+            "file .npy, .csv, .txt.",
+            default="identity",
+            group=_LAW,
+        ),
+    ]
+    task: Annotated[
+        str,
+        text(
+            "Covariance of the tasks: inverse, that of sigma, or as sigma.",
+            default="inverse",
+            group=_LAW,
+        ),
+    ]
+    noise: Annotated[
+        float, number("Standard deviation of the label noise.", default="0", group=_LAW)
+    ]
+    seed: Annotated[int, SEED(default="0")]
+    out: Annotated[Path, path("A folder.", writes=True)]
+    force: Annotated[bool, FORCE]
+
+
+_study: Any = {
+    "out": "Where to write: the results, to a folder.",
+    "place": "own",
+    "ours": ("results.json", "figure.svg"),
+}
+
+
+def _law(given: Study) -> "Prompts":
+    from instances.prompts import Prompts
+
+    said = {"d": 5, "n": 20, "sigma": "identity", "task": "inverse", "noise": 0.0, "seed": 0}
+    chosen = {name: given.get(name, usual) for name, usual in said.items()}
+    return Prompts.named(**chosen)  # type: ignore[arg-type]
+
+
+def _found(data: dict[str, Any], given: Study) -> "Answer":
+    """Give a study, and keep it in the folder `out`."""
+    from hardness.report.figures import draw
+    from hardness.report.icl import words
+    from instances.disk import new_folder, write_bytes, write_json
+    from instances.result import Answer
+
+    told, out = words(data), given.get("out")
+    if out:
+        with new_folder(out, force=given.get("force", False), ours=_study["ours"]) as folder:
+            write_json(folder / "results.json", data)
+            write_bytes(folder / "figure.svg", draw("icl", data))
+        told += f"\n\nwritten: {out}"
+    return Answer(data=data, told=told)
+
+
+@verb("One layer: closed forms, evidence, landscape.", **_study)
+def optimum(
+    *,
+    samples: Annotated[
+        int | None,
+        whole(
+            "Number of samples: prompts of an estimate.",
+            2,
+            default="what a second or so does, 20000 at most",
+        ),
+    ] = None,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Give the best single layer of linear attention in closed form, and what speaks for it.
+
+    The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
+    predictor, and the minima over all parameters of the layer.
+
+    >>> optimum(d=2, n=4, samples=200).data["exact"]
+    '6/7'
+    """
+    from hardness.icl.optimum_study import RUNS, study
+
+    with progress.counted(RUNS, "starting") as bar:
+        found = study(_law(given), samples, given.get("seed", 0), progress=bar)
+    return _found(found.to_dict(), given)
+
+
+@verb("L layers with scalars, solved exactly.", **_study)
+def steps(*, layers: Annotated[int, _LAYERS("the most.")] = 4, **given: Unpack[Study]) -> "Answer":
+    """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
+
+    For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
+    """
+    from hardness.icl.exact import exact_curves
+
+    law = _law(given)
+    if not law.inverse:
+        raise UsageError("--task given: exact steps are known for --task inverse alone")
+    with progress.counted(layers, "solving") as bar:
+        found = exact_curves(law.n, law.d, layers, law.noise, given.get("seed", 0), progress=bar)
+    return _found(found, given)
+
+
+@verb("Train L layers of full matrices.", **_study)
+def train(
+    *,
+    layers: Annotated[int, _LAYERS] = 3,
+    free: Annotated[
+        Literal["q", "both"],
+        choice("Train Q alone, with P = 0 (gradient descent), or both (GD++).", "q", "both"),
+    ] = "q",
+    optimizer: Annotated["Method", choice("How weights descend.", "lbfgs", "adam")] = "lbfgs",
+    raw: Annotated[bool, flag("Descend in the coordinates of the points, unwhitened.")] = False,
+    samples: Annotated[
+        int | None,
+        _SAMPLES(
+            "Gram matrices to train on; of Adam, in each step.",
+            default="lbfgs 10000 for Q alone and 3000 for both, adam 256",
+        ),
+    ] = None,
+    steps: Annotated[int | None, _STEPS("the most.", default="lbfgs 1000, adam 3000")] = None,
+    rate: Annotated[float, number("Learning rate: of adam.")] = 0.02,
+    restarts: Annotated[int, whole("Number of random starts.")] = 1,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Train L layers from a small random start, and measure how near they come to gradient descent.
+
+    The loss stands beside the exact one of the best scalars, the matrices beside the identity.
+    """
+    from hardness.icl.train import STEPS
+    from hardness.icl.train import train as trained
+
+    most = steps or STEPS[optimizer]
+    with progress.counted(restarts * most, "training") as bar:
+        found = trained(
+            _law(given),
+            layers,
+            free=free,
+            method=optimizer,
+            whiten=not raw,
+            samples=samples or 0,
+            steps=most,
+            rate=rate,
+            restarts=restarts,
+            seed=given.get("seed", 0),
+            progress=bar,
+        )
+    return _found(found.to_dict(), given)
+
+
+@verb("The loss against the number of layers.", **_study)
+def curves(
+    *,
+    layers: Annotated[int, _LAYERS("the most.")] = 4,
+    samples: Annotated[
+        int | None,
+        _SAMPLES("Gram matrices to train on.", default="10000 for Q alone, 3000 for both"),
+    ] = None,
+    steps: Annotated[int, _STEPS("of a descent.")] = 600,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
+    from hardness.icl.curves import curves as drawn
+
+    seed, chosen = given.get("seed", 0), {"samples": samples or 0, "steps": steps}
+    with progress.counted(2 * layers * steps, "training") as bar:
+        found = drawn(_law(given), layers, seed=seed, **chosen, progress=bar)
+    return _found(found.to_dict(), given)
+
+
+@verb("Adam against SGD over learning rates.", **_study)
+def optimizers(
+    *,
+    layers: Annotated[int, _LAYERS] = 3,
+    steps: Annotated[int, _STEPS] = 1000,
+    batch: Annotated[int, whole("Examples a step: prompts.")] = 1000,
+    clip: Annotated[float, number("Norm at which gradients are clipped: 0 for none.")] = 1.0,
+    rates: Annotated[
+        str | None, text("Learning rates, with commas.", default=".005 to .5, seven")
+    ] = None,
+    seeds: Annotated[int, SEEDS("reported.")] = 5,
+    tuning: Annotated[int, whole("Number of seeds to tune on.")] = 2,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
+
+    At the published rate .02 and at the rate that is best for each, tuned on seeds of their own.
+    """
+    from hardness.icl.optimizers import RATES
+    from hardness.icl.optimizers import optimizers as raced
+    from hardness.icl.race import Course
+    from instances.parameters import number as read
+    from instances.parameters import split_list
+
+    listed = [read(rate, "--rates") for rate in split_list(rates)] if rates else RATES
+    course = Course(law=_law(given), layers=layers, steps=steps, batch=batch, clip=clip or math.inf)
+    seed, chosen = given.get("seed", 0), list(dict.fromkeys(listed))
+    with progress.counted(steps * (seeds + tuning), "training") as bar:
+        found = raced(course, rates=chosen, seed=seed, seeds=seeds, tuning=tuning, progress=bar)
+    return _found(found.to_dict(), given)
+
+
+@verb("Softmax attention on the same task.", **_study)
+def softmax(
+    *,
+    layers: Annotated[
+        tuple[int, ...], integers("Number of layers: several, with commas.", default="1,3")
+    ] = (1, 3),
+    heads: Annotated[
+        tuple[int, ...], integers("Number of heads: several, with commas.", default="1,2")
+    ] = (1, 2),
+    prompts: Annotated[int, whole("Number of prompts to train on.")] = 1000,
+    steps: Annotated[int, _STEPS("of a descent.")] = 100,
+    **given: Unpack[Study],
+) -> "Answer":
+    """Train softmax attention, and set it beside linear attention and the Bayes predictor.
+
+    Its output divided by n, as published; as it is; and of a trained scale, the fair comparison.
+    """
+    from hardness.icl.scalars import linear_loss
+    from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
+
+    law = _law(given)
+    with progress.counted(len(OUTPUTS) * len(layers) * len(heads), "training") as bar:
+        found = softmax_study(
+            law,
+            layers=layers,
+            heads=heads,
+            effort=Effort(prompts=prompts, steps=steps),
+            seed=given.get("seed", 0),
+            linear=linear_loss(law),
+            progress=bar,
+        )
+    return _found(found.to_dict(), given)
