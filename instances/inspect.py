@@ -53,22 +53,11 @@ class Inspection(Result):
         both = enumerate(zip(heads, more, strict=True))
         return [{"head": i, **one, **share} for i, (one, share) in both]
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        facts = self.facts
-        title = f"{facts['heads']} heads, d = {facts['d']}: {facts.get('spec') or facts['source']}"
-        if not facts["layer"] or not facts["fine_print"]:
-            names = ("tokens", "kind", "evidence", "why_hard")
-            return title, [{"fact": n, "value": facts[n]} for n in names if n in facts]
-        worst_first = sorted(
-            facts["fine_print"], key=lambda c: "red yellow green".index(c["light"])
-        )
-        return title, [
-            {"condition": f"{c['of']} {c['name']}", "value": c["value"], "light": c["light"]}
-            for c in worst_first
-        ]
-
     def _rows(self) -> list[TableRow]:
-        return self._heads() if self.facts["layer"] else self._summary()[1]
+        if self.facts["layer"]:
+            return self._heads()
+        names = ("tokens", "kind", "evidence", "why_hard")
+        return [{"fact": n, "value": self.facts[n]} for n in names if n in self.facts]
 
 
 def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:

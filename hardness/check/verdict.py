@@ -32,10 +32,8 @@ class Checked(Result):
             "statements": list(self.statements),
         }
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        given = f", given {self.assumed}" if self.assumed else ""
-        head = f"accepted by {self.checker}{given}: {self.spec}"
-        return head, [{"proven": one} for one in self.statements]
+    def _rows(self) -> list[TableRow]:
+        return [{"proven": one} for one in self.statements]
 
 
 def refuse(reason: str, what: str = "certificate") -> NoReturn:

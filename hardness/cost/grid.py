@@ -109,8 +109,8 @@ class Grid(Result):
 
     _words: ClassVar[str] = "hardness.report.cost.grid_words"
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"{len(self.cells)} problems: the least of the attacks", [
+    def _rows(self) -> list[TableRow]:
+        return [
             {
                 **dict(zip(self.keys, cell.values, strict=True)),
                 "least": cell.found.label(cell.least) if cell.found and cell.least else "-",
@@ -220,11 +220,13 @@ class SearchResult(Result):
 
     _words: ClassVar[str] = "hardness.report.cost.search_words"
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        kind = "least" if self.key in _RISING else "largest"
-        title = f"{kind} {self.key} of {self.bits:g} bits: {self.value}"
-        pairs = [self.found, *([self.below] if self.below else [])]
-        return title, [
+    @property
+    def least(self) -> bool:
+        """Whether the least value was looked for, else the largest."""
+        return self.key in _RISING
+
+    def _rows(self) -> list[TableRow]:
+        return [
             {
                 "spec": one.words,
                 "least": one.label(one.least) if one.least else "-",
@@ -232,7 +234,8 @@ class SearchResult(Result):
                 "beta": one.least.beta if one.least else None,
                 "uncontested": _brief(one.uncontested),
             }
-            for one in pairs
+            for one in (self.found, self.below)
+            if one
         ]
 
     def to_dict(self) -> dict[str, Any]:

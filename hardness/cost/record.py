@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from hardness.lower.record import Claim
 from instances.export import frame
 from instances.result import Result, TableRow
-from instances.text import cut, exact
+from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -173,25 +173,6 @@ class Estimates(Result):
     def ranked(self) -> list[Estimate]:
         """The attacks, the least first, then those that do not apply."""
         return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name, e.model))
-
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        said = [
-            f"{self.label(e)}, 2^{e.rank:.1f} ({e.kind}"
-            + (")" if e.standing == "published" else f", {e.standing})")
-            for e in self.leasts
-        ]
-        least = f"least: {', else '.join(said)}" if said else "no attack here applies"
-        title = f"{least}; {cut(self.name, 60)}"
-        return title, [
-            {
-                "attack": self.label(e),
-                "rop": None if e.rop is None else f"{e.rop:.1f}",
-                "beta": e.beta,
-                "samples": e.sample_words,
-                "known": e.kind if e.applies else "no estimate",
-            }
-            for e in self.ranked
-        ]
 
     def _rows(self) -> list[TableRow]:
         def bits(value: float | None) -> str | None:

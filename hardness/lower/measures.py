@@ -111,8 +111,8 @@ class Measures(Result):
         """Return a measure's value; raises KeyError."""
         return {row.name: row.value for row in self.rows}[name]
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"Measures of {self.spec}", [
+    def _rows(self) -> list[TableRow]:
+        return [
             {"measure": m.name, "value": m.shown, "known": m.kind, "source": m.source}
             for m in self.rows
         ]

@@ -213,10 +213,6 @@ class Certificate(Result):
             proof={name: data[name] for name in ("about", "problem", "steps")},
         )
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        rows = [{k: v for k, v in row.items() if k != "terms"} for row in self._rows()]
-        return f"Certificate of {self.spec}", list(rows)
-
     def _rows(self) -> list[TableRow]:
         return [
             {

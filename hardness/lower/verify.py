@@ -105,8 +105,7 @@ class Verification(Result):
         checks = [check.agrees for check in (self.layer, self.stored) if check]
         return not self.disagreements and all(checks)
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        said = "agrees" if self.agrees else "DOES NOT AGREE"
+    def _rows(self) -> list[TableRow]:
         gram = f"sampled, {self.confidence:.0%}, {self.gram.inequality}"
         rows: list[TableRow] = [
             {
@@ -125,7 +124,7 @@ class Verification(Result):
                     "known": f"on {self.layer.tokens} tokens of {self.layer.members} members",
                 }
             )
-        return f"{self.spec}: {said}", rows
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""

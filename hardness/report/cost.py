@@ -12,7 +12,6 @@ from hardness.cost.record import STANDING, Estimate, Estimates, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
-from instances.result import TableRow
 from instances.spec import parse_stored
 from instances.text import exact
 
@@ -185,21 +184,23 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
-    title, rows = found._summary()
     settings = _settings(*(cell.found for cell in found.cells))
-    return "\n".join([worded(found.spec, found.samples), *settings, "", _rows(rows), "", title])
+    below = f"{len(found.cells)} problems: the least of the attacks"
+    return "\n".join([worded(found.spec, found.samples), *settings, "", _rows(found), "", below])
 
 
 def search_words(found: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
-    title, rows = found._summary()
+    kind = "least" if found.least else "largest"
+    title = f"{kind} {found.key} of {found.bits:g} bits: {found.value}"
     checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
     names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
-    lines = [title, *_settings(found.found), "", _rows(rows), "", _wrap(checked + names)]
+    lines = [title, *_settings(found.found), "", _rows(found), "", _wrap(checked + names)]
     return "\n".join(lines)
 
 
-def _rows(rows: list[TableRow]) -> str:
+def _rows(found: Grid | SearchResult) -> str:
+    rows = found._rows()
     heads = list(rows[0])
     return table(heads, [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows])
 

@@ -1,6 +1,6 @@
 """What formulas say of a family: its exact measures, and what attacks on an instance cost."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, overload
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, flag, number, rational, text, thing, whole
@@ -10,7 +10,7 @@ from instances.arguments import exact
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from hardness.cost.given import Given
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from instances.result import Answer
 
     Exact = int | float | str | Fraction
-    Names = str | Iterable[str]
+    Names = str | Sequence[str]
+
+_ATTACKERS = "Attackers"
 
 
 def problems() -> list[str]:
@@ -62,17 +64,17 @@ def measures(
     return measured(family, delta, instance.hidden.secret if instance else None)
 
 
-@verb("What an instance costs to break, by formulas.", out=FILE)
-def estimate(
-    source: Annotated["Source | None", thing("What is attacked.", problems)] = None,
-    *,
+class Attackers(TypedDict, total=False):
+    """What attackers have, and which of them are asked."""
+
     samples: Annotated[
         int | None,
         whole(
             "Number of samples: (a, b), that an attacker has.",
             default="samples= of the SPEC, those of a folder, what a set gives away, or any",
+            group=_ATTACKERS,
         ),
-    ] = None,
+    ]
     model: Annotated[
         "Names",
         text(
@@ -80,20 +82,45 @@ def estimate(
             "several stand side by side.",
             default="default",
             many=True,
+            group=_ATTACKERS,
         ),
-    ] = (),
+    ]
     success: Annotated[
         "Exact | None",
         rational(
-            "Success probability: that each attack is brought to, 0.5 and more.", default="0.99"
+            "Success probability: that each attack is brought to, 0.5 and more.",
+            default="0.99",
+            group=_ATTACKERS,
         ),
-    ] = None,
+    ]
     shape: Annotated[
-        str | None, text("Shape of a reduced basis: gsa, zgsa, lgsa, cn11.", default="gsa")
-    ] = None,
+        str | None,
+        text("Shape of a reduced basis: gsa, zgsa, lgsa, cn11.", default="gsa", group=_ATTACKERS),
+    ]
     attack: Annotated[
-        "Names", text("The attack of a name, several times.", default="all", many=True)
-    ] = (),
+        "Names",
+        text("The attack of a name, several times.", default="all", many=True, group=_ATTACKERS),
+    ]
+
+
+@overload
+def estimate(source: None = None) -> "Answer": ...
+@overload
+def estimate(source: "Source", *, over: "Names", **asked: Unpack[Attackers]) -> "Grid": ...
+@overload
+def estimate(
+    source: "Source", *, find: str, bits: float, **asked: Unpack[Attackers]
+) -> "SearchResult": ...
+@overload
+def estimate(source: "Source", *, emit: Literal[True], samples: int | None = None) -> "Answer": ...
+@overload
+def estimate(source: "Source", *, peer: Literal[True], **asked: Unpack[Attackers]) -> "Answer": ...
+@overload
+def estimate(source: "Source", **asked: Unpack[Attackers]) -> "Estimates": ...
+@verb("What an instance costs to break, by formulas.", out=FILE)
+def estimate(
+    source: Annotated["Source | None", thing("What is attacked.", problems)] = None,
+    *,
     over: Annotated[
         "Names",
         text(
@@ -118,6 +145,7 @@ def estimate(
     ] = None,
     emit: Annotated[bool, flag("Print the parameters for lattice-estimator.")] = False,
     peer: Annotated[bool, flag("Run lattice-estimator beside, where it is installed.")] = False,
+    **asked: Unpack[Attackers],
 ) -> "Estimates | Grid | SearchResult | Answer":
     """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
 
@@ -135,8 +163,9 @@ def estimate(
     from hardness.report import cost as words
     from instances.result import Answer
 
-    asked = {"over": over, "find": find, "emit": emit, "peer": peer}
-    ways = [called(name) for name, value in asked.items() if value not in (None, (), False)]
+    samples, success, only = asked.get("samples"), asked.get("success"), asked.get("attack", ())
+    one_of = {"over": over, "find": find, "emit": emit, "peer": peer}
+    ways = [called(name) for name, value in one_of.items() if value not in (None, (), False)]
     if len(ways) > 1:
         raise UsageError(f"{' and '.join(ways)} given: one of them at a time")
     if (find is None) != (bits is None):
@@ -149,15 +178,14 @@ def estimate(
     if peer and success is not None:
         raise UsageError("--peer and --success given: both stand at the peer's own level")
     level = known.SUCCESS if success is None else float(success)
-    settings = tuple(known.setting(name, shape, level) for name in model or ("default",))
-    only = tuple(attack)
+    models, shape = asked.get("model") or ("default",), asked.get("shape")
+    settings = tuple(known.setting(name, shape, level) for name in models)
     if over or find is not None:
         spec, counted = grids.words_of(sources.spec_of(source, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
-        ranges = tuple(over)
-        with progress.counted(grids.size(ranges), "estimating") as bar:
-            return grids.grid(spec, ranges, counted, settings, only, bar)
+        with progress.counted(grids.size(over), "estimating") as bar:
+            return grids.grid(spec, over, counted, settings, only, bar)
     read = _problem(source, samples)
     if emit:
         code = bridge.emit(read.problem)
