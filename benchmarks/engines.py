@@ -13,8 +13,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import psutil
 
+from hardness.runs.processes import HardLimits, Worker
 from hardness.sweep.cluster import engine_of
-from hardness.sweep.pool import Engine, Limits, Worker, local
+from hardness.sweep.pool import Engine, attempt, local
 
 # A job of no kind is refused as soon as it is read: all that is left is the engine.
 NOTHING = json.dumps({"kind": "none"})
@@ -32,7 +33,7 @@ def of_workers() -> list[str]:
     starts = []
     for _ in range(3):
         worker, start = Worker(), time.perf_counter()
-        worker.do(NOTHING, Limits())
+        attempt(worker, NOTHING, HardLimits())
         starts.append(time.perf_counter() - start)
         held = psutil.Process(worker.pid).memory_info().rss
         worker.close()
@@ -76,7 +77,7 @@ def through(engine: Engine, jobs: int, size: int) -> float:
     start, waiting = time.perf_counter(), []
     payloads = [NOTHING] * size
     for _ in range(0, jobs, size):
-        waiting.append(engine.submit(payloads, Limits()))
+        waiting.append(engine.submit(payloads, HardLimits()))
         if len(waiting) > _AHEAD:
             engine.collect(waiting.pop(0), payloads)
     for task in waiting:

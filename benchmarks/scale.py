@@ -23,9 +23,10 @@ from chaos import chaos
 from engines import of_dask, of_workers
 
 from hardness.sweep import read_text, run_sweep
-from hardness.sweep.drive import Driver, run_of
+from hardness.sweep.drive import Driver
 from hardness.sweep.export import export
-from hardness.sweep.pool import Engine, Finished
+from hardness.sweep.jobs import Finished
+from hardness.sweep.pool import Engine
 from hardness.sweep.store import create, read, reopen
 
 SMALL = """
@@ -45,8 +46,8 @@ CORES, RUNS = 1000, 10**6  # of the arithmetic
 def small_runs(folder: Path) -> tuple[list[str], float]:
     """Time the same 1000 runs in a loop here, on one worker and on two; seconds of one."""
     sweep = read_text(SMALL.format(seeds=250), "small")
-    group = sweep.runs[0]
-    jobs = [replace(cell, seed=seed) for seed in group.seeds for cell in group.cells]
+    group = sweep.grids[0]
+    jobs = [cell.with_seed(seed) for seed in group.seeds for cell in group.cells]
     for job in jobs[:8]:  # imports and compiled loops
         job.do()
     start = time.perf_counter()
@@ -91,7 +92,7 @@ class Echo(Executor):
 
     def _answer(self, job: dict[str, Any]) -> Finished:
         same = {name: job[name] for name in ("spec", "learner", "seed")}
-        return Finished(key="", result={**self._done, **same}, seconds=0.001)
+        return Finished(result={**self._done, **same}, seconds=0.001)
 
 
 def a_million(folder: Path) -> tuple[list[str], float, float]:
@@ -103,7 +104,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     store = folder / "million.db"
     start = time.perf_counter()
     with create(store) as writer:
-        done = sweep.runs[0].cells[0].do()
+        done = sweep.grids[0].cells[0].do()
         engine = Engine("echo", Echo(done), None, 64)
         seen: list[float] = []
         Driver(sweep, writer, engine).drive(lambda _: seen.append(time.perf_counter()))
@@ -144,8 +145,8 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
 
 def store_alone(folder: Path) -> list[str]:
     """Write runs into a store in transactions of one, twenty and a thousand."""
-    job = read_text(SMALL.format(seeds=1), "small").runs[0].cells[0]
-    row = run_of(job, Finished(key=job.key, result=job.do()))
+    job = read_text(SMALL.format(seeds=1), "small").grids[0].cells[0]
+    row = job.row(Finished(result=job.do()))
     lines = []
     for size, count in ((1, 1000), (20, 20_000), (1000, 200_000)):
         rows = [replace(row, key=f"{i:032x}", seed=i) for i in range(count)]

@@ -22,7 +22,7 @@ def db(tmp_path):
 
 def test_show(hardness, db):
     shown = hardness("store", "show", db, "--json").json
-    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 5)
+    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 6)
     assert shown["outcomes"]["trivial"]["learned nothing"] > 0
     assert shown["sweeps"][0]["state"] == "running"
     text = hardness("store", "show", db).out

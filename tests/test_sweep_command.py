@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.report.sweep_status import status_words
+from hardness.report.sweep import status_words
 from hardness.sweep.store import read
 from tests.waiting import wait_for
 

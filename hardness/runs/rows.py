@@ -1,9 +1,12 @@
 """What a store holds, as records."""
 
+import hashlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from hardness.runs.columns import named
 from hardness.runs.run import Run
 
 NO_RUNS = ("certificates",)  # labels of the jobs that are not runs of a learner
@@ -11,12 +14,24 @@ NO_RUNS = ("certificates",)  # labels of the jobs that are not runs of a learner
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateRow:
-    """A certificate (hardness-certificate JSON) with the terms it is about."""
+    """A certificate (hardness-certificate JSON) with the terms it is about.
+
+    family, parameters: of its spec, as the columns of a run.
+    """
 
     key: str
     spec: str
+    family: str = ""
+    parameters: str = ""
     terms: dict[str, Any]
     certificate: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        own = named(self.spec)
+        if (self.family, self.parameters) not in (own, ("", "")):
+            raise ValueError("its family or parameters are not those of its spec")
+        object.__setattr__(self, "family", own[0])
+        object.__setattr__(self, "parameters", own[1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,24 +50,29 @@ class FigureRow:
 class SweepRow:
     """A sweep as it stands: written again with every commit, in the same transaction.
 
-    sha256: of its file's text. planned, done: jobs by label. state: running, finished, interrupted,
-    failed, or recovered from a store that was damaged. base_seeds: of climbs, drawn from the
-    operating system where the file gives none.
+    sha256: of its text, that of its file. planned, done: jobs by label. base_seeds: of climbs,
+    drawn from the operating system where the file gives none. started, updated: seconds since 1970.
     """
 
     name: str
-    sha256: str
     text: str
     engine: str
     slots: int
-    state: Literal["running", "finished", "interrupted", "failed", "recovered"]
-    planned: dict[str, int]
-    done: dict[str, int]
-    failed: dict[str, int]
-    started: float  # seconds since 1970
-    updated: float
-    remaining_seconds: float | None = None
     base_seeds: dict[str, int] = field(default_factory=dict)
+    sha256: str = ""
+    state: Literal["running", "finished", "interrupted", "failed"] = "running"
+    planned: dict[str, int] = field(default_factory=dict)
+    done: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, int] = field(default_factory=dict)
+    started: float = field(default_factory=time.time)
+    updated: float = field(default_factory=time.time)
+    remaining_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        own = hashlib.sha256(self.text.encode()).hexdigest()
+        if self.sha256 not in ("", own):
+            raise ValueError("its text was changed")
+        object.__setattr__(self, "sha256", own)
 
     def missing(self, runs: Mapping[str, int]) -> int:
         """Count the runs that it did and a store lacks, at least; runs: of the store, by learner.

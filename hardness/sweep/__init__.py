@@ -6,13 +6,13 @@ from instances.lazy import lazily
 
 if TYPE_CHECKING:
     from hardness.sweep.drive import Ended, Interrupted, run_sweep
-    from hardness.sweep.file import Climb, Runs, Sweep, read_sweep, read_text, require_count
+    from hardness.sweep.file import Climbs, Grid, Sweep, read_sweep, read_text, require_count
 
 __all__ = [
-    "Climb",
+    "Climbs",
     "Ended",
+    "Grid",
     "Interrupted",
-    "Runs",
     "Sweep",
     "read_sweep",
     "read_text",

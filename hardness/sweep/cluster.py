@@ -16,17 +16,9 @@ from typing import Any
 from uuid import uuid4
 
 from hardness.oracles import clock
-from hardness.runs.processes import inherited
-from hardness.sweep.pool import (
-    Batch,
-    Engine,
-    Finished,
-    Limits,
-    Worker,
-    key_of,
-    local,
-    require_jobs,
-)
+from hardness.runs.processes import HardLimits, Worker, inherited
+from hardness.sweep.jobs import Finished
+from hardness.sweep.pool import Batch, Engine, answer, attempt, local, require_jobs
 from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
 from instances.strict import one_line
@@ -71,11 +63,13 @@ _mine = threading.local()
 _stopped: set[str] = set()  # engines
 
 
-def attempt(engine: str, payloads: Sequence[str], limits: Limits) -> list[Finished]:
+def work(engine: str, payloads: Sequence[str], limits: HardLimits) -> list[Finished]:
     """Do jobs on the worker process of this thread of a dask worker; raises Aborted once `stop`."""
     if not hasattr(_mine, "worker"):
         _mine.worker = Worker()
-    return [_mine.worker.do(one, limits, lambda: engine in _stopped) for one in payloads]
+    return [
+        attempt(_mine.worker, one, limits, lambda: engine in _stopped, answer) for one in payloads
+    ]
 
 
 def stop(engine: str) -> None:
@@ -87,8 +81,8 @@ class _Dask(Engine):
     def __init__(self, client: Any, name: str) -> None:
         # Not pure: the same job may be asked for twice, and is then done twice.
         self._id = uuid4().hex
-        work = partial(attempt, self._id)
-        super().__init__(name, client.get_executor(pure=False), work, 0, BATCH)
+        executor = client.get_executor(pure=False)
+        super().__init__(name, executor, partial(work, self._id), 0, BATCH)
         self._client = client
         self._require_workers()
 
@@ -147,7 +141,7 @@ class _Dask(Engine):
                 time.sleep(_PAUSE)
         return found
 
-    def submit(self, payloads: Sequence[str], limits: Limits) -> Batch:
+    def submit(self, payloads: Sequence[str], limits: HardLimits) -> Batch:
         """Hand over jobs as one task, and note its limits: it may have to be handed over again."""
         self._limits = limits
         return super().submit(payloads, limits)
@@ -196,7 +190,7 @@ class _Dask(Engine):
         distributed = require_extra("distributed", "the engine dask")
         if isinstance(error, distributed.KilledWorker):
             why = "every dask worker that had it was killed, or lost to the scheduler"
-            return [Finished(key=key_of(one), failure="died", why=why) for one in payloads]
+            return [Finished(failure="died", why=why) for _ in payloads]
         raise self._lost(error) from error
 
     def _lost(self, error: BaseException) -> ToolkitError:

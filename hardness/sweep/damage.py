@@ -1,27 +1,33 @@
 """Damaged stores: the check that finds what is wrong."""
 
-import hashlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from hardness.runs.columns import Record, exact, record_of
-from hardness.runs.rows import SweepRow
+from hardness.runs.columns import Record as Columns
+from hardness.runs.columns import exact, record_of
 from hardness.sweep.store import TABLES, Reader, read
 from instances.errors import DamagedFile
+from instances.export import flat
+from instances.result import Record, TableRow
+
+_SHOWN = 20  # rows in JSON
 
 
-@dataclass(frozen=True, kw_only=True)
-class Damage:
+class Checkup(Record, frozen=True, kw_only=True):
     """What is wrong with a store: what SQLite says, and by table the rows that cannot be read."""
 
+    store: str
     pages: tuple[str, ...]
     rows: dict[str, tuple[str, ...]]
 
-    def __str__(self) -> str:
-        """Say it in one line.
+    _words: ClassVar[str] = "hardness.report.sweep.checkup_words"
 
-        >>> print(Damage(pages=(), rows={"runs": ("0a", "1b"), "figures": ("phase",)}))
+    @property
+    def damage(self) -> str:
+        """Say it in one line; nothing where all is well.
+
+        >>> rows = {"runs": ("0a", "1b"), "figures": ("phase",)}
+        >>> print(Checkup(store="a.db", pages=(), rows=rows).damage)
         2 rows of runs (0a, 1b) and 1 row of figures (phase) are not as they were written
         """
         bad = [
@@ -32,8 +38,25 @@ class Damage:
         said = [f"{' and '.join(bad)} are not as they were written"] if bad else []
         return "; ".join([*said, *self.pages[:1]])
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the pages and the rows that cannot be read, of these the first few."""
+        return {
+            "damaged": bool(self.damage),
+            "records": {table: len(names) for table, names in self.rows.items()},
+            "rows": {table: list(names[:_SHOWN]) for table, names in self.rows.items()},
+            "pages": list(self.pages),
+        }
 
-def check(path: Path) -> Damage | None:
+    def _rows(self) -> list[TableRow]:
+        return [flat(self.to_dict())]
+
+    def require(self) -> None:
+        """Raise DamagedFile for a store that is damaged."""
+        if self.damage:
+            raise DamagedFile(f"{self.store} is damaged")
+
+
+def check(path: Path) -> Checkup:
     """Check the pages of a store, its tables, and that every row reads as what it should be.
 
     Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
@@ -42,28 +65,25 @@ def check(path: Path) -> Damage | None:
     rows: dict[str, list[str]] = {}
     with read(path) as store:
         complaints = store.complaints()
-        for table in TABLES:
+        for table, (_, unique) in TABLES.items():
             try:
                 for record in store.select(table):
-                    if _row(store, table, record) is None:
-                        name = " ".join(str(record[part])[:40] for part in TABLES[table].unique)
+                    if not _reads(store, table, record):
+                        name = " ".join(str(record[unique])[:40].split())
                         rows.setdefault(table, []).append(name)
             except DamagedFile:  # SQLite says so of its pages too
                 complaints = complaints or [f"{table} cannot be read to its end"]
-    if not complaints and not rows:
-        return None
-    return Damage(pages=tuple(complaints), rows={name: tuple(bad) for name, bad in rows.items()})
+    return Checkup(
+        store=str(path),
+        pages=tuple(complaints),
+        rows={name: tuple(bad) for name, bad in rows.items()},
+    )
 
 
-def _row(store: Reader, table: str, record: Record) -> Any:
-    """Make a row of a record; None for what is not one, or is a run whose columns do not agree."""
+def _reads(store: Reader, table: str, record: Columns) -> bool:
+    """Return whether a row reads as what it should be, and a run's columns agree."""
     try:
         row = store.typed(table, record)
-        if (
-            isinstance(row, SweepRow)
-            and row.sha256 != hashlib.sha256(row.text.encode()).hexdigest()
-        ):
-            return None
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
-        return None
-    return None if table == "runs" and record_of(row) != exact(record) else row
+        return False
+    return table != "runs" or record_of(row) == exact(record)

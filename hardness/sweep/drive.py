@@ -1,40 +1,37 @@
 """A sweep from its beginning, or from where it stopped: jobs go to an engine, rows to a store.
 
-sources --tasks--> engine --finished--> rows --one transaction--> store
+sources --jobs--> engine --finished--> rows --one transaction--> store
 
 The driver is the only process that writes. It keeps the engine a few jobs ahead, writes what is
 done several times a second, each time in one transaction with the state of the sweep, and nothing
 else. So whatever is killed, the store holds what was finished, and who starts again does the rest.
 """
 
-import json
 import secrets
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import islice, takewhile
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from hardness.oracles import Usage, clock
+from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
-from hardness.runs.machine import machine, versions
-from hardness.runs.rows import CertificateRow, FigureRow, Progress, Row, SweepRow
+from hardness.runs.processes import HardLimits
+from hardness.runs.rows import FigureRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
-from hardness.runs.stress import BITS, climb_of, next_rung
-from hardness.runs.stress import Climb as Climbed
+from hardness.runs.stress import BITS, Climb, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.figures import phase
-from hardness.sweep.file import Climb, Runs, Sweep
-from hardness.sweep.jobs import CertificateJob, Job, RunJob, key_by_seed, run_job
-from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
-from hardness.sweep.store import FAILED, Writer, create, read, reopen
-from hardness.upper import Outcome, parse_learner
+from hardness.sweep.file import Climbs, Grid, Sweep
+from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, run_job
+from hardness.sweep.pool import Engine, Flight
+from hardness.sweep.store import FAILED, Writer, opened, read
+from hardness.upper import parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.isolated.contain import require_out_of_reach
-from instances.errors import AlreadyExists, DamagedFile, ToolkitError
+from instances.errors import ToolkitError
 from instances.limits import available_memory
 from instances.result import Result, TableRow
 
@@ -42,9 +39,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PACE = 0.2  # seconds between writings: what is done waits no longer
-_AHEAD = 2  # tasks for each slot: one at work, one waiting
-_ASKED = 5.0  # seconds after which an engine is asked again how many slots it has
-_ALONE = 600.0  # seconds without any, after which nobody is waited for
 _TASK = 0.5  # seconds that a task of several short jobs takes
 _RATE = 200  # tasks a second, no more of which a scheduler is asked for
 _SHOWN = 20  # of what is missing
@@ -62,13 +56,13 @@ class Ended(Result):
     progress: Progress
     missing: tuple[str, ...]
 
-    _words: ClassVar[str] = "hardness.report.sweep_status.ended_words"
+    _words: ClassVar[str] = "hardness.report.sweep.ended_words"
     indent: ClassVar[int | None] = None  # the last of the lines of JSON that say how far it is
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count all runs in the store by learner and outcome."""
         with read(self.store) as found:
-            return {learner: dict(ends) for learner, ends in found.counts().items()}
+            return found.counts()
 
     def to_dict(self) -> dict[str, Any]:
         """Give its jobs in numbers, with the outcomes of all runs in the store by learner."""
@@ -86,11 +80,9 @@ class Ended(Result):
         if self.missing:
             raise ToolkitError(f"{len(self.missing)} of what was asked could not be done")
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
+    def _rows(self) -> list[TableRow]:
         at = self.progress
-        missing = f", {len(self.missing)} not done" if self.missing else ""
-        title = f"{self.name}: {at.finished} of {at.total} jobs done{missing}, in {self.store}"
-        return title, [
+        return [
             {
                 "jobs": label,
                 "planned": planned,
@@ -132,47 +124,24 @@ def run_sweep(
     AlreadyExists for such a store without it, ToolkitError where the store or the engine cannot be
     used, and Interrupted, with all that was finished in the store.
     """
-    for climb in (one for one in sweep.climbs if one.base_seed is None):
-        for learner in map(parse_learner, climb.learners):
+    for climbs in (one for one in sweep.climbs if one.base_seed is None):
+        for learner in map(parse_learner, climbs.learners):
             if isinstance(learner, SubprocessLearner):
                 require_out_of_reach(learner.file, store)
-    with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
+    with engine_of(engine, jobs) as at, opened(store, resume) as writer:
         return Driver(sweep, writer, at, retry).drive(report)
 
 
-def open_store(path: Path, resume: bool) -> Writer:
-    """Open a store to be written; raises AlreadyExists for one with runs, unless they are meant."""
-    if not path.exists():
-        return create(path)
-    writer = reopen(path)
-    if not resume and not writer.empty:
-        writer.close()
-        raise AlreadyExists(
-            f"{path} holds runs: add --resume to do what is missing, or name another file"
-        )
-    return writer
-
-
-# Who does what
-
-
-@dataclass(frozen=True)
-class Task:
-    """A job, and what its result is kept as: None where it is not kept, and is tried again."""
-
-    job: Job
-    row: Callable[[Finished], Row | None]
-
-
-# The tasks of a part of a sweep, one after another; None where none can begin before results are
+# The jobs of a part of a sweep, one after another; None where none can begin before results are
 # there. The first None comes when the part has counted its jobs.
-Source = Iterator[Task | None]
+Source = Iterator[Job | None]
 
 
 class Driver:
     """A sweep at work.
 
     In the order of a job's way: from its source to the engine, back, and as a row to the store.
+    What is to be done besides certificates, cells and climbs is one more source.
     """
 
     def __init__(self, sweep: Sweep, writer: Writer, engine: Engine, retry: bool = False) -> None:
@@ -180,24 +149,20 @@ class Driver:
         self._earlier = writer.sweep(sweep.sha256)
         failed = writer.failed()
         self._again = failed if retry else set[str]()  # in the store, and to be run again
-        self._counts = JobCounts(writer.keys() - self._again, failed)
+        self._there = writer.finished()
+        self._counts = JobCounts(self._there.keys() - self._again, failed)
         self._row = _row(sweep, self._earlier, engine)
         self._rows: list[Row] = []  # not written yet
         self._runs: dict[str, Run] = {}  # those of them
         self._written = clock.now()
         self._wrote = self._broken = False  # something new; nothing more, for the store took none
         self._missing: list[str] = []
-        self._limits = _hard_limits(sweep.limits, engine)
-        self._slots = max(1, engine.slots)
-        self._asked = self._seen = clock.now()
-        self._flying = 0  # tasks that the engine has
-        self._back: SimpleQueue[tuple[Sequence[Task], Sequence[str], Batch]] = SimpleQueue()
-        self._landed: deque[tuple[Task, Finished]] = deque()
-        self._climbs: dict[tuple[str, str], Climbed] = {}
+        self._flight = Flight(engine, _hard_limits(sweep.limits, engine))
+        self._climbs: dict[tuple[str, str], Climb] = {}
         self._sources: list[Source] = [
-            *map(self._certificates, sweep.runs),
-            *map(self._cells, sweep.runs),
-            *(self._climb(climb, name) for climb in sweep.climbs for name in climb.learners),
+            *map(self._certificates, sweep.grids),
+            *map(self._cells, sweep.grids),
+            *(self._climb(group, name) for group in sweep.climbs for name in group.learners),
         ]
         for source in self._sources:
             next(source, None)
@@ -210,7 +175,7 @@ class Driver:
             busy = True
             while busy:
                 sent = self._fill()
-                busy = self._land(PACE) or sent or self._flying > 0
+                busy = self._land(PACE) or sent or self._flight.flying > 0
                 if clock.now() - self._written >= PACE:
                     self._write()
                 report(self._counts.progress())
@@ -237,74 +202,62 @@ class Driver:
 
     # Where jobs come from
 
-    def _certificates(self, group: Runs) -> Source:
+    def _certificates(self, group: Grid) -> Source:
         """Give the certificates of a group's specs."""
         self._counts.plan(CertificateJob.label, [job.key for job in group.certificates])
         yield None
-        for job in group.certificates:
-            if self._counts.begin(job.key):
-                yield Task(job, partial(_certificate_row, job))
+        yield from (job for job in group.certificates if self._counts.begin(job.key))
 
-    def _cells(self, group: Runs) -> Source:
+    def _cells(self, group: Grid) -> Source:
         """Give the runs of a group: the first seed of every cell, then the second, and so on."""
-        cells = [(cell, key_by_seed(cell)) for cell in group.cells]
-        for cell, key in cells:
-            self._counts.plan(cell.learner, list(map(key, group.seeds)), cell.spec)
-        self._require_own(cells, group.seeds)
+        for cell in group.cells:
+            keys = list(map(cell.keys, group.seeds))
+            self._counts.plan(cell.label, keys, cell.spec)
+            for key, seed in zip(keys, group.seeds, strict=True):
+                held = self._there.get(key)
+                if held and held != (cell.spec, cell.learner, seed):
+                    raise cell.with_seed(seed).taken(*held, self._writer.path)
         yield None
         for seed in group.seeds:
-            for cell, key in cells:
-                if self._counts.begin(key(seed)):
-                    job = replace(cell, seed=seed)
-                    yield Task(job, partial(run_of, job))
+            for cell in group.cells:
+                if self._counts.begin(cell.keys(seed)):
+                    yield cell.with_seed(seed)
 
-    def _require_own(
-        self, cells: Sequence[tuple[RunJob, Callable[[int], str]]], seeds: Sequence[int]
-    ) -> None:
-        """Refuse a store in which a run stands under the key of another; raises DamagedFile."""
-        done = {name for _, key in cells for name in map(key, seeds) if self._counts.begun(name)}
-        if not done:
-            return
-        keys: dict[tuple[str, str], list[Callable[[int], str]]] = {}
-        for cell, key in cells:
-            keys.setdefault((cell.spec, cell.learner), []).append(key)
-        for name, spec, learner, seed in self._writer.owners():
-            own = keys.get((spec, learner), []) if isinstance(seed, int) else []
-            if name in done and all(key(seed) != name for key in own):
-                raise DamagedFile(
-                    f"{self._writer.path} holds a run of {learner} on {spec}, seed {seed}, under "
-                    f"the key of another job, {name}: it was changed"
-                )
-
-    def _climb(self, group: Climb, asked: str) -> Source:
+    def _climb(self, group: Climbs, asked: str) -> Source:
         """Give the runs of one learner on its way up: they are counted as rungs are reached."""
-        climb, learner = climb_of(asked), parse_learner(asked)
-        base = self._row.base_seeds[group.title]
+        climb, base = climb_of(asked), self._row.base_seeds[group.title]
         while True:
             climb, planned = next_rung(climb, group.ladder, group.seeds, base, group.budget)
             self._climbs[group.title, asked] = climb
             if not planned:
                 self._counts.open_ended.discard((group.title, asked))
                 return
+            self._counts.open_ended.add((group.title, asked))
+            learner = parse_learner(asked)
             jobs = [
                 run_job(one.spec, learner, one.seed, one.budget, tau=one.tau) for one in planned
             ]
-            self._counts.open_ended.add((group.title, asked))
-            self._counts.plan(climb.learner, [job.key for job in jobs], jobs[0].spec)
-            if not climb.rungs:
-                yield None
-            for job in jobs:
-                if self._counts.begin(job.key):
-                    yield Task(job, partial(run_of, job))
-            trials: list[Run] = []
-            while len(trials) < len(jobs):
-                job = jobs[len(trials)]
-                run = self._look(job.key)
-                if run:
-                    trials.append(job.require_own(run, self._writer.path))
-                else:
-                    yield None
+            trials = yield from self._done(jobs, first=not climb.rungs)
             climb = climb.tried(planned, trials)
+
+    def _done(self, jobs: Sequence[RunJob], first: bool) -> Generator[Job | None, None, list[Run]]:
+        """Give runs of which one spec's results are wanted before others begin, and take them.
+
+        first: nothing of this source was counted before.
+        """
+        self._counts.plan(jobs[0].label, [job.key for job in jobs], jobs[0].spec)
+        if first:
+            yield None
+        yield from (job for job in jobs if self._counts.begin(job.key))
+        done: list[Run] = []
+        while len(done) < len(jobs):
+            job = jobs[len(done)]
+            run = self._look(job.key)
+            if run:
+                done.append(job.require_own(run, self._writer.path))
+            else:
+                yield None
+        return done
 
     def _look(self, key: str) -> Run | None:
         """Find a run that is done, written or not."""
@@ -315,84 +268,45 @@ class Driver:
     def _fill(self) -> bool:
         """Hand over what there is room for; return whether there was anything."""
         any_sent = False
-        while self._room and (tasks := self._several()):
-            payloads = [json.dumps({"kind": t.job.kind, **t.job.to_dict()}) for t in tasks]
-            future = self._engine.submit(payloads, self._limits)
-            self._flying += 1
-            future.add_done_callback(partial(self._ended, tasks, payloads))
+        while self._flight.room and (jobs := self._several()):
+            self._flight.send(jobs)
             any_sent = True
         return any_sent
 
-    def _ended(self, tasks: Sequence[Task], payloads: Sequence[str], batch: Batch) -> None:
-        self._back.put((tasks, payloads, batch))
-
-    @property
-    def _room(self) -> bool:
-        """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
-        if clock.now() - self._asked > _ASKED:  # workers of a cluster come and go
-            there, self._asked = self._engine.slots, clock.now()
-            self._slots = max(1, there)
-            if there:
-                self._seen = self._asked
-            elif self._asked - self._seen > _ALONE:
-                raise ToolkitError(
-                    f"{self._engine.name} has had no workers for {_ALONE / 60:.0f} minutes: start "
-                    "some and resume"
-                )
-        return self._flying < _AHEAD * self._slots
-
-    def _several(self) -> list[Task]:
-        """Take the next task, and where jobs are short more of its source, to be done together."""
-        batch, seconds = self._engine.batch, max(_TASK, self._slots / _RATE)
+    def _several(self) -> list[Job]:
+        """Take the next job, and where jobs are short more of its source, to be done together."""
+        batch, seconds = self._engine.batch, max(_TASK, self._flight.slots / _RATE)
         for source in self._sources:
-            if task := next(source, None):
-                mean = self._counts.mean(task.job.label) if batch > 1 else None
+            if job := next(source, None):
+                mean = self._counts.mean(job.label) if batch > 1 else None
                 most = max(1, min(batch, int(seconds / mean))) if mean else 1
-                tasks = [task]
-                while len(tasks) < most and (task := next(source, None)):
-                    tasks.append(task)
-                return tasks
+                return [job, *takewhile(bool, islice(source, most - 1))]  # type: ignore[list-item]
         return []
 
     def _land(self, timeout: float = 0.0, rescue: bool = False) -> bool:
-        """Take what has ended, waiting for the first; return whether anything had.
-
-        rescue: after the engine was told to stop or has failed: what did not end well is neither
-        done nor a failure, and is done another time. Else raises ToolkitError if a task is lost.
-        """
-        any_landed = bool(self._landed)  # if this was interrupted before
-        while self._flying:
-            wait = 0.0 if any_landed else timeout
-            try:
-                tasks, payloads, batch = self._back.get(block=wait > 0, timeout=wait or None)
-            except Empty:
-                break
-            self._flying -= 1
-            if rescue and (batch.cancelled() or batch.exception()):
-                continue
-            any_landed = True
-            self._landed += zip(tasks, self._engine.collect(batch, payloads), strict=True)
-        while self._landed:
-            self._take(*self._landed[0])
-            self._landed.popleft()
+        """Take what has ended; return whether anything had. See `Flight.land`."""
+        any_landed = self._flight.land(timeout, rescue)
+        while landed := self._flight.landed:
+            self._take(*landed[0])
+            landed.popleft()
         return any_landed
 
     # To the store
 
-    def _take(self, task: Task, finished: Finished) -> None:
+    def _take(self, job: Job, finished: Finished) -> None:
         """Count what became of a job, and keep it to be written."""
-        row = task.row(finished)
+        row = job.row(finished)
         if row:
             self._rows.append(row)
         elif finished.failure:
-            self._missing.append(f"{task.job.label}: {finished.failure}: {finished.why}")
+            self._missing.append(f"{job.label}: {finished.failure}: {finished.why}")
         failed = finished.failure is not None
         if isinstance(row, Run):
             self._runs[row.key] = row
             self._again.discard(row.key)
             failed |= row.outcome.value in FAILED
-        of = task.job.spec if isinstance(task.job, RunJob) else ""
-        self._counts.add(task.job.label, finished.seconds, failed, of)
+        of = job.spec if isinstance(job, RunJob) else ""
+        self._counts.add(job.label, finished.seconds, failed, of)
 
     def _write(
         self, state: Literal["running", "finished", "interrupted", "failed"] = "running"
@@ -441,84 +355,22 @@ def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:
     """Write down a sweep before it begins: base seeds are drawn once, and kept."""
     drawn = earlier.base_seeds if earlier else {}
     seeds = {
-        climb.title: drawn.get(climb.title, secrets.randbits(BITS))
-        if climb.base_seed is None
-        else climb.base_seed
-        for climb in sweep.climbs
+        one.title: drawn.get(one.title, secrets.randbits(BITS))
+        if one.base_seed is None
+        else one.base_seed
+        for one in sweep.climbs
     }
-    now = time.time()
-    return SweepRow(
-        name=sweep.name,
-        sha256=sweep.sha256,
-        text=sweep.text,
-        engine=engine.name,
-        slots=engine.slots,
-        state="running",
-        planned={},
-        done={},
-        failed={},
-        started=earlier.started if earlier else now,
-        updated=now,
-        base_seeds=seeds,
+    begun = SweepRow(
+        name=sweep.name, text=sweep.text, engine=engine.name, slots=engine.slots, base_seeds=seeds
     )
+    return replace(begun, started=earlier.started) if earlier else begun
 
 
-def _hard_limits(limits: Limits, engine: Engine) -> Limits:
+def _hard_limits(limits: HardLimits, engine: Engine) -> HardLimits:
     """Fill in the limit of memory: a fair part of what is free, where the workers are here."""
     if limits.memory_bytes is not None or ":" in engine.name:
         return limits
     return replace(limits, memory_bytes=int(0.8 * available_memory() / engine.slots))
-
-
-def _certificate_row(job: CertificateJob, finished: Finished) -> CertificateRow | None:
-    if finished.result is None:
-        return None
-    terms = job.terms.to_dict()
-    return CertificateRow(key=job.key, spec=job.spec, terms=terms, certificate=finished.result)
-
-
-_OUTCOMES: dict[Failure, Outcome] = {
-    "died": Outcome.CRASHED,
-    "overdue": Outcome.OVERDUE,
-    "memory": Outcome.MEMORY_SPENT,
-    "raised": Outcome.RAISED,
-    "refused": Outcome.REFUSED,
-}
-
-
-def run_of(job: RunJob, finished: Finished) -> Run:
-    """Make the run of a job, also of one that its worker did not live to end.
-
-    >>> job = RunJob(spec="parity:d=8,m=2,noise=0,rho=2", learner="trivial", seed=0,
-    ...              revisions=(1, 1))
-    >>> found = run_of(job, Finished(key=job.key, failure="overdue", why="60 s", attempts=3))
-    >>> found.outcome.value, found.bound, found.reproducible
-    ('overdue', 'machine', False)
-    """
-    if finished.result is not None:
-        known: Any = {"key": job.key, "attempts": finished.attempts}
-        try:
-            return Run.from_json(finished.result, job.budget, **known)
-        except ValueError as error:
-            finished = replace(finished, failure="raised", why=f"no run came of it: {error}")
-    family, learner = job.revisions
-    how = {} if job.oracle is None else {"tau": str(job.tau), "oracle": job.oracle}
-    return Run(
-        spec=job.spec,
-        learner=job.learner,
-        seed=job.seed,
-        budget=job.budget,
-        outcome=_OUTCOMES[finished.failure or "died"],
-        risk=None,
-        usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
-        secret_recovered=None,
-        details={"why": finished.why, **how},
-        revisions={"family": family, "learner": learner},
-        versions=versions(),
-        machine=machine(),
-        attempts=finished.attempts,
-        key=job.key,
-    )
 
 
 def _timeless(climb: dict[str, Any]) -> dict[str, Any]:

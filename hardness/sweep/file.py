@@ -2,12 +2,15 @@
 
 Every mistake is one line with the file and the key. Nothing that a file names is executed
 here: a user's learner is known by its name until it runs, in a process of its own.
+
+In order: what a sweep is; what may stand in a file, each table read by itself; how they make a
+sweep; specs and learners over ranges of their parameters.
 """
 
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -19,22 +22,24 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.runs.processes import HardLimits
 from hardness.runs.ranges import numbers
 from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
-from hardness.sweep.pool import Limits
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from instances import strict
 from instances.errors import DamagedFile, UsageError, unknown
 from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
 from instances.parameters import fraction, key_values, listed, plain, split_list
 from instances.spec import file_of, kind_of, parse_stored, require_drawn
-from instances.strict import one_line, read_bytes, shown
+from instances.strict import one_line, shown
 from instances.userfile import split
 
 FORMAT = "hardness-sweep/1"
@@ -44,9 +49,6 @@ _MOST_CELLS = 10**6  # they are listed
 _MOST_TRIALS = 1000  # of a rung
 # A key of n parts takes tomllib n^2 steps.
 _LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
-
-
-# What a file says, checked and with defaults in place.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +62,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Runs:
+class Grid:
     """Every learner on every spec, seed and budget.
 
-    cells: the job of seed 0 for each spec, learner that takes it, and budget, in the order of the
-    file. certificates: of the specs with exact evidence, unless the file wants none.
+    title: as in messages, "runs 1". cells: the job of seed 0 for each spec, learner that takes it,
+    and budget, in the order of the file. certificates: of the specs with exact evidence, unless the
+    file wants none.
     """
 
-    title: str  # as in messages: "runs 1"
+    title: str
     cells: tuple[RunJob, ...]
     seeds: range | tuple[int, ...]
     certificates: tuple[CertificateJob, ...] = ()
@@ -80,7 +83,7 @@ class Runs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Climb:
+class Climbs:
     """Learners on a ladder: as `stress` does, each until it passes on none of a rung's seeds.
 
     base_seed: None to draw it from the operating system when the sweep starts. budget: stands in
@@ -104,15 +107,17 @@ class Climb:
 class Sweep:
     """A sweep: its groups in the order of the file, and the hard limits of every attempt.
 
+    text: of the file.
+
     >>> Sweep(name="empty", text="").count
     0
     """
 
     name: str
-    text: str  # of the file
-    runs: tuple[Runs, ...] = ()
-    climbs: tuple[Climb, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    text: str
+    grids: tuple[Grid, ...] = ()
+    climbs: tuple[Climbs, ...] = ()
+    limits: HardLimits = field(default_factory=HardLimits)
 
     @property
     def sha256(self) -> str:
@@ -122,100 +127,16 @@ class Sweep:
     @property
     def count(self) -> int:
         """How many runs there are, at most where some learners may stop climbing."""
-        return sum(g.count for g in self.runs) + sum(g.count for g in self.climbs)
-
-
-# What may stand in a file: its tables and their keys.
-
-_Line = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
-_Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
-_Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-_Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
-_Some = msgspec.Meta(min_length=1)
-_None = Literal["none"]
-_Number = int | float | str  # exact where it is a text, as "1/10"
-_Seeds = _Count | str | Annotated[list[_Natural], _Some]
-_Values = _Number | Annotated[list[_Number], _Some]
-_Over = Annotated[dict[str, Any], _Some]  # of _Values
-_Counts = _Count | Annotated[list[_Count | _None], _Some] | _None
-_Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
-
-
-class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class _Varied(_Table, frozen=True, kw_only=True):
-    learner: _Line
-    over: _Over | None = None
-
-
-class _Budget(_Table, frozen=True):
-    examples: _Counts | None = None
-    queries: _Counts | None = None
-    values: _Counts | None = None
-    seconds: _Times | None = None
-    cpu_seconds: _Times | None = None
-    memory: int | str | Annotated[list[int | str], _Some] | None = None
-
-
-class _Group(_Table, frozen=True):
-    seeds: _Seeds | None = None
-    learners: Annotated[list[_Line | _Varied], _Some] | _Line | _Varied | None = None
-    budget: _Budget = _Budget()
-
-
-class _Shared(_Group, frozen=True):
-    tau: _Number | None = None
-    oracle: _Line | None = None
-    certify: bool | None = None
-
-
-class _Runs(_Shared, frozen=True, kw_only=True):
-    spec: _Line | Annotated[list[_Line], _Some]
-    over: _Over | None = None
-
-
-class _Climb(_Group, frozen=True):
-    ladder: _Line | None = None
-    rungs: list[_Line] | None = None
-    seed: _Natural | None = None
-
-
-class _Limits(_Table, frozen=True):
-    seconds: _Seconds | None = None
-    memory: int | str | None = None
-    retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
-
-
-class _File(_Shared, frozen=True, kw_only=True):
-    format: str
-    name: _Line
-    limits: _Limits = _Limits()
-    runs: list[_Runs] = []
-    climbs: list[_Climb] = []
-
-
-_KEYS = {key for kind in (_File, _Runs, _Climb, _Limits, _Budget, _Varied)
-         for key in kind.__struct_fields__}  # fmt: skip
-
-
-# Reading.
+        return sum(g.count for g in self.grids) + sum(g.count for g in self.climbs)
 
 
 def read_sweep(path: Path) -> Sweep:
     """Read a sweep file; raises UsageError with the file and the key of a mistake."""
-    name = str(path)[:200]
     try:
-        data = read_bytes(path, _MOST_BYTES)
+        text = strict.read_text(path, _MOST_BYTES)
     except DamagedFile as error:
         raise UsageError(f"{error}: a sweep file (TOML) is needed, of a page or so") from error
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise UsageError(f"{name}: line {line}: it is no UTF-8 text, as TOML must be") from error
-    return read_text(text, name)
+    return read_text(text.removeprefix("\ufeff"), str(path)[:200])
 
 
 def read_text(text: str, where: str) -> Sweep:
@@ -241,6 +162,9 @@ def require_count(sweep: Sweep, yes: bool = False) -> None:
         )
 
 
+# Reading, and the place of a mistake
+
+
 def _parsed(text: str) -> dict[str, Any]:
     """Parse TOML, its numbers exactly."""
     if _LONG_KEY.search(text):
@@ -257,148 +181,301 @@ def _parsed(text: str) -> dict[str, Any]:
     return data
 
 
+def _decimal(text: str) -> int | float:
+    """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
+    value = float(text)
+    if isfinite(value) and Decimal(text) != Decimal(repr(value)):
+        raise ValueError(f"{text[:40]} given: a number of over 15 digits is written as a text")
+    return int(value) if value.is_integer() and abs(value) < 1e18 else value
+
+
 class _Misplaced(UsageError):
-    """A mistake that is said with its key."""
+    """A mistake with its key, "runs[1].seeds", where lists are counted from 1."""
+
+    def __init__(self, key: str, said: object) -> None:
+        super().__init__(f"{key}: {said}" if key else said)
+        self.key, self.said = key, said
+
+    def within(self, key: str) -> "_Misplaced":
+        """Say it with the key of what it stands in."""
+        return _Misplaced(f"{key}.{self.key}".replace(".[", "[").strip("."), self.said)
 
 
 @contextmanager
-def _at(*keys: str) -> Iterator[None]:
-    """Say the key of a mistake that is found inside, unless it is said already."""
+def _at(key: str) -> Iterator[None]:
+    """Say the key of a mistake that is found inside."""
     try:
         yield
-    except _Misplaced:
-        raise
+    except _Misplaced as error:
+        raise error.within(key) from error
     except UsageError as error:
-        raise _Misplaced(f"{'.'.join(filter(None, keys))}: {error}") from error
+        raise _Misplaced(key, error) from error
 
 
-def _convert(data: Any, kind: Any, key: str = "") -> Any:
-    """Hold a value against a type; raises UsageError with the key, counted from 1 in lists."""
+def _convert(data: Any, kind: Any) -> Any:
+    """Hold a value against a type; raises UsageError with the key of what does not fit."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         said, _, place = str(error).partition(" - at `$")
         steps = _STEP.findall(place)
+        key = "".join(f".{name}" if name else f"[{int(index) + 1}]" for name, index in steps)
+        found = error.__cause__
+        if isinstance(found, _Misplaced):  # of a table that read itself
+            raise found.within(key) from error
         given = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
-        key += "".join(f".{name}" if name else f"[{int(index) + 1}]" for name, index in steps)
-        if found := _UNKNOWN.search(said):
-            key += f".{found[1][:40]}"
-            said = str(unknown("key", found[1][:40], sorted(_KEYS)))
+        if odd := _UNKNOWN.search(said):
+            key += f".{odd[1][:40]}"
+            said = str(unknown("key", odd[1][:40], sorted(_KEYS)))
         elif not isinstance(given, dict | list):
             said = f"{shown(given)} given: {said}"
         said = said.removeprefix("Object ").replace(" | null", "")
-        raise _Misplaced(f"{key.strip('.')}: {said}" if key else said) from error
+        raise _Misplaced(key.strip("."), said) from error
 
 
 _STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 
+# What may stand in a file: its tables and their keys. What a type does not say a table reads itself
+
+_Line = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+_Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
+_Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+_Some = msgspec.Meta(min_length=1)
+_None = Literal["none"]
+# Exact where it is a text, as "1/10".
+_Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)] | float | str
+_Values = _Number | Annotated[list[_Number], _Some]
+_Over = Annotated[dict[str, Any], _Some]  # of _Values
+_Axis = Sequence[Any]  # values of a parameter: a range is not made a list
+_Counts = _Count | Annotated[list[_Count | _None], _Some] | _None
+_Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
+_Sizes = _Count | str | Annotated[list[_Count | str], _Some]
+
+
+def _seeds(given: Any) -> range | tuple[int, ...]:
+    """Read seeds: 5 for 0..4, "3..7", or a list."""
+    if isinstance(given, list):
+        return tuple(dict.fromkeys(given))
+    if not isinstance(given, str):
+        return range(given)
+    found = numbers(given, "seeds") or ()
+    if not found or not (isinstance(found, range) or all(isinstance(v, int) for v in found)):
+        raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
+    return found  # type: ignore[return-value]
+
+
+def _over(given: Mapping[str, Any]) -> dict[str, _Axis]:
+    """Read the values of parameters: each a range or a list as text, or a list of values."""
+    found: dict[str, _Axis] = {}
+    for name, values in given.items():
+        with _at(name[:40]):
+            found[name] = _axis(_convert(values, _Values), name)
+    return found
+
+
+def _axis(given: Any, name: str) -> _Axis:
+    if isinstance(given, str):
+        found = numbers(given, name)
+        if found is not None:
+            return found
+        if ".." in given:
+            raise UsageError(f"{shown(given)} given: write 8..20, 8..20..4, 8..64..*2 or a list")
+    several = given if isinstance(given, list) else [given]
+    every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in several]
+    return tuple(value for some in every for value in some)
+
+
+def _exact(given: Any, what: str) -> Fraction:
+    """Read a number exactly as it is written: 0.1 is 1/10."""
+    if isinstance(given, str) or not isfinite(given):
+        return fraction(str(given), what)
+    return Fraction(str(given))
+
+
+def _size(given: Any) -> Any:
+    """Read numbers of bytes, "2GB" or an integer; "none" is no limit."""
+    if isinstance(given, list):
+        return [_size(one) for one in given]
+    if isinstance(given, int) or given == "none":
+        return given
+    return bytes_of(given[:1000], "a size of")
+
+
+def _oracle(given: str) -> str:
+    if given not in get_args(OracleName):
+        raise unknown("oracle", given[:40], get_args(OracleName))
+    return given
+
+
+_READERS = {
+    "seeds": _seeds,
+    "over": _over,
+    "memory": _size,
+    "oracle": _oracle,
+    "tau": lambda given: BoundParameters(tau=_exact(given, "tau")).tau,
+}
+
+
+class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            given, read = getattr(self, name), _READERS.get(name)
+            if read and given is not None:
+                with _at(name):
+                    force_setattr(self, name, read(given))
+
+
+class _Varied(_Table, frozen=True, kw_only=True):
+    learner: _Line
+    over: _Over | None = None
+
+
+class _Limited(_Table, frozen=True):
+    examples: _Counts | None = None
+    queries: _Counts | None = None
+    values: _Counts | None = None
+    seconds: _Times | None = None
+    cpu_seconds: _Times | None = None
+    memory: _Sizes | None = None
+
+    @property
+    def axes(self) -> dict[str, list[Any]]:
+        """The values of every limit that is given, by its name in a Budget; None for "none"."""
+        found = {}
+        for name in self.__struct_fields__:
+            given = getattr(self, name)
+            if given is not None:
+                listed = dict.fromkeys(given if isinstance(given, list) else [given])
+                where = "memory_bytes" if name == "memory" else name
+                found[where] = [None if one == "none" else one for one in listed]
+        return found
+
+
+class _Group(_Table, frozen=True):
+    seeds: _Count | str | Annotated[list[_Natural], _Some] | None = None
+    learners: Annotated[list[_Line | _Varied], _Some] | _Line | _Varied | None = None
+    budget: _Limited = _Limited()
+
+
+class _Shared(_Group, frozen=True):
+    tau: _Number | None = None
+    oracle: _Line | None = None
+    certify: bool | None = None
+
+
+class _Runs(_Shared, frozen=True, kw_only=True):
+    spec: _Line | Annotated[list[_Line], _Some]
+    over: _Over | None = None
+
+
+class _Climb(_Group, frozen=True):
+    ladder: _Line | None = None
+    rungs: list[_Line] | None = None
+    seed: _Natural | None = None
+
+
+class _Hard(_Table, frozen=True):
+    seconds: _Seconds | None = None
+    memory: _Count | str | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
+
+
+class _File(_Shared, frozen=True, kw_only=True):
+    format: str
+    name: _Line
+    limits: _Hard = _Hard()
+    runs: list[_Runs] = []
+    climbs: list[_Climb] = []
+
+
+_KEYS = {key for kind in (_File, _Runs, _Climb, _Hard, _Limited, _Varied)
+         for key in kind.__struct_fields__}  # fmt: skip
+
+
+# How they make a sweep
+
+
 def _sweep(file: _File, text: str) -> Sweep:
     """Make what a file says."""
     if not (file.runs or file.climbs):
         raise UsageError("there is no group: write [[runs]] or [[climbs]]")
-    top, runs = _stated(file), list[Runs]()
+    common, grids = _learners(file.learners) if file.learners else None, list[Grid]()
     for i, one in enumerate(file.runs, 1):
-        runs.append(_runs(one, top, i))
-        if sum(len(group.cells) for group in runs) > _MOST_CELLS:
+        with _at(f"runs[{i}]"):
+            grids.append(_grid(one, file, common, f"runs {i}"))
+        if sum(len(group.cells) for group in grids) > _MOST_CELLS:
             raise UsageError(
                 f"at most {_MOST_CELLS} of a spec, a learner and a budget stand in a file: "
                 "ask for fewer, or write several files"
             )
-    sweep = Sweep(
-        name=file.name,
-        text=text,
-        runs=tuple(runs),
-        climbs=tuple(_climb(one, top, i) for i, one in enumerate(file.climbs, 1)),
+    climbs = list[Climbs]()
+    for i, group in enumerate(file.climbs, 1):
+        with _at(f"climbs[{i}]"):
+            climbs.append(_climbs(group, file, common, f"climbs {i}"))
+    sweep = Sweep(name=file.name, text=text, grids=tuple(grids), climbs=tuple(climbs))
+    limits = HardLimits(
+        seconds=file.limits.seconds or usual_seconds(sweep),
+        memory_bytes=file.limits.memory,  # type: ignore[arg-type]  # a size that was read
+        retries=file.limits.retries,
     )
-    with _at("limits.memory"):
-        limits = Limits(
-            seconds=file.limits.seconds or usual_seconds(sweep),
-            memory_bytes=_size(file.limits.memory),
-            retries=file.limits.retries,
-        )
     return replace(sweep, limits=limits)
 
 
-_Stated = dict[str, Any]  # what stands in one table; `limits` lists the values of each limit
-_USUAL: _Stated = {"oracle": "samples", "certify": True, "tau": Fraction(1, 10)}
+def _first(*given: Any) -> Any:
+    """Take what a group says, else what stands above all groups, else what is usual."""
+    return next(one for one in given if one is not None)
 
 
-def _stated(table: _Group, key: str = "") -> _Stated:
-    """Read what may stand above all groups or in one."""
-    found: _Stated = {"limits": _limits(table.budget, key)}
-    if table.seeds is not None:
-        with _at(key, "seeds"):
-            found["seeds"] = _seeds(table.seeds)
-    if table.learners is not None:
-        found["learners"] = _learners(table.learners, key)
-    if not isinstance(table, _Shared):
-        return found
-    if table.certify is not None:
-        found["certify"] = table.certify
-    if table.tau is not None:
-        with _at(key, "tau"):
-            found["tau"] = BoundParameters(tau=_exact(table.tau, "tau")).tau
-    if table.oracle is not None:
-        with _at(key, "oracle"):
-            if table.oracle not in get_args(OracleName):
-                raise unknown("oracle", table.oracle[:40], get_args(OracleName))
-        found["oracle"] = table.oracle
+def _named(group: _Group, common: dict[str, Learner] | None) -> dict[str, Learner]:
+    found = _learners(group.learners) if group.learners else common
+    if found is None:
+        raise UsageError("learners is missing: write learners = [...]")
     return found
 
 
-def _given(group: _Group, top: _Stated, key: str) -> _Stated:
-    """Read what holds in a group; its limits are its own alone."""
-    found = {**_USUAL, **top, **_stated(group, key)}
-    if "learners" not in found:
-        raise _Misplaced(f"{key}: learners is missing: write learners = [...]")
-    return found
-
-
-def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
-    key = f"runs[{number}]"
-    given = _given(group, top, key)
-    learners, seeds = given["learners"], given.get("seeds", range(1))
-    limits = {**top["limits"], **given["limits"]}
-    axes = _axes(group.over, key)
+def _grid(group: _Runs, file: _File, common: dict[str, Learner] | None, title: str) -> Grid:
+    learners, tau = _named(group, common), _first(group.tau, file.tau, Fraction(1, 10))
+    seeds = _first(group.seeds, file.seeds, range(1))
+    limits, axes = file.budget.axes | group.budget.axes, group.over or {}
     specs = [group.spec] if isinstance(group.spec, str) else group.spec
-    wide = len(specs) * prod(map(len, axes.values()))
-    budgets = prod(map(len, limits.values()))
-    count = wide * len(learners) * budgets
-    if count > _MOST_CELLS:
+    wide, budgets = len(specs) * prod(map(len, axes.values())), prod(map(len, limits.values()))
+    if (count := wide * len(learners) * budgets) > _MOST_CELLS:
         raise _Misplaced(
-            f"{key}.over: {wide} specs x {len(learners)} learners x {budgets} budgets, "
+            "over",
+            f"{wide} specs x {len(learners)} learners x {budgets} budgets, "
             f"{count * len(seeds)} runs, given: at most {_MOST_CELLS} of a spec, a learner and a "
-            "budget stand in a group"
+            "budget stand in a group",
         )
-    how = {name: given[name] for name in ("oracle", "tau")}
+    oracle = _first(group.oracle, file.oracle, "samples")
+    certify = _first(group.certify, file.certify, True)
     first, *more = _budgets(limits)
-    cells: list[RunJob] = []
-    certificates: list[CertificateJob] = []
+    cells, certificates = list[RunJob](), list[CertificateJob]()
     refused: dict[str, list[str]] = {}
-    for family in _families(group.spec, axes, key):
+    for family in _families(group.spec, axes):
         before = len(cells)
         for learner in learners.values():
             if reason := learner.supports(family):
                 refused.setdefault(learner_spec(learner), []).append(reason)
                 continue
-            job = run_job(family, learner, 0, first, **how)
-            cells += [job, *(replace(job, budget=budget) for budget in more)]
-        if given["certify"] and len(cells) > before and family.hardness.evidence == "exact":
+            job = run_job(family, learner, 0, first, oracle=oracle, tau=tau)
+            cells += [job, *(msgspec.structs.replace(job, budget=budget) for budget in more)]
+        if certify and len(cells) > before and family.hardness.evidence == "exact":
             certificates.append(
                 CertificateJob(
                     spec=family.spec,
-                    terms=BoundParameters(tau=given["tau"]),
+                    terms=BoundParameters(tau=tau),
                     revision=family.revision,
                     file=file_of(family.name),
                 )
             )
     if not cells:
         why_not = [f"{name.partition(':')[0]}: {why[0]}" for name, why in refused.items()]
-        raise _Misplaced(f"{key}: nothing can run: {'; '.join(why_not[:3])}")
-    return Runs(
-        title=f"runs {number}",
+        raise UsageError(f"nothing can run: {'; '.join(why_not[:3])}")
+    return Grid(
+        title=title,
         cells=tuple(cells),
         seeds=seeds,
         certificates=tuple(certificates),
@@ -409,24 +486,22 @@ def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
     )
 
 
-def _climb(group: _Climb, top: _Stated, number: int) -> Climb:
+def _climbs(group: _Climb, file: _File, common: dict[str, Learner] | None, title: str) -> Climbs:
     """Read [[climbs]]: rungs have budgets of their own, so that the default one is not theirs."""
-    key = f"climbs[{number}]"
-    given = _given(group, top, key)
-    budget, *more = _budgets(given["limits"])
+    learners = _named(group, common)
+    budget, *more = _budgets(group.budget.axes)
     if more:
-        raise _Misplaced(f"{key}.budget: a climb has one budget: write [[climbs]] for each of them")
-    count = len(given.get("seeds", range(5)))
+        raise _Misplaced("budget", "a climb has one budget: write [[climbs]] for each of them")
+    count = len(_first(group.seeds, file.seeds, range(5)))
     if count > _MOST_TRIALS:
-        raise _Misplaced(f"{key}.seeds: {count} of a rung given: at most {_MOST_TRIALS}")
-    chosen = _ladder(group, key)
-    learners: dict[str, Learner] = given["learners"]
+        raise _Misplaced("seeds", f"{count} of a rung given: at most {_MOST_TRIALS}")
+    chosen = _ladder(group)
     first = parse_stored(chosen.specs[0])
     reasons = [f"{name}: {why}" for name, one in learners.items() if (why := one.supports(first))]
     if len(reasons) == len(learners):
-        raise _Misplaced(f"{key}: no learner can run on the first rung, {first.spec}: {reasons[0]}")
-    return Climb(
-        title=f"climbs {number}",
+        raise UsageError(f"no learner can run on the first rung, {first.spec}: {reasons[0]}")
+    return Climbs(
+        title=title,
         ladder=chosen,
         learners=tuple(learners),
         seeds=count,
@@ -435,17 +510,17 @@ def _climb(group: _Climb, top: _Stated, number: int) -> Climb:
     )
 
 
-def _ladder(group: _Climb, key: str) -> Ladder:
+def _ladder(group: _Climb) -> Ladder:
     if (group.ladder is None) is (group.rungs is None):
-        raise _Misplaced(f"{key}: a climb needs `ladder` or `rungs`, one of the two")
+        raise UsageError("a climb needs `ladder` or `rungs`, one of the two")
     if group.ladder is not None:
-        with _at(key, "ladder"):
+        with _at("ladder"):
             return ladder(group.ladder)
     rungs = group.rungs or []
     for i, spec in enumerate(rungs, 1):
-        with _at(key, f"rungs[{i}]"):
+        with _at(f"rungs[{i}]"):
             _stored(spec)
-    with _at(key, "rungs"):
+    with _at("rungs"):
         return ladder_of(rungs)
 
 
@@ -454,43 +529,26 @@ def usual_seconds(sweep: Sweep) -> float:
 
     At least an hour where some run has no budget of seconds.
     """
-    given = {job.budget.seconds for group in sweep.runs for job in group.cells}
+    given = {job.budget.seconds for group in sweep.grids for job in group.cells}
     for one in sweep.climbs:
         given |= {one.budget.seconds or rung.seconds for rung in one.ladder.rungs}
     most = 4 * max((s for s in given if s is not None), default=0.0) + 60
     return max(3600.0, most) if None in given or not given else most
 
 
-# Specs and learners over ranges of their parameters.
-
-_Axes = dict[str, Sequence[Any]]  # values by parameter: a range is not made a list
-
-
-def _axes(over: _Over | None, key: str) -> _Axes:
-    """Read the values of every parameter under `over`."""
-    found: _Axes = {}
-    for name, given in (over or {}).items():
-        place = f"{key}.over.{name[:40]}"
-        with _at(place):
-            found[name] = _values(_convert(given, _Values, place), name)
-    return found
+def _budgets(limits: Mapping[str, _Axis]) -> Iterator[Budget]:
+    """List every combination of limits."""
+    for chosen in product(*limits.values()):
+        yield Budget(**dict(zip(limits, chosen, strict=True)))
 
 
-def _values(given: Any, name: str) -> Sequence[Any]:
-    """Read the values of one parameter: a range or a list as text, or a list of values."""
-    if isinstance(given, str):
-        found = numbers(given, name)
-        if found is not None:
-            return found
-        if ".." in given:
-            raise UsageError(f"{shown(given)} given: write 8..20, 8..20..4, 8..64..*2 or a list")
-    listed = given if isinstance(given, list) else [given]
-    every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in listed]
-    return tuple(value for some in every for value in some)
+# Specs and learners over ranges of their parameters
 
 
-def _filled(axes: _Axes) -> Iterator[dict[str, str]]:
+def _filled(axes: Mapping[str, _Axis], what: str) -> Iterator[dict[str, str]]:
     """List the values of every parameter together, the last one varying first."""
+    if prod(map(len, axes.values())) > _MOST_CELLS:
+        raise UsageError(f"over {_MOST_CELLS} {what} given: ask for fewer values")
     for chosen in product(*axes.values()):
         yield {name: plain(value) for name, value in zip(axes, chosen, strict=True)}
 
@@ -505,13 +563,13 @@ def _stored(spec: str) -> Family:
     return require_drawn(parse_stored(spec))
 
 
-def _families(given: str | list[str], axes: _Axes, key: str) -> Iterator[Family]:
+def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Family]:
     """Make the families of specs over the axes, each once; raises UsageError for a wrong one."""
     seen = set[str]()
     for i, spec in enumerate([given] if isinstance(given, str) else given, 1):
         place = "spec" if isinstance(given, str) else f"spec[{i}]"
-        with _at(key, "over" if axes and split(spec) is None else place):
-            for chosen in _filled(axes):
+        with _at("over" if axes and split(spec) is None else place):
+            for chosen in _filled(axes, "specs"):
                 family = _stored(_with(*_kind(spec), chosen) if axes else spec)
                 if family.spec not in seen:
                     seen.add(family.spec)
@@ -536,26 +594,23 @@ def _with(name: str, rest: str, keys: list[str], chosen: dict[str, str]) -> str:
     return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
 
 
-def _learners(given: list[str | _Varied] | str | _Varied, key: str) -> dict[str, Learner]:
-    """Make the learners of a table by their canonical names, each once."""
+def _learners(given: Any) -> dict[str, Learner]:
+    """Make learners by their canonical names, each once."""
     found: dict[str, Learner] = {}
     for i, one in enumerate(given if isinstance(given, list) else [given], 1):
-        place = f"{key}.learners[{i}]".strip(".")
-        text, over = (one, None) if isinstance(one, str) else (one.learner, one.over)
-        axes = _axes(over, place)
-        with _at(place, "over" if axes else ""):
-            if prod(map(len, axes.values())) > _MOST_CELLS:
-                raise UsageError(f"over {_MOST_CELLS} learners given: ask for fewer values")
-            for chosen in _filled(axes):
-                learner = _learner(text, chosen)
-                found[learner_spec(learner)] = learner
+        with _at(f"learners[{i}]"):
+            text, axes = (one, None) if isinstance(one, str) else (one.learner, one.over)
+            if axes is None:
+                every = [_learner(text, {})]
+            else:
+                with _at("over"):
+                    every = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
+            found |= {learner_spec(one): one for one in every}
     return found
 
 
 def _learner(text: str, chosen: dict[str, str]) -> Learner:
     """Make a learner; a file that it is named by must be there, and nothing of it is executed."""
-    from instances.userfile import split
-
     name, _, rest = text.partition(":")
     if chosen and name in LEARNERS:
         text = _with(name, rest, [f.name for f in listed(LEARNERS[name])], chosen)
@@ -570,64 +625,3 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
             "folder that the sweep is started in"
         )
     return learner
-
-
-# Numbers.
-
-
-def _seeds(given: Any) -> range | tuple[int, ...]:
-    """Read seeds: 5 for 0..4, "3..7", or a list."""
-    if isinstance(given, list):
-        return tuple(dict.fromkeys(given))
-    if not isinstance(given, str):
-        return range(given)
-    found = numbers(given, "seeds") or ()
-    if not found or not (isinstance(found, range) or all(isinstance(v, int) for v in found)):
-        raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
-    return found  # type: ignore[return-value]
-
-
-def _limits(table: _Budget, key: str) -> dict[str, tuple[Any, ...]]:
-    """List the values of every limit that a table gives, None for "none"."""
-    found = {}
-    for name in table.__struct_fields__:
-        given = getattr(table, name)
-        if given is not None:
-            values = dict.fromkeys(given if isinstance(given, list) else [given])
-            with _at(key, "budget", name):
-                read = [_size(one) if name == "memory" else one for one in values]
-            field = "memory_bytes" if name == "memory" else name
-            found[field] = tuple(None if one == "none" else one for one in read)
-    return found
-
-
-def _budgets(limits: dict[str, tuple[Any, ...]]) -> Iterator[Budget]:
-    """List every combination of limits."""
-    for chosen in product(*limits.values()):
-        yield Budget(**dict(zip(limits, chosen, strict=True)))
-
-
-def _size(given: Any) -> Any:
-    """Read a number of bytes, "2GB" or an integer; "none" is no limit."""
-    if isinstance(given, int) and given >= 1 << 63:
-        raise UsageError("a size of 2^63 bytes and more given")
-    return (
-        bytes_of(given[:1000], "a size of") if isinstance(given, str) and given != "none" else given
-    )
-
-
-def _exact(given: Any, what: str) -> Fraction:
-    """Read a number exactly as it is written: 0.1 is 1/10."""
-    if isinstance(given, int) and abs(given) >= 10**18:
-        raise UsageError("an integer of over 18 digits given")
-    if isinstance(given, str) or not isfinite(given):
-        return fraction(str(given), what)
-    return Fraction(str(given))
-
-
-def _decimal(text: str) -> int | float:
-    """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
-    value = float(text)
-    if isfinite(value) and Decimal(text) != Decimal(repr(value)):
-        raise ValueError(f"{text[:40]} given: a number of over 15 digits is written as a text")
-    return int(value) if value.is_integer() and abs(value) < 1e18 else value

@@ -1,103 +1,124 @@
-"""What a sweep is made of: jobs, each named by a hash of its content and written as JSON."""
+"""What a sweep is made of: jobs, each named by a hash of its content, and what is kept of each.
+
+A kind of job is one record: it is written and read by itself, does its work in a worker process,
+and says there what row a store keeps of it. To add one, write it and add its name to `AnyJob`.
+"""
 
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from hardness.lower import BoundParameters, certify
-from hardness.oracles import Budget
+from hardness.oracles import Budget, Usage
+from hardness.runs.machine import machine, versions
+from hardness.runs.rows import CertificateRow, Row
 from hardness.runs.run import OracleName, Run, run
-from hardness.upper import Learner, learner_spec, parse_learner
+from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
-from instances.lazy import Imported
 from instances.spec import file_of, parse_stored
 
-KINDS = Imported(
-    "hardness.sweep",
-    {
-        "run": "jobs.RunJob",
-        "certificate": "jobs.CertificateJob",
-    },
-)
+# died: its process ended, by a signal or by itself. overdue: over its hard limit of seconds.
+# memory: over its hard limit. raised: an exception that is a fault. refused: a ToolkitError, such
+# as a size that does not fit here.
+Failure = Literal["died", "overdue", "memory", "raised", "refused"]
+_OUTCOMES: dict[Failure, Outcome] = {
+    "died": Outcome.CRASHED,
+    "overdue": Outcome.OVERDUE,
+    "memory": Outcome.MEMORY_SPENT,
+    "raised": Outcome.RAISED,
+    "refused": Outcome.REFUSED,
+}
 
 
-def content_key(kind: str, content: dict[str, Any]) -> str:
-    """Hash what a result depends on to 32 hexadecimal digits.
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """The end of a job: `result` is what it gave, or None with the failure and why.
 
-    >>> content_key("run", {"a": 1, "b": 2}) == content_key("run", {"b": 2, "a": 1})
-    True
-    """
-    return hashlib.sha256(_content(kind, content).encode()).hexdigest()[:32]
-
-
-def _content(kind: str, content: dict[str, Any]) -> str:
-    return json.dumps([kind, content], sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-class Job(ABC):
-    """A piece of work whose result depends on its content alone: a frozen record.
-
-    kind: its name in JSON.
+    attempts: from 1. seconds: of the last one, wall clock, of the job alone. where: host and
+    process that did it.
     """
 
-    kind: ClassVar[str]
+    result: dict[str, Any] | None = None
+    failure: Failure | None = None
+    why: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+    where: str = ""
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", dict=True):
+    """A piece of work whose result depends on its content alone.
+
+    label: what progress is counted by, the learner or the kind of what is computed. spec: of the
+    problem, in canonical form.
+    """
+
+    spec: str
 
     @property
-    @abstractmethod
     def label(self) -> str:
-        """What progress is counted by: the learner, or the kind of what is computed."""
+        """What progress is counted by."""
+        raise NotImplementedError
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """The content key of the job: 32 hexadecimal digits."""
-        return content_key(self.kind, self.to_dict())
+        """The key in a store: 32 hexadecimal digits of the hash of what is stated.
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
+        What is None is not stated, so that a new field leaves the keys of earlier jobs as they are.
+        """
+        return _hash(_stated(msgspec.to_builtins(self, enc_hook=str)))
+
+    def payload(self) -> str:
         """Write the job; `read_job` reads it."""
+        return msgspec.json.encode(self, enc_hook=str).decode()
 
-    @abstractmethod
     def do(self) -> dict[str, Any]:
         """Do the work: JSON, the same wherever it is done but for times and memory.
 
         Raises ToolkitError where it cannot be done here.
         """
+        raise NotImplementedError
+
+    def row(self, finished: Finished) -> Row | None:
+        """Make what a store keeps of its end; None for nothing, and it is tried another time."""
+        raise NotImplementedError
 
 
-def read_job(data: dict[str, Any]) -> Job:
-    """Read a job with its kind, {"kind": ..., ...}; raises KeyError for an unknown kind.
-
-    >>> spec = "parity:d=8,m=2,noise=0,rho=2"
-    >>> job = CertificateJob(spec=spec, terms=BoundParameters(), revision=1)
-    >>> read_job({"kind": job.kind, **job.to_dict()}) == job
-    True
-    """
-    given = dict(data)
-    job: Job = KINDS[given.pop("kind")].from_json(given)
-    return job
+def _stated(value: Any) -> Any:
+    """Leave out None, and write 60.0 as 60: what is equal has one key."""
+    if isinstance(value, dict):
+        return {name: _stated(one) for name, one in value.items() if one is not None}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunJob(Job):
-    """One learner on one instance: spec and learner in canonical form.
+def _hash(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class RunJob(Job, frozen=True, kw_only=True, tag="run"):
+    """One learner on one instance: the learner in canonical form.
 
     seed: of both axes, the instance's and the learner's. oracle, tau: how queries are answered,
     None for a learner that asks none. origin, family: of a user's learner and a user's family, the
     SHA-256 of the file.
+
+    >>> job = run_job("parity:d=8,m=2", parse_learner("lowdegree"), 0, Budget(examples=100))
+    >>> read_job(job.payload()) == job
+    True
     """
 
-    kind: ClassVar[str] = "run"
-
-    spec: str
     learner: str
     seed: int
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget
     oracle: OracleName | None = None
     tau: Fraction | None = None
     revisions: tuple[int, int]  # of the family and of the learner
@@ -109,39 +130,43 @@ class RunJob(Job):
         """The learner."""
         return self.learner
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the job."""
-        return {
-            "spec": self.spec,
-            "learner": self.learner,
-            "seed": self.seed,
-            "budget": _budget_json(self.budget),
-            "oracle": self.oracle,
-            "tau": None if self.tau is None else str(self.tau),
-            "revisions": list(self.revisions),
-            "origin": self.origin,
-        } | ({"family": self.family} if self.family else {})
+    @cached_property
+    def key(self) -> str:
+        """The key in a store."""
+        return self.keys(self.seed)
+
+    @cached_property
+    def keys(self) -> Callable[[int], str]:
+        """What gives its key with another seed: all but the seed is hashed once."""
+        content = _stated(msgspec.to_builtins(self, enc_hook=str))
+        del content["seed"]
+        cell = hashlib.sha256(_hash(content).encode())
+
+        def key(seed: int) -> str:
+            found = cell.copy()
+            found.update(b" %d" % seed)
+            return found.hexdigest()[:32]
+
+        return key
+
+    def with_seed(self, seed: int) -> "RunJob":
+        """Make the job of another seed."""
+        return msgspec.structs.replace(self, seed=seed)
 
     def require_own(self, run: Run, where: object) -> Run:
         """Return a run that stands under the key of the job; raises DamagedFile for another's."""
         if (run.spec, run.learner, run.seed) != (self.spec, self.learner, self.seed) or (
-            _budget_json(run.budget) != _budget_json(self.budget)
+            run.budget != self.budget
         ):
-            raise DamagedFile(
-                f"{where} holds a run of {run.learner} on {run.spec}, seed {run.seed}, under the "
-                f"key of another job, {self.key}: it was changed"
-            )
+            raise self.taken(run.spec, run.learner, run.seed, where)
         return run
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> "RunJob":
-        """Read a job."""
-        read = {
-            "budget": Budget(**data["budget"]),
-            "tau": None if data["tau"] is None else Fraction(data["tau"]),
-            "revisions": tuple(data["revisions"]),
-        }
-        return RunJob(**data | read)
+    def taken(self, spec: str, learner: str, seed: int, where: object) -> DamagedFile:
+        """Say that the run of another job stands under the key."""
+        return DamagedFile(
+            f"{where} holds a run of {learner} on {spec}, seed {seed}, under the key of another "
+            f"job, {self.key}: it was changed"
+        )
 
     def do(self) -> dict[str, Any]:
         """Run the learner: a Run as JSON; raises ToolkitError where it is not what was planned."""
@@ -164,6 +189,85 @@ class RunJob(Job):
         if self.origin and done.details.get("sha256", self.origin) != self.origin:
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
         return done.to_dict()
+
+    def row(self, finished: Finished) -> Run:
+        """Make the run, also where its worker did not live to end it.
+
+        >>> job = RunJob(spec="parity:d=8,m=2,noise=0,rho=2", learner="trivial", seed=0,
+        ...              budget=Budget(), revisions=(1, 1))
+        >>> found = job.row(Finished(failure="overdue", why="60 s", attempts=3))
+        >>> found.outcome.value, found.bound, found.reproducible
+        ('overdue', 'machine', False)
+        """
+        if finished.result is not None:
+            known: Any = {"key": self.key, "attempts": finished.attempts}
+            try:
+                return Run.from_json(finished.result, self.budget, **known)
+            except ValueError as error:
+                finished = replace(finished, failure="raised", why=f"no run came of it: {error}")
+        family, learner = self.revisions
+        how = {} if self.oracle is None else {"tau": str(self.tau), "oracle": self.oracle}
+        return Run(
+            spec=self.spec,
+            learner=self.learner,
+            seed=self.seed,
+            budget=self.budget,
+            outcome=_OUTCOMES[finished.failure or "died"],
+            risk=None,
+            usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
+            secret_recovered=None,
+            details={"why": finished.why, **how},
+            revisions={"family": family, "learner": learner},
+            versions=versions(),
+            machine=machine(),
+            attempts=finished.attempts,
+            key=self.key,
+        )
+
+
+class CertificateJob(Job, frozen=True, kw_only=True, tag="certificate"):
+    """The certificate of a family, for terms.
+
+    file: the SHA-256 of the file of a user's family.
+    """
+
+    label: ClassVar[str] = "certificates"
+
+    terms: BoundParameters
+    revision: int  # of the family
+    file: str | None = None
+
+    def do(self) -> dict[str, Any]:
+        """Certify: a certificate as JSON; raises ToolkitError for another file of the family."""
+        family = parse_stored(self.spec)
+        _require_planned(family, self.file)
+        return certify(family, self.terms).to_dict()
+
+    def row(self, finished: Finished) -> CertificateRow | None:
+        """Keep the certificate."""
+        if finished.result is None:
+            return None
+        terms = self.terms.to_dict()
+        return CertificateRow(
+            key=self.key, spec=self.spec, terms=terms, certificate=finished.result
+        )
+
+
+AnyJob = RunJob | CertificateJob
+
+
+def read_job(payload: str) -> AnyJob:
+    """Read a job; raises ValueError for what is none.
+
+    >>> job = CertificateJob(spec="parity:d=8,m=2", terms=BoundParameters(), revision=1)
+    >>> read_job(job.payload()) == job
+    True
+    """
+    return msgspec.json.decode(payload, type=AnyJob, dec_hook=_exact)
+
+
+def _exact(kind: type[Fraction], given: str) -> Fraction:
+    return kind(given)
 
 
 def run_job(
@@ -190,34 +294,12 @@ def run_job(
         oracle=oracle if asks else None,
         tau=tau if asks else None,
         revisions=(family.revision, learner.revision),
-        origin=origin(learner),
+        origin=_origin(learner),
         family=file_of(family.name),
     )
 
 
-def key_by_seed(job: RunJob) -> Callable[[int], str]:
-    """Return what hashes a job with another seed: its key, in a tenth of the time.
-
-    >>> one = run_job("parity:d=8,m=2", parse_learner("queries"), 7, Budget(queries=9))
-    >>> key_by_seed(replace(one, seed=0))(7) == one.key
-    True
-    """
-    text = _content(job.kind, replace(job, seed=0).to_dict())
-    before, after = text.split(_SEED)
-    start, end = hashlib.sha256((before + _SEED[:-2]).encode()), ("," + after).encode()
-
-    def key(seed: int) -> str:
-        found = start.copy()
-        found.update(b"%d%b" % (seed, end))
-        return found.hexdigest()[:32]
-
-    return key
-
-
-_SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands there once
-
-
-def origin(learner: Learner) -> str | None:
+def _origin(learner: Learner) -> str | None:
     """Return the SHA-256 of the file of a user's learner."""
     if not isinstance(learner, SubprocessLearner):
         return None
@@ -227,44 +309,6 @@ def origin(learner: Learner) -> str | None:
         raise UsageError(f"{learner.spec} cannot be read: {error.strerror}") from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertificateJob(Job):
-    """The certificate of a family, for terms: spec in canonical form.
-
-    file: the SHA-256 of the file of a user's family.
-    """
-
-    kind: ClassVar[str] = "certificate"
-    label: ClassVar[str] = "certificates"
-
-    spec: str
-    terms: BoundParameters
-    revision: int  # of the family
-    file: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the job."""
-        data = {"spec": self.spec, "terms": self.terms.to_dict(), "revision": self.revision}
-        return data | ({"file": self.file} if self.file else {})
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> "CertificateJob":
-        """Read a job."""
-        return CertificateJob(**data | {"terms": BoundParameters.from_json(data["terms"])})
-
-    def do(self) -> dict[str, Any]:
-        """Certify: a certificate as JSON; raises ToolkitError for another file of the family."""
-        family = parse_stored(self.spec)
-        _require_planned(family, self.file)
-        return certify(family, self.terms).to_dict()
-
-
 def _require_planned(family: Family, sha256: str | None) -> None:
     if file_of(family.name) != sha256:
         raise ToolkitError(f"the file of {family.name} is not the one of the sweep's plan")
-
-
-def _budget_json(budget: Budget) -> dict[str, float]:
-    """Write a budget in one form: 60 seconds and 60.0 are equal, and so must be their keys."""
-    given = {k: v for k, v in vars(budget).items() if v is not None}
-    return {k: float(v) if k.endswith("seconds") else v for k, v in given.items()}

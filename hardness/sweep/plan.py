@@ -7,27 +7,25 @@ budget and the limit of an attempt allow. Nothing is guessed in between.
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import Any, ClassVar
 
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
-from hardness.sweep.file import Climb, Runs, Sweep
+from hardness.sweep.file import Climbs, Grid, Sweep
+from hardness.sweep.jobs import CertificateJob
 from hardness.upper import parse_learner
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow, json_of
 from instances.spec import parse_stored
 
-FORMAT = "hardness-plan/3"
-CERTIFICATES = "certificates"
 _RUN_BYTES, _CERTIFICATE_BYTES = 300, 5000  # in a store, about
 
 Range = tuple[float, float]  # of seconds: at least, at most; inf where nothing says
 Measured = dict[tuple[Any, ...], list[float]]  # seconds of runs by cell
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(Record, frozen=True, kw_only=True):
     """What one learner does in one group, or the certificates.
 
     cells: specs x budgets; measured: those with a run in the store. seconds: of all runs, one after
@@ -43,8 +41,7 @@ class Part:
     at_most: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Plan(Result):
+class Plan(Record, frozen=True, kw_only=True):
     """What a sweep would do."""
 
     sweep: Sweep
@@ -55,7 +52,7 @@ class Plan(Result):
     @property
     def certificates(self) -> int:
         """How many certificates there are."""
-        return sum(part.runs for part in self.parts if part.learner == CERTIFICATES)
+        return sum(part.runs for part in self.parts if part.learner == CertificateJob.label)
 
     @property
     def seconds(self) -> Range:
@@ -67,36 +64,36 @@ class Plan(Result):
         """About how large the store becomes: runs and certificates."""
         return _RUN_BYTES * self.sweep.count + _CERTIFICATE_BYTES * self.certificates
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        title = f"{self.sweep.name}: {self.sweep.count} runs, {self.certificates} certificates"
-        return title, [
+    def _rows(self) -> list[TableRow]:
+        return [
             {
                 "learner": part.learner,
                 "group": part.group,
                 "runs": part.runs,
                 "at least s": part.seconds[0],
-                "at most s": None if math.isinf(part.seconds[1]) else part.seconds[1],
+                "at most s": json_of(part.seconds[1]),
             }
             for part in self.parts
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the plan; seconds that nothing bounds are null."""
-        return {
-            "format": FORMAT,
+        found = {
+            "format": "hardness-plan/3",
             "name": self.sweep.name,
             "runs": self.sweep.count,
             "certificates": self.certificates,
-            "parts": [asdict(p) | {"seconds": _finite(p.seconds)} for p in self.parts],
+            "parts": self.parts,
             "left_out": [
                 {"group": group.title, **asdict(one)}
-                for group in self.sweep.runs
+                for group in self.sweep.grids
                 for one in group.left_out
             ],
-            "limits": asdict(self.sweep.limits),
-            "job_seconds": _finite(self.seconds),
+            "limits": self.sweep.limits,
+            "job_seconds": self.seconds,
             "store_bytes": self.store_bytes,
         }
+        return dict(json_of(found))
 
 
 def plan(sweep: Sweep, store: Iterable[Run] = ()) -> Plan:
@@ -107,14 +104,15 @@ def plan(sweep: Sweep, store: Iterable[Run] = ()) -> Plan:
             key = (row.details.get("oracle"), row.details.get("tau"))
             measured[row.spec, row.learner, row.budget, *key].append(row.usage.seconds)
     most = sweep.limits.seconds or math.inf
-    parts = [part for group in sweep.runs for part in _runs(group, measured, most)]
-    if n := len({job.key for group in sweep.runs for job in group.certificates}):
-        parts.append(Part(group="", learner=CERTIFICATES, cells=n, runs=n, seconds=(0.0, n * most)))
-    parts += [_climb(climb, name, most) for climb in sweep.climbs for name in climb.learners]
+    parts = [part for group in sweep.grids for part in _runs(group, measured, most)]
+    if n := len({job.key for group in sweep.grids for job in group.certificates}):
+        label = CertificateJob.label
+        parts.append(Part(group="", learner=label, cells=n, runs=n, seconds=(0.0, n * most)))
+    parts += [_climb(climbs, name, most) for climbs in sweep.climbs for name in climbs.learners]
     return Plan(sweep=sweep, parts=tuple(parts))
 
 
-def _runs(group: Runs, measured: Measured, most: float) -> Iterator[Part]:
+def _runs(group: Grid, measured: Measured, most: float) -> Iterator[Part]:
     """Add up the cells of every learner of a group."""
     found: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
     for cell in group.cells:
@@ -137,23 +135,19 @@ def _runs(group: Runs, measured: Measured, most: float) -> Iterator[Part]:
         )
 
 
-def _climb(climb: Climb, name: str, most: float) -> Part:
+def _climb(climbs: Climbs, name: str, most: float) -> Part:
     """Bound a learner's climb by the budgets of the rungs that it takes."""
     learner, longest, rungs = parse_learner(name), 0.0, 0
-    for rung, spec in zip(climb.ladder.rungs, climb.ladder.specs, strict=True):
+    for rung, spec in zip(climbs.ladder.rungs, climbs.ladder.specs, strict=True):
         if learner.supports(parse_stored(spec)):
             break
-        longest += min(most, rung_budget(rung, climb.budget).seconds or math.inf)
+        longest += min(most, rung_budget(rung, climbs.budget).seconds or math.inf)
         rungs += 1
     return Part(
-        group=climb.title,
+        group=climbs.title,
         learner=name,
         cells=rungs,
-        runs=rungs * climb.seeds,
-        seconds=(0.0, longest * climb.seeds),
+        runs=rungs * climbs.seeds,
+        seconds=(0.0, longest * climbs.seeds),
         at_most=True,
     )
-
-
-def _finite(given: Range) -> list[float | None]:
-    return [value if value < math.inf else None for value in given]

@@ -1,30 +1,26 @@
 """The runs of one command, kept beside its output until it ends: --resume does what is missing."""
 
-import hashlib
 import json
 import secrets
-import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hardness.oracles import Budget
-from hardness.runs.planned import Planned, here
+from hardness.runs.planned import Planned, here, warm
+from hardness.runs.processes import UNLIMITED
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
-from hardness.sweep.drive import open_store, run_of
-from hardness.sweep.jobs import RunJob, run_job
-from hardness.sweep.pool import Engine, Limits, local
-from hardness.sweep.store import Writer
+from hardness.sweep.jobs import RunJob, read_job, run_job
+from hardness.sweep.pool import Engine, Flight, answer, local
+from hardness.sweep.store import Writer, opened
 from hardness.upper import parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError
 
-_WARM = Budget(seconds=1.0)
-_LIMITS = Limits(retries=0)
+_PACE = 0.2  # seconds that are waited at once
 
 
 def unfinished(output: Path) -> Path:
@@ -53,8 +49,7 @@ class Resumable:
         """Begin; the engine is started when it is needed, and ended by `stack`."""
         self._writer, self._row, self._jobs, self._stack = writer, row, jobs, stack
         self._engine: Engine | None = None
-        self._known = set[str]()  # learners that the workers have loaded and compiled
-        self.kept = len(writer.keys()) if writer else 0
+        self.kept = len(writer.finished()) if writer else 0
         if writer:
             writer.write([], row)
 
@@ -72,60 +67,49 @@ class Resumable:
 
     def do(self, planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
         """Do runs: the index of each as it is done, with its run or why there is none."""
-        jobs = [
-            run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
-            for one in planned
-        ]
-        left = []
-        for index, job in enumerate(jobs):
-            run = self._writer.run(job.key) if self._writer else None
-            if run is None or self._writer is None:
-                left.append(index)
+        left = list[tuple[int, RunJob]]()
+        for index, one in enumerate(planned):
+            job = run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
+            held = self._writer.run(job.key) if self._writer else None
+            if held and self._writer:
+                yield index, job.require_own(held, self._writer.path)
             else:
-                yield index, job.require_own(run, self._writer.path)
+                left.append((index, job))
         if self._engine or min(self._jobs, len(left)) > 1:
-            fresh = self._elsewhere([jobs[index] for index in left])
+            done = self._elsewhere([job for _, job in left])
         else:
-            fresh = here([planned[index] for index in left])
-        for place, done in fresh:
-            index = left[place]
-            if isinstance(done, Run):
-                done = replace(done, key=jobs[index].key)
+            done = here([planned[index] for index, _ in left])
+        for place, run in done:
+            index, job = left[place]
+            if isinstance(run, Run):
+                run = replace(run, key=job.key)
                 if self._writer:
-                    self._writer.write([done])
+                    self._writer.write([run])
                     self.kept += 1
-            yield index, done
+            yield index, run
 
     def _elsewhere(self, jobs: Sequence[RunJob]) -> Iterator[tuple[int, Run | ToolkitError]]:
-        engine = self._warmed(jobs)
-        futures = {engine.submit([_payload(job)], _LIMITS): i for i, job in enumerate(jobs)}
-        for future in as_completed(futures):
-            index = futures[future]
-            (finished,) = engine.collect(future, [_payload(jobs[index])])
-            if finished.result is None:
-                yield index, ToolkitError(finished.why)
-            else:
-                yield index, run_of(jobs[index], finished)
-
-    def _warmed(self, jobs: Sequence[RunJob]) -> Engine:
-        """Start the worker processes, and warm up learners: no time measured holds imports."""
-        engine = self._engine or self._stack.enter_context(local(self._jobs))
-        first = {job.learner: replace(job, seed=0, budget=_WARM) for job in reversed(jobs)}
-        payloads = [
-            _payload(job)
-            for name, job in first.items()
-            if job.origin is None and name not in self._known
-        ]
-        warmed = [engine.submit(payloads, _LIMITS) for _ in range(self._jobs if payloads else 0)]
-        for future in warmed:
-            engine.collect(future, payloads)
-        self._known |= first.keys()
-        self._engine = engine
-        return engine
+        """Do jobs on worker processes: the place of each as it is done."""
+        self._engine = self._engine or self._stack.enter_context(local(self._jobs, _warmed))
+        flight, left = Flight(self._engine, UNLIMITED), deque(jobs)
+        places = {id(job): place for place, job in enumerate(jobs)}
+        while left or flight.flying:
+            while left and flight.room:
+                flight.send([left.popleft()])
+            flight.land(_PACE)
+            while flight.landed:
+                job, finished = flight.landed.popleft()
+                place = places[id(job)]
+                failed = finished.result is None
+                yield place, ToolkitError(finished.why) if failed else jobs[place].row(finished)
 
 
-def _payload(job: RunJob) -> str:
-    return json.dumps({"kind": job.kind, **job.to_dict()})
+def _warmed(payload: str) -> dict[str, Any]:
+    """Do a job on a worker that its learner is warm on: no time that is measured holds imports."""
+    job = read_job(payload)
+    assert isinstance(job, RunJob)
+    warm(job.spec, (job.learner,))
+    return answer(payload)
 
 
 @contextmanager
@@ -138,17 +122,21 @@ def resumable(
     Raises AlreadyExists where an earlier try left runs and `resume` is not said, UsageError where
     they are of another command, and ToolkitError where no store can be written.
     """
-    text = json.dumps(command, sort_keys=True, default=str)
-    row = _row(command["command"], text, jobs)
-    if output is None:
-        if resume:
-            raise UsageError("--resume given without --out: runs are kept beside what is written")
-        with ExitStack() as stack:
-            yield Resumable(None, row, jobs, stack)
-        return
-    path = unfinished(output)
+    row = SweepRow(
+        name=command["command"],
+        text=json.dumps(command, sort_keys=True, default=str),
+        engine="local",
+        slots=jobs,
+        base_seeds={"": secrets.randbits(BITS)},
+    )
+    if output is None and resume:
+        raise UsageError("--resume given without --out: runs are kept beside what is written")
     with ExitStack() as stack:
-        writer = stack.enter_context(open_store(path, resume))
+        if output is None:
+            yield Resumable(None, row, jobs, stack)
+            return
+        path = unfinished(output)
+        writer = stack.enter_context(opened(path, resume))
         earlier = writer.sweep(row.sha256)
         if earlier is None and not writer.empty:
             raise UsageError(
@@ -165,21 +153,3 @@ def resumable(
             path.unlink()
             raise
     path.unlink()
-
-
-def _row(name: str, text: str, jobs: int) -> SweepRow:
-    now = time.time()
-    return SweepRow(
-        name=name,
-        sha256=hashlib.sha256(text.encode()).hexdigest(),
-        text=text,
-        engine="local",
-        slots=jobs,
-        state="running",
-        planned={},
-        done={},
-        failed={},
-        started=now,
-        updated=now,
-        base_seeds={"": secrets.randbits(BITS)},
-    )

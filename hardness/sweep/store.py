@@ -11,12 +11,13 @@ import os
 import socket
 import sqlite3
 import stat
+import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_origin
 from urllib.parse import quote
 
 import msgspec
@@ -29,7 +30,6 @@ from hardness.runs.columns import (
     comparable,
     data_of,
     exact,
-    named,
     natural,
     record_of,
 )
@@ -40,57 +40,34 @@ from instances.disk import refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import RESULTS, loads, one_line
 
-__all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read", "reopen"]
+__all__ = [
+    "Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "opened", "read", "reopen"
+]  # fmt: skip
 
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 5
+VERSION = 6
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table: what a row of it is in Python, its columns, and the columns that are unique."""
-
-    kind: type[Any]
-    columns: tuple[str, ...]
-    unique: tuple[str, ...] = ("key",)
-
-
-# Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
-TABLES = {
-    "runs": Table(Run, tuple(COLUMNS)),
-    "certificates": Table(
-        CertificateRow, ("key", "spec", "family", "parameters", "terms", "certificate")
-    ),
-    "figures": Table(FigureRow, ("name", "data", "written"), ("name",)),
-    "sweeps": Table(
-        SweepRow,
-        (
-            *("name", "state", "engine", "slots", "planned", "done", "failed", "started"),
-            *("updated", "remaining_seconds", "base_seeds", "sha256", "text"),
-        ),
-        ("sha256",),
-    ),
+# What a row of a table is, and the column that is unique.
+TABLES: dict[str, tuple[type[Any], str]] = {
+    "runs": (Run, "key"),
+    "certificates": (CertificateRow, "key"),
+    "figures": (FigureRow, "name"),
+    "sweeps": (SweepRow, "sha256"),
 }
-_TABLE_OF = {table.kind: name for name, table in TABLES.items()}
-_JSON = {"terms", "certificate", "data", "planned", "done", "failed", "base_seeds"}
+# Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
+_FIELDS = {name: {one.name: one.type for one in fields(kind)} for name, (kind, _) in TABLES.items()}
+_NAMES = {name: tuple(found) for name, found in _FIELDS.items()} | {"runs": tuple(COLUMNS)}
 _SCHEMA = "".join(
-    f"CREATE TABLE {name} ({', '.join(table.columns)}, UNIQUE ({', '.join(table.unique)}));"
-    for name, table in TABLES.items()
+    f"CREATE TABLE {name} ({', '.join(_NAMES[name])}, UNIQUE ({unique}));"
+    for name, (_, unique) in TABLES.items()
 )
 # Runs are counted by how they ended in this index alone.
 _SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
 
-_LEAST = 4  # the first version that is read
-
 # ---- opening
 
-# Generated columns, and all columns of virtual tables: a row of them may have any size.
-_COMPUTED = (
-    "SELECT 1 FROM sqlite_schema AS tables, pragma_table_xinfo(tables.name) AS columns "
-    "WHERE tables.type = 'table' AND columns.hidden LIMIT 1"
-)
 _LONGEST = 64 << 20  # bytes of a value beyond all that the files hold
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -101,8 +78,8 @@ class StoreGone(ToolkitError):
     """The file that is open to be written no longer has the name by which it was opened."""
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open the SQLite file of a store, "ro" or "rw"; raises DamagedFile for what is not one."""
+def _connect(path: Path) -> sqlite3.Connection:
+    """Open the SQLite file of a store; raises DamagedFile for what is not one of this version."""
     if path.is_dir():
         raise DamagedFile(f"{path} is a folder: give the file of a store")
     if not path.is_file():
@@ -112,58 +89,52 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     name = quote(os.fsencode(path.absolute()))  # any bytes: a name need not be text
     with told(path):
         connection = sqlite3.connect(
-            f"file:{name}?mode={mode}", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
+            f"file:{name}?mode=rw", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
         )
-        connection.execute("PRAGMA trusted_schema = OFF")
         try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
-                raise
-            # A writer was killed in closing it: SQLite tidies up, and writes no row.
-            with contextlib.closing(sqlite3.connect(f"file:{name}?mode=rw", uri=True)) as writer:
-                writer.execute("SELECT 1 FROM sqlite_master").fetchone()
-        connection.execute("PRAGMA cache_size = -65536")
-        if mode == "ro":  # what a view or a query makes of small values could be of any size
-            files = (path, _beside(path, "wal"))
-            held = sum(file.stat().st_size for file in files if file.exists())
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(held + _LONGEST, 2**31 - 1))
-        connection.create_function("natural_key", 1, natural, deterministic=True)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cache_size = -65536")
+            connection.create_function("natural_key", 1, natural, deterministic=True)
+            _require_version(connection, path)
+            if odd := [one for there, one in _odd(connection) if not there]:
+                raise DamagedFile(f"{path} is damaged: {_unlike(odd)}: {recover_with(path)}")
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
-def _version_of(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of a store; raises DamagedFile, or ToolkitError for a newer one."""
-    with told(path):
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
+def _require_version(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
         raise DamagedFile(
             f"{path} is an SQLite file but no store: its application id is {application}, not "
             f"{APPLICATION_ID}"
         )
-    if version > VERSION:
+    if version != VERSION:
+        do = "install a newer one" if version > VERSION else "an earlier one wrote it"
         raise ToolkitError(
-            f"{path} is a store of version {version}: this hardness reads {_LEAST} to {VERSION}; "
-            "install a newer one"
+            f"{path} is a store of version {version}: this hardness reads {VERSION}; {do}"
         )
-    if version < 1:
-        raise DamagedFile(f"{path} is a damaged store, of version {version}: {recover_with(path)}")
-    if version < _LEAST:
-        raise ToolkitError(
-            f"{path} is a store of version {version}: this hardness reads {_LEAST} to {VERSION}; "
-            "an earlier one wrote it"
-        )
-    with told(path):
-        made = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
-        if connection.execute(made).fetchone()[0]:
-            raise DamagedFile(f"{path} holds views or triggers, which no store has")
-        if connection.execute(_COMPUTED).fetchone():
-            raise DamagedFile(
-                f"{path} holds columns that are computed, or tables that are no tables of a file: "
-                "no store has any"
-            )
-    return int(version)
+
+
+def _odd(connection: sqlite3.Connection) -> list[tuple[bool, str]]:
+    """Name what of the schema is not a store's, and whether it is there, or lacking or changed."""
+    schema = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
+    with contextlib.closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(_SCHEMA)
+        ours = dict(new.execute(schema))
+    theirs = dict(connection.execute(schema))
+    return [
+        (name not in ours, name)
+        for name in sorted({**ours, **theirs})
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _unlike(names: list[str]) -> str:
+    return f"not as a store's: {', '.join(names)[:200]}"
 
 
 def recover_with(path: Path) -> str:
@@ -324,17 +295,12 @@ def _difference(old: Run, new: Run) -> str | None:
 class _Store:
     """An open store."""
 
-    def __init__(self, path: Path, mode: str, *settings: str) -> None:
+    def __init__(self, path: Path, *settings: str) -> None:
         self.path = path
-        self.connection = _connect(path, mode)
-        try:
-            self.version = _version_of(self.connection, path)
-            with told(path):
-                for setting in settings:
-                    self.connection.execute(f"PRAGMA {setting}")
-        except BaseException:
-            self.connection.close()
-            raise
+        self.connection = _connect(path)
+        with told(path):
+            for setting in settings:
+                self.connection.execute(f"PRAGMA {setting}")
 
     def __enter__(self) -> Self:
         return self
@@ -366,7 +332,7 @@ class _Store:
     def select(self, table: str, clause: str = "", *given: Any) -> Iterator[Record]:
         """Yield rows of a table by their columns, as SQLite holds them."""
         with told(self.path):
-            names = TABLES[table].columns
+            names = _NAMES[table]
             sql = f"SELECT {', '.join(names)} FROM {table} {clause}"
             for row in self.connection.execute(sql, given):
                 yield dict(zip(names, row, strict=True))
@@ -376,10 +342,12 @@ class _Store:
         if table == "runs":
             return _run(exact(record))
         values = {
-            name: loads(value, RESULTS) if name in _JSON and isinstance(value, str) else value
+            name: loads(value, RESULTS)
+            if get_origin(_FIELDS[table][name]) is dict and isinstance(value, str)
+            else value
             for name, value in record.items()
         }
-        return msgspec.convert(values, TABLES[table].kind)
+        return msgspec.convert(values, TABLES[table][0])
 
 
 def create(path: Path) -> "Writer":
@@ -395,12 +363,6 @@ def reopen(path: Path) -> "Writer":
     Raises DamagedFile with what can be recovered, ToolkitError where another process writes.
     """
     with read(path) as store:
-        if store.version < VERSION:
-            raise ToolkitError(
-                f"{path} is a store of version {store.version}, which an earlier hardness wrote "
-                f"and this one only reads: `hardness store merge {path} --out NEW.db` makes one "
-                f"of version {VERSION}"
-            )
         lock = Lock(path)
         try:
             if found := store.complaints():
@@ -409,6 +371,22 @@ def reopen(path: Path) -> "Writer":
             lock.free()
             raise
     return Writer(path, lock)
+
+
+def opened(path: Path, resume: bool) -> "Writer":
+    """Open a store to be written, or make it; raises AlreadyExists for one with runs to keep.
+
+    resume: go on in one that holds runs.
+    """
+    if not path.exists():
+        return create(path)
+    writer = reopen(path)
+    if not resume and not writer.empty:
+        writer.close()
+        raise AlreadyExists(
+            f"{path} holds runs: add --resume to do what is missing, or name another file"
+        )
+    return writer
 
 
 @contextlib.contextmanager
@@ -451,7 +429,7 @@ class Writer(_Store):
         """Open a store of this version as it is: `reopen` checks it first."""
         self._lock: Lock | None = lock
         try:
-            super().__init__(path, "rw", "journal_mode = WAL", "synchronous = FULL")
+            super().__init__(path, "journal_mode = WAL", "synchronous = FULL")
             self._file = _identity(path)
         except BaseException:
             lock.free()
@@ -464,15 +442,12 @@ class Writer(_Store):
         there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in tables)
         return not next(self.column(f"SELECT {there}"))
 
-    def keys(self) -> set[str]:
-        """Return the keys of all that is finished: runs and certificates."""
-        tables = ("runs", "certificates")
-        return {key for table in tables for key in self.column(f"SELECT key FROM {table}")}
-
-    def owners(self) -> Iterator[tuple[str, str, str, int]]:
-        """Return the key of every run with the spec, learner and seed that stand beside it."""
+    def finished(self) -> dict[str, tuple[str, str, int] | None]:
+        """Return the keys of all that is finished, of a run with its spec, learner and seed."""
         with told(self.path):
-            yield from self.connection.execute("SELECT key, spec, learner, seed FROM runs")
+            runs = self.connection.execute("SELECT key, spec, learner, seed FROM runs")
+            found = {key: (_same(spec), _same(learner), seed) for key, spec, learner, seed in runs}
+            return {**found, **dict.fromkeys(self.column("SELECT key FROM certificates"))}
 
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
@@ -523,26 +498,27 @@ class Writer(_Store):
 
     def _write(self, row: Row | SweepRow) -> None:
         if isinstance(row, Run):
-            record = record_of(row)
-            if self._insert("runs", record, "IGNORE"):
+            if self._insert("runs", record_of(row), "IGNORE"):
                 return
             old = self.run(row.key)
             if old and decide(old, row):
-                self._insert("runs", record)
+                self._insert("runs", record_of(row))
         elif isinstance(row, FigureRow):
             self._insert("figures", vars(row) | {"written": row.written or time.time()})
         else:
-            self._insert(_TABLE_OF[type(row)], vars(row))
+            table = "sweeps" if isinstance(row, SweepRow) else "certificates"
+            self._insert(table, vars(row))
 
     def _insert(self, table: str, values: Record, otherwise: str = "REPLACE") -> bool:
         """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""
-        names = TABLES[table].columns
-        if table == "certificates":
-            family, parameters = named(values["spec"])
-            values = values | {"family": family, "parameters": parameters}
+        names = _NAMES[table]
         sql = f"INSERT OR {otherwise} INTO {table} VALUES ({','.join('?' * len(names))})"
         plain = [_plain(values[name]) for name in names]
         return self.connection.execute(sql, plain).rowcount == 1
+
+
+def _same(text: Any) -> Any:
+    return sys.intern(text) if isinstance(text, str) else text
 
 
 def _run(record: Record) -> Run:
@@ -571,7 +547,11 @@ class Reader(_Store):
 
     def __init__(self, path: Path) -> None:
         """Open it."""
-        super().__init__(path, "ro", "query_only = ON")
+        super().__init__(path, "query_only = ON")
+        # What a query makes of small values could be of any size.
+        files = (path, _beside(path, "wal"))
+        held = sum(file.stat().st_size for file in files if file.exists())
+        self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(held + _LONGEST, 2**31 - 1))
 
     def records(self) -> Iterator[Record]:
         """Yield the columns of all runs, in an order that depends on them alone, as of one moment.
@@ -626,7 +606,7 @@ class Reader(_Store):
             for name, what in counted.items()
         }
         size = self.path.stat().st_size
-        return {"version": self.version, "bytes": size, **numbers, "outcomes": self.counts()}
+        return {"version": VERSION, "bytes": size, **numbers, "outcomes": self.counts()}
 
     def complaints(self) -> list[str]:
         """Return what SQLite finds wrong with the pages; else which tables are not a store's."""
@@ -636,14 +616,8 @@ class Reader(_Store):
             return [one_line(error)]
         said = [line[:120] for (text,) in found for line in text.splitlines()]
         said = [line for line in said if line != "ok" and not line.startswith("***")]
-        if said or self.version < VERSION:
-            return said
-        names = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
-        with contextlib.closing(sqlite3.connect(":memory:")) as new:
-            new.executescript(_SCHEMA)
-            odd = {*new.execute(names)} ^ {*self.connection.execute(names)}
-        tables = ", ".join(sorted({name for name, _ in odd}))
-        return [f"not as a store's: {tables[:200]}"] if odd else []
+        odd = [name for _, name in _odd(self.connection)]
+        return said or ([_unlike(odd)] if odd else [])
 
     def query(self, sql: str, most: int = 100_000) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much.

@@ -14,8 +14,9 @@ from instances.errors import DamagedFile, ToolkitError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hardness.report.store import Checkup, Queried
+    from hardness.report.sweep import Queried
     from hardness.sweep import Ended
+    from hardness.sweep.damage import Checkup
     from hardness.sweep.plan import Plan
     from instances.result import Answer
 
@@ -77,7 +78,7 @@ def sweep(
     Progress goes to stderr, with --json in lines of JSON to stdout. Ctrl-C or SIGTERM writes what
     is finished and says how to go on. The table of what comes back is that of the store.
     """
-    from hardness.report.sweep_status import go_on
+    from hardness.report.sweep import go_on
     from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
     from hardness.sweep.cluster import exposed
     from hardness.sweep.store import StoreGone
@@ -110,8 +111,7 @@ def sweep(
 @verb("How sweeps stand, also while they run.", out=FILE)
 def status(db: Annotated[Path, _DB]) -> "Answer":
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
-    from hardness.report.store import outcome_rows
-    from hardness.report.sweep_status import status_json, status_words
+    from hardness.report.sweep import outcome_rows, status_json, status_words
     from hardness.sweep.store import held, read
     from instances.result import Answer
 
@@ -131,7 +131,7 @@ def status(db: Annotated[Path, _DB]) -> "Answer":
 @verb("What a store holds.", out=FILE)
 def show(db: Annotated[Path, _DB]) -> "Answer":
     """Count what a store holds, by learner and outcome; also while a sweep writes it."""
-    from hardness.report.store import outcome_rows, store_words
+    from hardness.report.sweep import outcome_rows, store_words
     from hardness.sweep.store import read
     from instances.result import Answer
 
@@ -199,7 +199,7 @@ def query(
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
     """
-    from hardness.report.store import Queried
+    from hardness.report.sweep import Queried
     from hardness.sweep.store import read
 
     with read(db) as found:
@@ -224,7 +224,7 @@ def merge(
 
     With one store alone it is a copy of it, of this version.
     """
-    from hardness.report.store import store_words
+    from hardness.report.sweep import store_words
     from hardness.sweep.figures import merge_stores
     from hardness.sweep.store import read
     from instances.result import Answer
@@ -243,7 +243,6 @@ def check(db: Annotated[Path, _DB]) -> "Checkup":
 
     A number in a row that was changed for another is not seen: what matters is run again.
     """
-    from hardness.report.store import Checkup
     from hardness.sweep.damage import check as look
 
-    return Checkup(store=str(db), damage=look(db))
+    return look(db)

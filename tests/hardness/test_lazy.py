@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hardness.sweep.jobs import KINDS
 from hardness.upper import LEARNERS
 from hardness.verbs.root import COMMANDS
 from instances.spec import FAMILIES
@@ -49,7 +48,6 @@ def test_names_are_those_that_type_checkers_see(package):
 
 def test_tables_call_things_as_they_call_themselves():
     assert {name: kind.name for name, kind in LEARNERS.items()} == {n: n for n in LEARNERS}
-    assert {name: kind.kind for name, kind in KINDS.items()} == {n: n for n in KINDS}
     assert {name: kind.name for name, kind in FAMILIES.items()} == {n: n for n in FAMILIES}
     assert {name: command.name for name, command in COMMANDS.items()} == {n: n for n in COMMANDS}
 
@@ -60,9 +58,7 @@ def test_a_function_is_not_hidden_by_its_module():
     assert done.stdout == "True\n"
 
 
-@pytest.mark.parametrize(
-    "module", ["hardness.report.store", "hardness.report.sweep_status", "hardness.sweep.store"]
-)
+@pytest.mark.parametrize("module", ["hardness.report.sweep", "hardness.sweep.store"])
 def test_reading_a_store_imports_little(module):
     code = f"import sys, importlib; m = importlib.import_module({module!r}); "
     code += "m.__dict__.get('read') or getattr(m, 'read', 0); "

@@ -3,7 +3,7 @@
 import pytest
 
 from hardness.report.progress import progress_line
-from hardness.report.store import outcomes_table
+from hardness.report.sweep import outcomes_table
 from hardness.runs.rows import Progress
 from hardness.sweep.drive import JobCounts
 

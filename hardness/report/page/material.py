@@ -112,7 +112,7 @@ def of_stress_file(path: Path) -> Material:
 
 def of_store(path: Path) -> Material:
     """Read a store, every record of it checked; raises DamagedFile."""
-    damage = check(path)
+    damage = check(path).damage
     if damage:
         raise DamagedFile(f"{path} is damaged: {damage}; {recover_with(path)}")
     with read(path) as store:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Chart, Reproduction
-from hardness.report.store import missing_words
+from hardness.report.sweep import missing_words
 from hardness.report.text import count
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run

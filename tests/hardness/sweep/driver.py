@@ -4,14 +4,15 @@ import signal
 import sys
 import time
 
+from hardness.runs.processes import HardLimits
 from hardness.sweep.cluster import engine_of
-from hardness.sweep.pool import Limits, local
+from hardness.sweep.pool import local
 from tests.hardness.sweep.misbehaving import answer
 
 
 def main(name, *payloads):
     with local(2, answer) if name == "local" else engine_of(name, 2) as engine:
-        tasks = [engine.submit([one], Limits()) for one in payloads]
+        tasks = [engine.submit([one], HardLimits()) for one in payloads]
         while not all(task.done() for task in tasks):
             time.sleep(0.05)
 

@@ -1,12 +1,11 @@
 """An engine that does jobs at once in this process, and what tests want to know of it."""
 
-import json
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 
 from hardness.sweep import drive, read_text, run_sweep
-from hardness.sweep.jobs import read_job
-from hardness.sweep.pool import Engine, Finished
+from hardness.sweep.jobs import Finished, read_job
+from hardness.sweep.pool import Engine
 
 
 class Here(Executor):
@@ -27,14 +26,14 @@ class Here(Executor):
         self.sizes.append(len(payloads))
         results = []
         for payload in payloads:
-            job = read_job(json.loads(payload))
+            job = read_job(payload)
             self.done.append(job.key)
             failure = self.failing(job)
             if failure:
                 how = {"failure": failure, "why": "as asked for", "attempts": 3}
             else:
                 how = {"result": job.do()}
-            results.append(Finished(key=job.key, seconds=0.01, **how))
+            results.append(Finished(seconds=0.01, **how))
         future.set_result(results)
         return future
 

@@ -29,8 +29,9 @@ class BadJob:
         return globals()[self.does](self.given)
 
 
-def read(data):
-    return BadJob(data["does"], data["given"]) if data["kind"] == "bad" else read_job(data)
+def read(payload):
+    data = json.loads(payload)
+    return BadJob(data["does"], data["given"]) if data["kind"] == "bad" else read_job(payload)
 
 
 def answer(payload):

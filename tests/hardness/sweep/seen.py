@@ -8,19 +8,19 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 
 from hardness.oracles import Budget
+from hardness.runs.processes import HardLimits
 from hardness.sweep.jobs import run_job
-from hardness.sweep.pool import Limits
 from hardness.upper import parse_learner
 from hardness.upper.isolated.init import below
 from tests.hardness.sweep.misbehaving import bad
 from tests.waiting import wait_for
 
-NONE = Limits(retries=0)
+NONE = HardLimits()
 
 
 def payload_of(learner, budget=None, seed=0, spec="parity:d=8,m=2"):
     job = run_job(spec, parse_learner(learner), seed, budget or Budget())
-    return json.dumps({"kind": job.kind, **job.to_dict()})
+    return job.payload()
 
 
 def from_file(name):
@@ -50,7 +50,7 @@ def require_neighbours_unharmed(engine):
     given = [bad("well", i) for i in range(20)]
     given[3], given[8], given[13] = bad("killed", 9), bad("hangs"), bad("eats", 400 << 20)
     given[17] = bad("raises", "κόσμε")
-    usual = Limits(memory_bytes=300 << 20, retries=0)  # only who never ends has little time
+    usual = HardLimits(memory_bytes=300 << 20)  # only who never ends has little time
     found = [
         *done(engine, given[:8], usual, size=4),
         *done(engine, given[8:9], replace(usual, seconds=0.3)),
@@ -66,7 +66,7 @@ def timeless(finished):
     result = json.loads(json.dumps(finished.result))
     for name in ("seconds", "peak_bytes"):
         result["usage"].pop(name)
-    return finished.key, finished.failure, without_times(result)
+    return finished.failure, without_times(result)
 
 
 def without_times(value):

@@ -11,16 +11,17 @@ import tempfile
 import threading
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hardness import __version__
 from hardness.oracles import Budget
+from hardness.runs.processes import Aborted, HardLimits
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
-from hardness.sweep.pool import Aborted, Limits, Worker, local
+from hardness.sweep.pool import answer as well
+from hardness.sweep.pool import local
 from hardness.upper.isolated import level
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
@@ -63,9 +64,8 @@ def three(distributed):
 
 
 def _misbehave(on):
-    """Let workers that are made from now on do jobs that misbehave, or not; forget the others."""
-    cluster.Worker = partial(Worker, answer) if on else Worker
-    cluster._mine = threading.local()
+    """Let workers do jobs that misbehave, or not."""
+    cluster.answer = answer if on else well
 
 
 @pytest.fixture
@@ -108,9 +108,9 @@ def waiting(file):
 
 def test_abort_ends_what_runs_on_all_workers(bad_three, tmp_path):
     engine, files = _Dask(bad_three._client, "dask"), [tmp_path / str(i) for i in range(3)]
-    tasks = [engine.submit([bad("first_waits", str(file))], Limits()) for file in files]
+    tasks = [engine.submit([bad("first_waits", str(file))], HardLimits()) for file in files]
     children, owners = zip(*map(waiting, files), strict=True)
-    tasks += [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
+    tasks += [engine.submit([bad("hangs")], HardLimits()) for _ in range(3)]
     engine.abort()
     assert len(set(owners)) == 3
     wait_until_gone(children)
@@ -126,7 +126,6 @@ def test_jobs_that_kill_every_worker_have_died(three):
     found = three.collect(task, [bad("well"), bad("well", 1)])
     three._client.run_on_scheduler(_allow, 3)
     assert [f.failure for f in found] == ["died", "died"]
-    assert found[0].key != found[1].key
     assert "every dask worker" in found[0].why
 
 
@@ -255,7 +254,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
         engine._client.run(_misbehave, True)
         assert done(engine, [bad("well", 1)])[0].result["given"] == 1
         given = [bad("hangs", str(tmp_path / str(i))) for i in range(3)]
-        tasks = [engine.submit([one], Limits()) for one in given]
+        tasks = [engine.submit([one], HardLimits()) for one in given]
         wait_for(lambda: list(tmp_path.iterdir()))
         engine._client._timeout = 0.5  # nobody will answer
         os.killpg(process.pid, signal.SIGKILL)
@@ -388,7 +387,7 @@ def test_what_a_lost_worker_was_doing_is_handed_over_again(three, monkeypatch, t
         return asked()
 
     monkeypatch.setattr(three._client, "nthreads", answers)
-    three.submit([NO_JOB], Limits(retries=0))
+    three.submit([NO_JOB], HardLimits())
     ticks(cluster._PATIENCE / 5)
     assert len(three.collect(lost_task(), [NO_JOB])) == 1
 

@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
+from hardness.runs.processes import Aborted
 from hardness.runs.stress import stress
-from hardness.sweep import Interrupted, drive, read_text
+from hardness.sweep import Interrupted, drive, pool, read_text
 from hardness.sweep.export import export
 from hardness.sweep.figures import merge_stores
-from hardness.sweep.pool import Aborted, Engine
+from hardness.sweep.pool import Engine
 from hardness.sweep.store import Writer, create, read
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
@@ -146,8 +147,8 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(sweep, held, ex
 
 
 def test_a_certificate_that_fails_is_said_and_tried_again(sweep):
-    failing = {"certificate": "refused"}.get
-    ended, _ = sweep(SMALL, Here(failing=lambda job: failing(job.kind)))
+    failing = {"certificates": "refused"}.get
+    ended, _ = sweep(SMALL, Here(failing=lambda job: failing(job.label)))
     assert ended.missing == ("certificates: refused: as asked for",) * 2
     ended, done = sweep(SMALL, resume=True)
     assert (ended.missing, len(done)) == ((), 2)
@@ -161,8 +162,8 @@ def test_an_engine_that_is_told_to_stop_leaves_no_failures(sweep, held):
 
 
 def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypatch, tmp_path):
-    monkeypatch.setattr(drive, "_ASKED", -1.0)
-    monkeypatch.setattr(drive, "_ALONE", -1.0)
+    monkeypatch.setattr(pool, "_ASKED", -1.0)
+    monkeypatch.setattr(pool, "_ALONE", -1.0)
     engine = Engine("dask:tcp://there", Here(), None, 0)
     with create(tmp_path / "a.db") as writer, pytest.raises(Interrupted) as cut:
         drive.Driver(read_text(SMALL, "test"), writer, engine).drive()

@@ -44,7 +44,7 @@ budget = { seconds = 5 }
 
 def test_a_whole_file():
     found = read_text(FULL, "x.toml")
-    first, second = found.runs
+    first, second = found.grids
     assert first.title == "runs 1"
     assert len(first.cells) == 6 * 3 * 2  # d of 8, 12, 16; noise of 0, 0.1; learners; budgets
     assert {(job.spec, job.learner) for job in first.cells[:2]} == {
@@ -77,7 +77,7 @@ def test_the_hard_limit_follows_from_the_budgets():
 
 def test_what_cannot_run_is_left_out_and_counted():
     text = HEAD + '[[runs]]\nspec = ["parity:d=8,m=2", "nice:m=2,k=2,d=4", "nice:m=1,k=2,d=4"]\n'
-    found = read_text(text + 'learners = ["elimination", "trivial"]', "x").runs[0]
+    found = read_text(text + 'learners = ["elimination", "trivial"]', "x").grids[0]
     assert len(found.cells) == 4
     (one,) = found.left_out
     assert (one.learner, one.specs, one.reasons) == ("elimination:checks=32", 2, 1)
@@ -88,11 +88,11 @@ def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("raise SystemExit('executed')")
     learners = 'learners = ["mine.py:L", {learner = "mine.py:L:a=1", over = {b = [2, 0.5]}}]'
-    found = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").runs[0]
+    found = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").grids[0]
     names = [job.learner for job in found.cells]
     assert names == ["mine.py:L", "mine.py:L:a=1,b=2", "mine.py:L:a=1,b=0.5"]
     (tmp_path / "mine.py").write_text("a = 2")
-    again = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").runs[0]
+    again = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").grids[0]
     assert again.cells[0].key != found.cells[0].key  # it is known by its text
 
 
@@ -179,7 +179,7 @@ def test_a_mistake_is_one_line_with_its_key(text, key, words):
         (b"", "format: nothing given"),
         (b"name = 'x'\nformat = 'hardness-sweep/2'\n", "'hardness-sweep/2' given: this version"),
         (b"format = 'hardness-sweep/1'\n", "missing required field `name`"),
-        (HEAD.encode() + b"# \xff\n", "line 3: it is no UTF-8 text"),
+        (HEAD.encode() + b"# \xff\n", "no text in UTF-8"),
         (b"\x00\x01" * 99, "Illegal character|Invalid statement"),
         (b"#" * (2 << 20), "at most 1048576"),
     ],

@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "parities.toml"
 def test_the_example_is_counted_as_it_is_listed():
     sweep = read_sweep(EXAMPLE)
     made = plan(sweep)
-    listed = [replace(cell, seed=s) for g in sweep.runs for cell in g.cells for s in g.seeds]
+    listed = [cell.with_seed(s) for g in sweep.grids for cell in g.cells for s in g.seeds]
     climbs = sum(c.count for c in sweep.climbs)
     assert made.to_dict()["runs"] == len(listed) + climbs
     assert sum(p.runs for p in made.parts if p.learner != "certificates") == len(listed) + climbs
@@ -48,7 +48,7 @@ def test_a_plan_is_json_and_words_within_80_columns():
 def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
     text = HEAD + "seeds = 10\nlearners = ['queries']\n[budget]\nqueries = 500\n"
     sweep = read_text(text + "[[runs]]\nspec = ['parity:d=8,m=2', 'parity:d=9,m=2']\n", "x")
-    one, other = sweep.runs[0].cells
+    one, other = sweep.grids[0].cells
     done = Run.from_json(one.do(), one.budget)
 
     def took(seconds, **other):

@@ -1,6 +1,5 @@
 """Worker processes: whatever a job does it ends, with what happened; nothing is left at the end."""
 
-import json
 import os
 import re
 import signal
@@ -10,10 +9,11 @@ import sys
 import pytest
 
 from hardness.oracles import clock
-from hardness.sweep import pool
+from hardness.runs import processes
+from hardness.runs.processes import Aborted, HardLimits, Worker
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.jobs import read_job
-from hardness.sweep.pool import Aborted, Limits, Worker, key_of, local
+from hardness.sweep.pool import attempt, local
 from hardness.upper.isolated import level
 from hardness.upper.isolated.init import below
 from instances.errors import ToolkitError, UsageError
@@ -34,9 +34,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _MIB = 1 << 20
 
 
+class Bad(Worker):
+    """A worker that does jobs which misbehave."""
+
+    def do(self, payload, limits):
+        return attempt(self, payload, limits, answer=answer)
+
+
 @pytest.fixture(scope="module")
 def worker():
-    one = Worker(answer)
+    one = Bad()
     yield one
     one.close()
 
@@ -77,8 +84,8 @@ def worker():
 def test_whatever_a_job_does_ends_with_what_happened(worker, does, given, failure, words, limits):
     worker.do(bad("well"), NONE)
     before, payload = worker.pid, bad(does, given)
-    found = worker.do(payload, Limits(retries=0, **limits))
-    assert (found.failure, found.result, found.key) == (failure, None, key_of(payload))
+    found = worker.do(payload, HardLimits(**limits))
+    assert (found.failure, found.result) == (failure, None)
     assert re.match(words, found.why), found.why
     assert "\n" not in found.why
     assert worker.do(bad("well", "still"), NONE).result["given"] == "still"
@@ -103,9 +110,9 @@ def test_what_is_printed_stays_there_and_results_come_back_as_they_were(worker, 
 
 
 def test_retries_are_counted(worker, tmp_path):
-    found = worker.do(bad("once", str(tmp_path / "there")), Limits(retries=2))
+    found = worker.do(bad("once", str(tmp_path / "there")), HardLimits(retries=2))
     assert (found.result, found.attempts, found.failure) == ({"there": True}, 2, None)
-    found = worker.do(bad("exits", 7), Limits(retries=1))
+    found = worker.do(bad("exits", 7), HardLimits(retries=1))
     assert (found.failure, found.attempts) == ("died", 2)
     worker.do(bad("well"), NONE)
     os.kill(worker.pid, signal.SIGKILL)  # while it waits, which is no attempt
@@ -141,13 +148,13 @@ def test_its_start_is_no_part_of_a_job(worker, monkeypatch):
 
     monkeypatch.setattr(clock, "now", lambda: passed[0])
     monkeypatch.setattr(Worker, "_ready", slowly)
-    assert worker.do(bad("well"), Limits(seconds=1.0, retries=0)).failure is None
+    assert worker.do(bad("well"), HardLimits(seconds=1.0, retries=0)).failure is None
 
 
 def test_a_process_that_cannot_start_is_one_line(monkeypatch):
-    monkeypatch.setattr(pool, "_begin", exits_at_once)
+    monkeypatch.setattr(processes, "_begin", exits_at_once)
     with nothing_left():
-        worker = Worker(answer)
+        worker = Bad()
         found = worker.do(bad("well"), NONE)
         worker.close()
     assert (found.failure, found.attempts) == ("died", 1)
@@ -162,13 +169,13 @@ def exits_at_once(*_):
 
 
 def test_runs_are_the_same_here_and_on_one_worker_or_two():
-    directly = [read_job(json.loads(payload)) for payload in runs()]
+    directly = list(map(read_job, runs()))
     with nothing_left():
         with local(1) as engine:
             one = done(engine, runs(), size=6)
         with local(2) as engine:
             two = done(engine, runs())
-    assert [(f.key, f.result["risk"]) for f in one] == [(j.key, j.do()["risk"]) for j in directly]
+    assert [f.result["risk"] for f in one] == [j.do()["risk"] for j in directly]
     assert [timeless(f) for f in one] == [timeless(f) for f in two]
     assert len({f.where for f in one}) == 1 < len({f.where for f in two}) == 2
 
@@ -183,7 +190,7 @@ def test_neighbours_of_what_dies_hangs_and_eats_are_unharmed():
 def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told, tmp_path):
     given = [bad("hangs", str(tmp_path / str(i))) for i in range(5)]
     with nothing_left(), local(2, answer) as engine:
-        tasks = [engine.submit([one], Limits()) for one in given]
+        tasks = [engine.submit([one], HardLimits()) for one in given]
         wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
         if told:
             engine.abort()
@@ -250,6 +257,6 @@ def test_an_interrupt_of_the_driver_leaves_nothing(driver):
 def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with local(1) as engine:
-        (found,) = done(engine, [from_file("Sleep")], Limits(seconds=1.5, retries=0))
+        (found,) = done(engine, [from_file("Sleep")], HardLimits(seconds=1.5, retries=0))
         assert found.failure == "overdue"
         wait_for(lambda: not list(tmp_path.iterdir()))

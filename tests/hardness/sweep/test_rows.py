@@ -10,10 +10,8 @@ from hardness.lower import certify
 from hardness.oracles import Budget
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
-from hardness.sweep.drive import run_of
 from hardness.sweep.figures import phase
-from hardness.sweep.jobs import run_job
-from hardness.sweep.pool import Finished
+from hardness.sweep.jobs import Finished, run_job
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 
@@ -32,7 +30,7 @@ class Dies:
 
 def row(learner="elimination", seed=0, budget=EXAMPLES, **how):
     job = run_job(SPEC, parse_learner(learner), seed, budget, **how)
-    return run_of(job, Finished(key=job.key, result=job.do()))
+    return job.row(Finished(result=job.do()))
 
 
 def cells(rows):
@@ -53,7 +51,7 @@ def test_the_phase_diagram_has_the_claims_of_certificates():
 def test_what_ended_a_learners_own_process_is_no_result_of_the_learner(outcome):
     job = run_job(SPEC, parse_learner("trivial"), 0, Budget(examples=9))
     ended = job.do() | {"outcome": outcome.value}
-    found = run_of(job, Finished(key=job.key, result=ended))
+    found = job.row(Finished(result=ended))
     assert (found.bound, found.reproducible) == ("machine", False)
 
 
@@ -64,7 +62,7 @@ def test_a_learner_from_a_file_says_how_queries_are_answered_and_is_marked(tmp_p
     assert (found.details["tau"], found.details["oracle"]) == ("1/7", "exact")
     assert (found.outcome, found.reproducible) == (Outcome.CRASHED, False)
     job = run_job(SPEC, parse_learner(f"{file}:Dies"), 0, Budget(), tau=Fraction(1, 7))
-    failed = run_of(job, Finished(key=job.key, failure="died"))
+    failed = job.row(Finished(failure="died"))
     assert failed.details["tau"] == "1/7"
 
 

@@ -48,7 +48,6 @@ def rows(count: int) -> list[Row]:
 def sweep(**changed: object) -> SweepRow:
     one = SweepRow(
         name="small",
-        sha256=hashlib.sha256(b"[sweep]").hexdigest(),
         text="[sweep]",
         engine="local",
         slots=2,
