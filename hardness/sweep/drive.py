@@ -23,7 +23,6 @@ from hardness.runs.rows import FigureRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climb, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
-from hardness.sweep.figures import phase
 from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, run_job
 from hardness.sweep.pool import Engine, Flight
@@ -155,7 +154,7 @@ class Driver:
         self._rows: list[Row] = []  # not written yet
         self._runs: dict[str, Run] = {}  # those of them
         self._written = clock.now()
-        self._wrote = self._broken = False  # something new; nothing more, for the store took none
+        self._broken = False  # nothing more is written, for the store took none
         self._missing: list[str] = []
         self._flight = Flight(engine, _hard_limits(sweep.limits, engine))
         self._climbs: dict[tuple[str, str], Climb] = {}
@@ -180,8 +179,7 @@ class Driver:
                     self._write()
                 report(self._counts.progress())
             self._write()
-            if self._wrote or not (self._earlier and self._earlier.state == "finished"):
-                self._rows += self._figures()
+            self._rows += self._figures()
             self._write("finished")
         except BaseException as error:
             self._engine.abort()
@@ -327,12 +325,11 @@ class Driver:
         except ToolkitError:
             self._broken = True
             raise
-        self._wrote |= bool(self._rows)
         self._rows, self._runs, self._kept = [], {}, progress
         self._written = clock.now()
 
     def _figures(self) -> Iterator[Row]:
-        """Collect what is drawn of a finished sweep: how far each climbed, and phases."""
+        """Say how far each learner climbed."""
         for group in self._sweep.climbs:
             yield FigureRow(
                 name=f"{group.title} of {self._sweep.sha256[:8]}",
@@ -347,8 +344,6 @@ class Driver:
                     ],
                 },
             )
-        with read(self._writer.path) as found:
-            yield phase(found.runs(), found.certificates())
 
 
 def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:

@@ -36,7 +36,7 @@ from hardness.runs.columns import (
 from hardness.runs.rows import CertificateRow, FigureRow, Row, SweepRow
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
-from instances.disk import refuse_existing, refuse_unwritable, written
+from instances.disk import beside, refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import RESULTS, loads, one_line
 
@@ -352,8 +352,27 @@ class _Store:
 
 def create(path: Path) -> "Writer":
     """Make a new store; raises AlreadyExists, and ToolkitError where none may lie."""
-    with new_store(path):
-        pass
+    refuse_existing(path)
+    log = _beside(path, "wal")
+    if log.exists():  # SQLite would take it for the log of the new one
+        raise AlreadyExists(
+            f"{log} is the log of a store that is not there: remove it, or give another name"
+        )
+    refuse_unwritable(path)
+    return _emptied(path)
+
+
+def _emptied(path: Path) -> "Writer":
+    """Write an empty store, which is there as a whole or not at all, and open it."""
+    with (
+        told(path),
+        beside(path) as draft,
+        contextlib.closing(sqlite3.connect(draft)) as new,
+    ):
+        new.executescript(
+            f"BEGIN; {_SCHEMA}; PRAGMA application_id = {APPLICATION_ID}; "
+            f"PRAGMA user_version = {VERSION}; COMMIT"
+        )
     return Writer(path, Lock(path))
 
 
@@ -387,39 +406,6 @@ def opened(path: Path, resume: bool) -> "Writer":
             f"{path} holds runs: add --resume to do what is missing, or name another file"
         )
     return writer
-
-
-@contextlib.contextmanager
-def new_store(out: Path) -> Iterator["Writer"]:
-    """Give a store to fill, named `out` when all went well and not before; raises AlreadyExists."""
-    refuse_existing(out)
-    log = _beside(out, "wal")
-    if log.exists():  # SQLite would take it for the log of the new one
-        raise AlreadyExists(
-            f"{log} is the log of a store that is not there: remove it, or give another name"
-        )
-    refuse_unwritable(out)
-    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        with written(out):
-            out.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
-        with told(out), contextlib.closing(sqlite3.connect(draft)) as new:
-            new.executescript(f"BEGIN; {_SCHEMA}; COMMIT")
-            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            new.execute(f"PRAGMA user_version = {VERSION}")
-        with Writer(draft, Lock(draft)) as writer:
-            writer.connection.execute("PRAGMA synchronous = OFF")  # nothing has to last before
-            yield writer
-        with written(out):
-            with draft.open("rb") as file:
-                os.fsync(file.fileno())
-            os.link(draft, out)
-    except FileExistsError as error:
-        raise AlreadyExists(f"{out} exists and was kept: give another name") from error
-    finally:
-        for name in (draft, _beside(draft, "wal"), _beside(draft, "shm")):
-            name.unlink(missing_ok=True)
 
 
 class Writer(_Store):
@@ -458,7 +444,7 @@ class Writer(_Store):
         """Return a sweep by the SHA-256 of its file."""
         return next(self.rows("sweeps", "WHERE sha256 = ?", sha256), None)
 
-    def write(self, rows: Sequence[Row], sweep: SweepRow | None = None) -> None:
+    def write(self, rows: Sequence[Row | SweepRow], sweep: SweepRow | None = None) -> None:
         """Write rows and how the sweep stands, in one transaction that lasts once this returns.
 
         A run takes the place of one of its key that was not reproducible or failed; raises Conflict
@@ -556,14 +542,12 @@ class Reader(_Store):
     def records(self) -> Iterator[Record]:
         """Yield the columns of all runs, in an order that depends on them alone, as of one moment.
 
-        By spec and learner in natural order, budget, seed, then key. SQLite sorts their numbers;
-        one run is in memory at a time.
+        By spec and learner in natural order, budget, seed, then key. One run is in memory at a
+        time, and what SQLite sorts is on disk.
         """
-        with self._moment():
-            for number in self.column(f"SELECT rowid FROM runs ORDER BY {_ORDER}"):
-                for record in self.select("runs", "WHERE rowid = ?", number):
-                    with reading(self.path):
-                        yield exact(record)
+        for record in self.select("runs", f"ORDER BY {_ORDER}"):
+            with reading(self.path):
+                yield exact(record)
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs, in the order of `records`."""
@@ -649,19 +633,6 @@ class Reader(_Store):
             )
         return [column[0] for column in cursor.description], rows
 
-    @contextlib.contextmanager
-    def _moment(self) -> Iterator[None]:
-        """See the store as it is now until the end of this, whatever is written meanwhile."""
-        if self.connection.in_transaction:  # of another iteration that is not at its end
-            yield
-            return
-        self.connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            with contextlib.suppress(sqlite3.ProgrammingError):  # closed before the end
-                self.connection.execute("ROLLBACK")
-
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT,
@@ -697,9 +668,9 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
     against a fault. Of a sweep and of a figure the latest stands. With no others it is a copy, of
     this version.
     """
-    figures: list[FigureRow] = []
-    sweeps: list[SweepRow] = []
-    with new_store(out) as writer:
+    latest: list[tuple[float, FigureRow | SweepRow]] = []
+    refuse_existing(out)
+    with beside(out) as draft, _emptied(draft) as writer:
         for path in (first, *others):
             with read(path) as store:
                 try:
@@ -708,9 +679,6 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
                         writer.write(batch)
                 except Conflict as conflict:
                     raise Conflict(f"{path} contradicts those before it: {conflict}") from None
-                figures += store.figures()
-                sweeps += store.sweeps()
-        for figure in sorted(figures, key=lambda figure: figure.written):
-            writer.write([figure])
-        for sweep in sorted(sweeps, key=lambda sweep: sweep.updated):
-            writer.write([], sweep)
+                latest += ((one.written, one) for one in store.figures())
+                latest += ((one.updated, one) for one in store.sweeps())
+        writer.write([row for _, row in sorted(latest, key=lambda one: one[0])])

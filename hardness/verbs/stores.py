@@ -225,13 +225,13 @@ def merge(
     With one store alone it is a copy of it, of this version.
     """
     from hardness.report.sweep import store_words
-    from hardness.sweep.figures import merge_stores
+    from hardness.sweep.store import merge as put_together
     from hardness.sweep.store import read
     from instances.result import Answer
 
     if force:
         raise UsageError("store merge never replaces a store: leave out --force")
-    merge_stores(db, others, out)
+    put_together(db, others, out)
     with read(out) as found:
         summary, sweeps = found.summary(), found.sweeps()
     return Answer(data=summary, told="written: " + store_words(str(out), summary, sweeps))
