@@ -137,11 +137,11 @@ def real_array(name: str, value: Any, shape: str) -> "NDArray[Any]":
     return found
 
 
-def refused(name: str, value: Any, needed: str) -> UsageError:
-    """Build the error for a value that an argument cannot have."""
+def refused(name: str, value: Any, needed: str, more: str = "") -> UsageError:
+    """Build the error for a value that an argument cannot have; more: what to do instead."""
     option = name.startswith("--")
     said = f" {cut(_written(value, str), 60)}" if option else f"={cut(_written(value, repr), 60)}"
-    return UsageError(f"{name}{said} given: {needed} is needed")
+    return UsageError(f"{name}{said} given: {needed} is needed{cut(more, 120)}")
 
 
 def _instance(name: str, value: Any, kind: type, needed: str) -> Any:

@@ -13,7 +13,7 @@ import pytest
 import cli
 from hardness.runs.names import brief_spec
 from instances.spec import known
-from tests.test_options import COMMANDS
+from tests.test_commands import COMMANDS
 
 LWE = "lwe:n=6,q=31,sigma=1"
 LONG = "lwr:n=64,q=256,p=2,secret=binary,h=6"

@@ -91,51 +91,6 @@ def test_sigma_from_a_file_is_the_same_as_by_name(hardness, tmp_path):
     assert hardness(*line, tmp_path / "s.csv").json == wanted
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        ("optimum --sigma diag(1,-1,1,1,1)", 2, "not positive definite"),
-        ("optimum --task diag(1,0,1,1,1)", 2, "not positive definite"),
-        ("optimum --sigma toeplitz(1)", 2, "not positive definite"),
-        ("optimum --n 0", 2, "at least 1"),
-        ("optimum --n -3", 2, "at least 1"),
-        ("optimum --d 0", 2, "at least 1"),
-        ("optimum --d 1000", 2, "between 1 and 256"),
-        ("optimum --sigma diag(1,2)", 2, "d = 5 values are needed"),
-        ("optimum --sigma nonsense", 2, "identity, diag"),
-        ("optimum --sigma power(x)", 2, "number"),
-        ("optimum --sigma nowhere.npy", 2, "no such file"),
-        ("optimum --noise -1", 2, "at least 0"),
-        ("optimum --noise nan", 2, "noise"),
-        ("optimum --samples 1", 2, "--samples"),
-        ("steps --task identity --sigma power(1)", 2, "--task inverse"),
-        ("steps --layers 21", 2, "between 1 and 20"),
-        ("train --layers 0", 2, "--layers"),
-        ("train --layers 65", 2, "between 1 and 64"),
-        ("train --rate 0 --optimizer adam", 2, "above 0"),
-        ("train --free p", 2, "--free"),
-        ("curves --layers 9", 2, "between 1 and 8"),
-        ("optimizers --rates 0.1,x", 2, "number"),
-        ("optimizers --rates 0", 2, "rate"),
-        ("optimizers --clip -1", 2, "clip"),
-        ("optimum --d 256 --n 1000000", 2, "lower n, d or the samples"),
-        ("optimum --samples 1000000000", 2, "lower n, d or the samples"),
-        ("train --d 64 --n 1000000 --samples 100", 2, "lower n, d or the samples"),
-        ("train --d 256 --n 100 --layers 64", 2, "lower one of them"),
-        ("softmax --heads 9", 2, "between 1 and 8"),
-        ("softmax --layers x", 2, "integer"),
-        ("softmax --n 1", 2, "n >= 2"),
-        ("softmax --d 33", 2, "up to 32"),
-        ("optimun", 2, "optimun"),
-    ],
-)
-def test_what_cannot_be_is_refused_in_one_line(hardness, line, code, said, tmp_path):
-    found = hardness("icl", *line.split(), "--out", tmp_path / "x")
-    assert found.code == code
-    found.one_line(said)
-    assert not (tmp_path / "x").exists()
-
-
 def test_matrices_of_the_wrong_shape_or_kind_are_refused(hardness, tmp_path):
     bad = {
         "shape.npy": (np.eye(4), 2, "d = 5 needs"),

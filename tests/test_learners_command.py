@@ -52,24 +52,6 @@ def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_
     assert (tmp_path / "kept.json").read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        (("learners", "new", "mine.txt"), 2, "ends in .py"),
-        (("learners", "new", "none.py"), 2, "a name in Python"),
-        (("learners", "check", "none.py:Mine"), 2, "no file"),
-        (("learners", "check", "elimination"), 2, "built in"),
-        (("learners", "list", "student"), 2, "learners show student"),
-        (("learn", "none.py", "parity:d=8,m=1"), 2, "path.py:Name"),
-        (("learn", "mlp", "parity:d=8,m=1", "--budget-seconds", "inf"), 2, "a number such as"),
-    ],
-)
-def test_bad_input(hardness, line, code, said):
-    answer = hardness(*line)
-    assert answer.code == code
-    answer.one_line(said)
-
-
 def test_a_folder_with_its_secret(hardness, written):
     made = written / "folder"
     assert hardness("generate", "parity:d=8,m=1", "--examples", 500, "--out", made).code == 0

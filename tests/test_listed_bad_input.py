@@ -61,57 +61,6 @@ def test_one_line_for_what_is_wrong_in_the_users_file(hardness, text, name, word
     assert [p.name for p in Path().iterdir()] == ["mine.py"]
 
 
-LINES = [
-    ("certify nosuch.py:fs", "nosuch.py"),
-    ("certify mine.py", "path.py:Name"),
-    ("certify mine.py:", "path.py:Name"),
-    ("certify mine.py:a-b", "path.py:Name"),
-    ("certify mine.py:fs --method sampling", "--method"),
-    ("certify mine.py:fs --samples 10", "--samples"),
-    ("certify mine.py:fs --confidence 0.9", "--confidence"),
-    ("certify mine.py:fs --steps -1", "steps"),
-    ("certify mine.py:fs --members 3", "1 to the 2 that there are"),
-    ("certify parity:d=8,m=2 --members 3", "--members does not apply"),
-    ("certify mine.py:fs --tau 2", "tau"),
-    ("certify mine.py:one --centred", "leave --centred"),
-    ("certify mine.py:Wide", "`hardness verify` shows sampled correlations"),
-    ("certify mine.py:smooth", "`hardness verify` shows sampled correlations"),
-    ("certify layers", "`hardness verify` shows sampled correlations"),
-    ("certify parity:d=8,m=2 --centred", "--centred does not apply"),
-    ("certify empty", "holds neither layers"),
-    ("learn elimination mine.py:fs", "lacks `noisy_parities`"),
-    ("inspect mine.py:fs", "no attention layer is known"),
-    ("verify mine.py:Wide --samples 9", "raise the samples"),
-    ("compare mine.py:fs --over d=6..8", "a spec cannot name it"),
-]
-MORE = (
-    "class Wide:\n    d = 30\n    functions = fs\n"
-    "one = [fs[0], fs[0]]\n"
-    "smooth = [lambda x: np.tanh(x.sum(axis=1)), fs[0]]\n"
-)
-
-
-@pytest.fixture
-def files():
-    Path("mine.py").write_text(PLAIN + MORE)
-    Path("empty").mkdir()
-    Path("layers").mkdir()
-    for i in range(2):
-        save_layer(
-            Path(f"layers/{i}.npz"), AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
-        )
-    return {"mine.py", "empty", "layers"}
-
-
-@pytest.mark.parametrize(("line", "word"), LINES)
-def test_one_line_for_what_does_not_apply(hardness, files, line, word):
-    found = hardness(*line.split())
-    found.one_line(word)
-    assert found.code == 2
-    assert found.out == ""
-    assert {p.name for p in Path().iterdir()} == files
-
-
 def test_a_gram_matrix_beyond_memory_is_refused_before_any_work(hardness, monkeypatch):
     Path("mine.py").write_text(PLAIN + "many = fs * 500\n")
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 26)

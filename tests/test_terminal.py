@@ -47,23 +47,6 @@ def test_help_lists_every_command_in_one_group(hardness):
     assert all(f"\n{title}:\n" in hardness("--help").out for title in GROUPS)
 
 
-@pytest.mark.parametrize(
-    ("command", "near"),
-    [
-        ("certfy parity:d=8,m=2", "certify"),
-        ("store shwo x.db", "show"),
-        ("learn queries parity:d=8,m=2 --budget-exmples 3", "--budget-examples"),
-        ("certify partiy:d=8,m=2", "parity"),
-        ("learn elimnation parity:d=8,m=2", "elimination"),
-        ("stress --list --ladder parity-v2", "parity-v1"),
-    ],
-)
-def test_what_is_misspelt_is_answered_with_the_nearest_name(hardness, command, near):
-    found = hardness(*command.split())
-    assert found.code == 2
-    found.one_line("id you mean", near)
-
-
 def test_options_are_shown_where_they_do_something_and_taken_everywhere(hardness):
     assert "--seed" not in hardness("check", "--help").out
     assert "--jobs" not in hardness("learn", "--help").out

@@ -63,11 +63,6 @@ def cite(source: Path | Certificate) -> Citation:
     if isinstance(source, Certificate):
         content = source.to_json().encode()
         return citation(source.to_dict(), check(source.to_dict()), sha256(content).hexdigest())
-    if not source.exists():
-        raise ToolkitError(
-            f"{source} does not exist: cite needs the file of a certificate, which `hardness "
-            "certify ... --out FILE.json` writes"
-        )
     content = read_bytes(source, CERTIFICATE.size)
     try:
         data = loads(content, CERTIFICATE)

@@ -27,7 +27,7 @@ from hardness.upper import learner_spec, parse_learner
 from instances.arguments import located
 from instances.disk import damage, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UsageError
-from instances.parameters import fraction, key_values, plain
+from instances.parameters import fraction, key_values, listed, plain
 from instances.result import Result, TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
@@ -222,7 +222,7 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     name, _, rest = spec.partition(":")
     if kind_of(name) is None:
         name, _, rest = parse(spec).spec.partition(":")
-    keys = list(kind_of(name).__dataclass_fields__)  # type: ignore[union-attr]
+    keys = [field.name for field in listed(kind_of(name))]
     given = key_values(rest, name, keys)
     if parameter not in keys:
         raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")

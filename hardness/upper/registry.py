@@ -89,4 +89,7 @@ def _foreign(text: str) -> Learner:
             f"'{name}' is a family and no learner: give the learner before the spec; "
             "`hardness learners` lists them"
         )
+    if "," in text and all(one.partition(":")[0] in LEARNERS for one in text.split(",")):
+        several = " ".join(f"--learner {one}" for one in text.split(","))
+        raise UsageError(f"'{text}' given: these are several learners: repeat it, as {several}")
     raise UsageError(f"{unknown('learner', name, LEARNERS)}; a learner in a file is path.py:Name")

@@ -134,12 +134,16 @@ def number(help: str, above: float | None = None, below: float | None = None, **
     return Ask(help, read, "NUMBER", **more)
 
 
-def choice(help: str, *names: str, **more: Any) -> Ask:
-    """Ask for one of some words."""
+def choice(help: str, *names: str, cure: str = "", **more: Any) -> Ask:
+    """Ask for one of some words; cure: what may have been meant, of what was given."""
 
     def read(name: str, given: Any) -> str:
         if given not in names:
-            raise refused(name, given, f"one of {', '.join(names)}")
+            from difflib import get_close_matches
+
+            near = get_close_matches(str(given)[:40], names, n=1)
+            meant = f": did you mean {near[0]}?" if near else cure and f": try {cure.format(given)}"
+            raise refused(name, given, f"one of {', '.join(names)}", meant)
         return str(given)
 
     return Ask(help, read, f"[{'|'.join(names)}]", choices=names, **more)

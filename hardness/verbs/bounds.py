@@ -9,7 +9,7 @@ from hardness.verbs.ask import called, choice, flag, rational, thing, whole
 from hardness.verbs.asks import CONFIDENCE, FILE, SEED, TAU, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
-from instances.errors import DamagedFile, Refuted, UsageError
+from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,7 +187,7 @@ def check(
         return derive(source.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_json(Path(located("source", source)), CERTIFICATE)
+    data = read_json(_certificate("check", source), CERTIFICATE)
     try:
         return replace(derive(data), file=str(source))
     except (Refuted, DamagedFile) as error:
@@ -210,7 +210,18 @@ def cite(
     from hardness.lower import Certificate
     from hardness.report.citation import cite as cited
 
-    return cited(source if isinstance(source, Certificate) else Path(located("source", source)))
+    return cited(source if isinstance(source, Certificate) else _certificate("cite", source))
+
+
+def _certificate(command: str, source: "str | PathLike[str]") -> Path:
+    """Return the path of a certificate's file that is there; raises ToolkitError."""
+    path = Path(located("source", source))
+    if not path.exists():
+        raise ToolkitError(
+            f"{path} does not exist: {command} needs the file of a certificate, which `hardness "
+            "certify ... --out FILE.json` writes"
+        )
+    return path
 
 
 @verb("Sampled correlations beside certified ones.", out=FILE)

@@ -258,6 +258,23 @@ def command(name: str, function: Callable[..., Any]) -> click.Command:
 class _Command(click.Command):
     """A command whose help has a section a group of options."""
 
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Answer an unknown option with its relatives, and one that is given twice."""
+        try:
+            order = self.make_parser(context).parse_args(list(args))[2]
+        except click.NoSuchOption as error:
+            shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
+            word = error.option_name.strip("-")
+            kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
+            if not kin:
+                raise
+            told = f"{error.message} Did you mean {' or '.join(kin)}?"
+            raise click.UsageError(told, context) from error
+        single = [o for o in order if isinstance(o, click.Option) and not (o.multiple or o.is_flag)]
+        if twice := next((one for one in single if single.count(one) > 1), None):
+            raise click.UsageError(f"{twice.opts[0]} is given twice: once is needed", context)
+        return super().parse_args(context, args)
+
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options that have no group first."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "": []}

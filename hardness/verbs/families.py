@@ -24,7 +24,9 @@ _DARMSTADT = (
 
 @verb("List or show families and the catalog.", out=FILE)
 def families(
-    action: Annotated[str, choice("What to do.", "list", "show")] = "list",
+    action: Annotated[
+        str, choice("What to do.", "list", "show", cure="hardness families show {}")
+    ] = "list",
     name: Annotated[
         str | None, text("What to show: a family or an entry of the catalog.", complete=specs)
     ] = None,
@@ -109,7 +111,10 @@ def _family(name: str) -> "Answer":
 
 @verb("List, show, check learners, or begin one.", out=FILE)
 def learners(
-    action: Annotated[str, choice("What to do.", "list", "show", "check", "new")] = "list",
+    action: Annotated[
+        str,
+        choice("What to do.", "list", "show", "check", "new", cure="hardness learners show {}"),
+    ] = "list",
     name: Annotated[
         str | None,
         text("What to show or check: a learner; or the file to write.", complete=known_learners),
