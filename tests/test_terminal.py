@@ -15,6 +15,7 @@ import pytest
 
 import cli
 import hardness as h
+from hardness.oracles import clock
 from hardness.report.text import laid_out
 from hardness.verbs import progress
 from hardness.verbs.root import GROUPS, WELCOME
@@ -161,12 +162,32 @@ def test_what_takes_long_counts_seconds_on_a_terminal(capfd, monkeypatch, ticks)
 
     def counted():
         said.append(capfd.readouterr().err)
-        return "1 s" in "".join(said)
+        return " s" in "".join(said)
 
     with progress.shown(True), progress.waited("learning"):
         wait_for(counted)
     said.append(capfd.readouterr().err)
-    assert re.fullmatch(r"\rlearning, 1 s(\rlearning, \d+ s)*\r +\r", "".join(said))
+    assert re.fullmatch(r"(\rlearning, \d+ s *)+\r +\r", "".join(said))
     before = threading.active_count()
     with progress.shown(False), progress.waited("learning"):
         assert threading.active_count() == before
+
+
+@pytest.mark.clocks
+def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+    monkeypatch.setattr(progress, "_EVERY", 30.0)
+    with progress.shown(True), progress.counted(100, "running") as bar:
+        for _ in range(100):
+            now[0] += 1
+            bar(1)
+    assert capfd.readouterr().err.splitlines() == [
+        "running: 30 of 100, 30 s so far, about 1 min 10 s left",
+        "running: 60 of 100, 1 min 0 s so far, about 40 s left",
+        "running: 90 of 100, 1 min 30 s so far, about 10 s left",
+    ]
+    with progress.shown(False), progress.counted(2, "running") as bar:
+        now[0] += 99
+        bar(1)
+    assert capfd.readouterr().err == ""

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from shutil import get_terminal_size
 from threading import Event, Thread
 from typing import Any
@@ -16,7 +16,7 @@ from instances.text import printable
 
 _SHOWN: ContextVar[bool] = ContextVar("_SHOWN", default=False)
 _LINES: ContextVar[bool] = ContextVar("_LINES", default=False)  # whether JSON is on stdout
-_EVERY = 30.0  # seconds between lines of a log
+_EVERY, _LOGGED = 30.0, 200  # seconds between lines of a log, and columns of one
 
 
 @contextmanager
@@ -47,102 +47,103 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
     if not _SHOWN.get():
         yield lambda done: None
         return
-    if not sys.stderr.isatty():
-        yield _lines(total, label)
-        return
-    start, left, bar = clock.now(), 0, None
+    start, count, bar = clock.now(), 0, None
     made = click.progressbar(length=total, label=label, file=sys.stderr)
+    with _line() as show:
 
-    def update(done: int) -> None:
-        nonlocal left, bar
-        left += done
-        if bar is None and clock.now() - start > 1:
-            bar = made.__enter__()
-        if bar is not None:
-            bar.update(left)
-            left = 0
+        def update(done: int) -> None:
+            nonlocal count, bar
+            count += done
+            if not sys.stderr.isatty():
+                if 0 < count < total:
+                    show(lambda width: _told(label, count, total, clock.now() - start))
+            elif bar is not None:
+                bar.update(done)
+            elif clock.now() - start > 1:
+                bar = made.__enter__()
+                bar.update(count)
 
-    try:
-        yield update
-    finally:
-        if bar is not None:
-            made.__exit__(None, None, None)
+        try:
+            yield update
+        finally:
+            if bar is not None:
+                made.__exit__(None, None, None)
 
 
-def _lines(total: int, label: str) -> Callable[[int], None]:
+def _told(label: str, count: int, total: int, spent: float) -> str:
     from hardness.report.progress import duration
 
-    start = said = clock.now()
-    count = 0
-
-    def update(done: int) -> None:
-        nonlocal said, count
-        count += done
-        now = clock.now()
-        if done and now - said >= _EVERY and count < total:
-            said = now
-            so_far, rest = now - start, (now - start) * (total - count) / count
-            click.echo(
-                f"{label}: {count} of {total}, {duration(so_far)} so far, about "
-                f"{duration(rest)} left",
-                err=True,
-            )
-
-    return update
+    left = duration(spent * (total - count) / count)
+    return f"{label}: {count} of {total}, {duration(spent)} so far, about {left} left"
 
 
 @contextmanager
 def watched() -> Iterator[Callable[[Any], None]]:
-    """Give what reports how far a sweep is: a line that changes, a line now and then, or JSON."""
+    """Give what reports how far a sweep is: a line, and JSON on stdout where that is wanted."""
     from hardness.report.progress import progress_line
 
-    terminal = _SHOWN.get() and sys.stderr.isatty()
-    last = said = clock.now()
-    width = 0
+    last = clock.now()
+    with _line() as show:
 
-    def report(at: Any) -> None:
-        nonlocal last, said, width
-        now = clock.now()
-        if now - last < 1:
-            return
-        last = now
-        if _LINES.get():
-            click.echo(json.dumps(at.to_dict()))
-        if terminal:
-            line = printable(progress_line(at, get_terminal_size().columns - 1))
-            click.echo("\r" + line.ljust(width), nl=False, err=True)
-            width = len(line)
-        elif _SHOWN.get() and now - said >= _EVERY:
-            said = now
-            click.echo(printable(progress_line(at)), err=True)
+        def report(at: Any) -> None:
+            nonlocal last
+            if _LINES.get() and clock.now() - last >= 1:
+                last = clock.now()
+                click.echo(json.dumps(at.to_dict()))
+            show(lambda width: progress_line(at, width))
 
-    try:
         yield report
-    finally:
-        if terminal and width:
-            click.echo(f"\r{' ' * width}\r", nl=False, err=True)
 
 
 @contextmanager
 def waited(label: str) -> Iterator[None]:
-    """Count the seconds of one thing, on a terminal, where it takes over one."""
-    if not _SHOWN.get() or not sys.stderr.isatty():
+    """Count the seconds of one thing, where it takes over one."""
+    if not _SHOWN.get():
         yield
         return
+    from hardness.report.progress import duration
+
     start, ended = clock.now(), Event()
+    with _line() as show:
 
-    def count() -> None:
-        shown = False
-        while not ended.wait(1):
-            shown = True
-            click.echo(f"\r{label}, {clock.now() - start:.0f} s", nl=False, err=True)
-        if shown:
-            click.echo(f"\r{' ' * (len(label) + 12)}\r", nl=False, err=True)
+        def count() -> None:
+            while not ended.wait(1):
+                show(lambda width: f"{label}, {duration(clock.now() - start)}")
 
-    counter = Thread(target=count, daemon=True)
-    counter.start()
+        counter = Thread(target=copy_context().run, args=(count,), daemon=True)
+        counter.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            counter.join()
+
+
+@contextmanager
+def _line() -> Iterator[Callable[[Callable[[int], str]], None]]:
+    """Give what shows a line, made for a width, on stderr.
+
+    On a terminal it is written over the last one, once a second at most; in a log another comes
+    every 30 seconds.
+    """
+    terminal = sys.stderr.isatty()
+    said, shown = clock.now(), 0
+
+    def show(made: Callable[[int], str]) -> None:
+        nonlocal said, shown
+        now = clock.now()
+        if not _SHOWN.get() or now - said < (1 if terminal else _EVERY):
+            return
+        said = now
+        if not terminal:
+            click.echo(printable(made(_LOGGED)), err=True)
+            return
+        line = printable(made(get_terminal_size().columns - 1))
+        click.echo("\r" + line.ljust(shown), nl=False, err=True)
+        shown = len(line)
+
     try:
-        yield
+        yield show
     finally:
-        ended.set()
-        counter.join()
+        if shown:
+            click.echo(f"\r{' ' * shown}\r", nl=False, err=True)
