@@ -37,20 +37,18 @@ HOSTILE = (
 
 def risks(learners: tuple[str, ...], values: tuple[int, ...] = (8, 10, 12)) -> dict[str, Any]:
     """The data of the figure `risks`, of learners with these names."""
-    cells = {
-        name: [
-            {"risks": [0.5**i / v], "solved": 2, "examples": 10.0**i * v, "seconds": 0.1 * v}
-            for v in values
-        ]
-        for i, name in enumerate(learners)
-    }
     return {
         "spec": "parity:m=3",
         "parameter": "d",
         "values": [str(v) for v in values],
         "places": [float(v) for v in values],
         "seeds": 2,
-        "learners": cells,
+        "rows": [
+            {"learner": name, "place": float(v), "runs": 2, "solved": 2, "risk": 0.5**i / v}
+            | {"low": 0.5**i / v, "high": 0.5**i / v, "examples": 10.0**i * v, "seconds": 0.1 * v}
+            for i, name in enumerate(learners)
+            for v in values
+        ],
     }
 
 

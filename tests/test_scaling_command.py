@@ -44,8 +44,10 @@ def drawn_from_its_folder(hardness):
     """The figure is drawn and a forged exponent refused."""
     assert hardness("figure", "scaling", "x", "--out", "a.svg").code == 0
     data = hardness("figure", "scaling", "x", "--json").json
-    assert {fit["cost"] for fit in data["fits"]} == {"queries", "examples", "seconds"}
-    assert set(data["certified"]) == {"stat-queries", "information-floor"}
+    fitted = {row["cost"] for row in data["rows"] if row["kind"] == "law"}
+    assert fitted == {"queries", "examples", "seconds"}
+    laws = {row["quantity"] for row in data["rows"] if row["kind"] == "certified law"}
+    assert laws == {"stat-queries", "information-floor"}
 
     results = json.loads(Path("x/results.json").read_text())
     results["scaling"]["fits"][0]["growth"]["power"]["rate"] = 1.0
@@ -71,7 +73,10 @@ def test_bounds_alone_over_a_range(hardness):
         made = certify(parse(f"{spec},d={d}"))
         assert row.split()[:2] == [f"d={d}", made.value("sq-dimension")]
     data = json.loads(hardness(*["figure", "both-sides", "both", "--json"]).out)
-    assert (data["costs"], data["learners"]) == (["queries", "examples"], [])
+    assert (data["costs"], {row["kind"] for row in data["rows"]}) == (
+        ["queries", "examples"],
+        {"certified"},
+    )
     assert hardness("report", "both", "--out", "page.html").code == 0
     stored = json.loads(Path("both/results.json").read_text())
     Path("both/results.json").write_text(json.dumps({**stored, "certificates": []}))

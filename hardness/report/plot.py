@@ -33,6 +33,7 @@ Rows = Iterable[Mapping[str, Any]]
 WIDE, HIGH = 250, 190  # pixels of one of several panels
 MOST = 1e300  # what is above that is not drawn
 _LONGEST = 40  # characters of a name in a figure
+_SERIES = 80  # of a series: a name and what is said of it
 _ROOM = 12  # pixels between what is drawn and the ends of an axis
 _TICKS = 10  # of an axis of whole numbers, at most
 _NARROW = 6  # pixels of a cell below which it has no edge
@@ -62,14 +63,15 @@ class Axis:
     """A column of rows, and the axis along which it lies.
 
     scale: "whole" has whole numbers, "powers" logarithms to base 10 of numbers that no float holds,
-    "names" the texts of `names` in their order. domain: its ends. ticks: where they stand. holds:
-    values that it reaches to as well. look: more properties of Vega's axis.
+    "names" the texts of `names` in their order, "cells" these without room between. domain: its
+    ends. ticks: where they stand. holds: values that it reaches to as well. look: more properties
+    of Vega's axis.
     """
 
     column: str
     title: str = ""
     _: KW_ONLY
-    scale: Literal["linear", "log", "whole", "powers", "names"] = "linear"
+    scale: Literal["linear", "log", "whole", "powers", "names", "cells"] = "linear"
     domain: tuple[float, float] | None = None
     ticks: Sequence[float] = ()
     names: Sequence[str] = ()
@@ -78,11 +80,11 @@ class Axis:
 
     def encoded(self, values: Iterable[float | None]) -> Data:
         """Return it as an encoding of Vega-Lite that holds values; it has two ticks at least."""
-        if self.scale == "names":
+        if self.scale in ("names", "cells"):
             return _ordinal(self)
         held = [v for v in (*values, *self.holds) if v is not None]
         if self.scale == "log":
-            found = _logarithmic(self.domain or held)
+            found = _logarithmic(*(self.domain or decades(held)))
         else:
             low, high = self.domain or _ends(held, self.scale)
             found = _linear(low, high, self.scale)
@@ -149,7 +151,7 @@ def plot(
     """
     found = [_clean(row, x, y) for row in rows if not kinds or row.get("kind") in kinds]
     styles = styles_of(dict.fromkeys(row[by] for row in found)) if styles is None else styles
-    looks = {named(name): style for name, style in styles.items()}
+    looks = {_named(name, _SERIES): style for name, style in styles.items()}
     groups: dict[tuple[str, str], list[Data]] = {}
     for row in found:
         groups.setdefault((row.get(by, ""), row.get("kind", "")), []).append(row)
@@ -240,7 +242,7 @@ def cells(
 ) -> Data:
     """Draw a row as a cell of a colour, with texts in it: columns, by properties of their marks.
 
-    x, y: axes of names. between: layers above the cells and below the texts. Returns {} for no
+    x, y: axes of cells. between: layers above the cells and below the texts. Returns {} for no
     rows.
     """
     found = [_clean(row, x, y) for row in rows]
@@ -279,10 +281,10 @@ def _clean(row: Mapping[str, Any], x: Axis, y: Axis) -> Data:
 
     def held(column: str, value: Any) -> Any:
         if isinstance(value, str):
-            return value if column == "says" else _named(value)
+            return value if column == "says" else _named(value, _SERIES)
         if isinstance(value, float | int) and not isinstance(value, bool):
             kept = -MOST < value < MOST and not (column in logs and value <= 0)
-            return value if kept else None
+            return (value if abs(value) < 2**53 else float(value)) if kept else None
         return value
 
     return {column: held(column, value) for column, value in row.items()}
@@ -412,10 +414,13 @@ def _once(charts: list[Data]) -> Data:
 
 def _ordinal(axis: Axis) -> Data:
     shown = [named(name) for name in axis.names]
-    look = {"labelAngle": 0, "labelOverlap": True, "ticks": False, "grid": False, **axis.look}
-    scale = {"domain": shown, "paddingInner": 0, "paddingOuter": 0}
-    found = {"type": "ordinal", "title": axis.title, "axis": look, "scale": scale}
-    return {"field": axis.column, "sort": shown, **found}
+    look: Data = {"labelAngle": 0}
+    scale: Data = {"domain": shown}
+    if axis.scale == "cells":
+        look |= {"labelOverlap": True, "ticks": False, "grid": False}
+        scale |= {"paddingInner": 0, "paddingOuter": 0}
+    found = {"field": axis.column, "type": "ordinal", "sort": shown, "scale": scale}
+    return {**found, "title": axis.title, "axis": look | dict(axis.look)}
 
 
 def _ends(values: list[float], scale: str) -> tuple[float, float]:
@@ -451,16 +456,25 @@ def _whole(low: float, high: float) -> list[int]:
     return list(range(math.ceil(low / step) * step, math.floor(high) + 1, step))
 
 
-def _logarithmic(values: Iterable[float]) -> Data:
-    """A logarithmic axis around values, a decade at least.
+def decades(values: Iterable[float]) -> tuple[float, float]:
+    """Return the ends of a logarithmic axis around values, a decade apart at least.
 
-    Ticks are 1, 2 and 5 times powers of ten over two decades, and powers of ten else.
+    >>> decades([3.0, 500.0]), decades([])
+    ((1.5, 1000.0), (0.1, 10.0))
     """
     seen = [value for value in values if 0 < value < MOST]
     low, high = (min(seen) / 2, max(seen) * 2) if seen else (0.1, 10.0)
     if high < 10 * low:
         centre = (low * high) ** 0.5
         low, high = centre / 10**0.5, centre * 10**0.5
+    return low, high
+
+
+def _logarithmic(low: float, high: float) -> Data:
+    """A logarithmic axis between two values.
+
+    Ticks are 1, 2 and 5 times powers of ten over two decades, and powers of ten else.
+    """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if last - first <= 2 else (1,)
     apart = max((last - first) // 6, 1)

@@ -175,10 +175,11 @@ def test_names_that_are_cut_stay_different():
 def test_risks_of_sizes_that_a_learner_lacks(small):
     data = of_risks(replace(small, runs=small.runs[:-2]))
     said("risks", data)
-    assert list(data["learners"].values())[-1][-1]["risks"] == []
+    assert [row["runs"] for row in data["rows"]] == [2, 2, 2, 0]
+    assert data["rows"][-1]["risk"] is None
 
 
 def test_risks_count_late_runs_as_not_solved(small):
     late = [replace(run, budget=replace(run.budget, seconds=1e-9)) for run in small.runs]
-    cells = of_risks(replace(small, runs=tuple(late)))["learners"]["queries"]
-    assert {cell["solved"] for cell in cells} == {0}
+    rows = of_risks(replace(small, runs=tuple(late)))["rows"]
+    assert {row["solved"] for row in rows} == {0}

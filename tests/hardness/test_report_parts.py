@@ -543,7 +543,7 @@ def test_a_stress_test_has_a_report_of_its_climbs(tmp_path):
     assert len(made.runs.rows) == len(found.runs)
     (chart,) = made.charts
     assert shlex.split(chart.command)[:4] == ["hardness", "figure", "stress", str(path)]
-    assert numbers("stress", path) == chart.data
+    assert numbers("stress", path) == {"figure": "stress", **chart.data}
     shown = page_of(made)
     assert shown.count('class="said"') == 5
     assert "certified queries" in shown

@@ -42,6 +42,7 @@ from hardness.runs.table import planes, table
 from hardness.upper import parse_learner
 from instances import parse
 from instances.ladders import ladder_of
+from tests.charts import panels_of
 from tests.proofs import named
 
 NEEDED = {"queries", "floor", "steps", "features"}
@@ -100,12 +101,12 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
 
 
 def test_vacuous_bounds_are_not_drawn(small, mixed):
-    panels = draw_both_sides(of_both_sides(small))["concat"]
+    panels = panels_of(draw_both_sides(of_both_sides(small)))
     assert "Statistical queries" not in [one["title"] for one in panels if not _lines(one)]
     assert all(
         point["cost"] != "queries" for one in panels for line in _lines(one) for point in line
     )
-    (line,) = _lines(draw_both_sides(of_both_sides(mixed))["concat"][0])
+    (line,) = _lines(panels_of(draw_both_sides(of_both_sides(mixed)))[0])
     drawn = [point["queries"] for point in line]
     assert min(drawn) > 2
     assert len(drawn) < len(mixed.values)
@@ -114,8 +115,7 @@ def test_vacuous_bounds_are_not_drawn(small, mixed):
 def _lines(panel):
     """The points of the black lines of a panel, which are what is certified."""
     lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
-    black = [one for one in lines if one["mark"].get("color") == BOUND]
-    return [one["data"]["values"] for one in black if one["mark"]["type"] == "line"]
+    return [one["data"]["values"] for one in lines if one["mark"].get("color") == BOUND]
 
 
 def test_vacuous_bounds_are_not_fitted(mixed):
@@ -146,11 +146,11 @@ def test_climbs_part_rungs_with_and_without_a_bound():
         "vacuous",
         "7",
     ]
-    examples, _, queries = draw_stress(of_stress(found))["concat"]
+    examples, _, queries = panels_of(draw_stress(of_stress(found)))
     (floor,), (bound,) = _lines(examples), _lines(queries)
     assert [point["rung"] for point in floor] == ["2: d=8", "3: d=24"]
     assert [point["rung"] for point in bound] == ["3: d=24"]
-    assert all(point["cost"] > 2 for point in floor + bound)
+    assert all(point["amount"] > 2 for point in floor + bound)
 
 
 def test_games_estimates_and_reports_say_it(small, mixed):
@@ -214,7 +214,7 @@ def test_a_stress_test_says_it(climbed):
         "none enough",
     ]
     data = of_stress(climbed)
-    assert data["certified_queries"] == [645.0, None, None]
+    assert [row["value"] for row in data["rows"] if row.get("cost") == "queries"] == ["645"]
     assert draw_stress(data)
 
 

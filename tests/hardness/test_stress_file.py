@@ -189,7 +189,7 @@ def test_the_figure_is_drawn_from_numbers(small, tmp_path):
     write_stress(tmp_path / "x.json", small)
     data = numbers("stress", tmp_path / "x.json")
     assert data == json.loads(json.dumps(data))
-    assert [one["held"] for one in data["learners"]] == [1, 0, 2, 3]
+    assert [row["held"] for row in data["rows"] if "held" in row] == [1, 0, 2, 3]
     assert draw("stress", data, "png")[:4] == b"\x89PNG"
     assert short_specs(OWN) == ("parity", ["d=8,m=2", "d=9,m=3", "d=400,m=3"])
 
@@ -216,7 +216,8 @@ def test_bounds_on_two_kinds_of_queries_are_two_lines():
 
     own = ladder_of(["parity:d=16,m=3", "profile:g=h,d=64,m=3", "parity:d=20,m=3"])
     data = of_stress(stress(["trivial"], own, 1))
-    assert data["asked"] == ["stat-queries", "csq-queries", "stat-queries"]
+    asked = [row["quantity"] for row in data["rows"] if row.get("cost") == "queries"]
+    assert asked == ["stat-queries", "csq-queries", "stat-queries"]
     told = draw_stress(data)["title"]["subtitle"]
     assert sum("to STAT(1/10)" in one for one in told) == 1
     assert sum("on correlations" in one for one in told) == 1

@@ -1,39 +1,32 @@
 """Figures of what runs cost and what they learned: growth, risks, attacks, training."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from statistics import median
-from typing import Any
+
+import numpy as np
 
 from hardness.cost.attacks import estimate
 from hardness.cost.problem import problem
-from hardness.report.charts.chart import (
-    FADED,
-    HIGH,
-    MOST,
-    WIDE,
-    Data,
-    by_learner,
-    by_series,
-    drawn_of,
-    logarithmic,
-    named,
-    panels,
-    pick_in,
-    picked,
-    quantity,
-    tooltip,
+from hardness.report.charts.runs import (
+    CERTIFIED,
+    DASHED,
+    TITLES,
+    about,
+    head,
+    shown_bounds,
+    sizes,
 )
-from hardness.report.charts.runs import TITLES
-from hardness.report.charts.style import BOUND, GREY, Style, series_style, style_of, styles_of
+from hardness.report.plot import HIGH, MOST, WIDE, Axis, Data, decades, named, panels, plot
+from hardness.report.style import Style, level, series_style, style_of, styles_of
 from hardness.report.summary import short_name
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.cells import cells
+from hardness.runs.cells import COSTS, cells
 from hardness.runs.distinguish import implied_accuracy
-from hardness.runs.fits import COSTS, CostFit, numbers
-from hardness.runs.growth import Law
-from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.fits import numbers
+from hardness.runs.run import SOLVED_BELOW, Run
 from instances.errors import DamagedFile, UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored
@@ -52,68 +45,59 @@ _LEARNER = {  # that runs what an estimate is about: both have one colour
     "restricted-elimination": "restricted",
 }
 _CURVES = 12  # training curves of one size that are drawn
+_BESIDE = (WIDE + 60, HIGH)  # pixels of one of two panels
 
 
 def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
-    """Collect costs, fitted laws and certified numbers; raises UsageError for sizes of 0 alone.
+    """Give what all runs cost, the fitted laws and certified numbers; raises UsageError.
 
-    found: the fitted growth, where it was computed before.
+    Rows are of the kind run, with whether its size is fitted; law, of a learner and cost: exponent
+    with its interval, log of the constant, or why there is no fit; certified; and certified law.
+    found: the fitted growth, where it was computed before. There must be a size above 0.
     """
-    if not any(value > 0 for value in comparison.values):
+    above = [value for value in comparison.values if value > 0]
+    if not above:
         raise UsageError(
             f"no {comparison.parameter} above 0 in these results: a log axis needs one"
         )
     found = found or scaling(comparison)
-    units = {fit.beside for fit in found.fits if fit.beside}
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values if v > 0],
-        "places": [float(v) for v in comparison.values if v > 0],
-        "seeds": comparison.seeds,
-        "fits": [_numbers(comparison, fit) for fit in found.fits],
-        "certified": {
-            one.quantity: {
-                "places": [float(v) for v in one.values],
-                "logs": [math.log(numbers(comparison, one.quantity)[v]) for v in one.values],
-                "exponent": one.exponent,
-            }
-            for one in found.certified
-            if one.quantity in units
-        },
-    }
-
-
-def _numbers(comparison: Comparison, fit: CostFit) -> Data:
-    return {
-        "learner": short_name(comparison, fit.learner),
-        "cost": fit.cost,
-        "beside": fit.beside,
-        "no_fit": fit.no_fit,
-        "points": [
+    beside = {fit.beside: fit.cost for fit in found.fits if fit.beside}
+    rows: list[Data] = []
+    for fit in found.fits:
+        of: Data = {"learner": short_name(comparison, fit.learner), "cost": fit.cost}
+        law = fit.growth and fit.growth.power
+        rows += [
             {
+                "kind": "run",
+                **of,
                 "place": float(value),
-                "cost": float(getattr(run.usage, fit.cost)),
-                "counts": value in fit.values,
+                "amount": float(getattr(run.usage, fit.cost)),
+                "fitted": value in fit.values,
             }
-            for value in comparison.values
-            if value > 0
+            for value in above
             for run in comparison.of(fit.learner, value)
-        ],
-        "places": [float(v) for v in fit.values],
-        "power": fit.growth and _law(fit.growth.power),
-        "exponential": fit.growth and _law(fit.growth.exponential),
-        "verdict": fit.growth and fit.growth.verdict,
-    }
-
-
-def _law(law: Law) -> Data:
-    return {
-        "rate": law.rate,
-        "low": law.low,
-        "high": law.high,
-        "log_constant": law.log_constant,
-    }
+        ]
+        rows.append(
+            {
+                "kind": "law",
+                **of,
+                "exponent": law and law.rate,
+                "low": law and law.low,
+                "high": law and law.high,
+                "log_constant": law and law.log_constant,
+                "no_fit": fit.no_fit,
+            }
+        )
+    for one in found.certified:
+        if one.quantity in beside:
+            own: Data = {"cost": beside[one.quantity], "quantity": one.quantity}
+            values = numbers(comparison, one.quantity)
+            rows += [
+                {"kind": CERTIFIED, **own, "place": float(v), "value": str(values[v])}
+                for v in one.values
+            ]
+            rows.append({"kind": "certified law", **own, "exponent": one.exponent})
+    return {**head(comparison, above), "rows": rows}
 
 
 def draw_scaling(data: Data) -> Data:
@@ -122,352 +106,215 @@ def draw_scaling(data: Data) -> Data:
     Filled marks are of sizes at which every seed passed, and are fitted; hollow ones are not. The
     band is what the interval of the exponent allows about the middle of the fitted sizes.
     """
-    shown = [cost for cost in COSTS if any(fit["cost"] == cost for fit in data["fits"])]
-    names = list(dict.fromkeys(named(fit["learner"]) for fit in data["fits"]))
-    charts = [_growth(data, cost, names) for cost in shown]
-    lines = max((len(chart["title"]["subtitle"]) for chart in charts), default=0)
-    for chart in charts:  # the panels begin at one height
-        chart["title"]["subtitle"] += [" "] * (lines - len(chart["title"]["subtitle"]))
-    if charts:
-        pick_in(charts[0])
+    learners = dict.fromkeys(named(row["learner"]) for row in data["rows"] if "learner" in row)
+    charts = [_growth(data, cost, {CERTIFIED: DASHED, **styles_of(learners)}) for cost in COSTS]
+    told = [chart["title"]["subtitle"] for chart in charts if chart]
+    for lines in told:  # the panels begin at one height
+        lines += [" "] * (max(map(len, told)) - len(lines))
     return panels(
         *charts,
-        title=f"{named(data['spec'], 80)}, {data['seeds']} seeds",
+        title=about(data),
         notes=[
-            "lines: power laws with 95 % intervals; dotted: exponential laws",
+            "lines: power laws with 95 % intervals",
             "hollow: not fitted, a seed did not pass; black, dashed: certified",
         ],
+        pick="learner",
     )
 
 
-def _growth(data: Data, cost: str, names: Sequence[str]) -> Data:
-    parameter, style = named(data["parameter"]), by_learner(names)
-    fits = [fit for fit in data["fits"] if fit["cost"] == cost]
-    kept = dict.fromkeys(  # once, what several seeds spent alike
-        (named(fit["learner"]), point["place"], point["cost"], "yes" if point["counts"] else "no")
-        for fit in fits
-        for point in fit["points"]
-        if point["cost"] > 0
-    )
-    points = [dict(zip(("learner", "place", "cost", "fitted"), one, strict=True)) for one in kept]
-    laws = [row for fit in fits if fit["power"] for row in _lines(fit)]
-    bounds, said = _certified(data, fits, parameter)
-    title, unit = TITLES[cost]
-    told = {"learner": "learner", "fitted": "fitted", parameter: "place", unit: "cost"}
-    seen = [row["cost"] for row in (*points, *bounds)]
-    line: Data = {"color": style["color"], "opacity": FADED}
-    band = {"fill": _own(style), "y": {"field": "low"}, "detail": {"field": "learner"}}
-    fitted: list[Data] = [
-        {
-            "mark": {"type": "area", "opacity": 0.12, "clip": True},
-            "encoding": {**band, "y2": {"field": "high"}},
-        },
-        {"mark": {"type": "line", "clip": True}, "encoding": line},
-        {
-            "mark": {"type": "line", "strokeDash": [1, 3], "clip": True},
-            "encoding": {**line, "y": {"field": "bent"}},
-        },
-    ]
-    return {
-        "title": {"text": title, "subtitle": [_told(fit, parameter) for fit in fits] + said},
-        "width": WIDE,
-        "height": HIGH,
-        "encoding": {
-            "x": _sizes(parameter, data["places"]),
-            "y": logarithmic("cost", unit, seen),
-        },
-        "data": drawn_of(laws),
-        "layer": [
-            *(fitted if laws else []),
-            *([{"data": drawn_of(bounds), "mark": _bounds(len(bounds))}] if bounds else []),
-            {
-                "data": drawn_of(points),
-                "mark": "point",
-                "encoding": {
-                    "color": style["color"],
-                    "shape": style["shape"],
-                    "fill": style["color"],
-                    "fillOpacity": _filled("datum.fitted === 'yes'"),
-                    "opacity": FADED,
-                    "tooltip": tooltip(**told),
-                },
-            },
-        ],
+def _growth(data: Data, cost: str, styles: dict[str, Style]) -> Data:
+    parameter, (title, unit) = named(data["parameter"]), TITLES[cost]
+    rows = [row for row in data["rows"] if row["cost"] == cost]
+    runs = [row for row in rows if row["kind"] == "run" and row["amount"] > 0]
+    bounds = [{**row, "amount": row[cost]} for row in shown_bounds(rows, cost) if row[cost] < MOST]
+    laws = [law for law in rows if law["kind"] == "law"]
+    once = {  # what several seeds spent alike
+        tuple(row.items()): row | {"learner": named(row["learner"])} for row in runs
     }
+    seen = [float(row["amount"]) for row in (*runs, *bounds)]
+    return plot(
+        [*bounds, *(point for law in laws for point in _line(law, runs)), *once.values()],
+        x=sizes(data, "log"),
+        y=Axis("amount", unit, scale="log", domain=decades(seen)),
+        by="learner",
+        styles=styles,
+        kinds={CERTIFIED: {}, "law": {"marks": ("band", "line")}, "run": {"marks": ("point",)}},
+        hollow="fitted",
+        told={"learner": "learner", "fitted": "fitted", parameter: "place", unit: "amount"},
+        title={"text": title, "subtitle": [*_told(rows, parameter)]},
+    )
 
 
-def _bounds(number: int) -> Data:
-    """The line of what is certified; a stroke where it is of one size."""
-    line: Data = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": [6, 3]}
-    return line | ({"point": {"shape": "stroke", "color": BOUND}} if number == 1 else {})
+def _told(rows: list[Data], parameter: str) -> Iterator[str]:
+    """Write the exponents of a panel."""
+    for row in rows:
+        power = None if row.get("exponent") is None else f"{parameter}^{row['exponent']:.2f}"
+        if row["kind"] == "law":
+            within = power and f"{power} [{row['low']:.2f}, {row['high']:.2f}]"
+            yield f"{named(row['learner'], 24)}: {within or 'no fit'}"
+        elif row["kind"] == "certified law":
+            yield f"certified: {power}" if power else "certified"
 
 
-def _own(style: Data) -> Data:
-    """The colour of a learner for an area, which a legend would take for its own."""
-    scale = style["color"]["scale"]
-    pairs = zip(scale["domain"], scale["range"], strict=True)
-    tests = [{"test": {"field": "learner", "equal": name}, "value": hue} for name, hue in pairs]
-    return {"condition": tests, "value": GREY}
+def _line(law: Data, runs: list[Data]) -> list[Data]:
+    """Points of a power law over the sizes that it is fitted to, with what its interval allows."""
+    fitted = {row["place"] for row in runs if row["fitted"] and row["learner"] == law["learner"]}
+    if law["exponent"] is None or not fitted:
+        return []
+    logs = np.log(sorted(fitted))
+    x = np.linspace(logs[0], logs[-1], _POINTS)
+    height = law["log_constant"] + law["exponent"] * logs.mean()
+    low, middle, high = np.exp(
+        height + np.outer([law[name] for name in ("low", "exponent", "high")], x - logs.mean())
+    )
+    return [
+        {
+            "kind": "law",
+            "learner": named(law["learner"]),
+            **dict(zip(_LAW, map(float, one), strict=True)),
+        }
+        for one in zip(np.exp(x), middle, np.minimum(low, high), np.maximum(low, high), strict=True)
+    ]
 
 
-def _filled(test: str) -> Data:
-    return {"condition": {"test": test, "value": 1}, "value": 0}
-
-
-def _sizes(parameter: str, places: Sequence[float]) -> Data:
-    """A logarithmic axis of sizes, with ticks at those that do not stand on one another."""
-    kept: list[float] = []
-    for place in sorted(places):
-        if not kept or math.log(place / kept[-1]) > math.log(max(places) / min(places)) / 8:
-            kept.append(place)
-    axis = logarithmic("place", parameter, places)
-    axis["axis"]["values"] = kept
-    axis["scale"] |= {"domain": [min(places), max(places)], "padding": 12}
-    return axis
-
-
-def _told(fit: Data, parameter: str) -> str:
-    law, name = fit["power"], named(fit["learner"], 24)
-    if not law:
-        return f"{name}: no fit"
-    return f"{name}: {parameter}^{law['rate']:.2f} [{law['low']:.2f}, {law['high']:.2f}]"
-
-
-def _lines(fit: Data) -> list[Data]:
-    """The power law of a fit with what its interval allows, and the exponential one."""
-    law, other, places = fit["power"], fit["exponential"], fit["places"]
-    middle = sum(map(math.log, places)) / len(places)
-    height = law["log_constant"] + law["rate"] * middle
-    first, last = math.log(min(places)), math.log(max(places))
-    found = []
-    for i in range(_POINTS):
-        x = first + (last - first) * i / (_POINTS - 1)
-        ends = [height + law[name] * (x - middle) for name in ("low", "rate", "high")]
-        bent = other["log_constant"] + other["rate"] * math.exp(x)
-        if max(*ends, bent) > math.log(MOST):
-            continue
-        low, cost, high = map(math.exp, ends)
-        found.append(
-            {
-                "learner": named(fit["learner"]),
-                "place": math.exp(x),
-                "cost": cost,
-                "low": min(low, high),
-                "high": max(low, high),
-                "bent": math.exp(bent),
-            }
-        )
-    return found
-
-
-def _certified(data: Data, fits: list[Data], parameter: str) -> tuple[list[Data], list[str]]:
-    """What is certified of the cost of some fits, and its exponent in words."""
-    rows, said = [], []
-    for quantity_ in dict.fromkeys(fit["beside"] for fit in fits):
-        one = data["certified"].get(quantity_)
-        if one:
-            rows += [
-                {"place": place, "cost": math.exp(log)}
-                for place, log in zip(one["places"], one["logs"], strict=True)
-                if log < math.log(MOST)
-            ]
-            power = "" if one["exponent"] is None else f": {parameter}^{one['exponent']:.2f}"
-            said.append(f"certified{power}")
-    return rows, said
+_LAW = ("place", "amount", "low", "high")
 
 
 def of_risks(comparison: Comparison) -> Data:
-    """Collect the risks of all runs, with who solved and what was spent."""
+    """Give the risks of a learner at a size: median and range over the runs, who solved, costs."""
     return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values],
-        "places": [float(v) for v in comparison.values],
-        "seeds": comparison.seeds,
-        "learners": {
-            short_name(comparison, name): [
-                {
-                    "risks": [r.risk.value for r in runs if r.risk],
-                    "solved": sum(r.solved for r in runs),
-                    "examples": median(r.usage.examples for r in runs) if runs else None,
-                    "seconds": median(r.usage.seconds for r in runs) if runs else None,
-                }
-                for value in comparison.values
-                for runs in [comparison.of(name, value)]
-            ]
+        **head(comparison),
+        "rows": [
+            {
+                "learner": short_name(comparison, name),
+                "place": float(value),
+                "runs": len(runs),
+                "solved": sum(run.solved for run in runs),
+                "risk": median(risks) if risks else None,
+                "low": min(risks, default=None),
+                "high": max(risks, default=None),
+                "examples": median(run.usage.examples for run in runs) if runs else None,
+                "seconds": median(run.usage.seconds for run in runs) if runs else None,
+            }
             for name in comparison.learner_names
-        },
+            for value in comparison.values
+            for runs in [comparison.of(name, value)]
+            for risks in [[run.risk.value for run in runs if run.risk]]
+        ],
     }
 
 
 def draw_risks(data: Data) -> Data:
     """Draw the median risk with the range over seeds, and the examples that were spent."""
     places, parameter = data["places"], named(data["parameter"])
+    far = places and min(places) > 0 and max(places) >= _RATIO * min(places)
+    styles = styles_of(dict.fromkeys(named(row["learner"]) for row in data["rows"]))
+    ranged = {n: replace(one, marks=("band", "line", "point")) for n, one in styles.items()}
     rows = [
-        {
-            "learner": named(name),
-            "place": place,
-            "risk": max(median(cell["risks"]), _FLOOR) if cell["risks"] else None,
-            "low": max(min(cell["risks"], default=0), _FLOOR),
-            "high": max(max(cell["risks"], default=0), _FLOOR),
-            "solved": cell["solved"],
-            "examples": cell["examples"] or None,
-        }
-        for name, found in data["learners"].items()
-        for place, cell in zip(places, found, strict=True)
+        {**row, "learner": named(row["learner"])}
+        | {name: row[name] and max(row[name], _FLOOR) for name in ("risk", "low", "high")}
+        for row in data["rows"]
     ]
-    measured = [row for row in rows if row["risk"] is not None]
-    style = by_learner(dict.fromkeys(map(named, data["learners"])))
-    x = quantity("place", parameter, axis={"values": places, "labelOverlap": True})
-    if places and min(places) > 0 and max(places) >= _RATIO * min(places):
-        x = _sizes(parameter, places)
-    shown = {"learner": "learner", "median risk": "risk", "least": "low", "largest": "high"}
-    told = tooltip(**{**shown, "solved": "solved", "examples": "examples", parameter: "place"})
-    risks = [value for row in measured for value in (row["risk"], row["low"], row["high"])]
-    lines: list[Data] = [{"risk": 1.0, "says": "nothing learned"}]
-    lines += [{"risk": SOLVED_BELOW, "says": "solved below", "dy": 9}]
-    left = _curves("What was learned", measured, x, style, told)
-    left["encoding"]["y"] = logarithmic("risk", "relative risk", [*risks, SOLVED_BELOW, _ROOM])
-    left["layer"] = [
-        {
-            "mark": {"type": "area", "opacity": 0.15},
-            "encoding": {
-                "fill": _own(style),
-                "detail": {"field": "learner"},
-                "y": {"field": "low"},
-                "y2": {"field": "high"},
-            },
-        },
-        _rules(lines, "risk"),
-        *left["layer"],
-    ]
-    right = _curves("From how many examples", rows, x, style, told)
-    right["encoding"]["y"] = logarithmic(
-        "examples", "number of examples, median", [row["examples"] or 0 for row in rows]
-    )
-    pick_in(left)
+    levels: list[Data] = [{"learner": "", "risk": 1.0, "says": "nothing learned"}]
+    levels.append({"learner": "", "risk": SOLVED_BELOW, "says": "solved below", "dy": 9})
+    told = {"learner": "learner", "median risk": "risk", "least": "low", "largest": "high"}
+    told |= {"solved": "solved", "examples": "examples", parameter: "place"}
+    common: Data = {"by": "learner", "told": told, "size": _BESIDE}
+    common["x"] = sizes(data, "log" if far else "linear")
     return panels(
-        left,
-        right,
-        title=f"{named(data['spec'], 80)}, {data['seeds']} seeds",
+        plot(
+            [*levels, *rows],
+            y=Axis("risk", "relative risk", scale="log", holds=(SOLVED_BELOW, _ROOM)),
+            styles={"": level(dash=(4, 3)), **ranged},
+            title="What was learned",
+            **common,
+        ),
+        plot(
+            rows,
+            y=Axis("examples", "number of examples, median", scale="log"),
+            styles=styles,
+            title="From how many examples",
+            **common,
+        ),
+        title=about(data),
         notes=[f"median over the seeds, with their range; a run passes below {SOLVED_BELOW:g}"],
+        pick="learner",
     )
-
-
-def _curves(title: str, rows: list[Data], x: Data, style: Data, told: list[Data]) -> Data:
-    """A panel with a line and marks a learner; whoever takes it adds the axis upwards."""
-    line = {"color": style["color"], "strokeDash": style["strokeDash"], "opacity": FADED}
-    marks = {"color": style["color"], "shape": style["shape"], "opacity": FADED, "tooltip": told}
-    filled = {"fill": style["color"]}
-    return {
-        "title": title,
-        "width": WIDE + 60,
-        "height": HIGH,
-        "data": drawn_of(rows),
-        "encoding": {"x": x},
-        "layer": [
-            {"mark": "line", "encoding": line},
-            {"mark": "point", "encoding": marks | filled},
-        ],
-    }
-
-
-def _rules(rows: list[Data], field: str) -> Data:
-    """Grey lines across a panel, with what they say at its left end."""
-    y = {"field": field, "type": "quantitative"}
-    up = {"dy": {"expr": "datum.dy || -5"}}
-    return {
-        "data": drawn_of(rows),
-        "encoding": {"x": {"value": 0}, "y": y},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": GREY, "strokeDash": [4, 3]},
-                "encoding": {"x2": {"value": "width"}},
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 3, "color": "#666666", **up},
-                "encoding": {"text": {"field": "says"}},
-            },
-        ],
-    }
 
 
 def of_attacks(comparison: Comparison) -> Data:
-    """Collect the seconds of every learner and the estimated bits of every attack, by size."""
-    measured: dict[str, list[Data]] = {}
-    for cell in cells(comparison):
-        entry = {
+    """Give the seconds of every learner and the estimated bits of every attack, by size.
+
+    Rows are of the kind measured, of a learner at a size, or estimated, of an attack at a size.
+    """
+    measured = [
+        {
+            "kind": "measured",
+            "learner": short_name(comparison, cell.learner),
             "value": plain(cell.value),
             "seconds": cell.enough["seconds"],
             "solved": cell.solved,
             "runs": cell.runs,
         }
-        measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
-    estimated: dict[str, list[float | None]] = {}
-    for i, spec in enumerate(comparison.specs):
-        for found in estimate(problem(parse_stored(spec)), spec, only=tuple(_LEARNER)).estimates:
-            estimated.setdefault(found.name, [None] * len(comparison.specs))[i] = found.rop
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values],
-        "seeds": comparison.seeds,
-        "measured": measured,
-        "estimated": {n: v for n, v in estimated.items() if any(b is not None for b in v)},
-    }
+        for cell in cells(comparison)
+    ]
+    estimated = [
+        {"kind": "estimated", "attack": found.name, "value": plain(value), "bits": found.rop}
+        for value, spec in zip(comparison.values, comparison.specs, strict=True)
+        for found in estimate(problem(parse_stored(spec)), spec, only=tuple(_LEARNER)).estimates
+        if found.rop is not None
+    ]
+    return {**head(comparison), "rows": measured + estimated}
 
 
 def draw_attacks(data: Data) -> Data:
     """Draw seconds that were measured, hollow where not solved, and operations estimated."""
-    values, parameter = data["values"], named(data["parameter"])
-    seconds = [
-        {
-            "series": named(name),
-            "value": cell["value"],
-            "seconds": cell["seconds"],
-            "solved": f"{cell['solved']} of {cell['runs']}",
-            "most": 2 * cell["solved"] > cell["runs"],
-        }
-        for name, found in data["measured"].items()
-        for cell in found
-        if cell["seconds"] > 0
+    parameter = named(data["parameter"])
+    measured = [
+        {**row, "learner": named(row["learner"]), "most": 2 * row["solved"] > row["runs"]}
+        | {"passed": f"{row['solved']} of {row['runs']}"}
+        for row in data["rows"]
+        if row["kind"] == "measured"
     ]
-    bits = [
-        {"series": f"{name} (estimated)", "value": value, "bits": found}
-        for name, every in data["estimated"].items()
-        for value, found in zip(values, every, strict=True)
-        if found is not None
+    estimated = [
+        row | {"learner": f"{row['attack']} (estimated)"}
+        for row in data["rows"]
+        if row["kind"] == "estimated"
     ]
-    styles = {named(name): one for name, one in styles_of(data["measured"]).items()}
-    for name in data["estimated"]:
-        own = style_of(_LEARNER.get(name, name))
-        styles[f"{name} (estimated)"] = Style(colour=own.colour, shape=own.shape, dash=(5, 3))
-    x = {"field": "value", "type": "ordinal", "sort": values, "title": parameter}
-    x["axis"] = {"labelAngle": 0}
-    style = by_series(styles)
-    told = tooltip(**{"series": "series", parameter: "value"})
-    left = _curves("Measured", seconds, x, style, told)
-    left["encoding"]["y"] = logarithmic("seconds", "time (s)", [row["seconds"] for row in seconds])
-    left["layer"][-1]["encoding"] |= {
-        "fillOpacity": _filled("datum.most"),
-        "tooltip": [*told, *tooltip(seconds="seconds", solved="solved")],
-    }
-    pick_in(left, "series")
-    right = _curves("Estimated", bits, x, style, [*told, *tooltip(bits="bits")])
-    right["encoding"]["y"] = quantity("bits", "log2 of operations (bits)")
+    styles = styles_of(dict.fromkeys(row["learner"] for row in measured))
+    for row in estimated:
+        own = style_of(_LEARNER.get(row["attack"], row["attack"]))
+        styles[row["learner"]] = replace(own, dash=(5, 3))
+    common: Data = {"by": "learner", "styles": styles, "size": _BESIDE}
+    common["x"] = Axis("value", parameter, scale="names", names=data["values"])
+    told = {"series": "learner", parameter: "value"}
     return panels(
-        left,
-        right,
-        title=f"{named(data['spec'], 80)}, {data['seeds']} seeds",
+        plot(
+            measured,
+            y=Axis("seconds", "time (s)", scale="log"),
+            hollow="most",
+            told={**told, "seconds": "seconds", "solved": "passed"},
+            title="Measured",
+            **common,
+        ),
+        plot(
+            estimated,
+            y=Axis("bits", "log2 of operations (bits)"),
+            told={**told, "bits": "bits"},
+            title="Estimated",
+            **common,
+        ),
+        title=about(data),
         notes=[
             "measured: what two of three runs stayed within, hollow where at most half solved",
             "estimated: operations by formulas",
         ],
+        pick="learner",
     )
 
 
 def of_training(comparison: Comparison) -> Data:
-    """Collect the training curves of the runs that kept one.
+    """Give the points of the training curves of the runs that kept one.
 
     Raises UsageError where there is none, and where labels are no fair bit, of which alone the loss
     implies how often it is predicted.
@@ -479,86 +326,61 @@ def of_training(comparison: Comparison) -> Data:
                 f"{spec} given: the figure needs labels of two equally likely levels, as those of "
                 "lwr with p=2, lpn, parity"
             )
-    curves = []
-    for i, spec in enumerate(comparison.specs):
-        for name in comparison.learner_names:
-            found = [r for r in comparison.of(name, comparison.values[i]) if r.details.get("curve")]
-            if not found:
-                continue
-            curves.append(
-                {
-                    "spec": spec,
-                    "learner": short_name(comparison, name),
-                    "value": plain(comparison.values[i]),
-                    "runs": [_curve(r.details["curve"]) for r in found[:_CURVES]],
-                }
-            )
-    if not curves:
+    rows = [
+        {"learner": short_name(comparison, name), "value": plain(value), "run": i, **point}
+        for value in comparison.values
+        for name in comparison.learner_names
+        for i, curve in enumerate(_curves(comparison.of(name, value)))
+        for point in curve
+    ]
+    if not rows:
         raise UsageError("no run in these results kept a training curve: compare with mlp")
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "seeds": comparison.seeds,
-        "curves": curves,
-    }
+    return {**head(comparison), "rows": rows}
 
 
-def _curve(points: Any) -> Any:
-    """The points of a curve, (step, examples, loss) each; raises DamagedFile for anything else."""
-    if not isinstance(points, list) or any(
-        not isinstance(point, list)
-        or len(point) != 3
-        or not all(isinstance(v, int | float) and 0 <= v < math.inf for v in point)
-        for point in points
-    ):
-        raise DamagedFile("a training curve in these results is not (step, examples, loss) a point")
-    return points
+def _curves(runs: Iterable[Run]) -> Iterator[list[Data]]:
+    """Yield the curves of some runs; raises DamagedFile for what is no curve."""
+    kept = [run.details["curve"] for run in runs if run.details.get("curve")]
+    for curve in kept[:_CURVES]:
+        try:
+            if not all(0 <= value < math.inf for point in curve for value in point):
+                raise ValueError("a value that is none of a curve")
+            yield [
+                {"step": step, "examples": examples, "loss": loss} for step, examples, loss in curve
+            ]
+        except (TypeError, ValueError) as error:
+            raise DamagedFile(
+                "a training curve in these results is not (step, examples, loss) a point"
+            ) from error
 
 
 def draw_training(data: Data) -> Data:
     """Draw the advantage that the loss implies against training steps, one line a run."""
-    names = [
-        f"{named(curve['learner'])}, {named(data['parameter'])}={named(curve['value'])}"
-        for curve in data["curves"]
-    ]
     rows = [
         {
-            "series": name,
-            "run": run,
-            "step": point[0],
-            "advantage": implied_accuracy(point[2]) - 0.5,
+            "series": f"{named(row['learner'])}, {data['parameter']}={row['value']}",
+            "run": row["run"],
+            "step": row["step"],
+            "advantage": implied_accuracy(row["loss"]) - 0.5,
         }
-        for name, curve in zip(names, data["curves"], strict=True)
-        for run, points in enumerate(curve["runs"])
-        for point in points
-        if point[0] > 0
+        for row in data["rows"]
+        if row["step"] > 0
     ]
-    plain_lines = {  # a size each: the learner is mostly the same
-        name: Style(colour=series_style(i).colour, shape="stroke") for i, name in enumerate(names)
+    names = dict.fromkeys(row["series"] for row in rows)
+    styles = {  # a size each: the learner is mostly the same
+        name: Style(colour=series_style(i).colour, shape="stroke", marks=("line",), thick=0.67)
+        for i, name in enumerate(names)
     }
-    chart: Data = {
-        "width": 2 * WIDE,
-        "height": HIGH + 40,
-        "encoding": {
-            "x": logarithmic("step", "number of training steps", [row["step"] for row in rows]),
-            "y": quantity("advantage", "advantage implied by the loss"),
-        },
-        "layer": [
-            _rules([{"advantage": 0, "says": "a coin"}], "advantage"),
-            {
-                "data": drawn_of(rows),
-                "params": picked("series"),
-                "mark": {"type": "line", "strokeWidth": 1},
-                "encoding": {
-                    "color": by_series(plain_lines)["color"],
-                    "detail": {"field": "run"},
-                    "opacity": FADED,
-                },
-            },
-        ],
-    }
+    chart = plot(
+        [{"series": "", "advantage": 0, "says": "a coin"}, *rows],
+        x=Axis("step", "number of training steps", scale="log"),
+        y=Axis("advantage", "advantage implied by the loss"),
+        styles={"": level(dash=(4, 3)), **styles},
+        size=(2 * WIDE, HIGH + 40),
+    )
     return panels(
         chart,
         title="How much better than a coin a label is predicted",
-        notes=[f"{named(data['spec'], 80)}, {data['seeds']} seeds; a line is a run"],
+        notes=[f"{about(data)}; a line is a run"],
+        pick="series",
     )

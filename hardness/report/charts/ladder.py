@@ -1,95 +1,86 @@
-"""Figures of stress tests and climbs: rung against cost, beside budgets and certified numbers."""
+"""The figure of stress tests and climbs: cost by rung, beside budgets and certified numbers."""
 
-from collections.abc import Sequence
 from statistics import median
 
-from hardness.claims import vacuous
-from hardness.report.charts.chart import (
-    FADED,
-    HIGH,
-    WIDE,
-    Data,
-    by_series,
-    drawn_of,
-    logarithmic,
-    named,
-    panels,
-    pick_in,
-    tooltip,
-)
-from hardness.report.charts.runs import FREE, TITLES
-from hardness.report.charts.style import BOUND, styles_of
+from hardness.report.charts.runs import CERTIFIED, DASHED, DOTTED, FREE, TITLES, shown_bounds
+from hardness.report.plot import HIGH, WIDE, Axis, Data, named, panels, plot
+from hardness.report.style import BOUND, CROSS, PALE, Style, styles_of
 from hardness.runs.cells import COSTS
 from hardness.runs.names import labels as name_labels
 from hardness.runs.names import short_specs
-from hardness.runs.stress import (
-    TERMS,
-    Stress,
-    Trials,
-)
+from hardness.runs.stress import TERMS, Stress, Trials
 
-_ASKED = {
-    "stat-queries": ("dashed", [6, 3], "to STAT(1/10)"),
-    "csq-queries": ("dashes and dots", [6, 2, 1, 2], "on correlations, within 1/10"),
+_ASKED = {  # how the bounds on queries are drawn, and which they are
+    "stat-queries": ("dashed", DASHED, "queries that SQ learners need to STAT(1/10)"),
+    "csq-queries": (
+        "dashes and dots",
+        Style(colour=BOUND, dash=(6, 2, 1, 2), marks=("line",), thick=1.35, shown=False),
+        "queries that SQ learners need on correlations, within 1/10",
+    ),
+    "information-floor": ("dotted", DOTTED, "labels that any learner needs"),
 }
-_STOP = "M-1,-1L1,1M1,-1L-1,1"
+_WORST = {"stat-queries", "csq-queries"}  # which are about worst answers
 _LABEL = 150  # pixels of a rung's label
 
 
 def of_stress(found: Stress) -> Data:
-    """Take the numbers of the figure: each learner's cost by rung, budgets, what is certified."""
-    common, labels = short_specs(found.ladder)
-    limits = [_limits(found, i) for i in range(len(labels))]
+    """Give each learner's cost by rung, budgets, and what is certified.
+
+    Rows are of the kind learner; tried, of a learner on a rung: medians of the runs that passed,
+    and what the others spent; budget, of a rung; and certified, of a cost on a rung.
+    """
+    common, rungs = short_specs(found.ladder)
     climbs = sorted(found.climbs, key=lambda climb: climb.reference)
     names = name_labels([climb.asked for climb in climbs])
-    return {
-        "spec": found.ladder.title,
-        "family": common,
-        "rungs": labels,
-        "seeds": found.seeds,
-        "learners": [
-            {
-                "learner": climb.asked,
-                "label": name,
-                "reference": climb.reference,
-                "held": climb.held,
-                "touched": climb.touched,
-                "points": [_point(trials) for trials in climb.rungs],
-                "stopped": bool(climb.rungs) and not climb.climbing and not climb.unsupported,
-            }
-            for climb, name in zip(climbs, names, strict=True)
-        ],
-        "budget_examples": [b[0] for b in limits],
-        "budget_seconds": [b[1] for b in limits],
-        "certified_queries": [_number(one.queries) for one in found.certified],
-        "asked": [one.asked for one in found.certified],
-        "information_floor": [_number(one.floor) for one in found.certified],
-    }
+    rows: list[Data] = [
+        {
+            "kind": "learner",
+            "learner": name,
+            "asked": climb.asked,
+            "reference": climb.reference,
+            "held": climb.held,
+            "touched": climb.touched,
+            "stopped": bool(climb.rungs) and not climb.climbing and not climb.unsupported,
+        }
+        for climb, name in zip(climbs, names, strict=True)
+    ]
+    rows += [
+        {"kind": "tried", "learner": name, "rung": i, **_costs(trials)}
+        for climb, name in zip(climbs, names, strict=True)
+        for i, trials in enumerate(climb.rungs, 1)
+    ]
+    rows += [{"kind": "budget", "rung": i, **_budget(found, i)} for i in range(1, len(rungs) + 1)]
+    rows += [
+        {"kind": CERTIFIED, "cost": cost, "quantity": quantity, "rung": i, "value": str(value)}
+        for i, one in enumerate(found.certified, 1)
+        for cost, quantity, value in (
+            ("queries", one.asked, one.queries),
+            ("examples", "information-floor", one.floor),
+        )
+        if quantity and value is not None
+    ]
+    head = {"spec": found.ladder.title, "family": common, "rungs": rungs, "seeds": found.seeds}
+    return {**head, "rows": rows}
 
 
-def _limits(found: Stress, rung: int) -> tuple[int | None, float | None]:
-    """The examples and seconds that a run on a rung, from 0, might use."""
-    one, over = found.ladder.rungs[rung], found.budget
-    return over.examples or one.examples, over.seconds or one.seconds
+def _budget(found: Stress, rung: int) -> Data:
+    """The examples and seconds that a run on a rung, from 1, might use."""
+    one, over = found.ladder.rungs[rung - 1], found.budget
+    return {name: getattr(over, name) or getattr(one, name) for name in ("examples", "seconds")}
 
 
-def _point(trials: Trials) -> Data:
+def _costs(trials: Trials) -> Data:
     failed = [run.usage for run in trials.runs if run not in trials.solved]
+    costs = [cost for cost in COSTS if cost != "values" or trials.valued]
     return {
         "passes": trials.passes,
         "trials": len(trials.trials),
-        "examples": trials.cost("examples"),
-        "queries": trials.cost("queries"),
-        **({"values": trials.cost("values")} if trials.valued else {}),
-        "seconds": trials.cost("seconds"),
-        "spent_examples": float(median(u.examples for u in failed)) if failed else None,
-        "spent_seconds": float(median(u.seconds for u in failed)) if failed else None,
+        **{cost: trials.cost(cost) for cost in costs},
+        **{
+            f"spent_{cost}": float(median(getattr(u, cost) for u in failed)) if failed else None
+            for cost in ("examples", "seconds")
+        },
     }
-
-
-def _number(value: int | None) -> float | None:
-    """A count as a float, None where it is beyond what a figure shows."""
-    return None if value is None or value > 10**300 else float(value)
 
 
 def draw_stress(data: Data) -> Data:
@@ -99,147 +90,97 @@ def draw_stress(data: Data) -> Data:
     that failed spent.
     """
     rungs = [f"{i}: {named(label)}" for i, label in enumerate(data["rungs"], 1)]
-    styles = styles_of(one["learner"] for one in data["learners"])
-    legend = {_legend(one): styles[one["learner"]] for one in data["learners"]}
-    bounds: dict[str, list[Data]] = {cost: _bounds(data, cost, rungs) for cost in COSTS}
-    asked = any(point["queries"] for one in data["learners"] for point in one["points"])
-    valued = any(point.get("values") for one in data["learners"] for point in one["points"])
-    costs = ["examples", "seconds"] + ["queries"] * bool(asked or bounds["queries"])
-    costs += ["values"] * valued
-    charts = [_panel(data, cost, rungs, by_series(legend), bounds[cost]) for cost in costs]
-    pick_in(charts[0], "series")
-    notes = ["hollow: some seeds passed; cross: where a climb stopped, at what its runs spent"]
-    if any(one["reference"] for one in data["learners"]):
-        notes += ["dashed in colour: references; dotted in colour: to where a climb stopped"]
-    if any(data["budget_examples"] + data["budget_seconds"]):
-        notes += ["grey: the budget of a rung"]
-    terms = f": risk {TERMS.risk}, success {TERMS.success}"
-    for kind in dict.fromkeys(row["kind"] for rows in bounds.values() for row in rows):
-        look, _, who = _ASKED.get(kind, ("dotted", [], ""))
-        notes += [
-            f"black, {look}: queries that SQ learners need {who} (certified{terms}, worst answers)"
-            if who
-            else f"black, {look}: labels that any learner needs (certified{terms})"
+    rows = [
+        row | ({"rung": rungs[row["rung"] - 1]} if "rung" in row else {}) for row in data["rows"]
+    ]
+    of: dict[str, list[Data]] = {kind: [] for kind in ("learner", "tried", "budget", CERTIFIED)}
+    for row in rows:
+        of[row["kind"]].append(row)
+    own = styles_of(row["learner"] for row in of["learner"])
+    legends = {row["learner"]: _legend(row) for row in of["learner"]}
+    styles = {"budget": Style(colour=PALE, marks=("tick",), shown=False)}
+    styles |= {quantity: style for quantity, (_, style, _) in _ASKED.items()}
+    styles |= {legends[name]: style for name, style in own.items()}
+    x = Axis(
+        "rung", f"rung: {named(data['family'])}", scale="names", names=rungs,
+        look={"labelAngle": -90, "labelLimit": _LABEL},
+    )  # fmt: skip
+    charts, bounds = {}, {}
+    for cost in ("examples", "seconds", "queries", "values"):
+        title, unit = TITLES[cost]
+        bounds[cost] = [
+            row | {"series": row["quantity"], "amount": row[cost]}
+            for row in shown_bounds(of[CERTIFIED], cost)
         ]
-    notes += [FREE] if valued else []
+        climbed = [
+            row | {"series": legends[learner["learner"]]}
+            for learner in of["learner"]
+            for row in _climbed(learner, of["tried"], cost)
+        ]
+        limits = [{**b, "series": "budget", "amount": b.get(cost)} for b in of["budget"]]
+        charts[cost] = plot(
+            [*(limits if climbed or bounds[cost] else []), *bounds[cost], *climbed],
+            x=x,
+            y=Axis("amount", unit, scale="log"),
+            styles=styles,
+            kinds={
+                "budget": {},
+                CERTIFIED: {},
+                "way": {"marks": ("line",), "dash": (1, 3), "thick": 0.67},
+                "passed": {},
+                "reference": {"dash": (5, 2)},
+                "stop": {"marks": ("point",), "shape": CROSS},
+            },
+            hollow="all",
+            told={
+                "series": "series",
+                "rung": "rung",
+                "passed": "passed",
+                TITLES[cost][1]: "amount",
+            },
+            title=TITLES[cost][0],
+            size=(max(WIDE, 15 * len(rungs)), HIGH),
+        )
+    notes = ["hollow: some seeds passed; cross: where a climb stopped, at what its runs spent"]
+    if any(row["reference"] for row in of["learner"]):
+        notes += ["dashed in colour: references; dotted in colour: to where a climb stopped"]
+    if any(row["examples"] or row["seconds"] for row in of["budget"]):
+        notes += ["grey: the budget of a rung"]
+    terms = f"certified: risk {TERMS.risk}, success {TERMS.success}"
+    for kind in dict.fromkeys(row["quantity"] for cost in COSTS for row in bounds[cost]):
+        look, _, needed = _ASKED[kind]
+        worst = ", worst answers" if kind in _WORST else ""
+        notes += [f"black, {look}: {needed} ({terms}{worst})"]
+    notes += [FREE] if charts["values"] else []
     title = f"{named(data['spec'], 80)}: medians of the runs that passed, of {data['seeds']} seeds"
-    return panels(*charts, title=title, notes=notes)
+    return panels(*charts.values(), title=title, notes=notes, pick="series")
 
 
 def _legend(learner: Data) -> str:
     told = f"holds {learner['held']}" if learner["held"] else "holds none"
     if learner["touched"] > learner["held"]:
         told += f", touches {learner['touched']}"
-    return f"{named(learner['label'])}: {told}" + (" (reference)" if learner["reference"] else "")
+    return f"{named(learner['learner'])}: {told}" + (" (reference)" * learner["reference"])
 
 
-def _bounds(data: Data, cost: str, rungs: Sequence[str]) -> list[Data]:
-    """The certified numbers on a cost that say something, by rung and kind."""
-    values, kinds = data["certified_queries"], data["asked"]
-    if cost != "queries":
-        values = data["information_floor"] if cost == "examples" else []
-        kinds = ["information-floor"] * len(values)
-    return [
-        {"rung": rung, "cost": value, "kind": kind}
-        for rung, value, kind in zip(rungs, values, kinds, strict=False)
-        if kind and value is not None and not vacuous(kind, int(value))
+def _climbed(learner: Data, tried: list[Data], cost: str) -> list[Data]:
+    """The rungs that a learner passed, where it stopped, and the way from one to the other."""
+    rows = [row for row in tried if row["learner"] == learner["learner"]]
+    passed = [
+        {
+            "kind": "reference" if learner["reference"] else "passed",
+            "rung": row["rung"],
+            "amount": row[cost],
+            "passed": f"{row['passes']} of {row['trials']}",
+            "all": row["passes"] == row["trials"],
+        }
+        for row in rows
+        if row.get(cost)
     ]
-
-
-def _panel(data: Data, cost: str, rungs: Sequence[str], style: Data, bounds: list[Data]) -> Data:
-    passed, stops, ways = [], [], []
-    for one in data["learners"]:
-        series, points = _legend(one), one["points"]
-        own = [
-            {
-                "series": series,
-                "rung": rungs[i],
-                "cost": point.get(cost),
-                "passed": f"{point['passes']} of {point['trials']}",
-                "all": point["passes"] == point["trials"],
-                "reference": one["reference"],
-            }
-            for i, point in enumerate(points)
-            if point.get(cost)
-        ]
-        passed += own
-        last = points[-1].get(f"spent_{cost}") if points and one["stopped"] else None
-        if last:
-            stop = {"series": series, "rung": rungs[len(points) - 1], "cost": last}
-            stops.append(stop | {"passed": f"0 of {points[-1]['trials']}"})
-            ways += [own[-1], stop] if own else []
-    limits = [
-        {"rung": rung, "cost": value}
-        for rung, value in zip(rungs, data.get(f"budget_{cost}", ()), strict=False)
-        if value
-    ]
-    title, unit = TITLES[cost]
-    axis = {"labelAngle": -90, "labelLimit": _LABEL}
-    told = [*tooltip(series="series", rung="rung", passed="passed"), *tooltip(**{unit: "cost"})]
-    hollow = {"fill": style["color"], "opacity": FADED, "tooltip": told}
-    colour = {"color": style["color"], "opacity": FADED}
-    broken = {"condition": {"test": "datum.reference", "value": [5, 2]}, "value": [1, 0]}
-    wide = max(WIDE, 15 * len(rungs))
-    return {
-        "title": title,
-        "width": wide,
-        "height": HIGH,
-        "encoding": {
-            "x": {
-                "field": "rung",
-                "type": "ordinal",
-                "title": f"rung: {named(data['family'])}",
-                "scale": {"domain": list(rungs)},
-                "axis": axis,
-            },
-            "y": logarithmic(
-                "cost", unit, [row["cost"] for row in (*passed, *stops, *limits, *bounds)]
-            ),
-        },
-        "layer": [
-            {
-                "data": drawn_of(limits),
-                "mark": {"type": "tick", "thickness": 4, "color": "#D0D0D0", "bandSize": 14},
-            },
-            *_lines(bounds),
-            {
-                "data": drawn_of(ways),
-                "mark": {"type": "line", "strokeDash": [1, 3], "strokeWidth": 1},
-                "encoding": colour,
-            },
-            {
-                "data": drawn_of(passed),
-                "mark": "line",
-                "encoding": {**colour, "strokeDash": broken},
-            },
-            {
-                "data": drawn_of(stops),
-                "mark": {"type": "point", "shape": _STOP, "size": 60},
-                "encoding": {**colour, "tooltip": told},
-            },
-            {
-                "data": drawn_of(passed),
-                "mark": "point",
-                "encoding": {
-                    **{"color": style["color"], "shape": style["shape"], **hollow},
-                    "fillOpacity": {"condition": {"test": "datum.all", "value": 1}, "value": 0},
-                },
-            },
-        ],
-    }
-
-
-def _lines(bounds: list[Data]) -> list[Data]:
-    """Black lines through certified numbers, one a kind."""
-    found = []
-    for kind in dict.fromkeys(row["kind"] for row in bounds):
-        rows = [row for row in bounds if row["kind"] == kind]
-        dash = _ASKED[kind][1] if kind in _ASKED else [1, 3]
-        mark: Data = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": dash}
-        mark |= (
-            {"point": {"shape": "stroke", "color": BOUND, "filled": False, "size": 150}}
-            if len(rows) == 1
-            else {}
-        )
-        found.append({"data": drawn_of(rows), "mark": mark})
-    return found
+    last = rows[-1].get(f"spent_{cost}") if rows and learner["stopped"] else None
+    if not last:
+        return passed
+    stop: Data = {"rung": rows[-1]["rung"], "amount": last, "all": False}
+    stop["passed"] = f"0 of {rows[-1]['trials']}"
+    ends = [passed[-1], stop] if passed else []
+    return [*({**end, "kind": "way"} for end in ends), *passed, {**stop, "kind": "stop"}]

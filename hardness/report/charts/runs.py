@@ -150,7 +150,7 @@ def draw_both_sides(data: Data) -> Data:
     """
     costs = data["costs"]
     rows = [
-        {**row, **{cost: row[cost] or None for cost in costs}}
+        {**row, "learner": named(row["learner"]), **{cost: row[cost] or None for cost in costs}}
         for row in data["rows"]
         if row["kind"] == "run" or (row["kind"] == "enough" and row["solved"])
     ]
