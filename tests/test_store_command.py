@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from hardness.runs.rows import NO_RUNS
-from hardness.sweep.jobs import CertificateJob
+from hardness.runs.rows import CERTIFICATES
 from hardness.sweep.store import create
 from tests.hardness.sweep.store.making import key, made_run, rows, sweep
 
@@ -92,7 +91,7 @@ def test_merge_and_check(hardness, db):
 def test_runs_that_a_sweep_did_and_a_store_lacks_are_counted(hardness, tmp_path):
     """Deleted, or lost with a page: what is left may be what passed."""
     runs = [made_run(i) for i in range(24)]
-    done = dict(Counter(one.learner for one in runs)) | dict.fromkeys(NO_RUNS, 2)
+    done = dict(Counter(one.learner for one in runs)) | {CERTIFICATES: 2}
     with create(tmp_path / "p.db") as writer:
         writer.write(runs, sweep(state="finished", planned=done, done=done))
     whole = hardness("store", "show", "p.db").out
@@ -115,7 +114,3 @@ def test_runs_that_a_sweep_did_and_a_store_lacks_are_counted(hardness, tmp_path)
     assert f"This is partial: the sweep small is finished, {said}" in (
         (tmp_path / "b.html").read_text()
     )
-
-
-def test_labels_of_jobs_that_are_no_runs():
-    assert (CertificateJob.label,) == NO_RUNS

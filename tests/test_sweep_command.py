@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,7 +115,9 @@ def test_an_interrupted_sweep_says_how_to_go_on(hardness):
 
     wait_for(lambda: status()["outcomes"])
     assert status()["writing"] is True
-    started.send_signal(signal.SIGTERM)  # SIGINT and SIGHUP have the same handler
+    for _ in range(5):  # an impatient end; SIGINT and SIGHUP have the same handler
+        started.send_signal(signal.SIGTERM)
+        time.sleep(0.002)  # else they may be one
     said = started.communicate()[1]
     assert started.returncode == 130
     assert said.count("\n") == 1
@@ -125,22 +128,12 @@ def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     assert hardness("store", "check", "runs.db").code == 0
 
 
-WRONG = [
-    (SMALL.replace("seeds = 2", "seeds = = 2", 1), "line 3", ""),
-    (SMALL.replace("examples = 2000", "exmples = 2000"), "budget.exmples", "did you mean"),
-    (SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'), "runs[1].over", "at most 1000000"),
-    (SMALL.replace("seeds = 2", "seeds = 10_000_000", 1), "runs", "--yes"),
-]
-
-
-@pytest.mark.parametrize(("text", "where", "what"), WRONG)
-def test_a_mistake_in_the_file_is_one_line_with_its_place(hardness, text, where, what):
-    Path("wrong.toml").write_text(text)
+def test_a_mistake_in_the_file_is_one_line_with_its_place(hardness):
+    Path("wrong.toml").write_text(SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'))
     for line in ("plan wrong.toml", "run wrong.toml --store runs.db"):
         found = hardness("sweep", *line.split())
-        assert found.code == 2, found.err
-        assert found.out == ""
-        found.one_line("wrong.toml" if what != "--yes" else "", where, what)
+        assert (found.code, found.out) == (2, "")
+        found.one_line("wrong.toml: runs[1].over", "at most 1000000")
     assert not Path("runs.db").exists()
 
 
@@ -148,35 +141,16 @@ def test_engines_that_are_not_there(hardness):
     Path("small.toml").write_text(SMALL)
     line = ("sweep", "run", "small.toml", "--store", "runs.db", "--engine")
     there = "no dask scheduler" if find_spec("distributed") else "[cluster]"
-    wrong = (("slurm", 2, "slurm"), ("dask:nonsense", 2, "tcp://"))
+    none = ("", "slurm", "dask:nonsense", "dask:tcp://a", "dask:tcp://a:99999", "http://a:80")
+    wrong = [(engine, 2, "127.0.0.1:8786") for engine in none]
     for engine, code, what in (*wrong, ("dask:tcp://127.0.0.1:1", 1, there)):
         found = hardness(*line, engine)
         assert found.code == code
         *notes, error = found.err.splitlines()
         assert error.startswith("hardness: ")
         assert what in error
-        assert ["has no TLS" in note for note in notes] == [True] * engine.startswith("dask:tcp")
+        assert ["has no TLS" in note for note in notes] == [True] * engine.startswith("dask:tcp:")
         assert not Path("runs.db").exists()
-
-
-def test_a_store_that_is_none_is_refused(hardness, done):
-    Path("small.toml").write_text(SMALL)
-    text = Path("text.db")
-    text.write_text("no store")
-    newer = Path("newer.db")
-    newer.write_bytes((done[0] / "runs.db").read_bytes())
-    with sqlite3.connect(newer) as base:
-        base.execute("PRAGMA user_version = 99")
-    damaged = Path("damaged.db")
-    whole = bytearray((done[0] / "runs.db").read_bytes())
-    whole[40_000:44_000] = bytes(4000)
-    damaged.write_bytes(whole)
-    for store, words in ((text, ["text.db"]), (newer, ["99"]), (damaged, ["recover"])):
-        before = store.read_bytes()
-        found = hardness("sweep", "run", "small.toml", "--store", store, "--resume")
-        assert found.code == 1
-        found.one_line(*words)
-        assert store.read_bytes() == before
 
 
 @pytest.mark.cluster

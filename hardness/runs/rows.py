@@ -9,7 +9,7 @@ from typing import Any, Literal
 from hardness.runs.columns import named
 from hardness.runs.run import Run
 
-NO_RUNS = ("certificates",)  # labels of the jobs that are not runs of a learner
+CERTIFICATES = "certificates"  # the label of the jobs that are not runs of a learner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class SweepRow:
         return sum(
             max(0, done - runs.get(label, 0))
             for label, done in self.done.items()
-            if label not in NO_RUNS
+            if label != CERTIFICATES
         )
 
 

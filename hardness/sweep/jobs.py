@@ -17,7 +17,7 @@ import msgspec
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget, Usage
 from hardness.runs.machine import machine, versions
-from hardness.runs.rows import CertificateRow, Row
+from hardness.runs.rows import CERTIFICATES, CertificateRow, Row
 from hardness.runs.run import OracleName, Run, run
 from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
@@ -231,7 +231,7 @@ class CertificateJob(Job, frozen=True, kw_only=True, tag="certificate"):
     file: the SHA-256 of the file of a user's family.
     """
 
-    label: ClassVar[str] = "certificates"
+    label: ClassVar[str] = CERTIFICATES
 
     terms: BoundParameters
     revision: int  # of the family

@@ -21,18 +21,14 @@ from hardness.runs.processes import Aborted, HardLimits
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import answer as well
-from hardness.sweep.pool import local
 from hardness.upper.isolated import level
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
-    NONE,
     done,
     from_file,
     payload_of,
     require_neighbours_unharmed,
-    runs,
-    timeless,
     wait_until_gone,
 )
 from tests.hardness.sweep.test_pool import driver
@@ -76,28 +72,8 @@ def bad_three(three):
     three._client.run(_misbehave, False)
 
 
-def test_runs_are_the_same_as_on_this_machine(three):
-    assert (three.name, three.slots) == ("dask", 3)
-    with local(1) as engine:
-        here = done(engine, runs(), size=6)
-    there = done(three, runs(), size=2)
-    assert [timeless(f) for f in here] == [timeless(f) for f in there]
-    assert len({f.where for f in there}) > 1
-    assert len({f.seconds for f in there}) == 6  # each is done as often as it is asked for
-
-
 def test_what_dies_hangs_and_eats_ends_as_on_this_machine(bad_three):
     require_neighbours_unharmed(bad_three)
-
-
-def test_a_dask_worker_that_is_killed_costs_nothing(bad_three, tmp_path):
-    file = tmp_path / "there"
-    slow = bad_three.submit([bad("first_waits", str(file))], NONE)
-    child, worker = waiting(file)
-    os.kill(worker, signal.SIGKILL)
-    wait_until_gone([child])  # with its owner
-    # Another worker has its task now; one that is new knows no bad job.
-    assert bad_three.collect(slow, [bad("first_waits", str(file))])[0].failure in (None, "raised")
 
 
 def waiting(file):

@@ -1,16 +1,13 @@
 """Sweeps whose processes are killed, and what becomes of them: `benchmarks/chaos.py`, in short."""
 
-import importlib
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from hardness.sweep.store import read
@@ -47,23 +44,6 @@ def test_kills_of_drivers_workers_and_nannies_lose_nothing(engine, seed):
     assert re.fullmatch(rf"\| {engine} \| 1: .* \| [1-9]\d* \| 0 \| 0 \| 0 \|", row)
 
 
-@pytest.mark.cluster
-def test_the_cluster_that_is_killed_is_in_reach_of_this_machine_alone(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    monkeypatch.syspath_prepend(str(CHAOS.parent))
-    cluster = importlib.import_module("chaos").Cluster(tmp_path, 1)
-    try:
-        with distributed.Client(cluster.address, set_as_default=False) as client:
-            client.wait_for_workers(1)
-            below = psutil.Process().children(recursive=True)
-            ports = [port for one in below for port in one.net_connections("inet")]
-    finally:
-        cluster.close()
-    listening = [port.laddr.ip for port in ports if port.status == psutil.CONN_LISTEN]
-    assert len(listening) >= 5  # with two of HTTP
-    assert set(listening) == {"127.0.0.1"}
-
-
 def started(tmp_path, *engine):
     """Start a sweep that never ends, and wait until it writes."""
     (tmp_path / "long.toml").write_text(LONG)
@@ -82,20 +62,6 @@ def started(tmp_path, *engine):
 
     wait_for(written)
     return sweep, store
-
-
-@pytest.mark.clocks
-def test_an_impatient_end_is_one_line_with_the_way_on(tmp_path):
-    sweep, store = started(tmp_path)
-    for _ in range(5):
-        sweep.send_signal(signal.SIGTERM)
-        time.sleep(0.002)  # else they may be one
-    said = sweep.communicate()[1]
-    assert sweep.returncode == 130, said
-    assert said.count("\n") == 1
-    assert "go on with: hardness sweep run" in said
-    assert os.listdir(tmp_path).count(store.name) == 1
-    assert not list(tmp_path.glob("runs.db-*"))
 
 
 @pytest.mark.cluster

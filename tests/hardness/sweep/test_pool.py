@@ -11,12 +11,11 @@ import pytest
 from hardness.oracles import clock
 from hardness.runs import processes
 from hardness.runs.processes import Aborted, HardLimits, Worker
-from hardness.sweep.cluster import engine_of
 from hardness.sweep.jobs import read_job
 from hardness.sweep.pool import attempt, local
 from hardness.upper.isolated import level
 from hardness.upper.isolated.init import below
-from instances.errors import ToolkitError, UsageError
+from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
     NONE,
@@ -199,18 +198,6 @@ def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told, tmp_path):
                     engine.collect(task, [one])
             with pytest.raises(ToolkitError):
                 engine.submit([bad("well")], NONE)
-
-
-@pytest.mark.parametrize("there", ["", "nonsense", "tcp://none", "tcp://a:99999", "http://a:80"])
-def test_what_is_no_engine_is_refused(there):
-    for text in (f"dask:{there}", there):
-        with (
-            pytest.raises(UsageError, match=r"local, dask .*127\.0\.0\.1:8786$"),
-            engine_of(text, 1),
-        ):
-            pass
-    with pytest.raises(UsageError, match="jobs=0 given"), engine_of("dask", 0):
-        pass
 
 
 # Drivers that are killed

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from hardness.sweep.damage import check
-from hardness.sweep.store import Conflict, create, decide, held, read, reopen
+from hardness.sweep.store import create, decide, held, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said
@@ -143,14 +143,6 @@ def test_which_of_two_results_stands(tmp_path, old, new, takes_its_place):
         writer.write([old])
         writer.write([new])
         assert writer.run(old.key) == (new if takes_its_place else old)
-
-
-def test_results_that_contradict_each_other_are_not_written(db):
-    with reopen(db) as writer:
-        with pytest.raises(Conflict, match=key(3) + " has two results: seed is '0' and '77'"):
-            writer.write([made_run(40), replace(made_run(3), seed=77)])
-        assert writer.run(key(40)) is None
-        assert writer.run(key(3)) == made_run(3)
 
 
 def test_what_is_not_a_store_is_one_line(tmp_path, db):
