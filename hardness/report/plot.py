@@ -234,38 +234,44 @@ def cells(
     y: Axis,
     colour: Data,
     says: Mapping[str, Data],
-    ink: Data | str = INK,
+    ink: Data | None = None,
+    edge: str = GREY,
     told: Mapping[str, str] | None = None,
     title: Any = "",
     size: tuple[float, float] = (WIDE, HIGH),
     between: Iterable[Data] = (),
+    apart: bool = False,
 ) -> Data:
-    """Draw a row as a cell of a colour, with texts in it: columns, by properties of their marks.
+    """Draw a row as a cell with a face, and texts in it: columns, by properties of their marks.
 
-    x, y: axes of cells. between: layers above the cells and below the texts. Returns {} for no
-    rows.
+    x, y: axes of names. ink: the encoding of the texts' colour. between: layers above the cells and
+    below the texts; apart: which have a scale upwards of their own. Returns {} for no rows.
     """
     found = [_clean(row, x, y) for row in rows]
     if not found:
         return {}
-    narrow = min(size[0] / len(x.names), size[1] / len(y.names)) < _NARROW
-    rect = {"type": "rect", "stroke": GREY, "strokeWidth": 0 if narrow else 0.5}
-    cell = {"mark": rect, "encoding": {"color": colour, "tooltip": tooltip(told or {})}}
+    x, y = (replace(axis, scale="cells") for axis in (x, y))
+    data = {"values": found}
+    rect = {"type": "rect", "stroke": edge, "strokeWidth": 0.5}
+    face = {"fill": colour, "tooltip": tooltip(told or {})}
+    places = {"x": x.encoded(()), "y": y.encoded(())}
+    own: Data = {"y": places["y"] | {"axis": None}} if apart else {}
     texts = [
         {
+            "data": data,
             "mark": {"type": "text", "tooltip": None, **mark},
-            "encoding": {"text": {"field": column}, "color": ink if ink != INK else {"value": INK}},
+            "encoding": {**own, "text": {"field": column}, "color": ink or {"value": INK}},
         }
         for column, mark in says.items()
     ]
-    return {
+    panel = {
         "title": title,
         "width": size[0],
         "height": size[1],
-        "data": {"values": found},
-        "encoding": {"x": x.encoded(()), "y": y.encoded(())},
-        "layer": [cell, *between, *texts],
+        "encoding": places,
+        "layer": [{"data": data, "mark": rect, "encoding": face}, *between, *texts],
     }
+    return {**panel, "resolve": {"scale": {"y": "independent"}}} if apart else panel
 
 
 def tooltip(told: Mapping[str, str]) -> list[Data]:
@@ -383,12 +389,13 @@ def _legend(styles: Mapping[str, Style], by: str) -> list[Data]:
         "shape": [one.symbol for one in every],
         "strokeDash": [list(one.dash) or [1, 0] for one in every],
     }
+    room = {"symbolOffset": 4, "labelOffset": 8} if any(one.stroke for one in every) else {}
     encoding = {
         channel: {
             "field": by,
             "type": "nominal",
             "scale": {"domain": list(shown), "range": values},
-            "legend": {"title": None},
+            "legend": {"title": None, **room},
         }
         for channel, values in ranges.items()
     }

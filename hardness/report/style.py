@@ -103,6 +103,11 @@ class Style:
     shown: bool = True
 
     @property
+    def stroke(self) -> bool:
+        """Whether a legend shows it as a stroke."""
+        return self.symbol == _LINE
+
+    @property
     def symbol(self) -> str:
         """Its shape in a legend: its mark, a square of what has a face, or a stroke."""
         if "point" in self.marks:

@@ -15,7 +15,7 @@ from pandas import DataFrame
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
-from hardness.report.charts.phase import budgets, diagrams, draw_phase, infeasible, of_phase
+from hardness.report.charts.phase import budgets, diagrams, draw_phase, needed, of_phase
 from hardness.report.charts.runs import of_both_sides
 from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report, report_of, report_of_comparison
@@ -38,6 +38,7 @@ from hardness.upper import Outcome, parse_learner
 from instances import parse
 from instances.errors import DamagedFile, UsageError
 from instances.ladders import ladder_of
+from tests.charts import panels_of
 from tests.hardness.sweep.here import sweep_here
 
 SWEEP = """
@@ -157,15 +158,17 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(e, "trivial", solved=False)]
     (plane,) = planes(table(rows))
     data = of_phase(plane, Certifier(()))
-    (cells,) = data["learners"][0]["cells"]
-    said = [cell and (cell["state"], cell["passed"], cell["runs"]) for cell in cells]
+    cells = [row for row in data["rows"] if row["kind"] == "cell"]
+    said = [(row["x"], row["state"], row["passed"], row["runs"]) for row in cells]
     assert data["xs"] == ["6", "7", "8", "9", "10"]
     assert data["y"] == "m"
-    assert said[:3] == [("solved", 2, 3), ("partly", 1, 3), ("not solved", 0, 2)]
-    assert said[3:] == [("could not run", 0, 2), None]
+    assert said == [
+        *(("6", "solved", 2, 3), ("7", "partly", 1, 3), ("8", "not solved", 0, 2)),
+        *(("9", "could not run", 0, 2), ("10", "not solved", 0, 1)),
+    ]
     slow = replace(BASE.usage, seconds=9.0)
     (late,) = planes(table([row(a, usage=slow, budget=Budget(seconds=1))]))
-    assert of_phase(late, Certifier(()))["learners"][0]["cells"][0][0]["state"] == "not solved"
+    assert of_phase(late, Certifier(()))["rows"][-1]["state"] == "not solved"
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
@@ -174,19 +177,19 @@ def test_what_is_hatched_is_what_the_certificate_says():
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = planes(table(rows))
     data = of_phase(plane, Certifier(()))
-    seen = set()
-    for i, m in enumerate((2, 3)):
-        for j, d in enumerate((8, 20, 40)):
-            number = int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
-            assert data["certified"][i][j]["queries"] == str(number)
-            assert infeasible(data, i, j) is (number > 20)
-            seen.add(number > 20)
-    assert seen == {True, False}
+    certified = {
+        (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
+        for m in (2, 3)
+        for d in (8, 20, 40)
+    }
+    rows = [row for row in data["rows"] if row["kind"] == "certified"]
+    assert {(row["x"], row["y"]): int(row["queries"]) for row in rows} == certified
+    assert needed(data) == {at: n for at, n in certified.items() if n > 2}  # others are vacuous
+    assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
     (free,) = planes(table([row(spec, "queries") for spec in specs]))
     shown = of_phase(free, Certifier(()))
-    largest = max(int(each["queries"]) for line in shown["certified"] for each in line)
-    assert shown["query_budget"] < largest <= 10 * shown["query_budget"]
+    assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
 
 
@@ -197,24 +200,24 @@ def test_the_slider_of_a_phase_diagram_compares_exactly():
             for learner in ("queries", "elimination")]  # fmt: skip
     (plane,) = diagrams(planes(table(rows)))
     data = of_phase(plane, Certifier(()))
-    exact = 10**16 + 1
-    data["certified"][0][0]["queries"] = str(exact)
+    certified = {(r["x"], r["y"]): r for r in data["rows"] if r["kind"] == "certified"}
+    first = certified[data["xs"][0], data["ys"][0]]
+    first["queries"] = str(10**16 + 1)
     choices = budgets(data)
     assert 10**16 in choices
     assert 10**17 in choices
     assert 10**6 + 1 in choices
-    hatched, edges = draw_phase(data)["concat"]
+    hatched, edges = panels_of(draw_phase(data))
     marks = [m for layer in hatched["layer"][1:-1:2] for m in layer["data"]["values"]]
     assert len(marks) == 4
     for mark in marks:
-        i, j = data["ys"].index(mark["y"]), data["xs"].index(mark["x"])
         drawn = [mark["from"] <= step < mark["to"] for step in range(len(choices))]
-        assert drawn == [infeasible(data, i, j, one) for one in choices]
+        assert drawn == [needed(data)[mark["x"], mark["y"]] > one for one in choices]
     assert next(m for m in marks if m["to"] == choices.index(10**17))["x"] == data["xs"][0]
     shapes = {m["shape"] for layer in edges["layer"][1:-1] for m in layer["data"]["values"]}
     assert shapes == {"right", "upper"}
-    data["certified"][0][0]["queries"] = "2"  # vacuous: at no budget
-    (hatched, _) = draw_phase(data)["concat"]
+    first["queries"] = "2"  # vacuous: at no budget
+    (hatched, _) = panels_of(draw_phase(data))
     assert len(hatched["layer"][1]["data"]["values"]) == 3
 
 

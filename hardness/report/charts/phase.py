@@ -4,16 +4,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import product, zip_longest
 
 from hardness.claims import NONE_ENOUGH, WORD, vacuous
-from hardness.lower import BoundParameters, Certificate
-from hardness.report.charts.chart import Data, drawn_of, named, ordinal, panels, tooltip
+from hardness.lower import Certificate
+from hardness.report.charts.runs import CERTIFIED
+from hardness.report.plot import Axis, Data, cells, named, panels
+from hardness.report.style import GREY
 from hardness.report.text import big
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.table import Plane, table, told_apart
+from hardness.runs.table import Plane, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 from instances.text import decimal
@@ -25,6 +27,7 @@ _UNABLE = (Outcome.UNSUPPORTED, *MACHINE)
 _BOUND = "#B0590A"
 _STEPS = 60  # budgets that a reader of a page can choose
 _WIDE, _HIGH = 300, 220  # pixels that cells of a panel share
+_ROOM = 24  # pixels across that a cell needs for its numbers
 # Face, ink and mark of a state; the marks tell them apart without colour.
 LOOKS = {
     "solved": ("#0B559F", "#FCFEFF", "●"),
@@ -35,29 +38,25 @@ LOOKS = {
 
 
 def of_phase(plane: Plane, certifier: Certifier) -> Data:
-    """Collect the phase diagram of a plane of runs, of at most `PANELS` of its learners.
+    """Give the phase diagram of a plane of runs, of at most `PANELS` of its learners.
 
-    A cell is solved where at least `SHARE` of its runs passed in time, partly where some did;
-    those that the machine ended, or that could not run, count as not passed. certified: the queries
-    that a statistical-query learner must be allowed at a spec, exact, with `log10` of them, null
-    where no number is enough; None where no bound is claimed. query_budget: that of the runs, or
-    `assumed` where none is known.
+    Rows are of the kind cell, of a learner on a spec, or certified, of a spec: the queries that a
+    statistical-query learner must be allowed, exact, as text; null where no number is enough; none
+    where no bound is claimed. A cell is solved where at least `SHARE` of its runs passed in time,
+    partly where some did; those that the machine ended, or that could not run, count as not passed.
+    query_budget: that of the runs, or `assumed` where none is known.
     """
-    terms = terms_of(dict(plane.fixed).get("tau"))
     specs = tuple(plane.specs.values())
-    terms = certifier.terms(specs, terms)
-    names = plane.learners
-    kept = names[PANELS * (plane.number - 1) : PANELS * plane.number]
-    queries = plane.rows[0].budget.queries
-    grid = [[plane.specs.get((x, y)) for x in plane.xs] for y in plane.ys]
+    terms = certifier.terms(specs, terms_of(dict(plane.fixed).get("tau")))
+    kept = plane.learners[PANELS * (plane.number - 1) : PANELS * plane.number]
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = query_bound(list(known.values()))
-    rows = {
-        key: list(group)
-        for key, group in table(plane.rows).groupby(["learner", "spec"], sort=False)["run"]
-    }
-    return {
+    runs: dict[tuple[str, str], list[Run]] = {}
+    for run in plane.rows:
+        runs.setdefault((run.learner, run.spec), []).append(run)
+    places = [((plain(x), plain(y)), spec) for (x, y), spec in plane.specs.items()]
+    data: Data = {
         "spec": label(plane),
         "x": plane.x,
         "y": plane.y,
@@ -65,27 +64,29 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
         "ys": [plain(y) for y in plane.ys],
         "share": str(SHARE),
         "part": plane.number,
-        "parts": -(-len(names) // PANELS),
-        "query_budget": queries or assumed(_numbers(known.values(), quantity, terms)),
-        "budget_given": queries is not None,
+        "parts": -(-len(plane.learners) // PANELS),
         "tau": str(terms.tau),
         "risk": str(terms.risk),
         "success": str(terms.success),
         "quantity": quantity,
-        "certified": [[_certified(known, spec, quantity, terms) for spec in line] for line in grid],
         "uncertified": _uncertified(found.values(), quantity),
-        "learners": [
-            {
-                "learner": short(name),
-                "asks": asks(name),
-                "cells": [
-                    [cell_of(rows.get((name, spec or ""), []), spec) for spec in line]
-                    for line in grid
-                ],
-            }
-            for name in kept
+        "rows": [
+            {"kind": CERTIFIED, "x": x, "y": y, "queries": None if n is None else decimal(n)}
+            for (x, y), spec in places
+            if quantity and spec in known
+            for n in [number(known[spec], quantity, terms.success)]
         ],
     }
+    queries = plane.rows[0].budget.queries
+    data["query_budget"] = queries or assumed(needed(data).values())
+    data["budget_given"] = queries is not None
+    data["rows"] += [
+        {"kind": "cell", "learner": short(name), "asks": asks(name), "x": x, "y": y, **cell}
+        for name in kept
+        for (x, y), spec in places
+        if (cell := cell_of(runs.get((name, spec), []), spec))
+    ]
+    return data
 
 
 def diagrams(every: Iterable[Plane]) -> tuple[Plane, ...]:
@@ -119,20 +120,14 @@ def label(plane: Plane) -> str:
     return brief_spec(next(iter(plane.specs.values())), plane.x, plane.y)
 
 
-def assumed(certified: Sequence[int]) -> int:
+def assumed(certified: Iterable[float]) -> int:
     """Assume a budget of queries that shows the bounds: the largest power of ten below one of them.
 
-    >>> assumed([4, 160]), assumed([0, 1]), assumed([])
+    >>> assumed([4, 160]), assumed([0, 1]), assumed([math.inf])
     (100, 1000000, 1000000)
     """
-    largest = max(certified, default=0)
+    largest = max((int(n) for n in certified if n < math.inf), default=0)
     return 10 ** (len(str(largest - 1)) - 1) if largest > 1 else QUERIES
-
-
-def _numbers(known: Iterable[Certificate], quantity: str, terms: BoundParameters) -> list[int]:
-    """The numbers that say something."""
-    found = [number(one, quantity, terms.success) for one in known] if quantity else []
-    return [value for value in found if value is not None and not vacuous(quantity, value)]
 
 
 def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
@@ -140,17 +135,6 @@ def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
     whys = dict.fromkeys(one for one in found if isinstance(one, str))
     mixed = [] if quantity or whys else ["no bound on queries of one kind is there for all cells"]
     return next(iter([*whys, *mixed]), "")
-
-
-def _certified(
-    known: dict[str, Certificate], spec: str | None, quantity: str, terms: BoundParameters
-) -> Data | None:
-    if spec not in known or not quantity:
-        return None
-    value = number(known[spec], quantity, terms.success)
-    if value is None:  # no number is enough
-        return {"queries": None, "log10": None}
-    return {"queries": decimal(value), "log10": math.log10(value) if value > 0 else None}
 
 
 def cell_of(rows: list[Run], spec: str | None) -> Data | None:
@@ -175,166 +159,140 @@ def cell_of(rows: list[Run], spec: str | None) -> Data | None:
     }
 
 
-def certified_queries(data: Data, i: int, j: int) -> str | None:
-    """Return the certified number at row i and column j; None where there is none, or vacuous."""
-    found = data["certified"][i][j]
-    queries = found and found["queries"]
-    if queries is None or vacuous(data["quantity"], whole(queries)):
-        return None
-    return str(queries)
+def needed(data: Data) -> dict[tuple[str, str], float]:
+    """Give the queries certified at each place (x, y) where that says something; inf: none enough.
 
-
-def _none_enough(data: Data, i: int, j: int) -> bool:
-    found = data["certified"][i][j]
-    return found is not None and found["queries"] is None
-
-
-def infeasible(data: Data, i: int, j: int, budget: int | None = None) -> bool:
-    """Return whether a budget of queries is certified too small at row i and column j."""
-    if _none_enough(data, i, j):
-        return True
-    found = certified_queries(data, i, j)
-    return found is not None and whole(found) > (budget or data["query_budget"])
+    >>> of = {"kind": "certified", "x": "8"}
+    >>> rows = [of | {"y": "2", "queries": "2"}, of | {"y": "3", "queries": "9"}]
+    >>> needed({"quantity": "stat-queries", "rows": [*rows, of | {"y": "4", "queries": None}]})
+    {('8', '3'): 9, ('8', '4'): inf}
+    """
+    found = {
+        (row["x"], row["y"]): math.inf if row["queries"] is None else whole(row["queries"])
+        for row in data["rows"]
+        if row["kind"] == CERTIFIED
+    }
+    silent = {at for at, n in found.items() if n < math.inf and vacuous(data["quantity"], int(n))}
+    return {at: n for at, n in found.items() if at not in silent}
 
 
 def budgets(data: Data) -> list[int]:
     """List budgets of queries to choose from: powers of ten, and that of the diagram itself.
 
-    >>> cells = [[{"queries": "1200", "log10": 3.1}, None]]
-    >>> budgets({"quantity": "stat-queries", "certified": cells, "query_budget": 20})
+    >>> rows = [{"kind": "certified", "x": "8", "y": "2", "queries": "1200"}]
+    >>> budgets({"quantity": "stat-queries", "rows": rows, "query_budget": 20})
     [1, 10, 20, 100, 1000, 10000]
     """
-    digits = [len(text) for text in _every(data)]
+    digits = [len(str(n)) for n in needed(data).values() if n < math.inf]
     last = max(digits, default=0)
     apart = -(-(last + 1) // _STEPS)
     powers = {10**e for e in range(0, last + apart, apart)} if digits else set()
     return sorted(powers | {data["query_budget"]})
 
 
-def _every(data: Data) -> list[str]:
-    """The certified numbers that say something."""
-    places = product(range(len(data["certified"])), range(len(data["certified"][0])))
-    found = [certified_queries(data, i, j) for i, j in places]
-    return [text for text in found if text is not None]
-
-
 def draw_phase(data: Data) -> Data:
     """Draw a panel a learner; hatched where a bound says that its budget of queries is too small.
 
     Learners that ask statistical queries alone are hatched. The others, of which the bound says
-    nothing, have the edge of that region alone, dashed. `above` is how many of the `budgets` a
-    certified number is above, counted exactly: at budget i a cell is infeasible where above > i.
+    nothing, have the edge of that region alone, dashed. A mark of the region is drawn at the
+    budgets from .. to, by their places among `budgets`: those below a certified number, exactly.
     """
-    choices = budgets(data)
-    own = choices.index(data["query_budget"])
+    choices, bounds = budgets(data), needed(data)
+    learners: dict[str, list[Data]] = {}
+    for row in data["rows"]:
+        if row["kind"] == "cell":
+            learners.setdefault(row["learner"], []).append(row)
+    states = [one for one in LOOKS if any(one == row.get("state") for row in data["rows"])]
+    above = {
+        (x, y): sum(bounds.get((x, y), 0) > one for one in choices)
+        for x in data["xs"]
+        for y in data["ys"]
+    }
+    general = data["quantity"] == "stat-queries"
+    chart = panels(
+        *(_panel(data, name, rows, states, above) for name, rows in learners.items()),
+        title=f"{named(data['spec'] or 'all', 80)}: where learners solve",
+        notes=[f"in a cell: runs that passed, of all; solved: at least {data['share']} of them"],
+    )
+    if not bounds:
+        return chart
     whose = "of the runs" if data["budget_given"] else "assumed: none is known of the runs"
-    names = [big(one) for one in choices]
-    names[own] += f" ({whose})"
-    charts = [_panel(data, one, choices) for one in data["learners"]]
-    chart = panels(*charts, title=f"{named(data['spec'] or 'all', 80)}: where learners solve")
-    notes = [f"in a cell: runs that passed, of all; solved: at least {data['share']} of them"]
-    rows, columns = range(len(data["ys"])), range(len(data["xs"]))
-    if not (_every(data) or any(_none_enough(data, i, j) for i in rows for j in columns)):
-        return {**chart, "title": {**chart["title"], "subtitle": notes}}
-    kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
-    hatched = data["quantity"] == "stat-queries" and any(one["asks"] for one in data["learners"])
-    notes += [
+    kind = "statistical" if general else "correlational"
+    notes = [
         f"certified for {kind}-query learners: risk {data['risk']}, success {data['success']}, "
         f"worst answers within {data['tau']}"
     ]
-    notes += ["hatched: the certificate asks for more queries than the budget"] if hatched else []
+    if general and any(rows[0]["asks"] for rows in learners.values()):
+        notes += ["hatched: the certificate asks for more queries than the budget"]
     notes += ["dashed: the edge of that region; the bound is not about this learner"]
-    before = "['" + "', '".join(notes[:1]) + "', 'budget of queries: ' + budgets[budget]"
-    after = "".join(f", '{one}'" for one in notes[1:]) + "]"
-    slider = {"input": "range", "min": 0, "max": len(names) - 1, "step": 1}
+    own = choices.index(data["query_budget"])
+    told = [big(one) + (f" ({whose})" if i == own else "") for i, one in enumerate(choices)]
+    first = chart["title"]["subtitle"]
+    titles = [[*first, f"budget of queries: {budget}", *notes] for budget in told]
+    slider = {"input": "range", "min": 0, "max": len(told) - 1, "step": 1}
     return {
         **chart,
-        "title": {**chart["title"], "subtitle": {"expr": before + after}},
+        "title": {**chart["title"], "subtitle": {"expr": "titles[budget]"}},
         "params": [
-            {"name": "budgets", "value": names},
+            {"name": "titles", "value": titles},
             {"name": "budget", "value": own, "bind": {**slider, "name": "budget of queries "}},
         ],
     }
 
 
-def _panel(data: Data, learner: Data, choices: Sequence[int]) -> Data:
-    xs, ys = data["xs"], data["ys"]
+def _panel(
+    data: Data, name: str, rows: list[Data], states: list[str], above: dict[tuple[str, str], int]
+) -> Data:
+    xs, ys, asks, said = data["xs"], data["ys"], rows[0]["asks"], _said(data)
     wide = max(12.0, min(44.0, _WIDE / len(xs)))
     high = max(14.0, min(34.0, _HIGH / len(ys)))
-    room = wide >= 24
-    above = [
-        [sum(infeasible(data, i, j, one) for one in choices) for j in range(len(xs))]
-        for i in range(len(ys))
-    ]
-    rows = [
+    shown = [
         {
-            "x": named(xs[j]),
-            "y": named(ys[i]),
-            "state": cell["state"],
-            "passed": f"{cell['passed']} of {cell['runs']}",
-            "says": f"{cell['passed']}/{cell['runs']}"
-            if room and cell["state"] != "could not run"
-            else LOOKS[cell["state"]][2],
-            "certified": _said(data, i, j),
+            "x": row["x"],
+            "y": row["y"],
+            "state": row["state"],
+            "passed": f"{row['passed']} of {row['runs']}",
+            "says": f"{row['passed']}/{row['runs']}"
+            if wide >= _ROOM and row["state"] != "could not run"
+            else LOOKS[row["state"]][2],
+            "certified": said.get((row["x"], row["y"]), "no bound"),
         }
-        for i, line in enumerate(learner["cells"])
-        for j, cell in enumerate(line)
-        if cell
+        for row in rows
     ]
-    cells = [cell for one in data["learners"] for line in one["cells"] for cell in line]
-    states = [state for state in LOOKS if state in {cell["state"] for cell in cells if cell}]
     told = {named(data["x"]): "x", named(data["y"] or "-"): "y", "passed": "passed"}
-    told |= {"state": "state", "certified queries": "certified"}
-    colour = {
+    face = {
         "field": "state",
         "type": "nominal",
         "scale": {"domain": states, "range": [LOOKS[state][0] for state in states]},
-        "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": "#8A8A8A"},
+        "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": GREY},
     }
     ink = [
         {"test": {"field": "state", "equal": state}, "value": LOOKS[state][1]} for state in states
     ]
-    is_hatched = learner["asks"] and data["quantity"] == "stat-queries"
-    marks = _hatches(above, xs, ys, wide / high) if is_hatched else _edges(above, xs, ys)
-    return {
-        "title": named(learner["learner"]) + (", asks queries" if learner["asks"] else ""),
-        "width": wide * len(xs),
-        "height": high * len(ys),
-        "encoding": {"x": ordinal("x", data["x"], xs), "y": ordinal("y", data["y"], ys[::-1])},
-        "layer": [
-            {
-                "data": drawn_of(rows),
-                "mark": {"type": "rect", "stroke": "#8A8A8A", "strokeWidth": 0.5},
-                "encoding": {
-                    "color": colour,
-                    "tooltip": tooltip(**told),
-                },
-            },
-            *_bound_layers(marks, wide, high),
-            {
-                "data": drawn_of(rows),
-                "mark": {"type": "text", "tooltip": None},
-                "encoding": {
-                    "text": {"field": "says"},
-                    "color": {"condition": ink, "value": "black"},
-                },
-            },
-        ],
-    }
+    is_hatched = asks and data["quantity"] == "stat-queries"
+    marks = _hatches(above, wide / high) if is_hatched else _edges(above, xs, ys)
+    return cells(
+        shown,
+        x=Axis("x", named(data["x"]), scale="names", names=xs),
+        y=Axis("y", named(data["y"]), scale="names", names=ys[::-1]),
+        colour=face,
+        says={"says": {}},
+        ink={"condition": ink, "value": "black"},
+        told=told | {"state": "state", "certified queries": "certified"},
+        title=named(name) + (", asks queries" if asks else ""),
+        size=(wide * len(xs), high * len(ys)),
+        between=_bound_layers(marks, wide, high),
+    )
 
 
-def _said(data: Data, i: int, j: int) -> str:
-    found = certified_queries(data, i, j)
-    if found:
-        return big(whole(found))
-    if _none_enough(data, i, j):
-        return NONE_ENOUGH
-    return WORD if data["certified"][i][j] else "no bound"
+def _said(data: Data) -> dict[tuple[str, str], str]:
+    """What is certified of the cells, in words."""
+    words = {(row["x"], row["y"]): WORD for row in data["rows"] if row["kind"] == CERTIFIED}
+    every = needed(data).items()
+    return words | {at: NONE_ENOUGH if n == math.inf else big(int(n)) for at, n in every}
 
 
-def _hatches(
-    above: list[list[int]], xs: Sequence[str], ys: Sequence[str], ratio: float
-) -> list[Data]:
+def _hatches(above: dict[tuple[str, str], int], ratio: float) -> list[Data]:
     """Strokes across the corners of cells, beside the number in the middle."""
     path = "".join(
         f"M{-ratio:g},{2 * part - 1:g}L{2 * ratio * part - ratio:g},-1"
@@ -342,21 +300,20 @@ def _hatches(
         for part in (0.22, 0.45)
     )
     return [
-        {"x": named(x), "y": named(y), "from": 0, "to": above[i][j], "shape": path}
-        for i, y in enumerate(ys)
-        for j, x in enumerate(xs)
-        if above[i][j]
+        {"x": named(x), "y": named(y), "from": 0, "to": number, "shape": path}
+        for (x, y), number in above.items()
+        if number
     ]
 
 
-def _edges(above: list[list[int]], xs: Sequence[str], ys: Sequence[str]) -> list[Data]:
+def _edges(above: dict[tuple[str, str], int], xs: Sequence[str], ys: Sequence[str]) -> list[Data]:
     """Right and upper sides of cells beyond which the region ends, at the budgets from .. to."""
     found = []
-    for i, j in product(range(len(ys)), range(len(xs))):
-        for a, b, shape in ((i, j + 1, "right"), (i + 1, j, "upper")):
-            if a < len(ys) and b < len(xs) and above[i][j] != above[a][b]:
-                low, high = sorted((above[i][j], above[a][b]))
-                place = {"x": named(xs[j]), "y": named(ys[i])}
+    for (x, right), (y, over) in product(zip_longest(xs, xs[1:]), zip_longest(ys, ys[1:])):
+        for beyond, shape in (((right, y), "right"), ((x, over), "upper")):
+            if beyond in above and above[x, y] != above[beyond]:
+                low, high = sorted((above[x, y], above[beyond]))
+                place = {"x": named(x), "y": named(y)}
                 found.append({**place, "from": low, "to": high, "shape": shape})
     return found
 
@@ -372,7 +329,7 @@ def _bound_layers(marks: list[Data], wide: float, high: float) -> list[Data]:
     point = {"type": "point", "size": high**2, "filled": False, "tooltip": None, "opacity": 1}
     return [
         {
-            "data": drawn_of([one for one in marks if one["shape"] == shape]),
+            "data": {"values": [one for one in marks if one["shape"] == shape]},
             "transform": [{"filter": "datum.from <= budget && budget < datum.to"}],
             "mark": {**point, "shape": sides.get(shape, shape), **look},
         }

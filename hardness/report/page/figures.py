@@ -6,7 +6,7 @@ from typing import Any
 
 from hardness.report.charts.chart import Data
 from hardness.report.charts.costs import of_risks, of_scaling
-from hardness.report.charts.phase import infeasible, of_phase
+from hardness.report.charts.phase import needed, of_phase
 from hardness.report.charts.runs import of_both_sides
 from hardness.report.charts.stages import of_stages
 from hardness.report.page.material import Material
@@ -182,8 +182,7 @@ def phase_caption(data: Data) -> str:
     kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
     budget = f"{data['query_budget']:,}"
     whose = "the runs' own" if data["budget_given"] else "assumed, for none is known of the runs"
-    rows, columns = len(data["ys"]), len(data["xs"])
-    if not any(infeasible(data, i, j) for i in range(rows) for j in range(columns)):
+    if not any(found > data["query_budget"] for found in needed(data).values()):
         return (
             f"{said} Nothing is hatched: no certified number is above a budget of {budget} queries "
             f"({whose}), for {kind}-query learners, relative risk {data['risk']}, probability "

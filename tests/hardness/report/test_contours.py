@@ -40,6 +40,14 @@ def grid(bits=cost, keys=("n", "q"), ys=NS, xs=QS):
     return {"spec": "lwe:sigma=3.2", "samples": None, "over": list(keys), "problems": problems}
 
 
+def levels(data):
+    found = {}
+    for row in data["rows"]:
+        if row["kind"] == "level":
+            found.setdefault(row["bits"], []).append(row)
+    return found
+
+
 def lines(data):
     rows = [row for row in rows_of(draw_contours(data)) if "level" in row]
     found = {}
@@ -52,8 +60,9 @@ def lines(data):
 def test_cells_rise_and_name_their_attack():
     data = of_contours(json.loads(json.dumps(grid())))
     assert (data["ys"], data["xs"]) == (["512", "768", "1024"], ["2^20", "2^30", "2^40"])
-    assert [round(c["rop"], 1) for c in data["cells"][2]] == [153.6, 102.4, 76.8]
-    assert [c["attack"] for c in data["cells"][2]] == ["dual_hybrid", "dual_hybrid", "usvp"]
+    top = [row for row in data["rows"] if row["kind"] == "cell"][-3:]
+    assert [round(row["rop"], 1) for row in top] == [153.6, 102.4, 76.8]
+    assert [row["attack"] for row in top] == ["dual_hybrid", "dual_hybrid", "usvp"]
     texts = said("contours", data)
     assert "a usvp, b dual_hybrid" in texts
     for text in ("102.4 b", "76.8 a", "matzov with gsa", "linear in n"):
@@ -65,7 +74,7 @@ def test_cells_rise_and_name_their_attack():
 
 def test_a_line_of_a_linear_cost_is_where_the_cost_is_exactly_that():
     data = of_contours(grid())
-    found = {level["bits"]: level["points"] for level in data["levels"]}
+    found = levels(data)
     assert set(found) == {80, 112, 128}  # 192 and 256 lie above all cells
     for bits, points in found.items():
         for point in points:
@@ -78,9 +87,8 @@ def test_a_line_of_a_linear_cost_is_where_the_cost_is_exactly_that():
 
 def test_a_modulus_is_interpolated_by_its_logarithm():
     falling = grid(lambda q, n: 200 - 4 * math.log2(q), ("q", "n"), ["1024", "1048576"], ["8", "9"])
-    (level,) = of_contours(falling)["levels"]
-    assert level["bits"] == 128
-    assert [point["value"] for point in level["points"]] == ["2^18.00", "2^18.00"]
+    found = levels(of_contours(falling))
+    assert [(bits, [p["value"] for p in found[bits]]) for bits in found] == [(128, ["2^18.00"] * 2)]
 
 
 def test_lines_end_at_cells_without_an_estimate_and_join_no_double_crossings():
@@ -93,14 +101,14 @@ def test_lines_end_at_cells_without_an_estimate_and_join_no_double_crossings():
     assert [len(points) for points in lines(holed).values()] == [1, 1]
     assert "left empty: no estimate" in said("contours", holed)
     twice = of_contours(grid(lambda n, bits: 120.0 if n == 768 else 100.0))
-    assert {level["bits"] for level in twice["levels"]} == {112}
+    assert set(levels(twice)) == {112}
     assert [len(points) for points in lines(twice).values()] == [1] * 6
 
 
 def test_a_level_that_a_cell_meets_is_crossed_once():
     data = of_contours(grid(lambda n, bits: {512: 100.0, 768: 128.0, 1024: 150.0}[n]))
-    points = next(level["points"] for level in data["levels"] if level["bits"] == 128)
-    assert [(point["value"], point["place"]) for point in points] == [("768", 1.5)] * 3
+    found = [(point["value"], point["place"]) for point in levels(data)[128]]
+    assert found == [("768", 1.5)] * 3
 
 
 def test_large_grids_have_letters_and_larger_ones_shades_alone():
@@ -133,7 +141,8 @@ def test_a_file_of_estimate_is_drawn(hardness):
     made = hardness("estimate", "lwe:q=97,sigma=1,secret=binary", *over, "--out", "grid.json")
     assert made.code == 0
     drawn = hardness("figure", "contours", "grid.json", "--out", "grid.svg", "--json")
-    assert drawn.json["cells"][1][0]["rop"] == made_of(n=80, h=4)
+    (cell,) = (row for row in drawn.json["rows"] if (row["y"], row["x"]) == ("80", "4"))
+    assert cell["rop"] == made_of(n=80, h=4)
     assert (drawn.json["y"], drawn.json["xs"]) == ("n", ["4", "6", "8"])
     hardness("estimate", "ml-kem-512", "--attack", "usvp", "--out", "one.json")
     refused = hardness("figure", "contours", "one.json", "--out", "one.svg")
@@ -154,7 +163,8 @@ def test_the_largest_grids_are_drawn_from_their_files(tmp_path):
         one["reason"] = one["reason"].ljust(10_000, ".")
     (tmp_path / "grid.json").write_text(json.dumps(all_attacks))
     data = numbers("contours", tmp_path / "grid.json")
-    assert len(data["cells"]) == len(data["cells"][0]) == 64
-    assert data["cells"][0][1]["reason"].startswith("h=2")  # of 1 coordinate
+    cells = [row for row in data["rows"] if row["kind"] == "cell"]
+    assert len(cells) == 64**2
+    assert cells[1]["reason"].startswith("h=2")  # of 1 coordinate
     figure("contours", found, tmp_path / "grid.svg")
     assert b"left empty" in (tmp_path / "grid.svg").read_bytes()
