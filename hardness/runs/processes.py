@@ -25,12 +25,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, Literal, NoReturn, Self, TypeVar
 
-import psutil
 from pebble import ProcessExpired, ProcessPool
 
 from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
 from hardness.upper.isolated.init import DEATH_SIGNAL, below, prctl
+from hardness.upper.isolated.watch import proportional, stat
 from instances.errors import ToolkitError
 from instances.limits import readable_bytes
 
@@ -319,23 +319,13 @@ def _ending(code: int | None) -> str:
 
 
 def resident(root: int, limit: int) -> int:
-    """Return the resident bytes of a process and all below it.
+    """Return the resident bytes of a process and all below it; on Linux alone.
 
     Above the limit, of a page that n of them share each counts 1/n, where the system tells.
     """
-    tree = [root, *below(root)]
-    held = sum(_bytes(pid, "rss") for pid in tree)
-    return held if held <= limit or len(tree) == 1 else sum(_bytes(pid, "pss") for pid in tree)
-
-
-def _bytes(pid: int, which: Literal["rss", "pss"]) -> int:
-    with suppress(psutil.Error):  # it is gone
-        process = psutil.Process(pid)
-        if which == "pss":
-            with suppress(psutil.AccessDenied, AttributeError):  # closed to us, or not on Linux
-                return process.memory_full_info().pss
-        return process.memory_info().rss
-    return 0
+    tree = [found for pid in (root, *below(root)) if (found := stat(pid))]
+    held = sum(one.resident for one in tree)
+    return held if held <= limit or len(tree) == 1 else sum(map(proportional, tree))
 
 
 @contextmanager

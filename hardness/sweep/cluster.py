@@ -4,6 +4,7 @@ import asyncio
 import logging
 import platform
 import re
+import socket
 import threading
 import time
 import warnings
@@ -31,7 +32,7 @@ _PATIENCE = 5.0  # seconds for a scheduler to answer
 # What a client raises where it does not, the last once it is closed.
 _LOST = (OSError, RuntimeError, CancelledError, AttributeError)
 _ARRIVING = 15.0  # seconds for a first worker to be there
-_AGAIN = 5  # times that a task is handed over again, or workers are asked
+_AGAIN = 5  # times that a task is handed over again
 _PAUSE = 0.2  # seconds between them
 _ENDING = 3.0  # seconds for workers to end what they run
 _WHERE = "dask's configuration, distributed.comm.tls: ca-file, client.cert and client.key"
@@ -44,8 +45,7 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
 
     A cluster made here speaks TLS, with keys that are new and in memory alone. address:
     tls://host:port, with the certificates that dask's configuration names, or tcp://host:port.
-    Raises ToolkitError where no scheduler answers, where there is no worker, or where workers have
-    other versions than this process.
+    Raises ToolkitError where no scheduler answers, or where there is no worker.
     """
     distributed = require_extra("distributed", "the engine dask")
     _silence()
@@ -63,8 +63,19 @@ _mine = threading.local()
 _stopped: set[str] = set()  # engines
 
 
-def work(engine: str, payloads: Sequence[str], limits: HardLimits) -> list[Finished]:
-    """Do jobs on the worker process of this thread of a dask worker; raises Aborted once `stop`."""
+def work(
+    engine: str, wanted: dict[str, str], payloads: Sequence[str], limits: HardLimits
+) -> list[Finished]:
+    """Do jobs on the worker process of this thread of a dask worker; raises Aborted once `stop`.
+
+    wanted: versions, others of which are refused with ToolkitError.
+    """
+    for what, there in versions().items():
+        if there != wanted[what]:
+            raise ToolkitError(
+                f"a worker on {socket.gethostname()} has {what} {there}, {wanted[what]} is here: "
+                "results would depend on who does a run; install the same version everywhere"
+            )
     if not hasattr(_mine, "worker"):
         _mine.worker = Worker()
     return [
@@ -82,14 +93,25 @@ class _Dask(Engine):
         # Not pure: the same job may be asked for twice, and is then done twice.
         self._id = uuid4().hex
         executor = client.get_executor(pure=False)
-        super().__init__(name, executor, partial(work, self._id), 0, BATCH)
+        super().__init__(name, executor, partial(work, self._id, versions()), 0, BATCH)
         self._client = client
-        self._require_workers()
+        distributed = require_extra("distributed", "the engine dask")
+        try:
+            client.wait_for_workers(1, timeout=_ARRIVING)
+        except distributed.TimeoutError as error:
+            raise ToolkitError(
+                f"{name} has no workers: start some with `dask worker ADDRESS`"
+            ) from error
 
     @property
     def slots(self) -> int:
         """The threads of all workers that are there now."""
-        return sum(self._asked("nthreads").values())
+        try:
+            self._slots = sum(self._client.nthreads().values())
+        except _LOST as error:
+            if gone := self._gone():
+                raise self._without(gone) from error
+        return self._slots
 
     def abort(self) -> None:
         """Cancel what waits and end what runs, on workers that answer within seconds."""
@@ -102,44 +124,6 @@ class _Dask(Engine):
         with suppress(Exception):  # a worker that cannot be told is gone
             self.executor.shutdown(wait=False)
             self._client.run(stop, self._id, on_error="ignore")
-
-    def _require_workers(self) -> None:
-        distributed = require_extra("distributed", "the engine dask")
-        try:
-            self._client.wait_for_workers(1, timeout=_ARRIVING)
-        except distributed.TimeoutError as error:
-            raise ToolkitError(
-                f"{self.name} has no workers: start some with `dask worker ADDRESS`"
-            ) from error
-        mine = versions()
-        try:
-            there = self._asked("run", versions)
-        except ImportError as error:
-            raise ToolkitError(
-                f"a worker of {self.name} cannot import {error.name}: install hardness-toolkit "
-                f"{mine['hardness-toolkit']} there"
-            ) from error
-        for worker, theirs in sorted(there.items()):
-            for what, wanted in mine.items():
-                if theirs[what] != wanted:
-                    raise ToolkitError(
-                        f"the worker {worker} has {what} {theirs[what]}, {wanted} is here: results "
-                        "would depend on who does a run; install the same version everywhere"
-                    )
-
-    def _asked(self, name: str, *arguments: Any) -> dict[str, Any]:
-        """Call a method of the client; raises ToolkitError where nobody answers."""
-        for left in reversed(range(_AGAIN)):
-            try:
-                found: dict[str, Any] = getattr(self._client, name)(*arguments)
-                break
-            except _LOST as error:
-                if gone := self._gone():
-                    raise self._without(gone) from error
-                if not left:  # else a worker ended while it was asked
-                    raise super()._lost(error) from error
-                time.sleep(_PAUSE)
-        return found
 
     def submit(self, payloads: Sequence[str], limits: HardLimits) -> Batch:
         """Hand over jobs as one task, and note its limits: it may have to be handed over again."""
@@ -191,6 +175,8 @@ class _Dask(Engine):
         if isinstance(error, distributed.KilledWorker):
             why = "every dask worker that had it was killed, or lost to the scheduler"
             return [Finished(failure="died", why=why) for _ in payloads]
+        if isinstance(error, ToolkitError):  # of a worker with other versions
+            raise error
         raise self._lost(error) from error
 
     def _lost(self, error: BaseException) -> ToolkitError:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
 from hardness.sweep.store import Reader
@@ -78,24 +78,21 @@ def _json(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
 
 
 def _parquet(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
+    """Write groups of rows; seeds, which may be of any size, as text."""
     arrow = require_extra("pyarrow", "a Parquet file")
     parquet = require_extra("pyarrow.parquet", "a Parquet file")
     types = {"text": arrow.string(), "int": arrow.int64(), "float": arrow.float64()}
-    types["bool"] = arrow.bool_()
-    kinds = {c: "text" if c == "seed" else COLUMNS[c] for c in columns}  # seeds are of any size
-    schema = arrow.schema([(c, types[kinds[c]]) for c in columns])
+    types |= {"bool": arrow.bool_(), "seed": arrow.string()}
+    schema = arrow.schema([(c, types.get(c) or types[COLUMNS[c]]) for c in columns])
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(islice(rows, _GROUP)):
-            table = {c: [_number(c, row[c]) for row in group] for c in columns}
-            writer.write_table(arrow.table(table, schema=schema))
-
-
-def _number(column: str, value: Any) -> Any:
-    if column == "seed":
-        return str(value)
-    if COLUMNS[column] == "int" and isinstance(value, int) and value >= 2**63:
-        raise UsageError(f"{column}={value} does not fit Parquet's 64 bits: use --format csv")
-    return float(value) if COLUMNS[column] == "float" and value is not None else value
+            table = {c: [str(row[c]) if c == "seed" else row[c] for row in group] for c in columns}
+            try:
+                writer.write_table(arrow.table(table, schema=schema))
+            except OverflowError as error:
+                raise UsageError(
+                    "a number does not fit Parquet's 64 bits: use --format csv"
+                ) from error
 
 
 _WRITERS: dict[str, Callable[[Path, Iterator[Record], list[str]], None]] = {

@@ -569,24 +569,21 @@ def _families(given: str | list[str], axes: Mapping[str, _Axis]) -> Iterator[Fam
     for i, spec in enumerate([given] if isinstance(given, str) else given, 1):
         place = "spec" if isinstance(given, str) else f"spec[{i}]"
         with _at("over" if axes and split(spec) is None else place):
+            if axes and kind_of(spec.partition(":")[0]) is None:  # of the catalog
+                spec = _stored(spec).spec
             for chosen in _filled(axes, "specs"):
-                family = _stored(_with(*_kind(spec), chosen) if axes else spec)
+                family = _stored(_with(spec, kind_of(spec.partition(":")[0]), chosen))
                 if family.spec not in seen:
                     seen.add(family.spec)
                     yield family
 
 
-def _kind(spec: str) -> tuple[str, str, list[str]]:
-    """Return the name, the parameters given and the names of all parameters of a spec."""
-    name, _, rest = spec.partition(":")
-    if kind_of(name) is None:  # of the catalog
-        name, _, rest = _stored(spec).spec.partition(":")
-    kind: Any = kind_of(name)
-    return name, rest, [f.name for f in listed(kind)]
-
-
-def _with(name: str, rest: str, keys: list[str], chosen: dict[str, str]) -> str:
-    """Write a name with its own parameters and chosen ones; raises UsageError for unknown ones."""
+def _with(text: str, kind: Any, chosen: dict[str, str]) -> str:
+    """Write "name:key=value" with chosen values of a class; raises UsageError for unknown keys."""
+    if not chosen:
+        return text
+    name, _, rest = text.partition(":")
+    keys = [one.name for one in listed(kind)]
     for key in chosen:
         if key not in keys:
             raise unknown(f"parameter of {name}", key[:40], keys)
@@ -599,21 +596,17 @@ def _learners(given: Any) -> dict[str, Learner]:
     found: dict[str, Learner] = {}
     for i, one in enumerate(given if isinstance(given, list) else [given], 1):
         with _at(f"learners[{i}]"):
-            text, axes = (one, None) if isinstance(one, str) else (one.learner, one.over)
-            if axes is None:
-                every = [_learner(text, {})]
-            else:
-                with _at("over"):
-                    every = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
+            text, axes = (one, {}) if isinstance(one, str) else (one.learner, one.over or {})
+            with _at("over" if axes else ""):
+                every = [_learner(text, chosen) for chosen in _filled(axes, "learners")]
             found |= {learner_spec(one): one for one in every}
     return found
 
 
 def _learner(text: str, chosen: dict[str, str]) -> Learner:
     """Make a learner; a file that it is named by must be there, and nothing of it is executed."""
-    name, _, rest = text.partition(":")
-    if chosen and name in LEARNERS:
-        text = _with(name, rest, [f.name for f in listed(LEARNERS[name])], chosen)
+    if kind := LEARNERS.get(text.partition(":")[0]):
+        text = _with(text, kind, chosen)
     elif chosen:
         named = split(text)
         more = ",".join(f"{key}={value}" for key, value in chosen.items())

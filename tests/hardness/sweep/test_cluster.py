@@ -121,10 +121,9 @@ def test_a_worker_with_another_version_is_named(three):
     three._client.run(_pretend, "0.0.9")
     here = re.escape(__version__)
     with pytest.raises(ToolkitError, match=rf"has hardness-toolkit 0\.0\.9, {here} is here"):
-        _Dask(three._client, "dask")
+        done(three, [bad("well")])
     three._client.run(_pretend, None)
-    three._client.wait_for_workers(3, timeout=NEVER)  # one that was killed is made anew
-    assert _Dask(three._client, "dask").slots == 3
+    assert done(three, [NO_JOB])[0].failure == "raised"
 
 
 def test_kill_9_of_the_driver_leaves_nothing(driver):
