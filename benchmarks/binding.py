@@ -19,16 +19,18 @@ def rows(data: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the table: a row a problem, a column a class of learners."""
     yield f"| problem | {' | '.join(f'{name}, {cost}' for name, cost in data['classes'].items())} |"
     yield "| --- " * (1 + len(data["classes"])) + "|"
+    every: dict[str, list[str]] = {}
     for row in data["rows"]:
-        cells = [_cell(row["cells"][name]) for name in data["classes"]]
-        yield f"| `{row['spec']}` | {' | '.join(cells)} |"
+        every.setdefault(row["spec"], []).append(_cell(row))
+    for spec, cells in every.items():
+        yield f"| `{spec}` | {' | '.join(cells)} |"
 
 
 def _cell(cell: dict[str, Any]) -> str:
     """Write a cell; the learner with its parameters, and how many of its runs solved."""
-    measured = measured_words(cell, f"`{cell['learner']}`" if "learner" in cell else None)
-    solved = f", {cell['passed']}/{cell['runs']}" if "learner" in cell else ""
-    return f"{measured}{solved}; {bound_words(cell['bound'])}"
+    measured = measured_words(cell, f"`{cell['learner']}`" if cell["learner"] else None)
+    solved = f", {cell['passed']}/{cell['runs']}" if cell["learner"] else ""
+    return f"{measured}{solved}; {bound_words(cell)}"
 
 
 if __name__ == "__main__":

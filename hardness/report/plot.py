@@ -222,9 +222,9 @@ def present(
 
 def words(x: float, y: float, text: str, colour: str = INK, **mark: Any) -> Data:
     """Return a layer with a text at a place of a panel; mark: properties of Vega's text."""
-    place = {"x": {"datum": x}, "y": {"datum": y}}
+    place = {"x": {"field": "x"}, "y": {"field": "y"}}  # a datum would not stand beside the field
     look = {"type": "text", "text": text.split("\n"), "color": colour, "align": "left"}
-    return {"data": {"values": [{}]}, "mark": {**look, **mark}, "encoding": place}
+    return {"data": {"values": [{"x": x, "y": y}]}, "mark": {**look, **mark}, "encoding": place}
 
 
 def cells(
@@ -382,7 +382,10 @@ def _legend(styles: Mapping[str, Style], by: str) -> list[Data]:
     if not shown:
         return []
     every = list(shown.values())
-    hues = [pale(one.colour) if one.marks == ("band",) else one.colour for one in every]
+    hues = [
+        pale(one.colour) if one.marks == ("band",) or "rect" in one.marks else one.colour
+        for one in every
+    ]
     ranges: dict[str, list[Any]] = {
         "color": hues,
         "fill": hues,

@@ -10,7 +10,7 @@ from hardness.check import transcript
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
-from hardness.report.charts.bounds import draw_eigenvalues, draw_sda, of_adversary
+from hardness.report.charts.bounds import draw_sda, of_adversary
 from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
@@ -30,7 +30,7 @@ def numbers(name):
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("correlations", "Correlation of two members"),
+        ("correlations", "Correlations of two members"),
         ("eigenvalues", "Eigenvalues of the Gram matrix"),
         ("sda", "all subsets, certified at least"),
         ("adversary", "Members that the adversary has left"),
@@ -42,33 +42,38 @@ def test_figures_are_drawn_from_their_json(name, title):
 
 def test_what_is_0_is_on_no_axis_of_logarithms():
     data = figures.numbers("eigenvalues", parse("profile:g=h,d=9,m=3"))  # of degree 1
-    assert data["log10_eigenvalue"][2:] == [None, None]
-    drawn = [row["y"] for row in rows_of(draw_eigenvalues(data)) if "y" in row]
-    assert drawn.count(None) == 4  # two of a line and of its marks
+    assert [row["log10_eigenvalue"] for row in data["rows"]][2:] == [None, None]
+    assert "the eigenvalue is 0" in said("eigenvalues", data)
     data = numbers("sda")
-    missing = sum(data[key].count("0") for key in ("lower", "upper", "pair_events"))
-    drawn = [row["y"] for row in rows_of(draw_sda(data)) if "y" in row]
-    assert drawn.count(None) == 2 * missing > 0
+    shown = [row for row in data["rows"] if (row["upper"], row["pair_events"]) != ("0", "0")]
+    missing = sum(row[key] == "0" for row in shown for key in ("lower", "upper", "pair_events"))
+    drawn = [row["sda"] for row in rows_of(draw_sda(data)) if "sda" in row]
+    assert len(shown) < len(data["rows"])
+    assert drawn.count(None) == missing
 
 
 def test_the_numbers_are_those_of_the_family():
     scheme = Johnson.family(parse(SPEC))
-    found = numbers("correlations")
-    assert found["correlation"][-1] == 1.0
-    assert abs(sum(found["share_of_pairs"]) - 1) < 1e-12
+    found = numbers("correlations")["rows"]
+    assert found[-1]["correlation"] == 1.0
+    assert abs(sum(row["share"] for row in found) - 1) < 1e-12
     members = list(itertools.combinations(range(8), 3))
     gram = np.array(
-        [[found["correlation"][len(set(a) & set(b))] for b in members] for a in members]
+        [[found[len(set(a) & set(b))]["correlation"] for b in members] for a in members]
     )
     found = np.linalg.eigvalsh(gram)
-    drawn = numbers("eigenvalues")
-    wanted = [
-        10**v
-        for v, count in zip(drawn["log10_eigenvalue"], drawn["log10_multiplicity"], strict=True)
-        for _ in range(round(10**count))
-    ]
+    wanted = spectrum(numbers("eigenvalues")["rows"])
     np.testing.assert_allclose(sorted(wanted), found, rtol=1e-9)
     assert math.comb(8, 3) == scheme.size == len(wanted)
+
+
+def spectrum(rows):
+    """All eigenvalues, each as often as it occurs."""
+    return [
+        10 ** row["log10_eigenvalue"]
+        for row in rows
+        for _ in range(round(10 ** row["log10_multiplicity"]))
+    ]
 
 
 def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
@@ -79,11 +84,12 @@ def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
     path.write_text("import numpy as np\nd = 50\nfs = [lambda x, k=k: x[:, k] for k in range(4)]\n")
     data = figures.numbers("correlations", read_members(f"{path}:fs"))
     assert data["confidence"] == 0.99
-    assert 0 < max(map(abs, data["correlation"])) <= data["radius"] < 0.02
+    found = max(abs(row["correlation"]) for row in data["rows"])
+    assert 0 < found <= data["radius"] < 0.02
     assert "sampled: all within 0.0" in said("correlations", data)
     path.write_text(path.read_text().replace("50", "8"))
     data = figures.numbers("correlations", read_members(f"{path}:fs"))
-    assert (data["correlation"], data["share_of_pairs"]) == ([0.0], [1.0])
+    assert data["rows"] == [{"correlation": 0.0, "share": 1.0}]
     assert "sampled" not in said("correlations", data)
 
 
@@ -144,17 +150,17 @@ def test_figures_of_functions_of_a_file(hardness, name):
     assert made.code == 0
     assert made.json["members"] == 20
     assert Path("a.svg").stat().st_size > 2000
-    found = made.json
+    found = made.json["rows"]
     if name == "correlations":  # of two overlaps: 1/4 for one place, 1/2 for two, 0 for none
-        shares = dict(zip(found["correlation"], found["share_of_pairs"], strict=True))
+        shares = {row["correlation"]: row["share"] for row in found}
         assert shares == pytest.approx({0.0: 10 / 190, 0.25: 90 / 190, 0.5: 90 / 190})
     elif name == "eigenvalues":
-        assert sum(found["eigenvalue"]) == pytest.approx(20, rel=1e-5)
+        assert sum(spectrum(found)) == pytest.approx(20, rel=1e-5)
     else:
         certified = hardness("certify", "mine.py:threes", "--gamma", "0.5", "--json").json
         claims = {c["quantity"]: c["value"] for c in certified["goal"]["claims"]}
-        assert found["lower"][-1] == claims["sda-all-subsets"]
-        assert found["pair_events"][-1] == claims["sda-pair-events"]
+        assert found[-1]["lower"] == claims["sda-all-subsets"]
+        assert found[-1]["pair_events"] == claims["sda-pair-events"]
 
 
 def test_figures_of_other_members(hardness):
@@ -175,9 +181,11 @@ def test_figures_of_other_members(hardness):
 def test_the_figure_of_queries_has_the_numbers_of_certify(hardness, source):
     Path("mine.py").write_text(FUNCTIONS)
     found = hardness("figure", "queries", source, "--out", "a.svg", "--json").json
-    assert source == "mine.py:real" or found["first"] in found["tau"]
+    taus = [row["tau"] for row in found["rows"]]
+    assert source == "mine.py:real" or found["first"] in taus
     quantity = "csq-queries" if source == "mine.py:real" else "stat-queries"
-    for tau, queries in list(zip(found["tau"], found["queries"], strict=True))[-20::4]:
+    for row in found["rows"][-20::4]:
+        tau, queries = row["tau"], row["queries"]
         made = hardness("certify", source, "--tau", tau, "--json").json
         claimed = {c["quantity"]: c["value"] for c in made["goal"]["claims"]}
         if queries == "none":

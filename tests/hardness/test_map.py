@@ -333,7 +333,7 @@ def test_a_map_is_read_again_and_drawn_from_its_file_alone(small, tmp_path):
     assert found.curves == small.curves
     assert found.to_dict() == json.loads((tmp_path / "results.json").read_text())
     data = numbers("map", tmp_path)
-    assert data == of_map(small)
+    assert data == {"figure": "map", **of_map(small)}
     assert json.loads(json.dumps(data)) == data
     assert "no learner at all" in said("map", data)
 
@@ -343,8 +343,8 @@ def test_hollow_marks_did_not_find_the_set(small):
         small.runs[0], secret_recovered=None, outcome=Outcome.SECONDS_SPENT, risk=None
     )
     data = of_map(dataclasses.replace(small, runs=(lost, *small.runs[1:])))
-    assert [p["solved"] for p in data["points"]] == [False, True, True, True]
-    drawn = [row["solved"] for row in rows_of(draw_map(data)) if "solved" in row]
+    assert [r["solved"] for r in data["rows"] if r["kind"] == "run"] == [False, True, True, True]
+    drawn = [row["solved"] for row in rows_of(draw_map(data)) if row.get("kind") == "run"]
     assert drawn == [False, True, True, True]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hardness.claims import bound
 from hardness.lower import Certificate
-from hardness.report.charts.chart import Data, drawn_of, named
 from hardness.report.charts.phase import LOOKS, SHARE, cell_of
-from hardness.report.charts.style import GREY
+from hardness.report.plot import Axis, Data, cells, named, panels
+from hardness.report.style import GREY
 from hardness.report.text import big, shown_risk
 from hardness.runs.certified import Certifier, claims, number, terms_of
 from hardness.runs.names import brief_spec, short
@@ -35,14 +35,14 @@ _WIDE, _HIGH, _NAME = 142, 31, 14  # pixels of a cell; characters of a learner i
 
 
 def of_binding(runs: Iterable[Run], certifier: Certifier) -> Data:
-    """Collect, for every spec and class of learners, its best learner and what is certified.
+    """Give, for every spec and class of learners, its best learner and what is certified.
 
     The best is one that solved at least `SHARE` of its runs, at the least median cost; else one
     that solved some; else the one whose median risk is least. What a certificate says stands only
-    with the classes that its quantity is about: `bound` is None where nothing binds the class, its
-    `value` None where no number is enough. unclassed: learners from files, which may do all.
-    Raises UsageError for no runs, more specs than a figure has room for, and queries answered in
-    several ways.
+    with the classes that its quantity is about: `quantity` is None where nothing binds the class,
+    `value` where no number is enough. unclassed: learners from files, which may do all. Raises
+    UsageError for no runs, more specs than a figure has room for, and queries answered in several
+    ways.
     """
     by_spec: dict[str, list[Run]] = {}
     for run in runs:
@@ -58,19 +58,18 @@ def of_binding(runs: Iterable[Run], certifier: Certifier) -> Data:
     pairs = [pair for pair in certifier.pairs if pair[0] in by_spec]
     wanted = terms_of(answered.get("tau")) if answered or not pairs else pairs[0][1]
     terms = certifier.terms([spec for spec, _ in pairs], wanted)
-    rows = []
-    for spec, found in by_spec.items():
-        certificate = certifier.one(spec, terms)
-        proved = certificate if isinstance(certificate, Certificate) else None
-        family = _family(spec)
-        cells = {
-            name: {
-                **_measured(of, found, family),
-                "bound": proved and certified(of, proved, terms.success),
-            }
-            for name, of in CLASSES.items()
+    every = {spec: certifier.one(spec, terms) for spec in by_spec}
+    proved = {spec: one for spec, one in every.items() if isinstance(one, Certificate)}
+    rows = [
+        {
+            "spec": brief_spec(spec),
+            "class": name,
+            **_measured(of, by_spec[spec], _family(spec)),
+            **certified(of, proved.get(spec), terms.success),
         }
-        rows.append({"spec": brief_spec(spec), "proved": proved is not None, "cells": cells})
+        for spec in sorted(by_spec, key=lambda spec: (spec not in proved, _place(spec)))
+        for name, of in CLASSES.items()
+    ]
     free = [r.learner for found in by_spec.values() for r in found if _class(r) is None]
     return {
         "share": str(SHARE),
@@ -79,8 +78,8 @@ def of_binding(runs: Iterable[Run], certifier: Certifier) -> Data:
         "success": str(terms.success),
         "oracle": answered.get("oracle"),
         "classes": {name: of.cost for name, of in CLASSES.items()},
-        "rows": sorted(rows, key=_place),
         "unclassed": sorted(set(map(short, free))),
+        "rows": rows,
     }
 
 
@@ -96,7 +95,7 @@ def _answered(runs: Iterable[Run]) -> dict[str, str]:
     return dict(next(iter(ways), ()))
 
 
-def certified(of: LearnerClass, certificate: Certificate, success: Fraction) -> Data | None:
+def certified(of: LearnerClass, certificate: Certificate | None, success: Fraction) -> Data:
     """Take from a certificate the first number that binds a class; None where it has none.
 
     >>> from hardness.lower import certify
@@ -104,14 +103,14 @@ def certified(of: LearnerClass, certificate: Certificate, success: Fraction) -> 
     >>> hard = certify(parse("parity:d=16,m=4"))
     >>> certified(CLASSES["lattice"], hard, Fraction(2, 3))
     {'quantity': 'information-floor', 'value': '10'}
-    >>> certified(CLASSES["membership"], certify(parse("direction:m=4,d=30,labels=raw")), 1) is None
-    True
+    >>> certified(CLASSES["membership"], certify(parse("direction:m=4,d=30,labels=raw")), 1)
+    {'quantity': None, 'value': None}
     """
     for quantity in of.bound_by:
-        if claims(certificate, quantity):
+        if certificate and claims(certificate, quantity):
             value = number(certificate, quantity, success)
             return {"quantity": quantity, "value": None if value is None else decimal(value)}
-    return None
+    return {"quantity": None, "value": None}
 
 
 def _class(run: Run) -> LearnerClass | None:
@@ -126,11 +125,10 @@ def _family(spec: str) -> Family | None:
         return None
 
 
-def _place(row: Data) -> tuple[bool, int, str]:
-    """Put what has a certificate first, and then as the families are listed."""
-    names = list(FAMILIES)
-    name = row["spec"].partition(":")[0]
-    return not row["proved"], names.index(name) if name in names else len(names), row["spec"]
+def _place(spec: str) -> tuple[int, str]:
+    """Put specs as the families are listed."""
+    names, name = list(FAMILIES), spec.partition(":")[0]
+    return names.index(name) if name in names else len(names), brief_spec(spec)
 
 
 def _measured(of: LearnerClass, runs: Sequence[Run], family: Family | None) -> Data:
@@ -147,7 +145,7 @@ def _measured(of: LearnerClass, runs: Sequence[Run], family: Family | None) -> D
         for name in LEARNERS
         if name != BASELINE
     )
-    return {"state": _UNTRIED if takes else _NONE_TAKES}
+    return {"state": _UNTRIED if takes else _NONE_TAKES, "learner": None}
 
 
 def _tried(of: LearnerClass, runs: Sequence[Run]) -> Data:
@@ -176,7 +174,7 @@ def measured_words(cell: Mapping[str, Any], learner: str | None = None) -> str:
 
     learner: its name where there is less room for it.
     """
-    if "learner" not in cell:
+    if cell["learner"] is None:
         return str(cell["state"])
     name = learner or cell["learner"]
     if cell["state"] in ("solved", "partly"):
@@ -190,17 +188,17 @@ def _counted(cost: float) -> str:
     return f"{value:,}" if value < 10**7 else big(value)
 
 
-def bound_words(found: Mapping[str, str | None] | None) -> str:
+def bound_words(cell: Mapping[str, Any]) -> str:
     """Write what is certified, as "certified ≥ 37"; bounds on correlational queries say so.
 
-    >>> bound_words({"quantity": "csq-queries", "value": "2200"}), bound_words(None)
+    >>> bound_words({"quantity": "csq-queries", "value": "2200"}), bound_words({"quantity": None})
     ('correlational ≥ 2,200', 'no bound')
     >>> bound_words({"quantity": "stat-queries", "value": "2"})
     'certified: vacuous'
     """
-    if found is None:
+    if cell["quantity"] is None:
         return "no bound"
-    quantity, value = str(found["quantity"]), found["value"]
+    quantity, value = str(cell["quantity"]), cell["value"]
     said = bound(quantity, None if value is None else whole(value))
     kind = _KINDS.get(quantity, "certified")
     if not said[0].isdigit():
@@ -213,43 +211,46 @@ def draw_binding(data: Data) -> Data:
 
     Raises DamagedFile where a bound stands in a column that it does not bind.
     """
-    names, labels = list(data["classes"]), [named(row["spec"]) for row in data["rows"]]
+    names = list(data["classes"])
     rows = [
         {
-            "problem": label,
-            "class": name,
-            "state": cell["state"],
-            "measured": _first_line(cell),
-            "certified": bound_words(cell["bound"]),
-            "ink": LOOKS[cell["state"]][1] if cell["state"] in LOOKS else "#0F1012",
+            **row,
+            "measured": _first_line(row),
+            "certified": bound_words(row),
+            "ink": LOOKS[row["state"]][1] if row["state"] in LOOKS else "#0F1012",
         }
-        for label, row in zip(labels, data["rows"], strict=True)
-        for name in names
-        for cell in [_sound(name, row["cells"][name])]
+        for row in map(_sound, data["rows"])
     ]
+    specs = list(dict.fromkeys(row["spec"] for row in rows))
     faces = {state: look[0] for state, look in LOOKS.items()} | _FACES
     states = [state for state in faces if any(row["state"] == state for row in rows)]
     marks = {state: f"{mark} {state}" for state, (_, _, mark) in LOOKS.items()}
-    colour = {
-        "field": "state",
-        "type": "nominal",
-        "scale": {"domain": states, "range": [faces[state] for state in states]},
-        "legend": {
-            "title": None,
-            "symbolType": "square",
-            "symbolStrokeColor": GREY,
-            "columns": len(states),
-            "labelExpr": f"{marks}[datum.label] || datum.label",
-        },
-    }
     heads = {name: [name, f"cost in {cost}"] for name, cost in data["classes"].items()}
-    axis = {"ticks": False, "grid": False, "domain": False, "title": None, "labelPadding": 6}
-    above = {
-        "orient": "top",
-        "labelAngle": 0,
-        "labelPadding": 20,
-        "labelExpr": f"{heads}[datum.label]",
-    }
+    axis = {"domain": False, "labelPadding": 6}
+    above = {"orient": "top", "labelPadding": 20, "labelExpr": f"{heads}[datum.label]"}
+    chart = cells(
+        rows,
+        x=Axis("class", scale="names", names=names, look=axis | above),
+        y=Axis("spec", scale="names", names=specs, look=axis),
+        colour={
+            "field": "state",
+            "type": "nominal",
+            "scale": {"domain": states, "range": [faces[state] for state in states]},
+            "legend": {
+                "title": None,
+                "symbolType": "square",
+                "symbolStrokeColor": GREY,
+                "columns": len(states),
+                "labelExpr": f"{marks}[datum.label] || datum.label",
+            },
+        },
+        says={
+            "measured": {"dy": -6, "limit": _WIDE - 6, "fontWeight": "bold"},
+            "certified": {"dy": 7, "limit": _WIDE - 6},
+        },
+        ink={"field": "ink", "type": "nominal", "scale": None},
+        size=(_WIDE * len(names), _HIGH * len(specs)),
+    )
     notes = [
         "upper line: the learner of the class that solved it at the least median cost; "
         "if none did, the least median risk",
@@ -258,53 +259,23 @@ def draw_binding(data: Data) -> Data:
         + (", runs had honest answers" if data["oracle"] else ""),
     ]
     if data["unclassed"]:
-        notes.append(
-            f"left out, from files and of any class: {named(', '.join(data['unclassed']), 90)}"
-        )
-    return {
-        "title": {"text": "What binds whom", "subtitle": notes},
-        "width": _WIDE * len(names),
-        "height": _HIGH * len(labels),
-        "data": drawn_of(rows),
-        "encoding": {
-            "x": {"field": "class", "type": "ordinal", "sort": names, "axis": axis | above},
-            "y": {"field": "problem", "type": "ordinal", "sort": labels, "axis": axis},
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.5},
-                "encoding": {"color": colour},
-            },
-            *(
-                {
-                    "mark": {"type": "text", "dy": dy, "limit": _WIDE - 6, "tooltip": None, **look},
-                    "encoding": {
-                        "text": {"field": field},
-                        "color": {"field": "ink", "type": "nominal", "scale": None},
-                    },
-                }
-                for field, dy, look in (
-                    ("measured", -6, {"fontWeight": "bold"}),
-                    ("certified", 7, {}),
-                )
-            ),
-        ],
-    }
+        left_out = named(", ".join(data["unclassed"]), 90)
+        notes.append(f"left out, from files and of any class: {left_out}")
+    return panels(chart, title="What binds whom", notes=notes)
 
 
 def _first_line(cell: Data) -> str:
-    if "learner" not in cell:
+    if cell["learner"] is None:
         return str(cell["state"])
     name = named(cell["learner"].partition(":")[0].rpartition("/")[2], _NAME)
     return f"{LOOKS[cell['state']][2]} {measured_words(cell, name)}"
 
 
-def _sound(name: str, cell: Data) -> Data:
+def _sound(cell: Data) -> Data:
     """Return a cell whose bound binds its class."""
-    found = cell["bound"]
-    if name not in CLASSES or (found and found["quantity"] not in CLASSES[name].bound_by):
-        said = found and found["quantity"]
+    name, found = cell["class"], cell["quantity"]
+    if name not in CLASSES or (found and found not in CLASSES[name].bound_by):
         raise DamagedFile(
-            f"the figure's data have {said} in the column {name}, which it does not bind"
+            f"the figure's data have {found} in the column {name}, which it does not bind"
         )
     return cell

@@ -2,69 +2,66 @@
 
 import numpy as np
 
-from hardness.report.charts.chart import Data, named
-from hardness.report.charts.style import COLOURS, GREY
-from hardness.report.charts.trace import WHOLE, Trace, beside, panel, wall
+from hardness.report.plot import Axis, Data, named, panels, plot, present
+from hardness.report.style import COLOURS, GREY, Style, wall
 from hardness.runs import spectra
 from instances.capabilities import LINEAR_FORMS
 from instances.family import Family
 from instances.parameters import brief
 
+_MEMBER, _RANDOM, _ODD = "member", "a random function", "odd entries of the secret"
+_STYLES = {
+    _MEMBER: Style(marks=("bar",)),
+    _RANDOM: Style(colour=GREY),
+    _ODD: wall(colour=COLOURS[1]),
+}
+
 
 def of_walsh(family: Family) -> Data:
-    """The weight by degree of the member of seed 0, and that of a function drawn at random.
+    """Give the weight by degree of the member of seed 0, and of a function drawn at random.
 
     odd: of a member whose label a half turn of Z_q swaps, the number of odd entries of its secret,
     below which no degree has weight, but 0 that of a mean; else None. about: the spec without its
-    defaults.
-    Raises UsageError for families without a spectrum.
+    defaults. Raises UsageError for families without a spectrum.
 
     >>> from instances import parse
     >>> found = of_walsh(parse("lwr:n=3,q=8,p=2,secret=binary,h=2"))
-    >>> found["odd"], found["weight"][:2], found["weight"][2] > 0
-    (2, [0.0, 0.0], True)
+    >>> found["odd"], [row["weight"] > 0 for row in found["rows"][:3]]
+    (2, [False, False, True])
     """
     instance = family.instance(0)
-    found = spectra(instance)
+    found = spectra(instance).target
     odd, forms = None, LINEAR_FORMS.of(family)
     if forms is family and forms.rounding.parts == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
-    n = found.target.n
+    # Rounding leaves digits that differ between machines.
+    weights = np.where(found.present, found.weights, 0.0).round(12).tolist()
+    evenly = [found.norm / 2**found.n]  # over all coefficients
+    for k in range(found.n):
+        evenly.append(evenly[-1] * (found.n - k) / (k + 1))
     return {
         "spec": family.spec,
         "about": brief(family, family.name),
         "secret": list(instance.hidden.secret),
         "odd": odd,
-        "degree": list(range(n + 1)),
-        # Rounding leaves digits that differ between machines.
-        "weight": np.where(found.target.present, found.target.weights, 0.0).round(12).tolist(),
-        "random": _random(n, found.target.norm),
+        "rows": [
+            {"series": name, "degree": k, "weight": weight}
+            for name, series in ((_MEMBER, weights), (_RANDOM, evenly))
+            for k, weight in enumerate(series)
+        ],
     }
-
-
-def _random(n: int, norm: float) -> list[float]:
-    """The weight of a function of that norm spread evenly over all coefficients."""
-    share = [norm / 2**n]
-    for k in range(n):
-        share.append(share[-1] * (n - k) / (k + 1))
-    return share
 
 
 def draw_walsh(data: Data) -> Data:
     """Draw weights as bars, those of a random function as a line, the least degree marked."""
-    traces = [
-        Trace(name="member", x=data["degree"], y=data["weight"], marks=("bar",)),
-        Trace(name="a random function", x=data["degree"], y=data["random"], colour=GREY),
-    ]
-    if data["odd"]:
-        traces.append(wall("odd entries of the secret", data["odd"] - 0.5, colour=COLOURS[1]))
-    chart = panel(
-        traces,
+    odd = [{"series": _ODD, "degree": data["odd"] - 0.5}] if data["odd"] else []
+    most = max(row["weight"] for row in data["rows"])
+    chart = plot(
+        [*data["rows"], *odd],
+        x=Axis("degree", "degree in the bits of a", scale="whole"),
+        y=Axis("weight", "weight (sum of squared coefficients)", domain=(0.0, 1.05 * most or 1.0)),
+        styles=present([*data["rows"], *odd], _STYLES),
         title="Walsh weight by degree",
-        x="degree in the bits of a",
-        y="weight (sum of squared coefficients)",
-        domains={"y": (0.0, 1.05 * max(*data["weight"], *data["random"]) or 1.0)},
-        axes={"x": WHOLE},
         size=(400, 220),
     )
-    return beside(chart, title=f"{named(data['about'], 80)}, seed 0")
+    return panels(chart, title=f"{named(data['about'], 80)}, seed 0", own=True)

@@ -2,17 +2,8 @@
 
 import math
 
-from hardness.report.charts.chart import (
-    HIGH,
-    WIDE,
-    Data,
-    drawn_of,
-    logarithmic,
-    named,
-    panels,
-    tooltip,
-)
-from hardness.report.charts.style import COLOURS
+from hardness.report.plot import Axis, Data, named, panels, plot
+from hardness.report.style import COLOURS, Style, wall
 from hardness.runs import Run
 from hardness.upper import parse_learner
 from instances.errors import DamagedFile
@@ -24,138 +15,115 @@ _LEAST = 1e-33  # what a logarithm shows of an error of 0
 
 
 def of_stages(data: Data) -> Data:
-    """Take the numbers of the figure from a run's JSON; raises DamagedFile for another file."""
+    """Take from a run's JSON what its stages saw; raises DamagedFile where that is nothing.
+
+    Rows of the kind eigenvalue, by number from the smallest on; residual, how many rows of
+    constraints lie about a log10 of the common pattern's; stage, the error on held-out examples
+    after each stage of the last attempt.
+    """
     try:
         run = Run.from_json(data)
         details = run.details
+        residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}
+        errors = details["errors"]
+        last = max((i for i, e in enumerate(errors) if e["stage"] == "moment"), default=0)
+        edges = [float(edge) for edge in residuals["log10_edges"]]
+        rows = [
+            {"kind": "eigenvalue", "number": i, "value": float(v)}
+            for i, v in enumerate(details.get("eigenvalues", []), 1)
+        ]
+        rows += [
+            {"kind": "residual", "log10": (low + high) / 2, "wide": high - low, "rows": int(count)}
+            for low, high, count in zip(edges, edges[1:], residuals["counts"], strict=False)
+        ]
+        rows += [
+            {
+                "kind": "stage",
+                "stage": str(e["stage"]),
+                "examples": int(e["examples"]),
+                "error": float(e["error"]),
+            }
+            for e in errors[last:]  # attempts before it had fewer examples
+        ]
+        if not rows:
+            raise ValueError("it ended before the first stage")
         return {
             "spec": run.spec,
             "learner": run.learner,
             "seed": run.seed,
             "heads": int(details["heads"]),
-            "eigenvalues": [float(v) for v in details.get("eigenvalues", [])],
-            "residuals": details.get("residuals"),
-            "errors": [
-                {
-                    "stage": str(e["stage"]),
-                    "examples": int(e["examples"]),
-                    "error": float(e["error"]),
-                }
-                for e in details["errors"]
-            ],
+            "accepted": float(residuals["accepted"]),
+            "rows": rows,
         }
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(
-            f"this is no run of the staged learner ({type(error).__name__} {error}): give the file "
-            "of `hardness learn staged SPEC --out FILE`"
+            f"this is no run of the staged learner with its stages ({type(error).__name__} "
+            f"{error}): give the file of `hardness learn staged SPEC --out FILE`"
         ) from error
 
 
 def draw_stages(data: Data) -> Data:
     """Draw eigenvalues with the gap, the residuals with what was accepted, error by stage."""
-    family = parse_stored(data["spec"])
-    learner = parse_learner(data["learner"])
+    family, learner = parse_stored(data["spec"]), parse_learner(data["learner"])
     title = f"{brief(learner, learner.name)} on {brief(family, family.name)}, seed {data['seed']}"
-    return panels(_eigenvalues(data), _residuals(data), _errors(data), title=named(title, 100))
-
-
-def _panel(title: str, x: Data, y: Data, *layers: Data) -> Data:
-    size = {"width": WIDE, "height": HIGH}
-    return {"title": title, **size, "encoding": {"x": x, "y": y}, "layer": list(layers)}
-
-
-def _empty(title: str, why: str) -> Data:
-    return {
-        "title": title,
-        "width": WIDE,
-        "height": HIGH,
-        "data": drawn_of([{"why": why}]),
-        "mark": "text",
-        "encoding": {"text": {"field": "why"}},
+    of = {
+        kind: [{**row, "series": kind} for row in data["rows"] if row["kind"] == kind]
+        for kind in ("eigenvalue", "residual", "stage")
     }
-
-
-def _limit(channel: str, value: float, says: str, **mark: object) -> list[Data]:
-    """A broken line at a value of the axis across, and what it says."""
-    row = {"data": drawn_of([{"at": value, "says": says}])}
-    place = {"x": {"field": "at", "type": channel}, "y": None}
-    line = {"type": "rule", "color": _RED, "strokeDash": [5, 3]}
-    text = {"type": "text", "color": _RED, "y": 8, **mark}
-    return [
-        {**row, "mark": line, "encoding": place},
-        {**row, "mark": text, "encoding": {**place, "text": {"field": "says"}}},
-    ]
-
-
-def _eigenvalues(data: Data) -> Data:
-    title, values, heads = "Eigenvalues: how many heads", data["eigenvalues"], data["heads"]
-    if not values:
-        return _empty(title, "no span stage: one head, or it was not reached")
-    rows = [{"number": i, "value": value} for i, value in enumerate(values, 1) if value > 0]
-    x: Data = {"field": "number", "type": "quantitative", "title": "eigenvalue, smallest first"}
-    x["axis"] = {"tickMinStep": 1}
-    x["scale"] = {"domain": [0.5, len(values) + 0.5], "nice": False}
-    y = logarithmic("value", "constraints against all rows", [row["value"] for row in rows])
-    shown = tooltip(number="number", eigenvalue="value")
-    marks: list[Data] = [
-        {
-            "data": drawn_of(rows),
-            "mark": {"type": "point", "filled": True, "color": _BLUE, "opacity": 1},
-            "encoding": {"tooltip": shown},
-        }
-    ]
-    if 1 < heads <= len(values) and values[heads - 2]:
-        gap = values[heads - 1] / values[heads - 2]
-        says = f"{heads} heads: gap {gap:.3g}"
-        marks += _limit("quantitative", heads - 0.5, says, align="left", dx=4)
-    return _panel(title, x, y, *marks)
-
-
-def _residuals(data: Data) -> Data:
-    title, found = "Do the heads agree on a row?", data["residuals"]
-    if not found:
-        return _empty(title, "no residuals: the stage was not reached")
-    edges = found["log10_edges"]
-    rows = [
-        {"from": low, "to": high, "rows": count}
-        for low, high, count in zip(edges, edges[1:], found["counts"], strict=False)
-    ]
-    x = {"field": "from", "type": "quantitative", "scale": {"zero": False, "nice": False}}
-    x["title"] = "residual of the common pattern, log10, relative"
-    y = {"field": "rows", "type": "quantitative", "title": "number of rows"}
-    bars = {
-        "data": drawn_of(rows),
-        "mark": {"type": "bar", "color": _BLUE, "opacity": 0.6},
-        "encoding": {
-            "x2": {"field": "to"},
-            "y2": {"datum": 0},
-            "tooltip": tooltip(rows="rows", at_least="from"),
-        },
-    }
-    accepted = math.log10(max(found["accepted"], 1e-18))
-    return _panel(
-        title, x, y, bars, *_limit("quantitative", accepted, "accepted", align="right", dx=-4)
+    return panels(
+        _eigenvalues(of["eigenvalue"], data["heads"]),
+        _residuals(of["residual"], data["accepted"]),
+        _errors(of["stage"]),
+        title=named(title, 100),
+        own=True,
     )
 
 
-def _errors(data: Data) -> Data:
-    title, every = "Error on held-out examples", data["errors"]
-    if not every:
-        return _empty(title, "no stage gave a layer")
-    first = max((i for i, e in enumerate(every) if e["stage"] == "moment"), default=0)
-    found = every[first:]  # of the last attempt: those before it had fewer examples
-    rows = [
-        {"place": i, "stage": named(one["stage"]), "error": max(one["error"], _LEAST)}
-        for i, one in enumerate(found)
-    ]
-    x = {
-        "field": "stage",
-        "type": "ordinal",
-        "sort": None,
-        "title": f"after the stage, {found[-1]['examples']} examples",
-        "axis": {"labelAngle": -45},
-    }
-    y = logarithmic("error", "relative squared error", [row["error"] for row in rows])
-    line = {"type": "line", "color": _GREEN, "point": {"color": _GREEN, "size": 40}}
-    order = {"order": {"field": "place"}, "tooltip": tooltip(stage="stage", error="error")}
-    return _panel(title, x, y, {"data": drawn_of(rows), "mark": line, "encoding": order})
+def _eigenvalues(rows: list[Data], heads: int) -> Data:
+    styles = {"eigenvalue": Style(colour=_BLUE, marks=("point",), shown=False)}
+    if 1 < heads <= len(rows) and rows[heads - 2]["value"]:
+        gap = rows[heads - 1]["value"] / rows[heads - 2]["value"]
+        said = f"{heads} heads: gap {gap:.3g}"
+        styles[said] = wall(colour=_RED)
+        rows = [*rows, {"series": said, "number": heads - 0.5}]
+    return plot(
+        rows,
+        x=Axis("number", "eigenvalue, smallest first", scale="whole"),
+        y=Axis("value", "constraints against all rows", scale="log"),
+        styles=styles,
+        told={"number": "number", "eigenvalue": "value"},
+        title="Eigenvalues: how many heads",
+    )
+
+
+def _residuals(rows: list[Data], accepted: float) -> Data:
+    if not rows:
+        return {}
+    limit = {"series": "accepted", "log10": math.log10(max(accepted, 1e-18))}
+    bars = Style(colour=_BLUE, marks=("bar",), wide=rows[0]["wide"], shown=False)
+    return plot(
+        [*rows, limit],
+        x=Axis("log10", "residual of the common pattern, log10, relative"),
+        y=Axis("rows", "number of rows", domain=(0, 1.05 * max(row["rows"] for row in rows))),
+        styles={"residual": bars, "accepted": wall(colour=_RED)},
+        title="Do the heads agree on a row?",
+    )
+
+
+def _errors(rows: list[Data]) -> Data:
+    if not rows:
+        return {}
+    return plot(
+        [{**row, "error": max(row["error"], _LEAST)} for row in rows],
+        x=Axis(
+            "stage",
+            f"after the stage, {rows[-1]['examples']} examples",
+            scale="names",
+            names=[row["stage"] for row in rows],
+            look={"labelAngle": -45},
+        ),
+        y=Axis("error", "relative squared error", scale="log"),
+        styles={"stage": Style(colour=_GREEN, shown=False)},
+        told={"stage": "stage", "error": "error"},
+        title="Error on held-out examples",
+    )
