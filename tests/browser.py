@@ -80,13 +80,21 @@ class Browser:
             text,
         )
 
-    def column(self, grid, number):
+    def dark(self, on):
+        """Have the system's colours dark, or light."""
+        told = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
+        self.cdp("Emulation.setEmulatedMedia", features=[told])
+
+    def column(self, grid, name):
         """The texts of a column of the rows that are shown."""
         return self.js(
-            "return [...document.querySelectorAll(`[data-grid=${arguments[0]}] tbody tr`)]"
-            ".map((row) => row.cells[arguments[1]].textContent.trim())",
+            "const grid = document.querySelector(`[data-grid=${arguments[0]}]`);"
+            "const heads = [...grid.querySelectorAll('th')].map((one) => one.textContent.trim());"
+            "const place = heads.indexOf(arguments[1]);"
+            "return [...grid.querySelectorAll('tbody tr')].map("
+            "(row) => row.cells[place].textContent.trim())",
             grid,
-            number,
+            name,
         )
 
     def drawn(self):

@@ -6,23 +6,22 @@ import io
 import itertools
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hardness.report.charts.chart import named
-from hardness.report.charts.phase import budgets, diagrams, needed
+from hardness.report.charts.phase import budgets, needed
 from hardness.report.page.build import report, report_of
-from hardness.report.page.material import Material
 from hardness.report.page.write import write
+from hardness.report.plot import named
 from hardness.runs import compare
-from hardness.runs.certified import Certifier
+from hardness.runs.names import short
 from hardness.runs.stress import stress, write_stress
-from hardness.runs.table import planes, slices, table
+from instances import parse
 from instances.ladders import ladder_of
 from tests.browser import CHROMIUM, DRIVER, Browser
-from tests.reports import HOSTILE, hostile
-from tests.reports import report as made_up
+from tests.reports import HOSTILE, SOLVED, hostile, material, row
 
 pytestmark = pytest.mark.browser
 
@@ -41,7 +40,15 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made():
-    return made_up()
+    """Runs by hand, of three learners on ten problems."""
+    runs = []
+    for i in range(250):
+        learner = ("queries", "lowdegree:degree=2", "mine.py:Net")[i % 3]
+        used = {"examples": 1000 * i, "queries": 0 if i % 3 else 7 * i + 1}
+        spec = f"{('parity:', 'profile:g=majority,')[i % 2]}d={8 + i % 5},m=2"
+        usage = replace(SOLVED.usage, **used)
+        runs.append(row(parse(spec).spec, learner, i, solved=i % 2 == 0, usage=usage))
+    return replace(report(material(runs)), charts=())
 
 
 @pytest.fixture(scope="module")
@@ -63,19 +70,7 @@ def compared():
         for m in (2, 3)
         for run in compare(f"parity:m={m}", "d=8..16..2", learners, seeds=2).runs
     ]
-    every = table(runs)
-    return report(
-        Material(
-            source="runs.db",
-            sha256="",
-            runs=every,
-            slices=slices(every),
-            diagrams=diagrams(planes(every)),
-            certifier=Certifier(()),
-            store=True,
-            budgets=True,
-        )
-    )
+    return report(material(runs))
 
 
 @pytest.fixture(scope="module")
@@ -109,68 +104,64 @@ def opened(browser, html):
 
 
 def test_runs_are_sorted_by_number_and_by_text_and_what_is_missing_comes_last(opened, made):
-    risks = [row[4] for row in made.runs.rows]
-    known = sorted(r for r in risks if r is not None)
+    known = sorted(made.runs["queries"].dropna())
     for wanted, way in ((known, "ascending"), (known[::-1], "descending")):
-        opened.press("[data-grid=runs] thead", "risk")
+        opened.press("[data-grid=runs] thead", "queries")
         opened.press("[data-grid=runs]", "Show all")
-        shown = opened.column("runs", 4)
-        assert [float(text) for text in shown[: len(known)]] == pytest.approx(wanted, rel=1e-3)
-        assert shown[len(known) :] == ["–"] * (len(risks) - len(known))
+        shown = opened.column("runs", "queries")
+        assert [int(text) for text in shown[: len(known)]] == wanted
+        assert set(shown[len(known) :]) == {"–"}
         assert opened.js(
             "return [...document.querySelectorAll('[data-grid=runs] th[aria-sort]')]"
             ".map((h) => h.getAttribute('aria-sort'))"
         ) == [way]
-    opened.press("[data-grid=runs] thead", "spec")
+    opened.press("[data-grid=runs] thead", "problem")
     opened.press("[data-grid=runs]", "Show all")
-    specs = opened.column("runs", 0)
+    specs = opened.column("runs", "problem")
     assert specs[0] == "parity:d=8,m=2"
-    assert specs[-1] == "parity:d=12,m=2"  # as a number, not as a text
+    assert specs[124] == "parity:d=12,m=2"  # as a number, not as a text
 
 
 def test_filters_hide_what_does_not_match_and_count_the_rest(opened):
-    opened.type("[data-grid=learners] input", "profile QUERIES d=9")
-    assert opened.column("learners", 1) == ["profile:d=9,m=2"]
+    opened.type("[data-grid=learners] input", "parity QUERIES d=10")
+    assert opened.column("learners", "problem") == ["parity:d=10,m=2"]
     count = "return document.querySelector('[data-grid=learners] .count').textContent"
     assert opened.js(count) == "1 of 30 rows"
     opened.type("[data-grid=learners] input", "")
     assert opened.js(count) == "30 rows"
     opened.type("[data-grid=runs] input", "no such run")
-    assert opened.column("runs", 0) == []
+    assert opened.column("runs", "problem") == []
 
 
 def test_headings_sort_by_keyboard(opened):
     keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
-    head = opened.driver.find_element("css selector", "[data-grid=runs] th:nth-child(3) button")
+    head = opened.driver.find_element("css selector", "[data-grid=learners] th:nth-child(4) button")
     head.send_keys(keys.ENTER)
-    assert opened.column("runs", 2)[:3] == ["0", "1", "2"]
+    assert opened.column("learners", "passed")[:2] == ["0", "0"]
     head.send_keys(keys.SPACE)
-    assert opened.column("runs", 2)[:3] == ["249", "248", "247"]
+    assert opened.column("learners", "passed")[-2:] == ["0", "0"]
 
 
 def test_the_downloaded_table_is_the_one_that_is_shown(opened, made):
     opened.type("[data-grid=runs] input", "solved lowdegree")
     opened.press("[data-grid=runs]", "CSV of these rows")
-    rows = list(csv.reader(io.StringIO(opened.saved_file("runs.csv").decode())))
-    wanted = [r for r in made.runs.rows if r[1] == "lowdegree:degree=2" and r[3] == "solved"]
-    assert rows[0] == list(made.runs.header)
-    assert [row[:4] for row in rows[1:]] == [[str(one) for one in r[:4]] for r in wanted]
-    assert [float(row[4]) for row in rows[1:] if row[4]] == [r[4] for r in wanted if r[4]]
+    rows = list(csv.DictReader(io.StringIO(opened.saved_file("runs.csv").decode())))
+    wanted = made.runs[made.runs["learner"].eq("lowdegree") & made.runs["passed"].eq("yes")]
+    for name in ("problem", "learner", "seed", "examples"):
+        assert [one[name] for one in rows] == wanted[name].map(str).tolist()
 
 
-def test_the_report_of_real_runs_has_its_parts(real_run, compared):
+def test_the_page_of_real_runs_has_its_parts(real_run, compared):
     ids = real_run.js("return [...document.querySelectorAll('main > section')].map((e) => e.id)")
     assert ids == [
-        *("both-sides", "summary", "phase", "learners", "runs", "certificates", "growth"),
+        *("both-sides", "summary", "phase", "learners", "certificates", "growth", "runs"),
         "reproduce",
     ]
     real_run.js("for (const d of document.querySelectorAll('details')) d.open = true")
     text = real_run.js("return document.body.innerText")
-    for sentence in compared.summary:
-        assert sentence in text
-    for claim in compared.cards[0].claims:
-        assert claim.value in text
-    assert len(real_run.column("runs", 0)) == len(compared.runs.rows) == 60
+    for value in compared.cards[0].claims["value"]:
+        assert value in text
+    assert len(real_run.column("runs", "problem")) == len(compared.runs) == 60
     real_run.shot("real")
 
 
@@ -207,7 +198,7 @@ def test_the_legend_picks_a_learner_and_marks_say_their_values(real_run):
         ".map((row) => [...row.cells].map((cell) => cell.textContent.trim()))"
     )
     assert ["learner", "elimination"] in told
-    assert ["solved", "yes"] in told
+    assert ["solved", "true"] in told
 
 
 def test_a_slider_of_budgets_moves_what_is_certified_infeasible(real_run, compared):
@@ -251,6 +242,41 @@ def test_a_chart_is_saved_as_svg_and_png(real_run):
             kind,
         )
         assert real_run.saved_file(f"both-sides-1.{kind.lower()}").startswith(begins)
+
+
+def test_dark_is_as_the_reader_has_it_in_pictures_too_and_what_is_saved_is_not(browser, real):
+    """Text on paper has a contrast of 7 at least, and white of a picture is the paper."""
+    browser.size(1280)
+    try:
+        browser.dark(True)
+        browser.open("dark", real).drawn()
+        told = browser.js(
+            "const of = (e, name) => getComputedStyle(e)[name];"
+            "const rgb = (text) => text.match(/[0-9.]+/g).slice(0, 3).map(Number);"
+            "const [body, page] = [document.body, document.documentElement];"
+            "const svgs = [...document.querySelectorAll('.drawing svg.marks, .drawing > svg')];"
+            "return [rgb(of(page, 'backgroundColor')), rgb(of(body, 'color')),"
+            " svgs.map((svg) => of(svg, 'filter'))]"
+        )
+        browser.shot("real-dark")
+    finally:
+        browser.dark(False)
+    paper, ink, filters = told
+    assert contrast(paper, ink) > 7
+    assert set(filters) == {"invert(0.93) hue-rotate(180deg)"}
+    assert {round(255 * (1 - 0.93))} == set(paper)
+
+
+def contrast(one, other):
+    """Of two colours, after WCAG."""
+
+    def light(colour):
+        parts = [c / 255 for c in colour]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -315,7 +341,7 @@ def test_hostile_names_are_text_and_nothing_runs(browser, bad):
         "return [...document.querySelectorAll('.role-legend-label text')]"
         ".map((t) => t.textContent.trim())"
     )
-    assert set(legend) >= {named(name).strip() for name in HOSTILE}
+    assert set(legend) >= {named(short(name)).strip() for name in HOSTILE}
     chains = pytest.importorskip("selenium.webdriver").ActionChains
     marks = browser.driver.find_elements("css selector", ".mark-symbol.role-mark path")
     tips = set()
@@ -403,12 +429,12 @@ def test_controls_have_names_and_headings_are_in_order(opened):
     assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
 
 
-def test_it_prints_on_paper(opened):
-    printed = opened.cdp("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+def test_it_prints_on_paper(real_run):
+    printed = real_run.cdp("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
     assert base64.b64decode(printed)[:5] == b"%PDF-"
     if kept := os.environ.get("HARDNESS_SCREENSHOTS"):
         (Path(kept) / "report.pdf").write_bytes(base64.b64decode(printed))
-    opened.cdp("Emulation.setEmulatedMedia", media="print")
+    real_run.cdp("Emulation.setEmulatedMedia", media="print")
     for gone in (".controls", ".chooser"):
-        assert opened.js("return document.querySelector(arguments[0]).offsetHeight", gone) == 0
-    opened.cdp("Emulation.setEmulatedMedia", media="")
+        assert real_run.js("return document.querySelector(arguments[0]).offsetHeight", gone) == 0
+    real_run.cdp("Emulation.setEmulatedMedia", media="")

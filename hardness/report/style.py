@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from instances.errors import UsageError
 
-Look = Literal["paper", "talk", "page"]
+Look = Literal["paper", "talk"]
 
 # Found by a search: a contrast of 3 at least on white, and colours 22 apart at least in CIELAB as
 # they are seen with any kind of colour blindness; shapes tell learners apart as well.
@@ -26,19 +26,6 @@ BOUND = "#000000"  # of certified lines
 GREY = "#8A8A8A"
 PALE = "#D0D0D0"
 _GRID = "#E4E4E4"
-DARK = {  # what stands for a colour on a dark page
-    "#025CDF": "#6CA6FF",
-    "#C8132E": "#FF7B84",
-    "#2DA867": "#4CC486",
-    "#A14E9C": "#D48FCF",
-    "#D57204": "#F0A04B",
-    "#676767": "#ABABAB",
-    INK: "#E6E6E6",
-    BOUND: "#FFFFFF",
-    GREY: "#9C9C9C",
-    PALE: "#55565C",
-    _GRID: "#393A3F",
-}
 RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
 MORE = "M0,1L0,-1.6M-.7,-.7L0,-1.6L.7,-.7"  # an arrow upwards, of a value that is at least so large
@@ -135,33 +122,6 @@ def wall(colour: str = GREY, dash: tuple[int, ...] = (5, 3), **rest: Any) -> Sty
     return Style(colour=colour, dash=dash, marks=("wall",), **rest)
 
 
-def variables(chart: Any) -> Any:
-    """Write the colours of a chart as variables of CSS, which `dark` sets; its data stay.
-
-    >>> variables({"color": "#222222", "data": {"values": [{"learner": "#222222"}]}})
-    {'color': 'var(--plot-222222,#222222)', 'data': {'values': [{'learner': '#222222'}]}}
-    """
-    if isinstance(chart, dict):
-        kept = ("data", "datasets")
-        return {key: one if key in kept else variables(one) for key, one in chart.items()}
-    if isinstance(chart, list):
-        return [variables(one) for one in chart]
-    return _variable(chart) if isinstance(chart, str) and chart in DARK else chart
-
-
-def _variable(colour: str) -> str:
-    return f"var({_property(colour)},{colour})"
-
-
-def _property(colour: str) -> str:
-    return f"--plot-{colour[1:]}"
-
-
-def dark() -> str:
-    """Return the declarations of CSS that draw the pictures of a page for a dark background."""
-    return " ".join(f"{_property(light)}: {shade};" for light, shade in DARK.items())
-
-
 def style_of(learner: str) -> Style:
     """Return the style of a learner that stands alone, by its name, parameters aside.
 
@@ -256,7 +216,7 @@ def config(look: Look) -> dict[str, Any]:
     small, normal, large = 10 * scale, 11 * scale, 12 * scale
     return {
         "font": "sans-serif",
-        "background": None if look == "page" else "white",
+        "background": "white",
         "padding": 8,
         "view": {"stroke": None},
         "axis": {

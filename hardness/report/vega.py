@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from hardness.report.style import Look, config, variables
+from hardness.report.style import Look, config
 
 Data = dict[str, Any]
 Kind = Literal["svg", "pdf", "png"]
@@ -19,7 +19,7 @@ _DENSE = 2.0  # dots a pixel, of a paper as png
 def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
     """Draw a chart as svg, png or pdf.
 
-    look: "paper" and "page" keep the size; "talk" is 16:9 with larger letters and lines.
+    look: "paper" keeps the size; "talk" is 16:9 with larger letters and lines.
     """
     import vl_convert
 
@@ -36,14 +36,10 @@ def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
     return bytes(vl_convert.svg_to_png(svg, scale=scale))
 
 
-def complete(chart: Data, look: Look = "page") -> Data:
-    """Return the chart with the style of a look in it, as a page's script takes it.
-
-    Its colours on a page are variables of the page's style, so that they follow its dark mode.
-    """
+def complete(chart: Data, look: Look = "paper") -> Data:
+    """Return the chart with the style of a look in it, as a page's script takes it."""
     schema = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing is fetched
-    whole = {"$schema": schema, **chart, "config": config(look)}
-    return variables(whole) if look == "page" else whole
+    return {"$schema": schema, **chart, "config": config(look)}
 
 
 def _svg(chart: Data) -> str:

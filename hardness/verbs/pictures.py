@@ -95,12 +95,12 @@ def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
         "source": str(source),
         "report": str(out),
         "title": made.title,
-        "runs": len(made.runs.rows),
+        "runs": len(made.runs),
         "charts": [chart.key for chart in made.charts],
         "certificates": len(made.cards),
         "bytes": len(html.encode()),
     }
-    return Answer(data=data, told=f"{out}: {len(made.runs.rows)} runs")
+    return Answer(data=data, told=f"{out}: {len(made.runs)} runs")
 
 
 @verb(

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 
 from hardness.report.page.material import Material
@@ -19,33 +19,20 @@ from instances.parameters import plain
 def provenance(material: Material) -> tuple[tuple[str, str], ...]:
     """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
     runs = list(material.runs["run"])
-    found = [
-        ("made with", f"hardness {version('hardness-toolkit')}"),
-        ("source", material.source),
-    ]
+    found = [("made with", f"hardness {version('hardness-toolkit')}"), ("source", material.source)]
     found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
     found += [("machine", said) for said in _counted(row.machine for row in runs)]
-    names = sorted({name for row in runs for name in row.versions})
-    found += [
-        (f"version of {name}", said)
-        for name in names
-        for said in _counted(row.versions.get(name, "not known") for row in runs)
-    ]
-    libraries = [_libraries(row) for row in runs]
-    found += [
-        (f"version of {name}, as learners said", said)
-        for name in sorted({name for one in libraries for name in one})
-        for said in _counted(one[name] for one in libraries if name in one)
-    ]
+    found += _versions([row.versions for row in runs], "version of {}", "not known")
+    found += _versions([_libraries(row) for row in runs], "version of {}, as learners said", "")
     if stress := material.stress:
         where = "drawn from the operating system" if stress.drawn else "given"
         found.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
     elif runs:
         found.append(("seeds", _seeds({row.seed for row in runs})))
-    learners = sorted({(r.learner, str(r.details.get("sha256"))) for r in runs})
-    found += [(f"SHA-256 of {name}", said) for name, said in learners if said != "None"]
-    ended = Counter(row.bound for row in runs)
+    files = {(row.learner, str(row.details["sha256"])) for row in runs if "sha256" in row.details}
+    found += [(f"SHA-256 of {name}", said) for name, said in sorted(files)]
     if material.store:
+        ended = Counter(row.bound for row in runs)
         found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
     by_learner = Counter(row.learner for row in runs)
     for sweep in material.sweeps:
@@ -55,6 +42,15 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
         state += missing_words(sweep, by_learner)
         found.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
     return tuple(found)
+
+
+def _versions(every: Sequence[Mapping[str, str]], head: str, unknown: str) -> list[tuple[str, str]]:
+    """Say of each library in which versions it was there, with how many runs it is of."""
+    return [
+        (head.format(name), said)
+        for name in sorted({name for one in every for name in one})
+        for said in _counted(filter(None, (one.get(name, unknown) for one in every)))
+    ]
 
 
 def reproduction(

@@ -5,14 +5,18 @@ Markup is made here and in the templates alone, and all that comes in is escaped
 
 import json
 import unicodedata
-from collections.abc import Sequence
-from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from hardness.claims import big
-from hardness.report.page.records import Cell, Table
+from hardness.report.page.records import Cell
+from hardness.report.text import number
+from hardness.runs.names import brief_spec
+from instances.parameters import plain
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, bidi and zero-width, surrogates, separators
 _NAME, _PROSE = 56, 1200  # characters that stand in a line, and in a paragraph
@@ -94,26 +98,15 @@ def figures(given: float) -> str:
     return f"{int(given):,}" if abs(given) >= 10_000 else str(int(given))
 
 
-def filled(table: Table) -> Table:
-    """Leave out the columns in which nothing stands.
-
-    >>> filled(Table(header=("gap", "advice"), rows=((0.1, ""), (0.2, None)))).header
-    ('gap',)
-    """
-    keep = [any(one not in (None, "") for one in found) for found in _turned(table)]
-    return Table(
-        header=tuple(compress(table.header, keep)),
-        rows=tuple(tuple(compress(row, keep)) for row in table.rows),
-    )
+def filled(table: "DataFrame") -> "DataFrame":
+    """Leave out the columns in which nothing stands."""
+    return table.loc[:, (table.notna() & (table != "")).any()]
 
 
-def numeric(table: Table) -> list[bool]:
+def numeric(table: "DataFrame") -> list[bool]:
     """Say of each column whether it holds numbers and no text: those stand to the right."""
-    return [
-        all(one is None or isinstance(one, int | float) for one in found)
-        and any(one is not None for one in found)
-        for found in _turned(table)
-    ]
+    every = (table.iloc[:, i].dropna().tolist() for i in range(table.shape[1]))
+    return [bool(found) and not any(isinstance(one, str) for one in found) for found in every]
 
 
 def embedded(data: Any) -> Markup:
@@ -128,21 +121,17 @@ def embedded(data: Any) -> Markup:
     return Markup(text)
 
 
-def columns(table: Table) -> list[dict[str, Any]]:
+def columns(table: "DataFrame") -> list[dict[str, Any]]:
     """Lay a table out by columns for the script: texts by their number in a list of them."""
-    return [_column(*one) for one in zip(table.header, _turned(table), strict=True)]
-
-
-def _turned(table: Table) -> list[tuple[Cell, ...]]:
-    return list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.header)
-
-
-def _column(head: str, found: Sequence[Cell]) -> dict[str, Any]:
-    safe = [_safe(one) for one in found]
-    if not any(isinstance(one, str) for one in safe):
-        return {"name": head, "values": safe}
-    places = {one: place for place, one in enumerate(dict.fromkeys(safe))}
-    return {"name": head, "texts": list(places), "places": [places[one] for one in safe]}
+    found = []
+    for name in table:
+        cells = [_safe(one) for one in table[name]]
+        held: dict[str, Any] = {"values": cells}
+        if any(isinstance(one, str) for one in cells):
+            places = {one: place for place, one in enumerate(dict.fromkeys(cells))}
+            held = {"texts": list(places), "places": [places[one] for one in cells]}
+        found.append({"name": name, **held})
+    return found
 
 
 def _safe(one: Cell) -> Cell:
@@ -154,3 +143,11 @@ def _safe(one: Cell) -> Cell:
     if isinstance(one, int):
         return one if abs(one) < _EXACT else figures(one)
     return one if one - one == 0 else None if one != one else str(one)
+
+
+def problem(text: str) -> Markup:
+    """Give a spec without its defaults."""
+    return name(brief_spec(text))
+
+
+FILTERS = (name, head, prose, short, value, numeric, filled, problem, big, number, plain)

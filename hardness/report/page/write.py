@@ -4,19 +4,22 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from hardness.report.charts.chart import Data, complete
-from hardness.report.charts.chart import write as picture
 from hardness.report.figures import described
 from hardness.report.page import text
-from hardness.report.page.records import Chart, Report, Table
-from hardness.report.page.tables import learners_table
+from hardness.report.page.records import Chart, Report
+from hardness.report.page.tables import learners_table, shown_names
+from hardness.report.vega import Data, complete
+from hardness.report.vega import write as picture
 from hardness.runs.processes import execute
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _HEADS = {
     "both-sides": ("Both sides", "Slice"),
@@ -46,7 +49,7 @@ class Drawn:
 def drawn(chart: Chart) -> Drawn:
     """Draw a chart for the page."""
     description = described(chart.name, chart.data)
-    svg = picture(description, "svg", "page").decode()
+    svg = picture(description, "svg").decode()
     told = rounded(complete(description))
     return Drawn(chart=chart, picture=slim(svg, chart.key), description=told)
 
@@ -95,13 +98,15 @@ def write(report: Report, jobs: int = 1) -> str:
     import jinja2
 
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters.update(
-        {one.__name__: one for one in (text.name, text.head, text.prose, text.short, text.value)},
-        numeric=text.numeric,
-        filled=text.filled,
-    )
+    environment.filters.update({one.__name__: one for one in text.FILTERS})
+    shown = shown_names(report.learners["learner"])
+    environment.filters["learner"] = lambda name: text.name(shown.get(name, str(name)))
     done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
     charts = [one for _, one in sorted(done, key=lambda found: found[0])]
     grids = {"learners": learners_table(report.learners), "runs": report.runs}
@@ -111,14 +116,11 @@ def write(report: Report, jobs: int = 1) -> str:
         "charts": {one.chart.key: one.description for one in charts},
     }
     scripts = [_runtime(), _asset("page.js")] if charts else [_asset("page.js")]
-    return environment.from_string(_asset("page.html")).render(
+    return environment.get_template("page.html").render(
         report=report,
         sections=_sections(charts),
         heads=_HEADS,
-        grids={
-            key: (replace(table, rows=table.rows[:FIRST]), len(table.rows), same)
-            for key, (table, same) in whole.items()
-        },
+        grids={key: (table[:FIRST], len(table), same) for key, (table, same) in whole.items()},
         style=Markup(_asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
@@ -126,25 +128,18 @@ def write(report: Report, jobs: int = 1) -> str:
     )
 
 
-def once(table: Table) -> tuple[Table, tuple[tuple[str, str], ...]]:
+def once(table: "DataFrame") -> tuple["DataFrame", list[tuple[str, str]]]:
     """Leave out the columns in which every row has the same text, and give what they say.
 
     Where they say nothing they are gone.
 
-    >>> once(Table(header=("learner", "budget"), rows=(("a", "1 s"), ("b", "1 s"))))[1]
-    (('budget', '1 s'),)
+    >>> from pandas import DataFrame
+    >>> once(DataFrame({"learner": ["a", "b"], "budget": ["1 s", "1 s"]}))[1]
+    [('budget', '1 s')]
     """
-    turned = list(zip(*table.rows, strict=True))
-    same = {
-        i: column[0]
-        for i, column in enumerate(turned)
-        if len(table.rows) > 1 and isinstance(column[0], str) and len(set(column)) == 1
-    }
-    kept = [i for i in range(len(table.header)) if i not in same]
-    same = {i: said for i, said in same.items() if said}
-    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    told = tuple((table.header[i], said) for i, said in same.items() if isinstance(said, str))
-    return Table(header=tuple(table.header[i] for i in kept), rows=rows), told
+    held = {str(name): table[name].unique() for name in table if len(table) > 1}
+    same = {name: one[0] for name, one in held.items() if len(one) == 1 and isinstance(one[0], str)}
+    return table.drop(columns=list(same)), [(name, said) for name, said in same.items() if said]
 
 
 def _digest(script: str) -> str:

@@ -1,0 +1,178 @@
+"""The charts of a page: data, facts and command of each; nothing is drawn."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hardness.report.charts.phase import label, needed
+from hardness.report.figures import FIGURES
+from hardness.report.page.material import Material
+from hardness.report.page.records import Chart, Data, Facts
+from hardness.report.summary import ASKER
+from hardness.runs.certified import query_bound
+from hardness.runs.fits import Scaling
+from hardness.runs.names import brief_spec, short, short_specs
+from hardness.runs.run import Run
+from hardness.runs.stress import Stress
+from hardness.runs.table import Plane, Slice
+from instances.errors import DamagedFile
+from instances.parameters import plain
+
+MOST = 6  # charts of a kind: a page of more is neither read nor loaded in a moment
+_TITLES = {
+    "both-sides": "Both sides of",
+    "risks": "Risks on",
+    "stress": "Climbs:",
+    "phase": "Phase diagram of",
+    "scaling": "Growth of costs on",
+    "stages": "Stages of",
+}
+_SECTIONS = {"risks": "both-sides", "stress": "climbs"}  # where a chart stands, if not by its name
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """A figure that the page may show: its data are collected where it does.
+
+    source: what the figure is drawn from. choice: which part of the page's source that is. facts:
+    of its caption. command: where it is not drawn from the page's source.
+    """
+
+    name: str
+    of: str
+    words: str
+    choice: str
+    source: Any = field(repr=False)
+    facts: Facts = field(default_factory=dict)
+    command: str = ""
+
+
+def charts(
+    material: Material, grown: Sequence[tuple[Slice, Scaling]]
+) -> tuple[list[Chart], list[tuple[str, str]]]:
+    """Make the charts of all sections, at most `MOST` each, and name the commands of the others.
+
+    grown: slices in the order in which they are shown, with their fitted growth.
+    """
+    slices = [one for one, _ in grown]
+    fitted = [one for one, found in grown if any(fit.growth for fit in found.fits)]
+    bare = [one for one in slices if not one.comparison.certificates]
+    diagrams = sorted(material.diagrams, key=lambda one: -len(one.rows))
+    every = [
+        [_of("both-sides", one) for one in slices],
+        [_climbed(material, name, found) for name, found in material.climbs.items()],
+        [_phase(material, one) for one in diagrams],
+        [_of("scaling", one) for one in fitted],
+        [_stages(one, run) for one in slices for run in staged_runs(one)],
+        [_of("risks", one) for one in bare],
+    ]
+    shown, left_out = [], []
+    for wanted in every:
+        shown += [_chart(material, one, place) for place, one in enumerate(wanted[:MOST], 1)]
+        left_out += [
+            (f"figure {one.name} of {one.words}", _command(material, one)) for one in wanted[MOST:]
+        ]
+    return shown, left_out
+
+
+def _chart(material: Material, wanted: _Wanted, place: int) -> Chart:
+    data = FIGURES[wanted.name].rows(wanted.source)
+    told = [wanted.words, *(["risks"] if wanted.name == "risks" else [])]
+    return Chart(
+        key=f"{'climbs' if wanted.name == 'stress' else wanted.name}-{place}",
+        name=wanted.name,
+        section=_SECTIONS.get(wanted.name, wanted.name),
+        title=f"{_TITLES[wanted.name]} {wanted.of}",
+        data=data,
+        command=_command(material, wanted),
+        facts=wanted.facts or (_hatched(data) if wanted.name == "phase" else {}),
+        choice=", ".join(filter(None, told)),
+    )
+
+
+def _command(material: Material, wanted: _Wanted) -> str:
+    """Write the command that draws a figure again, quoted for a shell."""
+    name, choice = wanted.name, ["--slice", wanted.choice] if wanted.choice else []
+    own = ["hardness", "figure", name, material.source, *choice, "--out", f"{name}.svg"]
+    return wanted.command or shlex.join(own)
+
+
+def _of(name: str, one: Slice) -> _Wanted:
+    comparison = one.comparison
+    facts = {
+        "terms": comparison.terms,
+        "asker": ASKER[query_bound(comparison.certificates) or "csq-queries"],
+        "certified": bool(comparison.certificates),
+        "why": one.uncertified,
+    }
+    return _Wanted(
+        name=name,
+        of=comparison.spec,
+        words=one.words,
+        choice=one.choice,
+        source=comparison,
+        facts=facts,
+    )
+
+
+def _climbed(material: Material, name: str, found: Stress) -> _Wanted:
+    common, _ = short_specs(found.ladder)
+    choice = name if material.store else ""
+    return _Wanted(name="stress", of=common, words=name, choice=choice, source=found)
+
+
+def _phase(material: Material, one: Plane) -> _Wanted:
+    return _Wanted(
+        name="phase",
+        of=label(one),
+        words=one.words,
+        choice=one.choice if material.store else "",
+        source=(one, material.certifier),
+    )
+
+
+def _hatched(data: Data) -> Facts:
+    """Say of the numbers of a phase diagram whether anything is hatched."""
+    return {**data, "hatched": any(n > data["query_budget"] for n in needed(data).values())}
+
+
+def _stages(one: Slice, run: Run) -> _Wanted:
+    """Show the stages in one run, which is learned again."""
+    learn = ["hardness", "learn", run.learner, run.spec, "--seed", str(run.seed)]
+    for name in ("examples", "seconds"):
+        given = getattr(run.budget, name)
+        learn += [f"--budget-{name}", plain(given)] if given is not None else []
+    draw = ["hardness", "figure", "stages", "run.json", "--out", "stages.svg"]
+    return _Wanted(
+        name="stages",
+        of=f"{short(run.learner)} on {brief_spec(run.spec)}, seed {run.seed}",
+        words=", ".join(filter(None, (one.words, brief_spec(run.spec)))),
+        choice="",
+        source=run.to_dict(),
+        command=f"{shlex.join([*learn, '--out', 'run.json'])} && {shlex.join(draw)}",
+    )
+
+
+def staged_runs(one: Slice) -> list[Run]:
+    """Find the run of median risk of the staged learner at the largest size where it has one.
+
+    Runs that ended before a stage have no figure, and do not count.
+    """
+    for spec in reversed(one.comparison.specs):
+        found = [run for run in one.comparison.runs if run.spec == spec and _is_staged(run)]
+        found.sort(key=lambda run: (run.risk.value if run.risk else float("inf"), run.seed))
+        if found:
+            return [found[(len(found) - 1) // 2]]
+    return []
+
+
+def _is_staged(run: Run) -> bool:
+    """Whether a run has what the figure of the stages shows."""
+    if run.learner.partition(":")[0] != "staged":
+        return False
+    try:
+        FIGURES["stages"].rows(run.to_dict())
+    except DamagedFile:  # it ended before a stage, or is none of this package's
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""What the sentences of a page say, as data: the words stand in words.html."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hardness.claims import chance, vacuous
+from hardness.lower import BoundParameters, Certificate
+from hardness.report.binding import unbound, unbound_words
+from hardness.report.charts.phase import SHARE, asks
+from hardness.report.page.cards import certified
+from hardness.report.page.material import Material
+from hardness.report.page.records import Facts
+from hardness.report.page.tables import learner_rows, shown_names
+from hardness.report.stress import NONE_ENOUGH, certified_words, headline
+from hardness.report.summary import ASKER
+from hardness.runs.certified import number, query_bound, success
+from hardness.runs.comparison import Comparison, values_of
+from hardness.runs.fits import Scaling
+from hardness.runs.ranges import Value
+from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.stress import TERMS
+from hardness.runs.table import Slice, fixed_words, split_choice, table
+from hardness.upper import LEARNERS
+from instances.errors import UsageError
+from instances.text import exact
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_FAMILIES = 3  # of which it is said how far learners got
+
+
+def facts(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> Facts:
+    """Collect what was solved, what was not, what is proved, and all else that a page says."""
+    stress, runs = material.stress, material.runs
+    large = _largest(material)
+    every = list(certified(material))
+    return {
+        "kind": "stress" if stress else "store" if material.store else "comparison",
+        "over": "" if stress or material.store else material.slices[0].comparison.parameter,
+        "parts": len(material.slices),
+        "certificates": len(every),
+        "climbs": len(material.climbs),
+        "share": SHARE,
+        "passes": SOLVED_BELOW,
+        "rung_terms": TERMS,
+        "climbed": [headline(stress, climb) for climb in stress.climbs] if stress else [],
+        "rungs": certified_words(stress) if stress else [],
+        "runs": _counts(runs),
+        "far": [one for part in large if (one := furthest(part))],
+        "never": _never(runs),
+        "bound": _bound(every),
+        "unbounded": _unbounded(material, every),
+        "examples": _examples(material),
+        "below": below_floor(material),
+        "sweeps": list(_unfinished(material)),
+        "cut": _cut(material.slices[0].comparison) if material.command else None,
+        "growth": [one for part, found in grown if part in large for one in _grown(part, found)],
+        "ended": sorted(Counter(runs["bound"][~runs["reproducible"].astype(bool)]).items()),
+    }
+
+
+def _counts(runs: "DataFrame") -> Facts:
+    """Count runs and those that passed, in all and of each learner."""
+    shares = runs.groupby("learner", sort=False)["solved"].agg(["sum", "size"]).itertuples()
+    return {
+        "runs": len(runs),
+        "passed": int(runs["solved"].sum()),
+        "problems": runs["spec"].nunique(),
+        "families": list(runs["family"].unique()),
+        "learners": [{"learner": name, "passed": n, "runs": of} for name, n, of in shares],
+    }
+
+
+def _largest(material: Material) -> list[Slice]:
+    """The slice of most runs of each family, the last of equals: of the largest parameters."""
+    found: dict[str, Slice] = {}
+    for one in sorted(material.slices, key=lambda one: len(one.rows)):
+        found[one.comparison.specs[0].partition(":")[0]] = one
+    return sorted(found.values(), key=lambda one: -len(one.rows))[:_FAMILIES]
+
+
+def furthest(one: Slice) -> Facts | None:
+    """Say at which size learners got furthest: the rows of those that solved it, and of others.
+
+    value: the largest size at which a learner passed `SHARE` of its runs, None where none did.
+    """
+    comparison = one.comparison
+    if not comparison.learners:
+        return None
+    rows = learner_rows(table(one.rows), budgets=True)
+    solves = rows["solved"] * SHARE.denominator >= rows["runs"] * SHARE.numerator
+    sizes = dict(zip(comparison.values, comparison.specs, strict=True))
+    solved = set(rows["spec"][solves])
+    value = next((value for value in reversed(sizes) if sizes[value] in solved), None)
+    there = rows["spec"] == ("" if value is None else sizes[value])
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "within": _apart(one),
+        "sizes": comparison.values,
+        "value": value,
+        "best": rows[there & solves].sort_values(["examples", "seconds"]).to_dict("records"),
+        "others": rows[there & ~solves].to_dict("records"),
+    }
+
+
+def _apart(one: Slice) -> str:
+    """What tells a slice from the others and is not in its spec."""
+    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
+    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
+    return ", ".join(fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown)
+
+
+def _never(runs: "DataFrame") -> list[Facts]:
+    """Name the learners of which no run passed, with how most of their runs ended."""
+    found = []
+    for name, group in runs.groupby("learner", sort=False):
+        [(outcome, times)] = Counter(group["outcome"]).most_common(1)
+        of = {"learner": name, "runs": len(group), "outcome": outcome}
+        found += [] if group["solved"].any() else [of | {"all": times == len(group)}]
+    return found
+
+
+def _bound(every: Sequence[tuple[str, BoundParameters, Certificate]]) -> Facts:
+    """Choose the certificate that asks for most queries, and one by which no number is enough."""
+    told: Facts = {"least": None, "endless": None}
+    for spec, terms, one in every:
+        quantity = query_bound([one])
+        if not quantity:
+            continue
+        queries = number(one, quantity, terms.success)
+        floors = [c.value for c in one.claims if c.quantity == "information-floor"]
+        found = {
+            "spec": spec,
+            "terms": terms,
+            "asker": ASKER[quantity],
+            "queries": queries,
+            "vacuous": queries is not None and vacuous(quantity, queries),
+            "floor": next((int(n) for n in floors if not vacuous("information-floor", n)), None),
+        }
+        if queries is None:
+            most = chance(exact(success(one, quantity) or 0))
+            told["endless"] = found | {"says": NONE_ENOUGH[quantity].format(terms.tau, most)}
+        elif told["least"] is None or queries >= told["least"]["queries"]:
+            told["least"] = found
+    if told["endless"] and told["least"] and told["least"]["vacuous"]:
+        told["least"] = None
+    return told
+
+
+def _unbounded(
+    material: Material, every: Sequence[tuple[str, BoundParameters, Certificate]]
+) -> list[str]:
+    """Name the families that have runs and no certificate at all, where others have one."""
+    bounded = {spec.partition(":")[0] for spec, _, _ in every}
+    bounded |= {  # a name of the catalog is certified under its canonical spec
+        one.comparison.specs[0].partition(":")[0]
+        for one in material.slices
+        if one.comparison.certificates
+    }
+    none = [name for name in material.runs["family"].unique() if name not in bounded]
+    return none if bounded else []
+
+
+def _examples(material: Material) -> Facts:
+    """Name the learners that passed where bounds are claimed which are about others.
+
+    ours: from examples. others: learners of which it is not known what they ask. free: what binds
+    learners by membership queries, in words.
+    """
+    bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
+    runs = material.runs
+    passed = runs[runs["spec"].isin(bounded) & runs["solved"].astype(bool)]
+    free = unbound(passed["run"])
+    found = [name for name in passed["learner"].unique() if not asks(name) and name not in free]
+    own = [name for name in found if name.partition(":")[0] in LEARNERS]
+    return {
+        "ours": own,
+        "others": [name for name in found if name not in own],
+        "free": unbound_words(passed["run"], shown_names(passed["learner"]).__getitem__),
+    }
+
+
+def below_floor(material: Material) -> list[dict[Any, Any]]:
+    """Name the runs that solved with fewer examples than the certified information floor.
+
+    The floor counts labels, drawn or chosen, and holds with a probability of success.
+    """
+    floors = {
+        c.spec: c.integer("information-floor")
+        for one in material.slices
+        for c in one.comparison.certificates
+        if any(claim.quantity == "information-floor" for claim in c.claims)
+    }
+    runs = material.runs.assign(labels=lambda runs: runs["examples"] + runs["values_asked"])
+    runs["floor"] = runs["spec"].map(floors)
+    found = runs[runs["solved"] & (runs["labels"] < runs["floor"]) & (runs["queries"] == 0)]
+    told = found.groupby(["learner", "spec"], sort=False).agg(
+        runs=("labels", "size"), least=("labels", "min"), floor=("floor", "first")
+    )
+    return told.reset_index().to_dict("records")
+
+
+def _unfinished(material: Material) -> Iterator[Facts]:
+    """Name the sweeps that are not finished, or that lack runs which they did."""
+    runs = Counter(material.runs["learner"])
+    for sweep in material.sweeps:
+        done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
+        lost = sweep.missing(runs)
+        if sweep.state != "finished" or lost:
+            name, state = sweep.name, sweep.state
+            yield {"name": name, "state": state, "done": done, "planned": planned, "lost": lost}
+
+
+def _cut(comparison: Comparison) -> tuple[int, int] | None:
+    """Count the sizes of a comparison that was cut, and those of its command."""
+    try:
+        words = shlex.split(comparison.command)
+        asked = {value for word in words for value in _sizes(word, comparison.parameter)}
+    except (UsageError, ValueError):
+        return None
+    kept = set(comparison.values)
+    return (len(kept), len(asked)) if asked > kept else None
+
+
+def _sizes(word: str, parameter: str) -> tuple[Value, ...]:
+    """The sizes that a word of a command asks for, as "d=8..20" or "--over=d=8..20"."""
+    text = word.removeprefix("--over=")
+    return values_of(text)[1] if text.startswith(f"{parameter}=") else ()
+
+
+def _grown(one: Slice, found: Scaling) -> Iterator[Facts]:
+    """Give the laws of examples and queries, each with the certified exponent beside it."""
+    rates: set[tuple[str, float]] = set()  # examples may follow from queries
+    for fit in found.fits:
+        if fit.growth is None or fit.cost == "seconds":
+            continue
+        law = fit.growth.power
+        if (key := (fit.learner, round(law.rate, 9))) in rates:
+            continue
+        rates.add(key)
+        yield {
+            "learner": fit.learner,
+            "spec": one.comparison.spec,
+            "within": _apart(one),
+            "cost": fit.cost,
+            "parameter": one.comparison.parameter,
+            "law": law,
+            "sizes": fit.values,
+            "beside": fit.beside,
+            "certified": fit.certified_exponent,
+        }
