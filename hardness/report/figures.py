@@ -53,7 +53,7 @@ class Source:
     """What a figure is drawn from.
 
     made: the command that wrote it; empty for a SPEC. read: reads that, of a store the part that is
-    chosen. given: what a function of `hardness` gives back of it; of any other the JSON is taken.
+    chosen. given: what a function of `hardness` gives back of it; of a `Result` the JSON is taken.
     store: whether a store of `hardness sweep` will do, too. members: whether functions of a file
     and layers in a folder will do in the place of a SPEC.
     """
@@ -72,9 +72,9 @@ PLANE = Source(made="sweep run FILE --store STORE", read=plane_of, store=True)
 STORE = Source(made="sweep run FILE --store STORE", read=runs_of, store=True)
 MAP = Source(made="map SPEC --out DIR", read=lambda path, _: read_map(path), given=Map)
 ICL = Source(made="icl ... --out DIR", read=lambda path, _: path)
-GRID = Source(made="estimate SPEC --over ... --over ... --out FILE")
-STAGED = Source(made="learn staged SPEC --out FILE")
-INSPECT = Source(made="inspect FILE --out FILE")  # or a layer's file itself
+GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=Result)
+STAGED = Source(made="learn staged SPEC --out FILE", given=Result)
+INSPECT = Source(made="inspect FILE --out FILE", given=Result)  # or a layer's file itself
 GAME = Source(made="learn NAME SPEC --oracle adversary --transcript FILE")
 
 
@@ -98,83 +98,45 @@ class Figure:
 
 
 FIGURES: dict[str, Figure] = {
-    "both-sides": Figure(
-        "costs of learners beside certified bounds",
-        COMPARE, runs.of_both_sides, runs.draw_both_sides,
-    ),
-    "phase": Figure(
-        "where learners solve, over two parameters, beside bounds",
-        PLANE, lambda found: phase.of_phase(*found), phase.draw_phase,
-    ),
-    "binding": Figure(
-        "what binds which class of learners",
-        STORE, lambda found: binding.of_binding(*found), binding.draw_binding,
-    ),
-    "risks": Figure(
-        "relative risk and examples, over a parameter",
-        COMPARE, costs.of_risks, costs.draw_risks,
-    ),
-    "scaling": Figure(
-        "costs with fitted power laws",
-        COMPARE, costs.of_scaling, costs.draw_scaling,
-    ),
-    "contours": Figure(
-        "costs of attacks over two parameters",
-        GRID, contours.of_contours, contours.draw_contours,
-    ),
-    "attacks": Figure(
-        "time of attacks beside estimates",
-        COMPARE, costs.of_attacks, costs.draw_attacks,
-    ),
-    "training": Figure(
-        "advantage of trained networks by steps",
-        COMPARE, costs.of_training, costs.draw_training,
-    ),
-    "stages": Figure(
-        "what the stages of one run of staged saw",
-        STAGED, stages.of_stages, stages.draw_stages,
-    ),
-    "stress": Figure(
-        "how far learners climb a ladder, and at what cost",
-        STRESS, ladder.of_stress, ladder.draw_stress,
-    ),
-    "map": Figure(
-        "noisy parity: examples against time, bounds and runs",
-        MAP, parity_map.of_map, parity_map.draw_map,
-    ),
-    "adversary": Figure(
-        "members left after each query of a game",
-        GAME, bounds.of_adversary, bounds.draw_adversary,
-    ),
+    "both-sides": Figure("costs of learners beside certified bounds",
+        COMPARE, runs.of_both_sides, runs.draw_both_sides),
+    "phase": Figure("where learners solve, over two parameters, beside bounds",
+        PLANE, lambda found: phase.of_phase(*found), phase.draw_phase),
+    "binding": Figure("what binds which class of learners",
+        STORE, lambda found: binding.of_binding(*found), binding.draw_binding),
+    "risks": Figure("relative risk and examples, over a parameter",
+        COMPARE, costs.of_risks, costs.draw_risks),
+    "scaling": Figure("costs with fitted power laws",
+        COMPARE, costs.of_scaling, costs.draw_scaling),
+    "contours": Figure("costs of attacks over two parameters",
+        GRID, contours.of_contours, contours.draw_contours),
+    "attacks": Figure("time of attacks beside estimates",
+        COMPARE, costs.of_attacks, costs.draw_attacks),
+    "training": Figure("advantage of trained networks by steps",
+        COMPARE, costs.of_training, costs.draw_training),
+    "stages": Figure("what the stages of one run of staged saw",
+        STAGED, stages.of_stages, stages.draw_stages),
+    "stress": Figure("how far learners climb a ladder, and at what cost",
+        STRESS, ladder.of_stress, ladder.draw_stress),
+    "map": Figure("noisy parity: examples against time, bounds and runs",
+        MAP, parity_map.of_map, parity_map.draw_map),
+    "adversary": Figure("members left after each query of a game",
+        GAME, bounds.of_adversary, bounds.draw_adversary),
     "icl": Figure("a study of in-context regression", ICL, icl.of_icl, icl.draw_icl),
-    "coherence": Figure(
-        "how alike the heads of a layer are",
-        INSPECT, coherence.of_coherence, coherence.draw_coherence,
-    ),
-    "correlations": Figure(
-        "correlation of two members, how often",
-        MEMBERS, bounds.of_correlations, bounds.draw_correlations,
-    ),
-    "eigenvalues": Figure(
-        "spectrum of the Gram matrix of all members",
-        MEMBERS, bounds.of_eigenvalues, bounds.draw_eigenvalues,
-    ),
-    "sda": Figure(
-        "statistical dimension, average correlation",
-        MEMBERS, bounds.of_sda, bounds.draw_sda,
-    ),
-    "queries": Figure(
-        "certified queries over the tolerance",
-        MEMBERS, bounds.of_queries, bounds.draw_queries,
-    ),
-    "walsh": Figure(
-        "Walsh weight of an LWE-style member by degree",
-        SPEC, spectra.of_walsh, spectra.draw_walsh,
-    ),
-    "portrait": Figure(
-        "what a member computes, by formula and layer",
-        SPEC, portrait.of_portrait, portrait.draw_portrait,
-    ),
+    "coherence": Figure("how alike the heads of a layer are",
+        INSPECT, coherence.of_coherence, coherence.draw_coherence),
+    "correlations": Figure("correlation of two members, how often",
+        MEMBERS, bounds.of_correlations, bounds.draw_correlations),
+    "eigenvalues": Figure("spectrum of the Gram matrix of all members",
+        MEMBERS, bounds.of_eigenvalues, bounds.draw_eigenvalues),
+    "sda": Figure("statistical dimension, average correlation",
+        MEMBERS, bounds.of_sda, bounds.draw_sda),
+    "queries": Figure("certified queries over the tolerance",
+        MEMBERS, bounds.of_queries, bounds.draw_queries),
+    "walsh": Figure("Walsh weight of an LWE-style member by degree",
+        SPEC, spectra.of_walsh, spectra.draw_walsh),
+    "portrait": Figure("what a member computes, by formula and layer",
+        SPEC, portrait.of_portrait, portrait.draw_portrait),
 }  # fmt: skip
 
 
@@ -297,11 +259,11 @@ def _data(name: str, material: Any) -> Data:
 def _material(name: str, figure: Figure, source: Any) -> Any:
     """What its rows are made of, from a family, its members or what a function gave back."""
     if isinstance(source, Result):
-        given = figure.source.given or Result
-        if not figure.source.made or not isinstance(source, given):
+        given = figure.source.given
+        if given is None or not isinstance(source, given):
             kind = type(source).__name__
             raise UsageError(f"a {kind} given: figure {name} is {figure.takes}")
-        return source if figure.source.given else json.loads(source.to_json())
+        return json.loads(source.to_json()) if given is Result else source
     if figure.source.members:
         from hardness.lower.members import Members, of_family
 

@@ -11,7 +11,7 @@ KINDS: tuple[Kind, ...] = ("svg", "pdf", "png")
 LOOKS: tuple[Look, ...] = ("paper", "talk")
 _VERSION = "v6_1"
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[-\d. ]+"')
-_CLIP = re.compile(r'(id="|url\(#)(clip\d+)')
+_COUNTED = re.compile(r'(id="|url\(#)(clip|gradient_)(\d+)')
 _FULL_HD = 1920.5  # dots across, of a talk as png: halves are left out
 _DENSE = 2.0  # dots a pixel, of a paper as png
 
@@ -46,8 +46,13 @@ def _svg(chart: Data) -> str:
     import vl_convert
 
     svg = str(vl_convert.vegalite_to_svg(chart, vl_version=_VERSION))
-    names: dict[str, str] = {}  # Vega counts clips over a process: here over a picture
-    return _CLIP.sub(lambda found: found[1] + names.setdefault(found[2], f"clip{len(names)}"), svg)
+    places: dict[str, int] = {}  # Vega counts them over a process: here over a picture
+
+    def own(found: re.Match[str]) -> str:
+        begun, kind, number = found.groups()
+        return f"{begun}{kind}{places.setdefault(kind + number, len(places))}"
+
+    return _COUNTED.sub(own, svg)
 
 
 def _size(svg: str) -> tuple[float, float]:

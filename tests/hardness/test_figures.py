@@ -1,0 +1,311 @@
+"""Every figure: its rows, and the picture that is drawn of these alone."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from hardness import estimate, inspect
+from hardness.cost.grid import grid
+from hardness.oracles import Budget
+from hardness.report.charts.costs import (
+    draw_attacks,
+    draw_training,
+    of_attacks,
+    of_risks,
+    of_training,
+)
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.figures import FIGURES, described, draw, numbers
+from hardness.report.plot import Axis, named, panels, plot
+from hardness.report.style import Style
+from hardness.runs import compare, play, stress
+from hardness.upper import Outcome, parse_learner
+from instances import UsageError, parse
+from instances.disk import write_json
+from instances.errors import DamagedFile, ToolkitError
+from instances.ladders import ladder_of
+from instances.strict import read_json
+from tests.charts import panels_of, rows_of, said, texts
+from tests.hardness.sweep.here import sweep_here
+
+DOCS = Path(__file__).parents[2] / "docs/data"
+STORED = {"map": "map", "icl": "icl-steps", "stages": "stages", "risks": "easy-to-hard"}
+SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3", "portrait": "parity:d=8,m=3"}
+LWR, MLP = "lwr:q=8,p=2,secret=binary", "mlp:width=8,steps=20,batch=16"
+SWEEP = """
+    format = "hardness-sweep/1"
+    name = "small"
+    seeds = 2
+    [[runs]]
+    spec = "parity"
+    over = { d = [8, 20, 40], m = [2, 3] }
+    learners = ["queries", "trivial"]
+    budget = { queries = 20 }
+"""
+
+
+@pytest.fixture(scope="module")
+def small():
+    return compare("parity:m=2", "d=6,8", ("queries", "lowdegree:degree=1"), seeds=2)
+
+
+@pytest.fixture(scope="module")
+def attacked():
+    return compare(LWR, "n=3,4", ("bruteforce", MLP), seeds=3)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("figures") / "small.db"
+    with pytest.MonkeyPatch.context() as patch:
+        sweep_here(patch, SWEEP, path)
+    return path
+
+
+@pytest.fixture
+def data(request, small, attacked, store, tmp_path):
+    """The data of a figure, from a source of it or as the docs keep them."""
+    name = request.param
+    if name in STORED:
+        return name, read_json(DOCS / f"{STORED[name]}.json")
+    source = {
+        **dict.fromkeys(("both-sides", "scaling"), small),
+        **dict.fromkeys(("attacks", "training"), attacked),
+        **dict.fromkeys(("phase", "binding"), store),
+    }.get(name)
+    if name == "contours":
+        over = ["n=64,80,96", "h=4,6,8"]
+        source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
+    elif name == "stress":
+        own = ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)])
+        source = stress(["trivial", "elimination"], own, 1)
+    elif name == "adversary":
+        game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
+        source = tmp_path / "game.json"
+        write_json(source, game.transcript.to_dict())
+    elif name == "coherence":
+        source = inspect("nice:m=3,k=2,d=8")
+    return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
+
+
+ROWS = [name for name in FIGURES if name != "icl"]
+every = pytest.mark.parametrize("data", ROWS, indirect=True, ids=str)
+
+
+@every
+def test_a_figure_is_flat_rows_that_draw_it_again(data, tmp_path):
+    name, found = data
+    assert found["figure"] == name
+    assert found["rows"]
+    for row in found["rows"]:
+        assert all(isinstance(v, str | int | float | bool | None) for v in row.values()), row
+    text = json.dumps(found, allow_nan=False)
+    (tmp_path / "rows.json").write_text(text)
+    assert numbers(name, tmp_path / "rows.json") == found
+    picture = draw(name, found)
+    assert picture == draw(name, json.loads(text))
+    assert not {"NaN", "undefined", "null"} & set(" ".join(texts(picture)).split())
+
+
+@every
+def test_axes_have_two_ticks_and_no_panel_is_empty(data):
+    name, found = data
+    root = ElementTree.fromstring(draw(name, found))
+    axes = [e for e in root.iter() if "role-axis-label" in e.get("class", "").split()]
+    assert all(sum(any(text.itertext()) for text in axis) >= 2 for axis in axes)
+    assert axes
+    chart = described(name, found)
+    assert all(rows_of(panel) for panel in (panels_of(chart) if "concat" in chart else [chart]))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, store, tmp_path):
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text('{"format": "another/1"}')
+    other = "phase" if name == "sda" else "sda"
+    rows = tmp_path / "rows.json"
+    rows.write_text(json.dumps({"figure": other, "rows": [{"x": 1}]}))
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text(json.dumps({"figure": name, "rows": [{"x": 1}]}))
+    figure = FIGURES[name]
+    sources = [foreign, rows, damaged, *([] if figure.source.store else [store])]
+    sources += [] if figure.source.given and isinstance(small, figure.source.given) else [small]
+    for source in sources:
+        with pytest.raises(ToolkitError) as refused:
+            numbers(name, source)
+        assert isinstance(refused.value, UsageError | DamagedFile), source
+        assert "\n" not in str(refused.value)
+
+
+def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():
+    rows = [{"learner": "mlp", "d": 8, "cost": 5}]
+    for scale in ("linear", "log", "whole"):
+        one = plot(rows, x=Axis("d", scale=scale), y=Axis("cost", scale=scale), by="learner")
+        axes = [one["encoding"][axis]["axis"].get("values", [0, 1]) for axis in "xy"]
+        assert all(len(ticks) >= 2 for ticks in axes)
+    lost = [{"learner": "mlp", "d": 8, "cost": value} for value in (0, None, math.inf, math.nan)]
+    log = {"x": Axis("d"), "y": Axis("cost", scale="log"), "by": "learner"}
+    assert plot(lost, **log) == {}
+    assert len(panels(plot(rows, **log), plot(lost, **log), title="one")["concat"]) == 1
+
+
+def test_rows_that_several_layers_draw_stand_in_a_picture_once():
+    rows = [{"learner": "mlp", "d": d, "cost": d} for d in (1, 2)]
+    axes = {"x": Axis("d"), "y": Axis("cost"), "by": "learner", "styles": {"mlp": Style()}}
+    chart = panels(plot(rows, **axes), plot(rows, **axes), title="two")
+    assert chart["datasets"] == {"rows0": rows}
+    assert [row["cost"] for row in rows_of(chart)] == [1, 2]
+
+
+def test_names_that_are_cut_stay_different():
+    long = "a_long_project_{}_learner_of_the_paper_final.py:nearest"
+    names = {named(long.format(name)) for name in ("first", "other", "first" + chr(10))}
+    assert len(names) == 3
+    assert all(len(name) <= 40 and name.isprintable() for name in names)
+    assert named("some/where/own.py:Layer:d=8 and /x/y.py:Net") == "own.py:Layer:d=8 and y.py:Net"
+
+
+def test_runs_may_be_missing(small):
+    for runs in (small.runs[4:], ()):
+        data = of_both_sides(replace(small, runs=runs))
+        assert json.loads(json.dumps(data)) == data
+        assert sum(row["kind"] == "run" for row in data["rows"]) == len(runs)
+        assert "d" in said("both-sides", data)
+
+
+def test_points_say_the_values(small):
+    chart = draw_both_sides(of_both_sides(small))
+    rows = [row for row in rows_of(chart) if row["kind"] == "run"]
+    assert {(row["learner"], row["place"], row["examples"]) for row in rows} == {
+        (one, float(value), run.usage.examples)
+        for one, name in zip(small.learners, small.learner_names, strict=True)
+        for value in small.values
+        for run in small.of(name, value)
+    }
+    layers = chart["concat"][1]["layer"]
+    shown = [one["encoding"]["tooltip"] for one in layers if "tooltip" in one["encoding"]]
+    assert {"field": "examples", "title": "number of examples"} in shown[0]
+
+
+HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\n\x00\x1b")
+
+
+def test_hostile_names_are_drawn(small):
+    data = of_both_sides(small)
+    rows = data["rows"]
+    for name, other in zip(HOSTILE[::2], HOSTILE[1::2], strict=True):
+        data["spec"] = data["parameter"] = other
+        of = dict(zip(small.learners, (name, other), strict=True))
+        data["rows"] = [
+            {**row, "learner": of[row["learner"]]} for row in rows if row["kind"] != "certified"
+        ]
+        drawn = draw("both-sides", data)
+        assert b"<script" not in drawn
+        assert len(drawn) < 60_000
+        assert "d" in said("both-sides", data)
+
+
+def test_a_talk_fills_a_screen(small):
+    png = draw("both-sides", of_both_sides(small), "png", "talk")
+    width, height = (int.from_bytes(png[i : i + 4]) for i in (16, 20))
+    assert (width, height) == (1920, 1080)
+    assert draw("both-sides", of_both_sides(small), "pdf").startswith(b"%PDF")
+
+
+def test_figures_are_listed_and_drawn_from_rows_and_formats_are_read(hardness):
+    listed = hardness("figure")
+    assert listed.code == 0
+    assert all(name in listed.out for name in FIGURES)
+    assert max(map(len, listed.out.splitlines())) <= 80
+    spec = "parity:d=8,m=3"
+    assert hardness("figure", "sda", spec, "--out", "a", "--format", "pdf").code == 0
+    assert hardness("figure", "sda", spec, "--out", "a.PNG", "--style", "talk").code == 0
+    Path("rows.json").write_text(hardness("figure", "sda", spec, "--json").out)
+    assert hardness("figure", "sda", "rows.json", "--out", "again.svg").code == 0
+    assert hardness("figure", "sda", spec, "--out", "once.svg").code == 0
+    assert Path("again.svg").read_bytes() == Path("once.svg").read_bytes()
+    bad = hardness("figure", "sda", spec, "--out", "a.svg", "--format", "png")
+    assert bad.code == 2
+    bad.one_line("a.svg", "png")
+    missing = hardness("figure", "sda")
+    assert missing.code == 2
+    missing.one_line("SPEC")
+
+
+def test_risks_count_late_runs_as_not_solved_and_say_the_sizes_that_a_learner_lacks(small):
+    rows = of_risks(replace(small, runs=small.runs[:-2]))["rows"]
+    assert [row["runs"] for row in rows] == [2, 2, 2, 0]
+    assert rows[-1]["risk"] is None
+    late = [replace(run, budget=replace(run.budget, seconds=1e-9)) for run in small.runs]
+    rows = of_risks(replace(small, runs=tuple(late)))["rows"]
+    assert {row["solved"] for row in rows} == {0}
+
+
+def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attacked):
+    """1, 2, 4 times the learner's place and the size's; hollow where not most are solved."""
+    runs = []
+    for i, run in enumerate(attacked.runs):
+        place = 1 + attacked.learner_names.index(run.learner)
+        seconds = float(2 ** (i % 3) * place * (1 + attacked.specs.index(run.spec)))
+        outcome = Outcome.SOLVED if place == 1 else Outcome.PARTIAL
+        runs.append(replace(run, usage=replace(run.usage, seconds=seconds), outcome=outcome))
+    data = of_attacks(replace(attacked, runs=tuple(runs)))
+    assert (data["values"], data["parameter"], data["spec"]) == (["3", "4"], "n", LWR)
+    columns = ("learner", "value", "seconds", "solved", "runs")
+    measured = [tuple(map(row.get, columns)) for row in data["rows"] if row["kind"] == "measured"]
+    assert measured == [
+        *(("bruteforce", "3", 2.0, 3, 3), ("bruteforce", "4", 4.0, 3, 3)),
+        *((MLP, "3", 4.0, 0, 3), (MLP, "4", 8.0, 0, 3)),
+    ]
+    data["rows"][0] |= {"solved": 1, "runs": 2}  # half of them are not most
+    left, right = panels_of(draw_attacks(data))
+    assert [(row["seconds"], row["most"]) for row in rows_of(left)] == [
+        *((2.0, False), (4.0, True), (4.0, False), (8.0, False)),
+    ]
+    assert all("estimated" in row["learner"] for row in rows_of(right))
+
+
+def test_estimates_are_those_of_each_size(attacked):
+    rows = [row for row in of_attacks(attacked)["rows"] if row["kind"] == "estimated"]
+    found = {(row["attack"], row["value"]): row["bits"] for row in rows}
+    assert found["brute-force", "3"] == math.log2(7)
+    assert found["brute-force", "4"] == math.log2(15)
+    for value, spec in zip(("3", "4"), attacked.specs, strict=True):
+        asked = tuple(name for name, size in found if size == value)
+        made = {(one.name, value): one.rop for one in estimate(spec, attack=asked).estimates}
+        assert made == {key: bits for key, bits in found.items() if key[1] == value}
+
+
+def test_training_keeps_the_curves_of_the_runs_and_draws_what_a_loss_implies(attacked):
+    data = of_training(attacked)
+    columns = ("value", "run", "step", "examples", "loss")
+    assert [tuple(map(row.get, columns)) for row in data["rows"]] == [
+        (plain, i, *point)
+        for plain, value in zip(("3", "4"), attacked.values, strict=True)
+        for i, run in enumerate(attacked.of(attacked.learner_names[1], value))
+        for point in run.details["curve"]
+    ]
+    own = {"learner": MLP, "value": "3", "run": 0, "examples": 1}
+    losses = enumerate((1.0, 0.25, 0.0, 4.0), 1)
+    data["rows"] = [{**own, "step": step, "loss": loss} for step, loss in losses]
+    drawn = [row for row in rows_of(draw_training(data)) if "step" in row]
+    assert [row["advantage"] for row in drawn] == [0.0, 0.25, 0.5, -0.5]
+    assert {row["series"] for row in drawn} == {f"{MLP}, n=3"}
+
+
+def test_training_needs_whole_curves_and_labels_that_are_a_fair_bit(attacked):
+    for point in ([1, 2], [1, 16, "low"], [1, 16, math.nan], "curve", [1, 16, -1.0]):
+        runs = [replace(r, details={**r.details, "curve": [point]}) for r in attacked.runs]
+        with pytest.raises(DamagedFile, match="training curve"):
+            of_training(replace(attacked, runs=tuple(runs)))
+    runs = tuple(r for r in attacked.runs if r.learner.startswith("bruteforce"))
+    with pytest.raises(UsageError, match="no run in these results kept a training curve"):
+        of_training(replace(attacked, runs=runs))
+    for spec in ("lwr:n=3,q=8,p=4", "window:n=3,q=8,parts=4", "profile:d=8,m=3,g=majority"):
+        odd = replace(attacked, specs=(attacked.specs[0], parse(spec).spec))
+        with pytest.raises(UsageError, match="two equally likely levels"):
+            of_training(odd)
