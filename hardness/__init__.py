@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from hardness.verbs.bounds import certify, check, cite, verify
     from hardness.verbs.comparing import compare, noisy_map, stress
     from hardness.verbs.costs import estimate, measures
+    from hardness.verbs.demo import demo
     from hardness.verbs.examples import generate, inspect, reduce, samples
     from hardness.verbs.families import families, learners
     from hardness.verbs.learning import learn
-    from hardness.verbs.pictures import demo, figure
+    from hardness.verbs.pictures import figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
     from instances.errors import Refuted, ToolkitError

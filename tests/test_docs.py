@@ -126,7 +126,7 @@ def test_the_demo_prints_what_the_readme_says(hardness):
 
 
 def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
-    module = import_module("hardness.report.demo")
+    module = import_module("hardness.verbs.demo")
     monkeypatch.setattr(module, "OVER", "d=22")
     monkeypatch.setattr(module, "LEARNERS", ("elimination", "lowdegree"))
     found = hardness("demo")

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     Exact = int | float | str | Fraction
 
 _MAP = ("results.json", "map.svg")  # what is in a folder of `map`
-_PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
+PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
 
 
 @verb(
     "Learners beside certified bounds, over sizes.",
     out="Where to write: results and the page, to a folder.",
     place="folder",
-    ours=_PAGE,
+    ours=PAGE,
 )
 def compare(
     source: Annotated["str | Family", thing("A SPEC without the parameter that varies.", specs)],
@@ -78,7 +78,7 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.lower import BoundParameters
-    from hardness.report.demo import write_results
+    from hardness.report.page import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of
     from hardness.sweep.resumable import goes_on
@@ -101,8 +101,8 @@ def compare(
         if out and (form := form_of(out)):
             write(out, form, found.to_dict, found, again)
         elif out and found.values:
-            with new_folder(out, force=again, ours=_PAGE) as folder:
-                write_results(folder, found, str(out))
+            with new_folder(out, force=again, ours=PAGE) as folder:
+                save(folder, found, str(out))
 
     again = force or goes_on(out, resume)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds

@@ -1,17 +1,16 @@
-"""What people look at: the demo, the page of runs, figures."""
+"""What people look at: the page of runs, figures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hardness.verbs import progress, sources
+from hardness.verbs import sources
 from hardness.verbs.ask import choice, cores, path, text, thing
-from hardness.verbs.asks import FORCE, JOBS, SEED, specs
+from hardness.verbs.asks import FORCE, JOBS, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
 from instances.errors import DamagedFile, ToolkitError, UsageError
 
 if TYPE_CHECKING:
-    from hardness.report.demo import Demo
     from hardness.report.figures import Picture
     from hardness.runs import Comparison, Stress
     from hardness.verbs.sources import Source
@@ -23,26 +22,6 @@ def _figures() -> list[str]:
     from hardness.report.figures import FIGURES
 
     return list(FIGURES)
-
-
-@verb(
-    "The main job on small sizes: certify to picture.",
-    out="Where to write: a folder.  [default: out]",
-    place="own",
-)
-def demo(
-    out: Annotated[Path, path("A folder.", flag="--out")] = Path("out"),
-    *,
-    seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
-) -> "Demo":
-    """Do the main job on small sizes: certify, verify, learn, compare, draw."""
-    from hardness.report.demo import demo as shown
-    from hardness.report.demo import runs
-
-    with progress.counted(runs(), "running learners") as bar:
-        return shown(out, seed=seed, jobs=cores(jobs), force=force, progress=bar)
 
 
 @verb(

@@ -31,7 +31,7 @@ GROUPS = {
         "spectrum": "verbs.attacking.spectrum",
     },
     "Both sides": {
-        "demo": "verbs.pictures.demo",
+        "demo": "verbs.demo.demo",
         "compare": "verbs.comparing.compare",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
