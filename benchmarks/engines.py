@@ -77,7 +77,7 @@ def through(engine: Engine, jobs: int, size: int) -> float:
     start, waiting = time.perf_counter(), []
     payloads = [NOTHING] * size
     for _ in range(0, jobs, size):
-        waiting.append(engine.submit(payloads, HardLimits()))
+        waiting.append(engine.submit(payloads))
         if len(waiting) > _AHEAD:
             engine.collect(waiting.pop(0), payloads)
     for task in waiting:

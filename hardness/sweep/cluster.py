@@ -102,12 +102,12 @@ class _Dask(Engine):
             raise ToolkitError(
                 f"{name} has no workers: start some with `dask worker ADDRESS`"
             ) from error
+        self._slots = self._count()
 
-    @property
-    def slots(self) -> int:
-        """The threads of all workers that are there now."""
+    def _count(self) -> int:
+        """Count the threads of all workers that are there now."""
         try:
-            self._slots = sum(self._client.nthreads().values())
+            return sum(self._client.nthreads().values())
         except _LOST as error:
             if gone := self._gone():
                 raise self._without(gone) from error
@@ -125,11 +125,6 @@ class _Dask(Engine):
             self.executor.shutdown(wait=False)
             self._client.run(stop, self._id, on_error="ignore")
 
-    def submit(self, payloads: Sequence[str], limits: HardLimits) -> Batch:
-        """Hand over jobs as one task, and note its limits: it may have to be handed over again."""
-        self._limits = limits
-        return super().submit(payloads, limits)
-
     def collect(self, future: Batch, payloads: Sequence[str]) -> list[Finished]:
         """Take what became of the jobs; of a worker that was lost they are handed over again."""
         for _ in range(_AGAIN):
@@ -140,7 +135,7 @@ class _Dask(Engine):
                     break
                 if gone := self._gone():
                     raise self._without(gone) from error
-                future = super().submit(payloads, self._limits)
+                future = self.submit(payloads)
             except Exception:
                 break
         return super().collect(future, payloads)

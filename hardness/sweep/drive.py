@@ -25,7 +25,7 @@ from hardness.runs.stress import BITS, Climb, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, run_job
-from hardness.sweep.pool import Engine, Flight
+from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
 from hardness.upper.isolated import SubprocessLearner
@@ -156,7 +156,7 @@ class Driver:
         self._written = clock.now()
         self._broken = False  # nothing more is written, for the store took none
         self._missing: list[str] = []
-        self._flight = Flight(engine, _hard_limits(sweep.limits, engine))
+        engine.limits = _hard_limits(sweep.limits, engine)
         self._climbs: dict[tuple[str, str], Climb] = {}
         self._sources: list[Source] = [
             *map(self._certificates, sweep.grids),
@@ -174,7 +174,7 @@ class Driver:
             busy = True
             while busy:
                 sent = self._fill()
-                busy = self._land(PACE) or sent or self._flight.flying > 0
+                busy = self._land(PACE) or sent or self._engine.flying > 0
                 if clock.now() - self._written >= PACE:
                     self._write()
                 report(self._counts.progress())
@@ -266,14 +266,14 @@ class Driver:
     def _fill(self) -> bool:
         """Hand over what there is room for; return whether there was anything."""
         any_sent = False
-        while self._flight.room and (jobs := self._several()):
-            self._flight.send(jobs)
+        while self._engine.room and (jobs := self._several()):
+            self._engine.send(jobs)
             any_sent = True
         return any_sent
 
     def _several(self) -> list[Job]:
         """Take the next job, and where jobs are short more of its source, to be done together."""
-        batch, seconds = self._engine.batch, max(_TASK, self._flight.slots / _RATE)
+        batch, seconds = self._engine.batch, max(_TASK, self._engine.slots / _RATE)
         for source in self._sources:
             if job := next(source, None):
                 mean = self._counts.mean(job.label) if batch > 1 else None
@@ -282,9 +282,9 @@ class Driver:
         return []
 
     def _land(self, timeout: float = 0.0, rescue: bool = False) -> bool:
-        """Take what has ended; return whether anything had. See `Flight.land`."""
-        any_landed = self._flight.land(timeout, rescue)
-        while landed := self._flight.landed:
+        """Take what has ended; return whether anything had. See `Engine.land`."""
+        any_landed = self._engine.land(timeout, rescue)
+        while landed := self._engine.landed:
             self._take(*landed[0])
             landed.popleft()
         return any_landed

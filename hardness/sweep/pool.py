@@ -90,24 +90,70 @@ class Engine:
     """Where jobs are done: `work` on an executor whose workers are threads, here or elsewhere.
 
     name: as in messages and in a store. batch: how many jobs one task may usefully hold where they
-    are short, 1 where a task costs next to nothing.
+    are short, 1 where a task costs next to nothing. limits: of every job that is sent from now on.
+    flying: tasks under way. landed: jobs that have ended, to be taken from its left.
     """
 
     def __init__(
         self, name: str, executor: Executor, work: Work, slots: int, batch: int = 1
     ) -> None:
         self.name, self.executor, self.batch, self.stopped = name, executor, batch, False
-        self._slots, self._work = slots, work
+        self.limits, self.flying = HardLimits(), 0
+        self.landed: deque[tuple[Job, Finished]] = deque()
+        self._work, self._slots = work, slots
+        self._asked = self._seen = clock.now()
+        self._back: SimpleQueue[tuple[Sequence[Job], Sequence[str], Batch]] = SimpleQueue()
 
     @property
     def slots(self) -> int:
-        """How many jobs it does at once, now."""
+        """How many jobs it does at once, when it was asked last."""
         return self._slots
 
-    def submit(self, payloads: Sequence[str], limits: HardLimits) -> Batch:
-        """Hand over jobs as one task; `collect` takes its future. Raises ToolkitError."""
+    @property
+    def room(self) -> bool:
+        """Whether it should have more; raises ToolkitError where it lost all its slots."""
+        if clock.now() - self._asked > _ASKED:  # workers of a cluster come and go
+            self._slots, self._asked = self._count(), clock.now()
+            if self._slots:
+                self._seen = self._asked
+            elif self._asked - self._seen > _ALONE:
+                raise ToolkitError(
+                    f"{self.name} has had no workers for {_ALONE / 60:.0f} minutes: start some and "
+                    "resume"
+                )
+        return self.flying < _AHEAD * max(1, self._slots)
+
+    def send(self, jobs: Sequence[Job]) -> None:
+        """Hand jobs over as one task."""
+        payloads = [job.payload() for job in jobs]
+        future = self.submit(payloads)
+        self.flying += 1
+        future.add_done_callback(lambda batch: self._back.put((jobs, payloads, batch)))
+
+    def land(self, timeout: float = 0.0, rescue: bool = False) -> bool:
+        """Take in what has ended, waiting for the first; return whether anything had.
+
+        rescue: after it was told to stop or has failed: what did not end well is neither done nor a
+        failure, and is done another time. Else raises ToolkitError if a task is lost.
+        """
+        any_landed = bool(self.landed)  # if this was interrupted before
+        while self.flying:
+            wait = 0.0 if any_landed else timeout
+            try:
+                jobs, payloads, batch = self._back.get(block=wait > 0, timeout=wait or None)
+            except Empty:
+                break
+            self.flying -= 1
+            if rescue and (batch.cancelled() or batch.exception()):
+                continue
+            any_landed = True
+            self.landed += zip(jobs, self.collect(batch, payloads), strict=True)
+        return any_landed
+
+    def submit(self, payloads: Sequence[str]) -> Batch:
+        """Hand over payloads as one task; `collect` takes its future. Raises ToolkitError."""
         try:
-            return self.executor.submit(self._work, payloads, limits)
+            return self.executor.submit(self._work, payloads, self.limits)
         except Exception as error:
             raise self._lost(error) from error
 
@@ -127,6 +173,10 @@ class Engine:
         """Drop what waits and end what runs; nothing can be submitted after it."""
         self.stopped = True
         self.executor.shutdown(wait=False, cancel_futures=True)
+
+    def _count(self) -> int:
+        """Ask how many slots there are now."""
+        return self._slots
 
     def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
         """Say what an exception of a task means for its jobs; raises what it means for all."""
@@ -163,61 +213,3 @@ def require_jobs(jobs: int) -> None:
     """Refuse a number of workers that cannot be meant; raises UsageError."""
     if not 1 <= jobs <= 4096:
         raise UsageError(f"jobs={jobs} given: 1 to 4096, one for each core is best")
-
-
-class Flight:
-    """The jobs under way to an engine and back, of which it is kept a few ahead.
-
-    flying: tasks that the engine has. landed: jobs that have ended, to be taken from its left.
-    """
-
-    def __init__(self, engine: Engine, limits: HardLimits) -> None:
-        """limits: of every job."""
-        self.engine, self.flying = engine, 0
-        self.landed: deque[tuple[Job, Finished]] = deque()
-        self.slots = max(1, engine.slots)
-        self._limits = limits
-        self._asked = self._seen = clock.now()
-        self._back: SimpleQueue[tuple[Sequence[Job], Sequence[str], Batch]] = SimpleQueue()
-
-    @property
-    def room(self) -> bool:
-        """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
-        if clock.now() - self._asked > _ASKED:  # workers of a cluster come and go
-            there, self._asked = self.engine.slots, clock.now()
-            self.slots = max(1, there)
-            if there:
-                self._seen = self._asked
-            elif self._asked - self._seen > _ALONE:
-                raise ToolkitError(
-                    f"{self.engine.name} has had no workers for {_ALONE / 60:.0f} minutes: start "
-                    "some and resume"
-                )
-        return self.flying < _AHEAD * self.slots
-
-    def send(self, jobs: Sequence[Job]) -> None:
-        """Hand jobs over as one task."""
-        payloads = [job.payload() for job in jobs]
-        future = self.engine.submit(payloads, self._limits)
-        self.flying += 1
-        future.add_done_callback(lambda batch: self._back.put((jobs, payloads, batch)))
-
-    def land(self, timeout: float = 0.0, rescue: bool = False) -> bool:
-        """Take in what has ended, waiting for the first; return whether anything had.
-
-        rescue: after the engine was told to stop or has failed: what did not end well is neither
-        done nor a failure, and is done another time. Else raises ToolkitError if a task is lost.
-        """
-        any_landed = bool(self.landed)  # if this was interrupted before
-        while self.flying:
-            wait = 0.0 if any_landed else timeout
-            try:
-                jobs, payloads, batch = self._back.get(block=wait > 0, timeout=wait or None)
-            except Empty:
-                break
-            self.flying -= 1
-            if rescue and (batch.cancelled() or batch.exception()):
-                continue
-            any_landed = True
-            self.landed += zip(jobs, self.engine.collect(batch, payloads), strict=True)
-        return any_landed

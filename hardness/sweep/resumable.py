@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from hardness.runs.planned import Planned, here, warm
-from hardness.runs.processes import UNLIMITED
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
 from hardness.sweep.jobs import RunJob, read_job, run_job
-from hardness.sweep.pool import Engine, Flight, answer, local
+from hardness.sweep.pool import Engine, answer, local
 from hardness.sweep.store import Writer, opened
 from hardness.upper import parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError
@@ -90,15 +89,15 @@ class Resumable:
 
     def _elsewhere(self, jobs: Sequence[RunJob]) -> Iterator[tuple[int, Run | ToolkitError]]:
         """Do jobs on worker processes: the place of each as it is done."""
-        self._engine = self._engine or self._stack.enter_context(local(self._jobs, _warmed))
-        flight, left = Flight(self._engine, UNLIMITED), deque(jobs)
+        engine = self._engine or self._stack.enter_context(local(self._jobs, _warmed))
+        self._engine, left = engine, deque(jobs)
         places = {id(job): place for place, job in enumerate(jobs)}
-        while left or flight.flying:
-            while left and flight.room:
-                flight.send([left.popleft()])
-            flight.land(_PACE)
-            while flight.landed:
-                job, finished = flight.landed.popleft()
+        while left or engine.flying:
+            while left and engine.room:
+                engine.send([left.popleft()])
+            engine.land(_PACE)
+            while engine.landed:
+                job, finished = engine.landed.popleft()
                 place = places[id(job)]
                 failed = finished.result is None
                 yield place, ToolkitError(finished.why) if failed else jobs[place].row(finished)

@@ -4,7 +4,6 @@ import signal
 import sys
 import time
 
-from hardness.runs.processes import HardLimits
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.pool import local
 from tests.hardness.sweep.misbehaving import answer
@@ -12,7 +11,7 @@ from tests.hardness.sweep.misbehaving import answer
 
 def main(name, *payloads):
     with local(2, answer) if name == "local" else engine_of(name, 2) as engine:
-        tasks = [engine.submit([one], HardLimits()) for one in payloads]
+        tasks = [engine.submit([one]) for one in payloads]
         while not all(task.done() for task in tasks):
             time.sleep(0.05)
 

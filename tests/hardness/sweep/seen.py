@@ -41,7 +41,8 @@ def runs(count=6):
 
 def done(engine, payloads, limits=NONE, size=1):
     parts = [payloads[i : i + size] for i in range(0, len(payloads), size)]
-    tasks = [(engine.submit(part, limits), part) for part in parts]
+    engine.limits = limits
+    tasks = [(engine.submit(part), part) for part in parts]
     return [one for task, part in tasks for one in engine.collect(task, part)]
 
 

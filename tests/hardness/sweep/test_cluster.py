@@ -17,7 +17,7 @@ import pytest
 
 from hardness import __version__
 from hardness.oracles import Budget
-from hardness.runs.processes import Aborted, HardLimits
+from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import answer as well
@@ -84,9 +84,9 @@ def waiting(file):
 
 def test_abort_ends_what_runs_on_all_workers(bad_three, tmp_path):
     engine, files = _Dask(bad_three._client, "dask"), [tmp_path / str(i) for i in range(3)]
-    tasks = [engine.submit([bad("first_waits", str(file))], HardLimits()) for file in files]
+    tasks = [engine.submit([bad("first_waits", str(file))]) for file in files]
     children, owners = zip(*map(waiting, files), strict=True)
-    tasks += [engine.submit([bad("hangs")], HardLimits()) for _ in range(3)]
+    tasks += [engine.submit([bad("hangs")]) for _ in range(3)]
     engine.abort()
     assert len(set(owners)) == 3
     wait_until_gone(children)
@@ -229,7 +229,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
         engine._client.run(_misbehave, True)
         assert done(engine, [bad("well", 1)])[0].result["given"] == 1
         given = [bad("hangs", str(tmp_path / str(i))) for i in range(3)]
-        tasks = [engine.submit([one], HardLimits()) for one in given]
+        tasks = [engine.submit([one]) for one in given]
         wait_for(lambda: list(tmp_path.iterdir()))
         engine._client._timeout = 0.5  # nobody will answer
         os.killpg(process.pid, signal.SIGKILL)
@@ -237,7 +237,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
             with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):
                 engine.collect(task, [one])
         with pytest.raises(ToolkitError, match="is gone"):
-            _ = engine.slots
+            engine._count()
         engine.abort()
 
 
@@ -362,7 +362,7 @@ def test_what_a_lost_worker_was_doing_is_handed_over_again(three, monkeypatch, t
         return asked()
 
     monkeypatch.setattr(three._client, "nthreads", answers)
-    three.submit([NO_JOB], HardLimits())
+    three.submit([NO_JOB])
     ticks(cluster._PATIENCE / 5)
     assert len(three.collect(lost_task(), [NO_JOB])) == 1
 
@@ -373,7 +373,7 @@ def test_a_scheduler_that_goes_on_missing_calls_is_gone_and_why_is_said(three, m
 
     monkeypatch.setattr(three._client, "nthreads", fails)
     ticks(cluster._PATIENCE / 5)
-    for call in (lambda: three.collect(lost_task(), [NO_JOB]), lambda: three.slots):
+    for call in (lambda: three.collect(lost_task(), [NO_JOB]), three._count):
         with pytest.raises(ToolkitError, match=r"dask is gone \(OSError: no route\): what is"):
             call()
 

@@ -189,7 +189,7 @@ def test_neighbours_of_what_dies_hangs_and_eats_are_unharmed():
 def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told, tmp_path):
     given = [bad("hangs", str(tmp_path / str(i))) for i in range(5)]
     with nothing_left(), local(2, answer) as engine:
-        tasks = [engine.submit([one], HardLimits()) for one in given]
+        tasks = [engine.submit([one]) for one in given]
         wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
         if told:
             engine.abort()
@@ -197,7 +197,7 @@ def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told, tmp_path):
                 with pytest.raises(Aborted):
                     engine.collect(task, [one])
             with pytest.raises(ToolkitError):
-                engine.submit([bad("well")], NONE)
+                engine.submit([bad("well")])
 
 
 # Drivers that are killed
