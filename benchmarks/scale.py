@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import Executor, Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,7 @@ def store_alone(folder: Path) -> list[str]:
     row = job.row(Finished(result=job.do()))
     lines = []
     for size, count in ((1, 1000), (20, 20_000), (1000, 200_000)):
-        rows = [replace(row, key=f"{i:032x}", seed=i) for i in range(count)]
+        rows = [row.updated(key=f"{i:032x}", seed=i) for i in range(count)]
         with create(folder / f"by-{size}.db") as writer:
             start = time.perf_counter()
             for first in range(0, count, size):

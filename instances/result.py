@@ -39,6 +39,10 @@ class Result:
         """Give all of it as a dictionary that JSON can hold."""
         raise NotImplementedError
 
+    def filed(self) -> dict[str, Any]:
+        """Give what its files hold: all of it, less what follows from the rest."""
+        return self.to_dict()
+
     def _rows(self) -> list[TableRow]:
         """Give the rows of a table in a paper."""
         if hasattr(self, "_summary"):  # until the last of them has rows alone
@@ -60,7 +64,7 @@ class Result:
         that ends otherwise.
         """
         where = Path(located("path", path))
-        write(where, ending(where), self.to_dict, self, force)
+        write(where, ending(where), self.filed, self, force)
 
     def text(self, width: int = _WIDTH, colour: bool = False) -> str:
         """Write it for people, as the command prints it, in lines of a width."""
@@ -86,8 +90,8 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     are held by `Annotated[int, msgspec.Meta(ge=0)]` and in `__post_init__`, which raises
     ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
     declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
-    and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`.
-    `msgspec.structs.replace` makes a changed copy.
+    and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
+    it also tells what follows, `filed` is what files hold.
 
     >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ...     share: Fraction
@@ -104,6 +108,10 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Write the fields as JSON, with the format of its files."""
         found = {name: json_of(getattr(self, name)) for name in self.__struct_fields__}
         return {"format": self._format, **found} if self._format else found
+
+    def updated(self, **changes: Any) -> Self:
+        """Give a copy with some fields changed."""
+        return msgspec.structs.replace(self, **changes)
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:

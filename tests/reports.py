@@ -1,9 +1,11 @@
 """Pages of runs made by hand, some of them hostile in every text, and what stands in a page."""
 
+import dataclasses
 import json
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
+
+from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.report.charts.phase import diagrams
@@ -11,9 +13,10 @@ from hardness.report.page.build import report
 from hardness.report.page.material import Material
 from hardness.report.page.records import Report
 from hardness.report.page.write import write
+from hardness.runs.columns import table
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run, run
-from hardness.runs.table import planes, slices, table
+from hardness.runs.slices import planes, slices
 from hardness.upper import parse_learner
 from instances import parse
 
@@ -54,7 +57,7 @@ def row(
 def material(runs: list[Run], **parts: Any) -> Material:
     """The runs as those of a store."""
     every = table(runs)
-    own = {"source": "runs.db", "slices": slices(every), "diagrams": diagrams(planes(every))}
+    own = {"source": "runs.db", "slices": slices(runs), "diagrams": diagrams(planes(runs))}
     return Material(runs=every, store=True, **own | parts)
 
 
@@ -132,4 +135,4 @@ class Page(HTMLParser):
 
 def page_of(made: Report) -> Page:
     """What a page says, without its pictures."""
-    return Page(write(replace(made, charts=())))
+    return Page(write(dataclasses.replace(made, charts=())))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hardness.report.charts.phase import budgets, needed
 from hardness.report.page.build import report, report_of
@@ -46,7 +47,7 @@ def made():
         learner = ("queries", "lowdegree:degree=2", "mine.py:Net")[i % 3]
         used = {"examples": 1000 * i, "queries": 0 if i % 3 else 7 * i + 1}
         spec = f"{('parity:', 'profile:g=majority,')[i % 2]}d={8 + i % 5},m=2"
-        usage = replace(SOLVED.usage, **used)
+        usage = structs.replace(SOLVED.usage, **used)
         runs.append(row(parse(spec).spec, learner, i, solved=i % 2 == 0, usage=usage))
     return replace(report(material(runs)), charts=())
 

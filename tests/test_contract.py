@@ -200,7 +200,9 @@ def test_certify_and_check(hardness):
     values = {c["quantity"]: c["value"] for c in claims}
     assert values["sq-dimension"] == "15509838039038279729972986327874202002642874"
     with open("c.json") as file:
-        assert json.load(file) == found.json
+        stored = json.load(file)
+    follows = {"values", "scaling", "paired"}
+    assert stored == {k: v for k, v in found.json.items() if k not in follows}
     accepted = hardness("check", "c.json", "--json")
     assert accepted.code == 0
     assert accepted.json["accepted"] is True
@@ -295,8 +297,9 @@ def test_compare_and_report(hardness):
     assert found.code == 0
     assert {"format", "spec", "parameter", "values", "runs", "certificates"} <= set(found.json)
     assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
+    follows = {"values", "scaling", "paired"}
     with open("c/results.json") as file:
-        assert json.load(file) == found.json
+        assert json.load(file) == {k: v for k, v in found.json.items() if k not in follows}
     made = hardness("report", "c", "--out", "r.html", "--json")
     assert {"source", "report", "runs"} <= set(made.json)
     with open("r.html") as one, open("c/report.html") as two:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import hardness as h
-from hardness.runs import read_comparison, read_stress
+from hardness.runs import Comparison, read_stress
 from instances import AlreadyExists, DamagedFile, parse
 
 ROOT = Path(__file__).parent.parent
@@ -93,10 +93,14 @@ HOSTILE = "<script>alert(1)</script>\"'>\x1b[31m\u202e=1+1|$\\input{x}&`x`"
 
 
 def test_hostile_names_are_inert(made, tmp_path):
-    run = replace(made["learn"], learner="=" + HOSTILE)
-    found = replace(made["compare"], runs=(run,), learners=("=" + HOSTILE,), canonical=())
-    found = replace(found, canonical=(run.learner,), specs=(run.spec,), values=(8,))
-    found = replace(found, certificates=found.certificates[:1])
+    run = made["learn"].updated(learner="=" + HOSTILE)
+    found = made["compare"].updated(
+        runs=(run,),
+        learners=("=" + HOSTILE,),
+        canonical=(run.learner,),
+        specs=(run.spec,),
+        certificates=made["compare"].certificates[:1],
+    )
     for one in (run, found, replace(made["certify"], spec=HOSTILE)):
         for text in (repr(one), one._repr_html_()):
             assert "\x1b" not in text
@@ -132,7 +136,7 @@ def test_files_are_read_again(made, tmp_path):
     with pytest.raises(h.Refuted, match="digest"):
         h.check(path)
     made["compare"].save(tmp_path / "results.json")
-    assert read_comparison(tmp_path / "results.json").runs == made["compare"].runs
+    assert Comparison.load(tmp_path / "results.json").runs == made["compare"].runs
     made["stress"].save(tmp_path / "stress.json")
     assert read_stress(tmp_path / "stress.json") == made["stress"]
 

@@ -4,12 +4,12 @@ A new family adds its specs to SPECS, a new learner shows up by being registered
 `teacher` are given and not drawn: tests/hardness/test_teacher.py is about them.
 """
 
-import dataclasses
 import json
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.check import check
 from hardness.lower import certify, verify
@@ -68,8 +68,8 @@ def once(learner, spec, again=0, seed=0, **budget):
 
 
 def timeless(found):
-    usage = dataclasses.replace(found.usage, seconds=0.0, peak_bytes=0)
-    return dataclasses.replace(found, usage=usage, details=details_without_time(found.details))
+    usage = replace(found.usage, seconds=0.0, peak_bytes=0)
+    return replace(found, usage=usage, details=details_without_time(found.details))
 
 
 def supported(learner):
@@ -141,7 +141,7 @@ def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
         return
     found = once(learner, spec)
     assert timeless(once(learner, spec, again=1)) == timeless(found)
-    assert Run.from_json(json.loads(json.dumps(found.to_dict()))) == found
+    assert Run.read(json.loads(json.dumps(found.to_dict()))) == found
     assert found.risk.low <= found.risk.value <= found.risk.high
     if found.secret_recovered:
         assert found.outcome is Outcome.SOLVED or "noise" in spec

@@ -6,7 +6,9 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from hardness.oracles import clock
 from instances.arguments import integral, real
@@ -53,19 +55,21 @@ class Budget:
                 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Usage:
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a learner used; peak_bytes is the peak resident memory of its process while it learned.
 
     Where the system is not Linux it is that of the process so far. Of a learner in a process of its
     own it is that of all its processes together.
     """
 
-    examples: int
-    queries: int
-    seconds: float
-    peak_bytes: int
-    values: int = 0
+    examples: _Count
+    queries: _Count
+    values: _Count = 0
+    seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
+    peak_bytes: _Count
 
 
 class Spent(Exception):

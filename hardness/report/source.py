@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from hardness.report.charts.phase import diagrams
-from hardness.runs import Comparison, read_comparison
+from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.climbs import climbs
 from hardness.runs.run import Run
+from hardness.runs.slices import Plane, chosen, planes, slices
 from hardness.runs.stress import FORMAT, Stress, read_stress
-from hardness.runs.table import Plane, chosen, planes, slices, table
 from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened, read_json
@@ -48,14 +48,14 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
     """
     if is_store(path):
         with read(path) as store:
-            found = slices(table(store.runs()), store.certificates())
+            found = slices(store.runs(), store.certificates())
         return chosen(found, choice, str(path)).comparison
     if choice is not None:
         raise UsageError(
             f"--slice '{choice[:100]}' given: {path} is no store: leave --slice out, for a "
             "comparison is one slice"
         )
-    return read_comparison(path)
+    return Comparison.load(path)
 
 
 def plane_of(path: Path, choice: str | None = None) -> tuple[Plane, Certifier]:
@@ -74,7 +74,7 @@ def plane_of(path: Path, choice: str | None = None) -> tuple[Plane, Certifier]:
         raise curve
     with read(path) as store:
         certifier = Certifier(store.certificates())
-        found = diagrams(planes(table(store.runs())))
+        found = diagrams(planes(store.runs()))
     if not found:
         raise curve
     return chosen(found, choice, str(path)), certifier

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from hardness.claims import chance
 from hardness.report.binding import unbound_words
-from hardness.report.paired import paired_words
+from hardness.report.comparison import paired_words
 from hardness.report.text import big, number, table, wrap
 from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs

@@ -11,15 +11,13 @@ if TYPE_CHECKING:
         Comparison,
         compare,
         distinct,
-        read_comparison,
         usual,
         values_of,
-        write_comparison,
     )
     from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
     from hardness.runs.distinguish import Distinction, distinguish
-    from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
+    from hardness.runs.growth import Scaling
     from hardness.runs.paired import Paired, paired
     from hardness.runs.planned import Cut
     from hardness.runs.risk import Risk, measure
@@ -53,17 +51,14 @@ __all__ = [
     "measure",
     "paired",
     "play",
-    "read_comparison",
     "read_stress",
     "require_support",
     "run",
-    "scaling",
     "spectra",
     "stress",
     "table",
     "usual",
     "values_of",
-    "write_comparison",
     "write_stress",
 ]
 

@@ -1,27 +1,24 @@
-"""A comparison in a few numbers a learner and size, and what is certified of every size."""
+"""Runs of one kind in a few numbers: of a learner at a size, and how many solved their instance."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hardness.oracles import Usage
-from hardness.runs.certified import claims
-from hardness.runs.certified import number as certified
-from hardness.runs.ranges import Value
+from hardness.runs.names import Value
+from hardness.runs.run import Run
 from hardness.upper.classes import view_of
 from hardness.upper.learner import View
 from instances.errors import UsageError
 from instances.spec import parse_stored
 
-if TYPE_CHECKING:
-    from hardness.runs.comparison import Comparison
-
 Cost = Literal["queries", "examples", "values", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "values", "seconds")
-BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,36 +44,24 @@ class Cell:
     outcome: str  # the most frequent one
 
 
-def cells(comparison: "Comparison") -> list[Cell]:
-    """Summarise every learner at every size where it ran, learners in the order asked."""
-    out, success = [], comparison.terms.success
-    for learner in comparison.learner_names:
-        for value, spec in zip(comparison.values, comparison.specs, strict=True):
-            runs = comparison.of(learner, value)
-            if not runs:  # of a slice of a store, where not every learner ran at every size
-                continue
-            risks = [r.risk.value for r in runs if r.risk is not None]
-            names = [r.outcome.value for r in runs]
-            out.append(
-                Cell(
-                    value=value,
-                    learner=learner,
-                    view=seen(learner, spec, runs[0].usage),
-                    solved=sum(run.solved for run in runs),
-                    runs=len(runs),
-                    queries=_median([r.usage.queries for r in runs]),
-                    examples=_median([r.usage.examples for r in runs]),
-                    values=_median([r.usage.values for r in runs]),
-                    seconds=median(r.usage.seconds for r in runs),
-                    enough={
-                        cost: enough((getattr(r.usage, cost) for r in runs), success)
-                        for cost in COSTS
-                    },
-                    risk=median(risks) if risks else None,
-                    outcome=max(names, key=names.count),
-                )
-            )
-    return out
+def cell(value: Value, runs: Sequence[Run], success: Fraction) -> Cell:
+    """Summarise the runs of a learner on the instances of a spec; there is at least one."""
+    risks = [r.risk.value for r in runs if r.risk is not None]
+    names = [r.outcome.value for r in runs]
+    return Cell(
+        value=value,
+        learner=runs[0].learner,
+        view=seen(runs[0].learner, runs[0].spec, runs[0].usage),
+        solved=sum(run.solved for run in runs),
+        runs=len(runs),
+        queries=_median([r.usage.queries for r in runs]),
+        examples=_median([r.usage.examples for r in runs]),
+        values=_median([r.usage.values for r in runs]),
+        seconds=median(r.usage.seconds for r in runs),
+        enough={cost: enough((getattr(r.usage, cost) for r in runs), success) for cost in COSTS},
+        risk=median(risks) if risks else None,
+        outcome=max(names, key=names.count),
+    )
 
 
 def seen(learner: str, spec: str, usage: Usage) -> View:
@@ -109,12 +94,51 @@ def enough(costs: Iterable[float], fraction: Fraction) -> float:
     return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
-def bounds(comparison: "Comparison", quantity: str) -> list[int | None]:
-    """Return a certified value at every size; empty where it is not claimed of all sizes.
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """Runs, those that solved in time, and those that the machine ended, which say nothing.
 
-    None where no number of queries is enough.
+    [low, high] is of Clopper and Pearson, at 95 %, for the chance that a run solves: low as if none
+    of those that the machine ended had, high as if all had. Costs are medians of the runs that
+    solved, None where none did. [CP34]
     """
-    if not all(claims(one, quantity) for one in comparison.certificates):
-        return []
-    wanted = comparison.terms.success
-    return [certified(one, quantity, wanted) for one in comparison.certificates]
+
+    runs: int
+    solved: int
+    lost: int
+    low: float
+    high: float
+    examples: float | None
+    queries: float | None
+    values: float | None
+    seconds: float | None
+
+
+def tally(runs: Sequence[Run]) -> Tally:
+    """Count runs of one kind."""
+    solved = [run.usage for run in runs if run.solved]
+    lost = sum(run.bound == "machine" for run in runs)
+    costs = {c: median(getattr(u, c) for u in solved) if solved else None for c in COSTS}
+    return Tally(
+        runs=len(runs),
+        solved=len(solved),
+        lost=lost,
+        low=interval(len(solved), len(runs))[0],
+        high=interval(len(solved) + lost, len(runs))[1],
+        **costs,
+    )
+
+
+@lru_cache(4096)
+def interval(passes: int, runs: int) -> tuple[float, float]:
+    """Bound the chance of passing at 95 %, after Clopper and Pearson. [CP34]
+
+    >>> [round(end, 3) for end in interval(3, 3)]
+    [0.292, 1.0]
+    """
+    from scipy.special import betaincinv  # scipy.stats takes seconds to import
+
+    tail = (1 - CONFIDENCE) / 2
+    low = betaincinv(passes, runs - passes + 1, tail) if passes else 0.0
+    high = betaincinv(passes + 1, runs - passes, 1 - tail) if passes < runs else 1.0
+    return float(low), float(high)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hardness.runs.ranges import Value, whole
+from hardness.runs.names import Value, whole
 from instances.errors import UsageError
 from instances.parameters import fraction, plain, split_list
 from instances.strict import RESULTS, loads
@@ -39,12 +39,12 @@ _KINDS = {
     "family_revision learner_revision": "int",
     "seconds": "float",
     "peak_bytes attempts": "int",
-    "machine versions": "text",
+    "machine versions sweep_group axes": "text",
 }
 COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
 JSON = ("parameters", "learner_parameters", "details", "versions")
 # Columns that differ from one execution of a run to the next.
-PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
+PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions", "sweep_group", "axes")
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
 _REVISED = ("family", "learner")
 _NAME = re.compile(r"[A-Za-z][\w-]*")
@@ -76,6 +76,8 @@ def record_of(run: "Run") -> Record:
         "risk_high": high,
         "details": compact(data["details"]),
         "versions": compact(data["versions"]),
+        "sweep_group": run.group or None,
+        "axes": ",".join(run.axes) or None,
     }
     return {name: found[name] for name in COLUMNS}
 
@@ -139,6 +141,12 @@ def parameters_of(spec: str) -> dict[str, Value | str]:
     return {key: _number(value) for key, value in texts.items()}
 
 
+def numbers_of(spec: str) -> dict[str, Value]:
+    """Take the parameters of a spec that are numbers; "size", 1, where there are none."""
+    found = {name: v for name, v in parameters_of(spec).items() if not isinstance(v, str)}
+    return found or {"size": 1}
+
+
 def _number(text: str) -> Value | str:
     try:
         number = whole(fraction(text, ""))
@@ -159,21 +167,31 @@ def exact(record: Record) -> Record:
 
 
 def data_of(record: Record) -> dict[str, Any]:
-    """Give the JSON of a run from its columns; raises LookupError or ValueError for other rows."""
-    revisions = {name: record[f"{name}_revision"] for name in _REVISED}
+    """Give what `Run.read` takes of the columns of a run; raises LookupError or ValueError."""
     budget = {name: record[f"budget_{name}"] for name in BUDGET}
-    interval = record["risk_low"], record["risk_high"]
-    usage = {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")}
-    return record | {
+    revisions = {name: record[f"{name}_revision"] for name in _REVISED}
+    ends = None if record["risk"] is None else (record["risk_low"], record["risk_high"])
+    axes = record["axes"]
+    return {
+        **{name: record[name] for name in _SAME},
         "budget": {name: value for name, value in budget.items() if value is not None},
-        "risk_interval": None if record["risk"] is None else interval,
-        "usage": usage | {"values": record["values_asked"]},
+        "risk_interval": ends,
+        "usage": {
+            **{name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
+            "values": record["values_asked"],
+        },
         "details": loads(record["details"], RESULTS),
         "versions": _versions(record["versions"]),
         "revisions": {name: value for name, value in revisions.items() if value is not None},
+        "group": record["sweep_group"] or "",
+        "axes": axes.split(",") if axes else (),
     }
 
 
+_SAME = (  # as in the JSON of a run
+    *("spec", "learner", "seed", "outcome", "secret_recovered", "machine", "key", "attempts"),
+    *("risk", "risk_confidence", "risk_examples", "risk_unclipped"),
+)
 _versions = lru_cache(64)(lambda text: loads(text, RESULTS))
 
 

@@ -1,130 +1,154 @@
 """Comparisons: learners beside certified bounds over the values of one parameter."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
 
 from hardness.claims import NONE_ENOUGH, WORD, vacuous
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
-from hardness.runs.cells import bounds, cells
-from hardness.runs.certified import query_bound
-from hardness.runs.columns import runs_frame
-from hardness.runs.difference import difference
-from hardness.runs.fits import scaling
-from hardness.runs.names import brief_spec
-from hardness.runs.paired import contradiction, paired
+from hardness.runs.cells import Cell, cell
+from hardness.runs.certified import claims, number, query_bound
+from hardness.runs.columns import numbers_of, runs_frame
+from hardness.runs.growth import Scaling, scaling
+from hardness.runs.names import Value, numbers
+from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
-from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
-from hardness.runs.validate import inconsistency
 from hardness.upper import learner_spec, parse_learner
 from instances.arguments import located
-from instances.disk import damage, require_format, write_json
-from instances.errors import DamagedFile, ToolkitError, UsageError
-from instances.parameters import fraction, key_values, listed, plain
-from instances.result import Result, TableRow
+from instances.errors import ToolkitError, UsageError
+from instances.parameters import key_values, listed, plain
+from instances.result import Record, TableRow, json_of
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
-from instances.strict import read_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMAT = "hardness-results/2"
-_MAX_RUNS = 100_000
-_ROUNDING = 1e-6  # what another machine's floating point may differ by
+    Certificates = tuple[Certificate, ...]
+else:
+    Certificates = tuple[Any, ...]  # msgspec does not read them: they are made again
+
+FORMAT = "hardness-results/3"
+_MOST_RUNS = 100_000
+_FOLLOWS = ("values", "scaling", "paired")  # in JSON, and not in files
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Comparison(Result):
-    """Runs and certificates over the values of one parameter."""
+class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Runs and certificates over the values of one parameter.
 
-    spec: str  # as asked
+    spec: as asked; specs: canonical, one a value. certificates: one a value, none where no bound is
+    claimed. canonical: names of the learners, where a store says them. How costs grow and how
+    learners stand to one another follow from the runs, and are computed once.
+    """
+
+    spec: str
     parameter: str
-    values: tuple[Value, ...]
-    specs: tuple[str, ...]  # canonical, one a value
+    specs: tuple[str, ...]
     learners: tuple[str, ...]
-    seeds: int
+    seeds: Annotated[int, msgspec.Meta(ge=1)]
     terms: BoundParameters
-    runs: tuple[Run, ...]
-    certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
     command: str = ""
-    budget: Budget | None = None  # of every run; None where it is not known
-    canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
+    budget: Budget  # of every run
+    certificates: Certificates = ()
+    runs: tuple[Run, ...] = ()
+    canonical: tuple[str, ...] = ()
 
-    _words: ClassVar[str] = "hardness.report.scaling.comparison_words"
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Comparison":
-        """Read the file that `save` wrote, or a folder of `compare --out`; raises DamagedFile."""
-        return read_comparison(Path(located("path", path)))
-
-    def of(self, learner: str, value: Value) -> list[Run]:
-        """Return the runs of a learner at a value of the parameter."""
-        return list(self._cells.get((learner, self.specs[self.values.index(value)]), ()))
+    _format: ClassVar[str] = FORMAT
+    _words: ClassVar[str] = "hardness.report.comparison.comparison_words"
 
     @cached_property
-    def _cells(self) -> dict[tuple[str, str], list[Run]]:
-        found: dict[tuple[str, str], list[Run]] = {}
-        for one in self.runs:
-            found.setdefault((one.learner, one.spec), []).append(one)
-        return found
+    def values(self) -> tuple[Value, ...]:
+        """The values of the parameter, as the specs say them."""
+        return tuple(numbers_of(spec)[self.parameter] for spec in self.specs)
 
     @cached_property
     def learner_names(self) -> list[str]:
         """Canonical names of the learners, in the order asked."""
         return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        ends = [plain(value) for value in (*self.values[:1], *self.values[1:][-1:])]
-        many = "s" * (len(self.learners) != 1)
-        runs = f"{len(self.learners)} learner{many}, {len(self.runs)} runs"
-        over = f"{self.parameter}={'..'.join(ends)}"
-        title = f"{brief_spec(self.spec, self.parameter)} over {over}: {runs}"
-        asked = query_bound(self.certificates)
-        least, floor = bounds(self, asked), bounds(self, "information-floor")
-        names = dict(zip(self.learner_names, self.learners, strict=True))
-        every, rows = cells(self), list[TableRow]()
-        valued = any(cell.values for cell in every)  # a column of values where any were asked
+    def of(self, learner: str, value: Value) -> list[Run]:
+        """Return the runs of a learner at a value of the parameter."""
+        found = self._by_learner.get(learner, {})
+        return list(found.get(self.specs[self.values.index(value)], ()))
+
+    @cached_property
+    def _by_learner(self) -> Mapping[str, Mapping[str, list[Run]]]:
+        found: dict[str, dict[str, list[Run]]] = {name: {} for name in self.learner_names}
+        for one in self.runs:
+            found.setdefault(one.learner, {}).setdefault(one.spec, []).append(one)
+        return found
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every learner at every size where it ran in a few numbers, learners in the order asked.
+
+        Of a slice of a store not every learner ran at every size.
+        """
+        return tuple(
+            cell(value, runs, self.terms.success)
+            for learner in self.learner_names
+            for value in self.values
+            if (runs := self.of(learner, value))
+        )
+
+    def bounds(self, quantity: str) -> list[int | None]:
+        """Return a certified value at every size; empty where it is not claimed of all sizes.
+
+        None where no number of queries is enough.
+        """
+        if not all(claims(one, quantity) for one in self.certificates):
+            return []
+        return [number(one, quantity, self.terms.success) for one in self.certificates]
+
+    @cached_property
+    def scaling(self) -> Scaling:
+        """How costs and certified numbers grow."""
+        sizes = dict(zip(self.specs, self.values, strict=True))
+        return scaling(self.parameter, self._by_learner, sizes, self.certificates)
+
+    @cached_property
+    def paired(self) -> tuple[Paired, ...]:
+        """Every two learners on the instances that both ran."""
+        return paired(self.runs)
+
+    def by_size(self) -> Iterator[tuple[str, dict[str, int | None], list[Cell]]]:
+        """Give each size as text, with the cells there and what is certified by its quantity.
+
+        Certified are the floor of examples and the bound on queries, where there is one; nothing
+        where there is no floor.
+        """
+        names = (query_bound(self.certificates), "information-floor")
+        found = {name: values for name in names if name and (values := self.bounds(name))}
+        known = found if names[1] in found else {}
         for i, value in enumerate(self.values):
-            size = f"{self.parameter}={plain(value)}"
-            for cell in (c for c in every if c.value == value):
-                rows.append(
-                    {
-                        "learner": names[cell.learner],
-                        "size": size,
-                        "queries": cell.queries or None,
-                        "examples": cell.examples,
-                        **({"values": cell.values or None} if valued else {}),
-                        "seconds": cell.seconds,
-                        "risk": cell.risk,
-                        "solved": f"{cell.solved}/{cell.runs}",
-                        "known": "measured",
-                    }
-                )
-            if floor:
-                queries = _worded(asked, least[i]) if least else None
-                examples = _worded("information-floor", floor[i])
-                rows.append(
-                    {
-                        "learner": "certified at least",
-                        "size": size,
-                        "queries": queries,
-                        "examples": examples,
-                        **({"values": None} if valued else {}),
-                        "seconds": None,
-                        "risk": None,
-                        "solved": None,
-                        "known": "exact" if {queries, examples} - {WORD, None} else WORD,
-                    }
-                )
-        return title, rows
+            certified = {name: values[i] for name, values in known.items()}
+            here = [one for one in self.cells if one.value == value]
+            yield f"{self.parameter}={plain(value)}", certified, here
+
+    def _rows(self) -> list[TableRow]:
+        names = dict(zip(self.learner_names, self.learners, strict=True))
+        costs = ["queries", "examples", "values", "seconds", "risk"]
+        if not any(one.values for one in self.cells):
+            costs.remove("values")
+        rows: list[TableRow] = []
+        for size, certified, every in self.by_size():
+            for one in every:
+                found = {cost: getattr(one, cost) for cost in costs}
+                found |= {c: found[c] or None for c in ("queries", "values") if c in costs}
+                said = {"solved": f"{one.solved}/{one.runs}", "known": "measured"}
+                rows.append({"learner": names[one.learner], "size": size, **found, **said})
+            if certified:
+                worded = {_BOUND[name]: _worded(name, n) for name, n in certified.items()}
+                known = "exact" if {*worded.values()} - {WORD} else WORD
+                row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
+                rows.append({**row, **worded, "solved": None, "known": known})
+        return rows
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame: one row a run; where there is none, one row a claim."""
@@ -134,24 +158,78 @@ class Comparison(Result):
             return pd.concat([one.to_frame() for one in self.certificates], ignore_index=True)
         return runs_frame(self.runs)
 
+    def filed(self) -> dict[str, Any]:
+        """Write what its file holds: what was asked, runs and certificates."""
+        found = super().to_dict()
+        del found["canonical"]
+        return found
+
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON, with fitted growth and learners compared in pairs."""
+        """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
         return {
-            "format": FORMAT,
-            "spec": self.spec,
-            "parameter": self.parameter,
+            **self.filed(),
             "values": [v if isinstance(v, int) else plain(v) for v in self.values],
-            "specs": list(self.specs),
-            "learners": list(self.learners),
-            "seeds": self.seeds,
-            "terms": self.terms.to_dict(),
-            "command": self.command,
-            "budget": self.budget and asdict(self.budget),
-            "certificates": [c.to_dict() for c in self.certificates],
-            "runs": [r.to_dict() for r in self.runs],
-            "scaling": scaling(self).to_dict(),
-            "paired": [one.to_dict() for one in paired(self.runs)],
+            "scaling": self.scaling.to_dict(),
+            "paired": [one.to_dict() for one in self.paired],
         }
+
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what follows from the rest, and the certificates, which `read` makes again."""
+        found = {k: v for k, v in data.items() if k not in (*_FOLLOWS, "certificates")}
+        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be.
+
+        Certificates, where there are any, are made again from their specs and must equal the stored
+        ones.
+        """
+        found = super().read(data)
+        if data["certificates"]:
+            found = found.updated(certificates=certificates(found.specs, found.terms))
+        if json_of(found.certificates) != data["certificates"]:
+            raise ValueError(
+                "its certificates are not those that this version makes of its specs: it was "
+                "changed, or an earlier version wrote it, and `compare` has to be run again"
+            )
+        if reason := found._inconsistency():
+            raise ValueError(reason)
+        return found
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read the file that `save` wrote, or a folder of `compare --out`; raises DamagedFile."""
+        where = Path(located("path", path))
+        return super().load(where / "results.json" if where.is_dir() else where)
+
+    def _inconsistency(self) -> str | None:
+        """Say why what was read does not belong together."""
+        if not self.specs or specs_over(self.spec, self.parameter, self.values) != [*self.specs]:
+            return "its specs are not those of its sizes"
+        if not self.runs and not self.certificates:
+            return "it has neither runs nor certificates"
+        first = min((r.seed for r in self.runs), default=0)
+        wanted = {
+            (spec, learner, seed)
+            for spec in self.specs
+            for learner in self.learner_names
+            for seed in range(first, first + min(self.seeds, len(self.runs) + 1))
+        }
+        ran = [(r.spec, r.learner, r.seed) for r in self.runs]
+        if len(ran) != len(wanted) or set(ran) != wanted or len(set(self.specs)) < len(self.specs):
+            return "its runs are not one for each size, learner and seed"
+        if any(r.budget != self.budget for r in self.runs):
+            return "a run had another budget than the others"
+        return next((reason for r in self.runs if (reason := r.inconsistency)), None)
+
+
+_BOUND = {
+    "stat-queries": "queries",
+    "csq-queries": "queries",
+    "information-floor": "examples",
+}
 
 
 def _worded(quantity: str, value: int | None) -> int | str:
@@ -195,7 +273,7 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
         raise UsageError(
             f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
-    return name, tuple(found[: _MAX_RUNS + 1])
+    return name, tuple(found[: _MOST_RUNS + 1])
 
 
 def certificates(
@@ -258,8 +336,10 @@ def compare(
     learners = distinct(learners)
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
-    if len(specs) * len(learners) * seeds > _MAX_RUNS:
-        raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
+    if len(specs) * len(learners) * seeds > _MOST_RUNS:
+        raise UsageError(
+            f"over {_MOST_RUNS} runs asked for: ask for fewer sizes, learners or seeds"
+        )
     for learner in map(parse_learner, learners):
         for one in specs:
             require_support(learner, parse(one))
@@ -267,12 +347,10 @@ def compare(
     planned = Comparison(
         spec=spec,
         parameter=parameter,
-        values=values,
         specs=specs,
         learners=learners,
         seeds=seeds,
         terms=terms,
-        runs=(),
         certificates=certificates(specs, terms, needed=not learners),
         command=command,
         budget=budget,
@@ -292,8 +370,8 @@ def compare(
             progress(1)
     except (KeyboardInterrupt, ToolkitError) as error:
         whole = _finished(planned, done)
-        said = f"{len(whole.values)} of {len(specs)} sizes were finished"
-        raise Cut(said, whole if whole.values else None) from error
+        said = f"{len(whole.specs)} of {len(specs)} sizes were finished"
+        raise Cut(said, whole if whole.specs else None) from error
     return _finished(planned, done)
 
 
@@ -305,110 +383,8 @@ def _finished(planned: Comparison, done: dict[int, Run]) -> Comparison:
     each = len(planned.learners) * planned.seeds
     places = [range(i * each, (i + 1) * each) for i in range(len(planned.specs))]
     kept = [i for i, size in enumerate(places) if all(place in done for place in size)]
-    return replace(
-        planned,
-        values=tuple(planned.values[i] for i in kept),
+    return planned.updated(
         specs=tuple(planned.specs[i] for i in kept),
         runs=tuple(done[place] for i in kept for place in places[i]),
         certificates=tuple(planned.certificates[i] for i in kept if planned.certificates),
     )
-
-
-def write_comparison(path: Path, comparison: Comparison, force: bool = False) -> None:
-    """Write a comparison; raises AlreadyExists."""
-    write_json(path, comparison.to_dict(), force=force)
-
-
-class _Written(msgspec.Struct, frozen=True):
-    """A comparison as JSON: earlier files lack the budget, the fitted growth and the pairs."""
-
-    spec: str
-    parameter: str
-    values: tuple[int | str, ...]
-    specs: tuple[str, ...]
-    learners: tuple[str, ...]
-    seeds: Annotated[int, msgspec.Meta(ge=1)]
-    terms: dict[str, Any]
-    command: str
-    certificates: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
-    budget: dict[str, Any] | None = None
-    scaling: Any = msgspec.UNSET
-    paired: Any = msgspec.UNSET
-
-
-def read_comparison(path: Path) -> Comparison:
-    """Read a comparison, or results.json in a folder; raises DamagedFile.
-
-    The certificates are made again from their specs and must equal the stored ones, as must the
-    fitted growth and the comparisons of pairs, where they are stored.
-    """
-    if path.is_dir():
-        path = path / "results.json"
-    data = read_json(path)
-    require_format(data, FORMAT, path)
-    with damage(path):
-        written = msgspec.convert(data, _Written)
-        found = _comparison(written)
-        reason = _inconsistency(found, written)
-    if reason:
-        raise DamagedFile(f"{path} is damaged: {reason}")
-    return found
-
-
-def _comparison(written: _Written) -> Comparison:
-    """Take what was written, with certificates made again; raises what its parts raise."""
-    terms = BoundParameters.from_json(written.terms)
-    budget = None if written.budget is None else Budget(**written.budget)
-    return Comparison(
-        spec=written.spec,
-        parameter=written.parameter,
-        values=tuple(
-            v if isinstance(v, int) else whole(fraction(v, "a value")) for v in written.values
-        ),
-        specs=written.specs,
-        learners=written.learners,
-        seeds=written.seeds,
-        terms=terms,
-        runs=tuple(Run.from_json(r, budget or Budget()) for r in written.runs),
-        certificates=certificates(written.specs, terms),
-        command=written.command,
-        budget=budget,
-    )
-
-
-def _inconsistency(found: Comparison, written: _Written) -> str | None:
-    """Say why the parts of a comparison that was read do not belong together."""
-    if [one.to_dict() for one in found.certificates] != list(written.certificates):
-        return (
-            "its certificates are not those that this version makes of its specs: it was changed, "
-            "or an earlier version wrote it, and `compare` has to be run again"
-        )
-    specs = specs_over(found.spec, found.parameter, found.values)
-    if not specs or specs != list(found.specs) or len(set(specs)) < len(specs):
-        return "its specs are not those of its sizes"
-    misfit = "its runs are not one for each size, learner and seed"
-    if len(found.runs) != len(specs) * len(found.learners) * found.seeds:
-        return misfit
-    if not found.runs and not found.certificates:
-        return "it has neither runs nor certificates"
-    first = min((r.seed for r in found.runs), default=0)
-    seeds = range(first, first + found.seeds)
-    wanted = {(s, name, seed) for s in specs for name in found.learner_names for seed in seeds}
-    if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
-        return misfit
-    for r in found.runs:
-        if found.budget is not None and r.budget != found.budget:
-            return "a run had another budget than the others"
-        reason = inconsistency(r)
-        if reason:
-            return reason
-    if written.scaling is not msgspec.UNSET:
-        grown = difference(written.scaling, scaling(found).to_dict(), _ROUNDING, _ROUNDING)
-        if grown:
-            return f"its fitted growth is not that of its runs: {grown}"
-    if written.paired is not msgspec.UNSET:
-        pairs = contradiction(written.paired, paired(found.runs))
-        if pairs:
-            return f"its pairs of learners are not those of its runs: {pairs}"
-    return None

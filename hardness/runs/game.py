@@ -1,11 +1,12 @@
 """A game: a statistical-query learner against the adversary of the query bound."""
 
 import secrets
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
-from hardness.claims import WORD, vacuous
+from msgspec import structs
+
 from hardness.lower import BoundParameters, Johnson, certify
 from hardness.lower.listed import MEMBERS, MOST_BITS, bits, grams
 from hardness.lower.proof import Proof
@@ -27,13 +28,9 @@ from instances.capabilities import CHARACTERS, CODED, PROVED_AS, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
-from instances.result import TableRow
 from instances.spec import built_in
 from instances.streams import generator
 from instances.symmetric import Symmetric
-
-if TYPE_CHECKING:
-    pass
 
 Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
@@ -47,8 +44,7 @@ class Spread(NamedTuple):
     right: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Game(Run):
+class Game(Run, frozen=True, kw_only=True, eq=False):
     """A run against the adversary: every query and answer, and the certified bound beside it.
 
     certified: queries that any learner must be allowed to recover the member in every game, at the
@@ -62,16 +58,6 @@ class Game(Run):
     drawn: bool
 
     _words: ClassVar[str] = "hardness.report.run.game_words"
-
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        title, rows = super()._summary()
-        known = (
-            "certified, for families of two values" if self.certified is not None else "none here"
-        )
-        says = self.certified is None or not vacuous("stat-queries", self.certified)
-        value = self.certified if says else WORD
-        bound = {"measure": "queries needed", "value": value, "known": known}
-        return f"against the {self.transcript.mode}: {title}", [*rows, bound]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""
@@ -133,7 +119,7 @@ def play(
     how = {"tau": str(tau), "oracle": strategy}
     run = judged(learner, family, seed, budget, hypothesis, usage, instance, how)
     return Game(
-        **{one.name: getattr(run, one.name) for one in fields(Run)},
+        **structs.asdict(run),
         transcript=adversary.transcript(secret),
         certified=_bound(coded, tau, spread),
         drawn=drawn,

@@ -1,45 +1,57 @@
-"""Two laws of growth fitted to costs, a x^b and a e^(c x), and which of them holds.
+"""How costs and certified numbers grow over sizes: power laws with intervals, exact steps.
 
-Laws are fitted by least squares on the means, size by size, of the logarithms of costs. What is
-estimated is the slope of the line that is nearest to the expected logarithms at the sizes run,
-whether or not the law holds. Its error has two sources that are never taken for one another: how
-far the means lie off the law, of which there is one a size, and how seeds scatter within a size. An
-interval is the widest that a residual bootstrap, the first and the second source give, so it also
-says something of costs without chance in them. docs/growth.md has the method,
-docs/scaling-tables.md its coverage.
+A size counts where every seed passed: the runs that passed at a size where others did not are a
+choice of the cheap ones, and a line through them would be too flat.
+
+The exponent is the slope of the line nearest, by least squares on the means size by size, to the
+expected logarithms of costs at the sizes run, whether or not the law holds. Its error has two
+sources that are never taken for one another: how far the means lie off the law, of which there is
+one a size, and how seeds scatter within a size. An interval is the widest that a residual
+bootstrap, the first and the second source give, so it also says something of costs without chance
+in them. docs/growth.md has the method, docs/scaling-tables.md its coverage.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from fractions import Fraction
+from itertools import pairwise
+from statistics import linear_regression
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.streams import BitStream
+from hardness.claims import vacuous
+from hardness.lower import Certificate
+from hardness.runs.cells import COSTS, Cost
+from hardness.runs.names import Value
+from hardness.runs.run import Run
+from instances.capabilities import CHARACTERS
+from instances.result import json_of
+from instances.spec import parse_stored
+from instances.streams import BitStream, key
+from instances.text import exact
 
 Floats = NDArray[np.float64]
-Verdict = Literal["power law", "exponential", "cannot tell"]
 CONFIDENCE = 0.95
-LEAST_SIZES = 4  # three parameters of the test, and one degree of freedom to judge them by
+LEAST_SIZES = 4  # two parameters of the law, and two degrees of freedom to judge them by
+QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
+_BESIDE = {"queries": ("stat-queries", "csq-queries"), "examples": ("information-floor",)}
 _RESAMPLES = 999
 _AT_ONCE = 1 << 20  # resampled logarithms in memory
 _ROUNDING = 1e-9  # of logarithms: nearer than this to a law is on it
-_COLLINEAR = 1e-6  # sizes so close together that log x is linear in x
-_DEGREE = 10  # of the bent power laws that an exponential is held against
-_BENT_BY = (1, 2, 3, 4, 6, 8)
-_SHIFTS = 24  # a power of x, a factor of 2 apart
 
 
 @dataclass(frozen=True, kw_only=True)
-class Law:
-    """A fitted law: log cost = log_constant + rate u, where u is log x or x.
+class PowerLaw:
+    """A fitted law: log cost = log_constant + exponent log size.
 
-    low, high: the 95 % interval of the rate. bootstrap: the part of it that the residual bootstrap
-    alone gives. misfit: root mean square of how far the means of log costs lie off the law.
+    low, high: the 95 % interval of the exponent. bootstrap: the part of it that the residual
+    bootstrap alone gives. misfit: root mean square of how far the means of log costs lie off it.
     """
 
-    rate: float
+    exponent: float
     low: float
     high: float
     bootstrap: tuple[float, float]
@@ -48,80 +60,183 @@ class Law:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Growth:
-    """Both laws on the same costs, and the p-values at which each is refused for the other.
+class CostFit:
+    """One cost of one learner over the sizes that count; law is None where there is no fit.
 
-    bent_refused: the largest p-value among power laws with a constant, (c + x^p)^b, c >= 0, of
-    degree p b <= 10. What a learner does once bends a power law as an exponential is bent, so the
-    verdict "exponential" needs them refused too; None where the others rule it out already.
+    left_out: the other sizes, each with why. beside: the certified quantity in the same unit, and
+    certified_exponent: its least-squares exponent over those of these sizes where it says
+    something.
     """
 
-    power: Law
-    exponential: Law
-    power_refused: float
-    exponential_refused: float
-    bent_refused: float | None
-
-    @property
-    def verdict(self) -> Verdict:
-        """The law that is not refused where the other one is."""
-        if _refuted(self.exponential_refused) and not _refuted(self.power_refused):
-            return "power law"
-        return "exponential" if _refuted(self.bent_refused) else "cannot tell"
-
-    @property
-    def reason(self) -> str:
-        """What the verdict rests on."""
-        power, exponential = self.power_refused, self.exponential_refused
-        which = {
-            (False, True): "the exponential law is refused, the power law is not",
-            (True, True): "both laws are refused",
-            (False, False): "neither law is refused",
-            (True, False): "power laws are refused, the exponential law is not",
-        }[_refuted(power), _refuted(exponential)]
-        bent = ""
-        if self.bent_refused is not None:
-            bent = f", power law with a constant {self.bent_refused:.2g}"
-            if not _refuted(self.bent_refused):
-                which = "the power law is refused, but not with a constant added"
-        return f"{which} (p-values: power law {power:.2g}{bent}, exponential {exponential:.2g})"
+    learner: str
+    cost: Cost
+    values: tuple[Value, ...]
+    left_out: tuple[tuple[Value, str], ...]
+    law: PowerLaw | None
+    no_fit: str | None
+    beside: str | None
+    certified_exponent: float | None
 
 
-def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
-    """Fit both laws and test each against the other, at K distinct sizes and S seeds.
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """From one size to the next: the exact factor p/q, and the slope of its logarithm in log x."""
 
-    sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap.
+    start: Value
+    end: Value
+    factor: str
+    slope: float
 
-    Each law is tested within the model that has both regressors, by Student's t: the J test of
-    [DM81], which is exact here for normal errors.
 
-    >>> from instances.streams import key
-    >>> x = np.arange(4.0, 10)
-    >>> found = growth(x, (5 * x**3)[:, None], BitStream(key(0, "example")))
-    >>> round(found.power.rate, 6), found.verdict
-    (3.0, 'power law')
+@dataclass(frozen=True, kw_only=True)
+class CertifiedGrowth:
+    """A certified quantity over the sizes at which it says something.
+
+    exponent: least squares of its logarithm on log x, as a learner's cost is fitted; None below two
+    sizes. It describes numbers that are certified, and is no bound itself.
     """
-    logs = np.log(costs)
-    power, exponential = (_law(u, logs, stream) for u in (np.log(sizes), sizes))
-    against_power = _refused(np.log(sizes), sizes, logs)
-    against_exponential = _refused(sizes, np.log(sizes), logs)
-    possible = _refuted(against_power) and not _refuted(against_exponential)
-    return Growth(
-        power=power,
-        exponential=exponential,
-        power_refused=against_power,
-        exponential_refused=against_exponential,
-        bent_refused=max(_bent(sizes, logs)) if possible else None,
+
+    quantity: str
+    values: tuple[Value, ...]
+    vacuous: tuple[Value, ...]
+    steps: tuple[Step, ...]
+    exponent: float | None
+    theory: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """Fitted growth of every learner's costs, beside that of the certified numbers."""
+
+    parameter: str
+    fits: tuple[CostFit, ...]
+    certified: tuple[CertifiedGrowth, ...]
+
+    @property
+    def laws(self) -> bool:
+        """Whether anything was fitted."""
+        return any(fit.law for fit in self.fits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON: values as in the comparison, factors as exact rationals."""
+        fits = json_of(self.fits)
+        for fit in fits:
+            fit["left_out"] = [{"value": value, "reason": why} for value, why in fit["left_out"]]
+        return {"confidence": CONFIDENCE, "fits": fits, "certified": json_of(self.certified)}
+
+
+def scaling(
+    parameter: str,
+    runs: Mapping[str, Mapping[str, Sequence[Run]]],
+    sizes: Mapping[str, Value],
+    certificates: Sequence[Certificate],
+) -> Scaling:
+    """Fit every cost of every learner over the sizes where every seed passed.
+
+    runs: by learner and spec. sizes: of the specs, in their order, and certificates: one a spec, or
+    none. The bootstrap draws from a stream of its own, so that equal runs have equal fits.
+
+    >>> from hardness.runs import compare
+    >>> found = compare("parity:m=2", "d=6..30..6", ("elimination",), seeds=2).scaling
+    >>> [(fit.cost, len(fit.values)) for fit in found.fits]
+    [('examples', 5), ('seconds', 5)]
+    """
+    claimed = [{claim.quantity for claim in one.claims} for one in certificates]
+    quantities = [q for q in QUANTITIES if claimed and all(q in names for names in claimed)]
+    certified = {
+        quantity: {
+            value: one.integer(quantity)
+            for value, one in zip(sizes.values(), certificates, strict=True)
+        }
+        for quantity in quantities
+    }
+    ran = [run for of_spec in runs.values() for some in of_spec.values() for run in some]
+    first = min((run.seed for run in ran), default=0)
+    fits = []
+    for learner, of_spec in runs.items():
+        trials = {value: of_spec.get(spec, ()) for spec, value in sizes.items()}
+        for cost in COSTS:
+            if not any(getattr(run.usage, cost) for some in trials.values() for run in some):
+                continue
+            axes = (next(iter(sizes)), parameter, learner, cost)
+            stream = BitStream(key(first, "scaling", *axes))
+            fits.append(_fit(learner, cost, trials, certified, stream))
+    return Scaling(
+        parameter=parameter,
+        fits=tuple(fits),
+        certified=tuple(
+            _certified(quantity, numbers, _theory(next(iter(sizes)), parameter, quantity))
+            for quantity, numbers in certified.items()
+        ),
     )
 
 
-def _refuted(p_value: float | None) -> bool:
-    return p_value is not None and p_value <= 1 - CONFIDENCE
+# Costs.
 
 
-def _law(u: Floats, logs: Floats, stream: BitStream) -> Law:
+def _fit(
+    learner: str,
+    cost: Cost,
+    trials: Mapping[Value, Sequence[Run]],
+    certified: Mapping[str, Mapping[Value, int]],
+    stream: BitStream,
+) -> CostFit:
+    numbers_of_runs = [len(runs) for runs in trials.values() if runs]
+    seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
+    reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
+    values = tuple(value for value, reason in reasons.items() if not reason)
+    costs = np.array([[getattr(run.usage, cost) for run in trials[v]] for v in values], np.float64)
+    law = no_fit = None
+    if len(values) < LEAST_SIZES:
+        no_fit = f"{len(values)} sizes count, {LEAST_SIZES} are needed, each with every seed passed"
+    elif costs.min() == costs.max():
+        no_fit = f"the same {costs.min():g} at every size: the learner or its budget fixes it"
+    else:
+        law = power_law(np.array([float(value) for value in values]), costs, stream)
+    beside = next((q for q in _BESIDE.get(cost, ()) if q in certified), None)
+    numbers = certified[beside] if beside else {}
+    told = {v: numbers[v] for v in values if beside and not vacuous(beside, numbers[v])}
+    return CostFit(
+        learner=learner,
+        cost=cost,
+        values=values,
+        left_out=tuple((value, reason) for value, reason in reasons.items() if reason),
+        law=law,
+        no_fit=no_fit,
+        beside=beside,
+        certified_exponent=slope(told),
+    )
+
+
+def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | None:
+    """Say why a size does not count, if it does not; seeds: runs at the other sizes."""
+    if not runs:
+        return "no run"
+    passed = sum(run.solved for run in runs)
+    if passed < len(runs):
+        return f"{passed} of {len(runs)} seeds passed"
+    if value <= 0:
+        return "a power law needs a value above 0"
+    if any(getattr(run.usage, cost) <= 0 for run in runs):
+        return f"it took no {cost}"
+    if len(runs) != seeds:
+        return f"{len(runs)} seeds, and {seeds} at other sizes"
+    return None
+
+
+def power_law(sizes: Floats, costs: Floats, stream: BitStream) -> PowerLaw:
+    """Fit a x^b to costs at K distinct sizes and S seeds.
+
+    sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap.
+
+    >>> x = np.arange(4.0, 10)
+    >>> found = power_law(x, (5 * x**3)[:, None], BitStream(key(0, "example")))
+    >>> round(found.exponent, 6), round(math.exp(found.log_constant), 6)
+    (3.0, 5.0)
+    """
     from scipy.special import stdtrit
 
+    u, logs = np.log(sizes), np.log(costs)
     means, centred = logs.mean(axis=1), u - u.mean()
     weights = centred / (centred @ centred)
     rate = float(weights @ means)
@@ -133,8 +248,8 @@ def _law(u: Floats, logs: Floats, stream: BitStream) -> Law:
     )
     error = float(np.sqrt(residual @ residual / (len(u) - 2) * (weights @ weights)))
     resampled = (rate - high * error, rate - low * error)
-    return Law(
-        rate=rate,
+    return PowerLaw(
+        exponent=rate,
         low=min(rate - reach, resampled[0]),
         high=max(rate + reach, resampled[1]),
         bootstrap=resampled,
@@ -187,37 +302,61 @@ def _bootstrap(centred: Floats, residuals: Floats, stream: BitStream) -> tuple[f
     return float(low), float(high)
 
 
-def _refused(law: Floats, other: Floats, logs: Floats) -> float:
-    """The p-value of a law: does the other's regressor add to it more than chance and misfit do."""
-    from scipy.special import stdtr
+# Certified numbers.
 
-    means, (own, more) = logs.mean(axis=1), map(_unit, (law, other))
-    extra = more - (more @ own) * own
-    if np.sqrt(extra @ extra) < _COLLINEAR:
-        return 1.0
-    extra = _unit(extra)
-    centred = means - means.mean()
-    residual = centred - (centred @ own) * own - (centred @ extra) * extra
-    return max(
-        float(2 * stdtr(freedom, -abs(extra @ centred) / error))
-        for error, freedom in _errors(extra, logs, residual, len(means) - 3)
+
+def slope(certified: Mapping[Value, int]) -> float | None:
+    """Fit log(certified) = a + b log size by least squares: b; None below two sizes.
+
+    >>> slope({2: 12, 4: 48, 8: 192})
+    2.0
+    """
+    if len(certified) < 2:
+        return None
+    logs = [math.log(n) for n in certified.values()]  # integers of any size
+    return round(linear_regression([math.log(v) for v in certified], logs).slope, 12)
+
+
+def _certified(quantity: str, every: Mapping[Value, int], theory: str) -> CertifiedGrowth:
+    kept = {v: n for v, n in every.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
+    pairs = list(kept.items())
+    return CertifiedGrowth(
+        quantity=quantity,
+        values=tuple(kept),
+        vacuous=tuple(v for v in every if v not in kept),
+        steps=tuple(
+            Step(
+                start=a,
+                end=b,
+                factor=exact(Fraction(n, m)),
+                slope=(math.log(n) - math.log(m)) / (math.log(b) - math.log(a)),
+            )
+            for (a, m), (b, n) in pairwise(pairs)
+        ),
+        exponent=slope(kept),
+        theory=theory,
     )
 
 
-def _bent(sizes: Floats, logs: Floats) -> Iterator[float]:
-    """P-values of (c + x^p)^b with p b <= 10, c on a grid up to where it is an exponential."""
-    means = logs.mean(axis=1)
-    least = sizes / sizes.min()
-    yield _refused(np.log(sizes), sizes, logs)
-    for power in _BENT_BY:
-        for shift in 2.0 ** np.arange(-2, _SHIFTS - 2):
-            u = np.log(shift + least**power)
-            centred = u - u.mean()
-            degree = power * float(centred @ means) / float(centred @ centred)
-            if 0 <= degree <= _DEGREE:
-                yield _refused(u, sizes, logs)
+_OF_SIZE = {
+    "d": "N = C(d-1, m) is a polynomial of degree m = {m} in d; a step from d to d+1 multiplies it "
+    "by d / (d-m)",
+    "m": "N = C(d-1, m): a step from m to m+1 multiplies it by (d-1-m) / (m+1), here with d = {d}",
+    "noise": "N does not depend on the noise",
+}
 
 
-def _unit(values: Floats) -> Floats:
-    centred = values - values.mean()
-    return np.asarray(centred / np.sqrt(centred @ centred), np.float64)
+def _theory(spec: str, parameter: str, quantity: str) -> str:
+    """Say what is known of hidden parities in closed form; nothing of other families."""
+    found = CHARACTERS.of(parse_stored(spec))
+    if found is None or parameter not in _OF_SIZE:
+        return ""
+    said = _OF_SIZE[parameter].format(d=found.d, m=found.m)
+    if quantity == "stat-queries":
+        said += (
+            "; the bound is (success N - K) / r, rounded up, r the whole part of "
+            "(1 - 2 noise)^2 / (4 tau^2)"
+        )
+    elif quantity == "information-floor":
+        said += "; the floor is log2(success N / K), rounded up"
+    return said

@@ -1,17 +1,23 @@
-"""Names of learners and specs as people read them: without defaults; names in files are data."""
+"""Names of learners and specs as people read them, and ranges of numbers as they write them.
+
+Names are without defaults; those in files are data.
+"""
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
-from instances.parameters import brief, split_list
+from instances.parameters import brief, fraction, split_list
 from instances.spec import kind_of, parse_stored
 
 if TYPE_CHECKING:
     from instances.ladders import Ladder
+
+Value = int | Fraction  # of a parameter
 
 _DIGEST = re.compile(r"(sha256=[0-9a-f]{12})[0-9a-f]{52}")
 
@@ -110,3 +116,48 @@ def _parameters(spec: str, names: set[str]) -> str:
     """Write some of a spec's parameters, defaults too."""
     pairs = split_list(parse_stored(spec).spec.partition(":")[2])
     return ",".join(pair for pair in pairs if pair.partition("=")[0] in names)
+
+
+# Ranges: "8..20", "8..20..4", "8..1024..*2", "8,12,16", "0,0.5".
+
+_NUMBER = r"[0-9]{1,18}"
+_LIST = re.compile(rf"{_NUMBER}([./]{_NUMBER})?(,{_NUMBER}([./]{_NUMBER})?)*", re.ASCII)
+_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?:\.\.(\*?)({_NUMBER}))?", re.ASCII)
+
+
+def numbers(text: str, what: str) -> range | tuple[Value, ...] | None:
+    """Read numbers in growing order, a range of steps not materialised; None for other text.
+
+    what: what they are of, for messages. Raises UsageError for an empty range and a step of 0.
+
+    >>> numbers("1..1000000000", "d"), numbers("8..64..*2", "d"), numbers("1/2,0.25,1", "noise")
+    (range(1, 1000000001), (8, 16, 32, 64), (Fraction(1, 4), Fraction(1, 2), 1))
+    """
+    text = text.strip()
+    if _LIST.fullmatch(text):
+        return tuple(sorted({whole(fraction(v, what)) for v in text.split(",")}))
+    found = _RANGE.fullmatch(text)
+    if not found:
+        return None
+    low, high, times, step = int(found[1]), int(found[2]), found[3], int(found[4] or 1)
+    if step < 1 or (times and (step < 2 or low < 1)):
+        least = "a factor of at least 2, from at least 1," if times else "a step of at least 1"
+        raise UsageError(f"{what}={text} given: {least} is needed")
+    values = range(low, high + 1, step)
+    if not values:
+        raise UsageError(f"{what}={text} given: the range is empty")
+    if not times:
+        return values
+    powers = [low]
+    while powers[-1] * step <= high:
+        powers.append(powers[-1] * step)
+    return tuple(powers)
+
+
+def whole(value: Fraction) -> Value:
+    """Write a whole number as an int.
+
+    >>> whole(Fraction(4, 2)), whole(Fraction(1, 2))
+    (2, Fraction(1, 2))
+    """
+    return int(value) if value.denominator == 1 else value

@@ -21,7 +21,6 @@ from hardness.runs.names import brief_spec
 from hardness.runs.parity_curves import Curve, Rates, curves, effort, measure, require_noisy
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import Run, require_support
-from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, learner_spec, parse_learner
 from hardness.upper.attack import needed
 from hardness.upper.restricted import best_k, pool_size
@@ -182,11 +181,11 @@ def read_map(path: Path) -> Map:
 def _read(data: _MapJSON) -> Map:
     """Read a map with its curves made anew; raises ValueError where its parts do not fit."""
     family, success = parse_stored(data.spec), fraction(data.success, "success")
-    runs = tuple(Run.from_json(one) for one in data.runs)
+    runs = tuple(Run.read(one) for one in data.runs)
     names = {learner_spec(parse_learner(one.learner)) for one in runs}
     if {data.spec, *(one.spec for one in runs)} != {family.spec}:
         raise ValueError("it or a run is of another family")
-    if reason := next(filter(None, map(inconsistency, runs)), None):
+    if reason := next((r for one in runs if (r := one.inconsistency)), None):
         raise ValueError(reason)
     seeds = range(data.first_seed, data.first_seed + data.seeds)
     wanted = len(names) * len(seeds) == len(runs) and {(n, s) for n in names for s in seeds}

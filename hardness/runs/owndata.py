@@ -40,7 +40,7 @@ def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) ->
     if found.misfit is None:
         return found
     baselines = list(_baselines(data, budget, seed))
-    return replace(found, details=found.details | {"baselines": baselines})
+    return found.updated(details=found.details | {"baselines": baselines})
 
 
 def _baselines(data: Split, budget: Budget, seed: int) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget
-from hardness.runs.difference import difference
 from hardness.runs.run import Run
 from hardness.upper import Outcome
 
@@ -25,7 +24,6 @@ LEAST_DISCORDANT = 6  # with 5, the smallest p-value is 2^-4
 LEAST_RISKS = 15  # by simulation, intervals at 95 % then cover at 92 % or more
 _RESAMPLES = 1999
 _AT_ONCE = 1 << 22  # resampled risks in memory
-_ROUNDING = 1e-9
 
 Instance = tuple[str, int, Budget]
 
@@ -153,16 +151,3 @@ def _interval(differences: NDArray[np.float64]) -> tuple[float, float] | None:
     means = [differences[rng.integers(count, size=(n, count))].mean(axis=1) for n in blocks]
     low, high = np.quantile(np.concatenate(means), [LEVEL / 2, 1 - LEVEL / 2])
     return float(low), float(high)
-
-
-def contradiction(stored: Any, found: Sequence[Paired]) -> str | None:
-    """Name where stored comparisons of pairs are not these, but for the bootstrap's intervals.
-
-    Those hang on numpy's stream of random numbers, which may be another one in its next version.
-    """
-    again = [one.to_dict() for one in found]
-    if isinstance(stored, list) and all(isinstance(one, dict) for one in stored):
-        stored = [{**one, "risk_interval": None} for one in stored]
-    return difference(
-        stored, [{**one, "risk_interval": None} for one in again], _ROUNDING, _ROUNDING
-    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +28,7 @@ class Planned:
         """Run it; raises ToolkitError where it cannot be."""
         instance = parse_stored(self.spec).instance(self.seed)
         learner = parse_learner(self.learner)
-        return replace(run(learner, instance, self.budget, self.seed, tau=self.tau), layer=None)
+        return run(learner, instance, self.budget, self.seed, tau=self.tau).updated(layer=None)
 
 
 class Cut(Exception):

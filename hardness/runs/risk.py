@@ -10,10 +10,12 @@ and are refused. (docs/mathematics.md, sections 13 and 30)
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,16 +45,26 @@ _TILT = 6  # degrees of freedom of the tilt: the degree of the squared labels
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Risk:
-    """A relative risk: 1 is having learned nothing, 0 having learned all."""
+_Finite = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
 
-    value: float
-    low: float
-    high: float  # infinite where the scale of the labels is not known apart from 0
-    confidence: float
-    examples: int  # with an unknown label part; the others carry no loss
-    unclipped: float | None  # of predictions as given, on all tokens; None beyond float64
+
+class Risk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relative risk: 1 is having learned nothing, 0 having learned all.
+
+    Raises ValueError for a value outside of its interval.
+    """
+
+    value: _Finite
+    low: _Finite
+    high: Annotated[float, msgspec.Meta(ge=0)]  # infinite where labels' scale may be 0
+    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    # with an unknown label part; the others carry no loss
+    examples: Annotated[int, msgspec.Meta(gt=0, le=2**63 - 1)]
+    unclipped: _Finite | None  # of predictions as given, on all tokens; None beyond float64
+
+    def __post_init__(self) -> None:
+        if not self.low * (1 - _CLOSE) <= self.value <= self.high * (1 + _CLOSE):
+            raise ValueError(f"a risk of {self.value} in [{self.low}, {self.high}]")
 
 
 def measure(

@@ -1,10 +1,8 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
 import math
-import sys
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 import msgspec
 import numpy as np
@@ -23,8 +21,9 @@ from hardness.oracles import (
 from hardness.oracles.budget import restart_peak
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
+from hardness.runs.misfit import Misfit, measure_misfit
 from hardness.runs.names import brief_spec, short
-from hardness.runs.risk import Risk, measure
+from hardness.runs.risk import CONFIDENCE, Risk, measure, possible
 from hardness.upper import (
     Failed,
     Hypothesis,
@@ -39,21 +38,20 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow, json_of
+from instances.spec import parse_stored
 from instances.streams import generator
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from hardness.oracles import ValueOracle
-    from hardness.runs.misfit import Misfit
 
 OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 SOLVED_BELOW = 0.05
-_ROUNDING = 1e-9
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 # By the risk alone, or the misfit.
@@ -70,24 +68,30 @@ MACHINE = (
     Outcome.OVERDUE,
     Outcome.REFUSED,
 )
-_NO_LIMIT = Budget()
+# Parts of a budget that are the same everywhere, with the ends of runs that had none left.
+_COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
+    "examples": Outcome.EXAMPLES_SPENT,
+    "queries": Outcome.QUERIES_SPENT,
+    "values": Outcome.VALUES_SPENT,
+}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Run(Result):
+class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a learner did on an instance within a budget; risk is None where it was not measured.
 
-    attempts: how often a worker process was started for it. key: the content key of its job, where
-    it was one. layer: the one that the learner found, where it finds layers; not in JSON, nor of
-    runs that other processes did. misfit: on data of a user, in place of a risk.
+    misfit: on data of a user, in place of a risk. attempts: how often a worker process was started
+    for it. key: the content key of its job, where it was one. group, axes: of a sweep's file, which
+    of its [[runs]] asked for it first, and what that varies. layer: the one that the learner found,
+    where it finds layers, not of runs that other processes did. These five are no part of its JSON.
     """
 
     spec: str
     learner: str
-    seed: int
+    seed: Annotated[int, msgspec.Meta(ge=0)]
     budget: Budget
     outcome: Outcome
     risk: Risk | None
+    misfit: Misfit | None = None
     usage: Usage
     secret_recovered: bool | None
     details: dict[str, Any]
@@ -95,11 +99,19 @@ class Run(Result):
     versions: dict[str, str]
     machine: str
     attempts: int = 1
-    key: str = field(default="", compare=False)
-    layer: AttentionLayer | None = field(default=None, compare=False)
-    misfit: "Misfit | None" = None
+    key: str = ""
+    group: str = ""
+    axes: tuple[str, ...] = ()
+    layer: AttentionLayer | None = None
 
     _words: ClassVar[str] = "hardness.report.run.run_words"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what their JSON holds, and how often they were tried."""
+        names = (*_JSON, "attempts")
+        return isinstance(other, Run) and all(
+            getattr(self, name) == getattr(other, name) for name in names
+        )
 
     @property
     def passed(self) -> bool:
@@ -150,50 +162,75 @@ class Run(Result):
             return "seconds"
         if outcome is Outcome.MEMORY_SPENT:
             return "machine" if budget.memory_bytes is None else "memory"
-        if budget.examples is not None and usage.examples >= budget.examples:
-            return "examples"
-        if outcome is Outcome.EXAMPLES_SPENT:
-            return "examples"
-        if budget.queries is not None and usage.queries >= budget.queries:
-            return "queries"
-        if outcome is Outcome.QUERIES_SPENT:
-            return "queries"
-        spent = budget.values is not None and usage.values >= budget.values
-        return "values" if spent or outcome is Outcome.VALUES_SPENT else "none"
+        for name, spent in _COUNTED.items():
+            most = getattr(budget, name)
+            if outcome is spent or (most is not None and getattr(usage, name) >= most):
+                return name
+        return "none"
 
     @property
     def reproducible(self) -> bool:
         """Whether it ends the same on any machine, times and memory apart."""
-        return self.bound in ("none", "examples", "queries", "values")
+        return self.bound in ("none", *_COUNTED)
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        risk, usage, misfit = self.risk, self.usage, self.misfit
-        known, measure, value = "not measured", "risk", risk and risk.value
-        if misfit:
-            measure, value = "misfit", misfit.value
-            known = f"in [{misfit.low:.3g}, {misfit.high:.3g}] at {misfit.confidence:.0%}"
-            known += f", {misfit.kind}, from {misfit.examples} held-out examples"
-            known = "; ".join(filter(None, (known, misfit.remark)))
-        if risk:
-            known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
-            known += f", from {risk.examples} fresh examples"
-        found = "compared" if self.secret_recovered is not None else "none was claimed"
-        if self.secret_recovered is None and "claimed_secret" in self.details:
-            from hardness.runs.claim import brief_claim
+    @property
+    def _contradiction(self) -> str | None:
+        """Say in what its outcome and its risk contradict each other."""
+        own = self.spec.partition(":")[0] == "data"
+        if (self.risk if own else self.misfit) is not None:
+            return "a risk on data of a user, or a misfit on an instance"
+        by_risk = Outcome.SOLVED if self.outcome in _FOUND else self.outcome
+        if by_risk in JUDGED and by_risk is not judge(self.risk, True, self.misfit):
+            return f"an outcome '{self.outcome.value}' does not follow from its risk"
+        return None
 
-            found = brief_claim(self.details)
-        title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
-        return f"{title}: {self.outcome.value}", [
-            {"measure": measure, "value": value, "known": known},
-            {"measure": "secret recovered", "value": self.secret_recovered, "known": found},
-            {"measure": "examples", "value": usage.examples, "known": "counted"},
-            {"measure": "queries", "value": usage.queries, "known": "counted"},
-            *(
-                [{"measure": "values", "value": usage.values, "known": "counted"}]
-                * bool(usage.values)
-            ),
-            {"measure": "seconds", "value": usage.seconds, "known": "measured here"},
-        ]
+    @property
+    def inconsistency(self) -> str | None:
+        """Why it cannot have been on the instance of its seed, measured as here; None if it can.
+
+        Costs, and the risk of one learner or another, are the word of who stored it: run the
+        learner again on the same seed to check them.
+
+        >>> from hardness.upper import parse_learner
+        >>> from instances import parse
+        >>> one = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
+        >>> one.inconsistency, one.updated(secret_recovered=False).inconsistency
+        (None, 'it claims a secret that is that of its seed, and says that it is not')
+        """
+        if reason := self._contradiction:
+            return reason
+        for name in _COUNTED:
+            most = getattr(self.budget, name)
+            if most is not None and getattr(self.usage, name) > most:
+                return f"a run took more {name} than its budget of {most}"
+        risk, family = self.risk, parse_stored(self.spec)
+        if risk and risk.confidence != CONFIDENCE:
+            return f"a risk is known with confidence {risk.confidence}, not {CONFIDENCE}"
+        if risk and not possible(family, risk):
+            return (
+                f"a risk of {risk.value:.3g} in [{risk.low:.3g}, {risk.high:.3g}] by "
+                f"{risk.examples} examples is not possible"
+            )
+        claimed, judged = self.details.get("claimed_secret"), self.secret_recovered
+        if (claimed is None) is not (judged is None):
+            return "a secret was recovered and not claimed, or claimed and not judged"
+        if claimed is None:
+            return None
+        if type(claimed) is not list or any(type(part) is not int for part in claimed):
+            return "a claimed secret is no list of integers"
+        right = family.same(tuple(claimed), family.instance(self.seed).hidden.secret)
+        if right is judged:
+            return None
+        said = ("that", "is not") if right else ("not that", "is")
+        return f"it claims a secret that is {said[0]} of its seed, and says that it {said[1]}"
+
+    def _rows(self) -> list[TableRow]:
+        risk, of = (self.misfit, "misfit") if self.misfit else (self.risk, "risk")
+        ends = f"[{risk.low:.3g}, {risk.high:.3g}]" if risk else None
+        named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
+        used = {n: getattr(self.usage, n) for n in ("examples", "queries", "values", "seconds")}
+        measured = {of: risk and risk.value, "95 % interval": ends}
+        return [{**named, "outcome": self.outcome.value, **measured, **used}]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row, with the columns of a store's runs."""
@@ -205,136 +242,47 @@ class Run(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run as JSON; the field names are a contract."""
-        return {
-            "spec": self.spec,
-            "learner": self.learner,
-            "seed": self.seed,
-            "budget": {k: v for k, v in vars(self.budget).items() if v is not None},
-            "outcome": self.outcome.value,
-            "advice": self.advice,
-            "risk": self.risk and self.risk.value,
-            "risk_interval": [self.risk.low, finite(self.risk.high)] if self.risk else None,
-            "risk_confidence": self.risk and self.risk.confidence,
-            "risk_examples": self.risk and self.risk.examples,
-            "risk_unclipped": self.risk and self.risk.unclipped,
-            **({"misfit": self.misfit.to_dict()} if self.misfit else {}),
-            "usage": {
-                "examples": self.usage.examples,
-                "queries": self.usage.queries,
-                "values": self.usage.values,
-                "seconds": self.usage.seconds,
-                "peak_bytes": self.usage.peak_bytes,
-            },
-            "secret_recovered": self.secret_recovered,
-            "details": {k: finite(v) for k, v in self.details.items()},
-            "revisions": self.revisions,
-            "versions": self.versions,
-            "machine": self.machine,
-        }
+        found, risk = {}, self.risk
+        for name in _JSON:
+            found[name] = json_of(getattr(self, name))
+            if name == "budget":
+                found[name] = {k: v for k, v in found[name].items() if v is not None}
+            elif name == "outcome":
+                found["advice"] = self.advice
+            elif name == "risk":
+                found["risk"] = risk and risk.value
+                found["risk_interval"] = risk and json_of((risk.low, risk.high))
+                for part in _OF_RISK:
+                    found[f"risk_{part}"] = risk and getattr(risk, part)
+        return found if self.misfit else {k: v for k, v in found.items() if k != "misfit"}
 
-    @staticmethod
-    def from_json(data: Any, budget: Budget = _NO_LIMIT, **known: Any) -> "Run":
-        """Read a run; raises ValueError for what is none.
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read what `to_dict` wrote; raises ValueError for an outcome that its risk contradicts."""
+        found = super().read(data)
+        if reason := found._contradiction:
+            raise ValueError(reason)
+        return found
 
-        budget: of runs in files that do not say it with each. known: fields that JSON does not
-        hold.
-        """
-        found = msgspec.convert(data, _Written)
-        risk = _risk(found)
-        misfit = None if found.misfit is None else _misfit(found.misfit)
-        own = found.spec.partition(":")[0] == "data"
-        if (risk if own else misfit) is not None:
-            raise ValueError("a risk on data of a user, or a misfit on an instance")
-        by_risk = Outcome.SOLVED if found.outcome in _FOUND else found.outcome
-        if by_risk in JUDGED and by_risk is not judge(risk, True, misfit):
-            raise ValueError(f"an outcome '{found.outcome.value}' does not follow from its risk")
-        return Run(
-            spec=found.spec,
-            learner=found.learner,
-            seed=found.seed,
-            budget=budget if found.budget is None else Budget(**found.budget),
-            outcome=found.outcome,
-            risk=risk,
-            usage=found.usage.record(),
-            secret_recovered=found.secret_recovered,
-            details=found.details,
-            revisions=found.revisions,
-            versions=found.versions,
-            machine=found.machine,
-            misfit=misfit,
-            **known,
-        )
-
-
-_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-_Finite = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
-
-
-class _Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    examples: _Count
-    queries: _Count
-    seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
-    peak_bytes: _Count
-    values: _Count = 0  # none in files from before there were any
-
-    def record(self) -> Usage:
-        return Usage(**{name: getattr(self, name) for name in self.__struct_fields__})
-
-
-class _Written(msgspec.Struct, frozen=True):
-    """A run as JSON."""
-
-    spec: str
-    learner: str
-    seed: Annotated[int, msgspec.Meta(ge=0)]
-    outcome: Outcome
-    usage: _Usage
-    secret_recovered: bool | None
-    details: dict[str, Any]
-    revisions: dict[str, int]
-    versions: dict[str, str]
-    machine: str
-    risk: _Finite | None
-    risk_interval: tuple[_Finite, _Finite | None] | None
-    risk_confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None
-    risk_examples: Annotated[int, msgspec.Meta(gt=0, le=2**63 - 1)] | None
-    risk_unclipped: _Finite | None
-    misfit: dict[str, Any] | None = None
-    budget: (
-        dict[
-            Literal["examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes"], Any
-        ]
-        | None
-    ) = None
-
-
-def _risk(found: _Written) -> Risk | None:
-    """Take the risk of a run; raises ValueError where its parts do not fit."""
-    value, interval = found.risk, found.risk_interval
-    confidence, examples = found.risk_confidence, found.risk_examples
-    if value is None:
-        if interval or confidence or examples:
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Put the parts of a risk together; raises ValueError where some lack."""
+        found = {name: value for name, value in data.items() if name != "advice"}
+        value, ends = found.get("risk"), found.pop("risk_interval", None)
+        parts = {part: found.pop(f"risk_{part}", None) for part in _OF_RISK}
+        if value is None and (ends or parts["confidence"] or parts["examples"]):
             raise ValueError("an interval, confidence or examples of a risk that is not there")
-        return None
-    if interval is None or confidence is None or examples is None:
-        raise ValueError(f"a risk of {value} without its interval, confidence or examples")
-    low, high = interval[0], math.inf if interval[1] is None else interval[1]
-    if not low * (1 - _ROUNDING) <= value <= high * (1 + _ROUNDING):
-        raise ValueError(f"a risk of {value} in [{low}, {high}]")
-    return Risk(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        examples=examples,
-        unclipped=found.risk_unclipped,
-    )
+        if value is not None:
+            low, high = ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
+            high = math.inf if high is None and low is not None else high
+            found["risk"] = {"value": value, "low": low, "high": high, **parts}
+        if found.get("misfit") is not None:
+            found["misfit"] = Misfit.shaped(found["misfit"])
+        return found
 
 
-def _misfit(data: Any) -> "Misfit":
-    from hardness.runs.misfit import Misfit
-
-    return Misfit.read(data)
+_OF_RISK = ("confidence", "examples", "unclipped")
+_JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
 
 
 def run(
@@ -427,16 +375,13 @@ def judged(
 ) -> Run:
     """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
-    risk: Risk | None = None
-    misfit: Misfit | None = None
+    risk, misfit = None, None
     try:
         if outcome is Outcome.NOT_LOADED:
             pass
         elif instance:
             risk = measure(instance, hypothesis.predict)
         elif held_out is not None:
-            from hardness.runs.misfit import measure_misfit  # which loads scipy
-
             misfit = measure_misfit(held_out, hypothesis.predict, seed)
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
@@ -492,7 +437,7 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return None
 
 
-def judge(risk: Risk | None, known: bool, misfit: "Misfit | None" = None) -> Outcome:
+def judge(risk: Risk | None, known: bool, misfit: Misfit | None = None) -> Outcome:
     """Name the outcome of a learner that ran to its end by its risk, or its misfit."""
     if misfit is not None:
         return Outcome.FITTED if misfit.high < 1 else Outcome.LEARNED_NOTHING
@@ -501,15 +446,6 @@ def judge(risk: Risk | None, known: bool, misfit: "Misfit | None" = None) -> Out
     if risk.high <= SOLVED_BELOW:
         return Outcome.SOLVED
     return Outcome.LEARNED_NOTHING if risk.high >= 1 else Outcome.PARTIAL
-
-
-def finite(value: Any) -> Any:
-    """JSON has no infinity: put None in its place, at any depth."""
-    if isinstance(value, dict):
-        return {name: finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _oracle(

@@ -32,10 +32,9 @@ from hardness.runs.cells import Cost
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
-from hardness.runs.paired import Paired, contradiction, paired
+from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run
-from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from hardness.upper.registry import LONGEST_NAME
 from instances.arguments import located
@@ -597,8 +596,6 @@ def read_stress(path: Path) -> Stress:
                 one["asked"] = None
         derived = again.keys() - {"runs", "budget", "paired"}  # these are read, not derived
         differs = [name for name in again if name in derived and again[name] != data[name]]
-        if "paired" in data and contradiction(data["paired"], found.paired):
-            differs.append("pairs of learners")  # which earlier files do not have
     except UnknownFamily as error:
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
@@ -657,7 +654,7 @@ def _parsed(data: dict[str, Any]) -> Stress:
     if not names or len(set(names)) < len(names):
         raise ValueError("it names no learner, or one twice")
     ladder = _ladder(file.ladder)
-    every: list[Trial] = [*map(Run.from_json, file.runs), *file.not_run]
+    every: list[Trial] = [*map(Run.read, file.runs), *file.not_run]
     trials = {(one.learner, one.spec, one.seed): one for one in every}
     if len(trials) < len(every):
         raise ValueError("two runs of a learner on a rung have one seed")
@@ -702,8 +699,8 @@ def _within(trial: Trial, planned: Planned) -> Trial:
     allowed = planned.budget
     if trial.budget not in (Budget(), allowed):
         raise ValueError(f"a run on {trial.spec} had another budget than its rung")
-    trial = replace(trial, budget=allowed)
-    if reason := inconsistency(trial):
+    trial = trial.updated(budget=allowed)
+    if reason := trial.inconsistency:
         raise ValueError(reason)
     return trial
 

@@ -216,10 +216,11 @@ class Driver:
                 if held and held != (cell.spec, cell.learner, seed):
                     raise cell.with_seed(seed).taken(*held, self._writer.path)
         yield None
+        name = self._named(group)
         for seed in group.seeds:
             for cell in group.cells:
                 if self._counts.begin(cell.keys(seed)):
-                    yield cell.with_seed(seed)
+                    yield cell.with_seed(seed, group=name, axes=group.axes)
 
     def _climb(self, group: Climbs, asked: str) -> Source:
         """Give the runs of one learner on its way up: they are counted as rungs are reached."""
@@ -256,6 +257,10 @@ class Driver:
             else:
                 yield None
         return done
+
+    def _named(self, group: Grid | Climbs) -> str:
+        """Name a group of this sweep as its store does."""
+        return f"{group.title} of {self._sweep.sha256[:8]}"
 
     def _look(self, key: str) -> Run | None:
         """Find a run that is done, written or not."""
@@ -332,7 +337,7 @@ class Driver:
         """Say how far each learner climbed."""
         for group in self._sweep.climbs:
             yield FigureRow(
-                name=f"{group.title} of {self._sweep.sha256[:8]}",
+                name=self._named(group),
                 data={
                     "ladder": group.ladder.name,
                     "rungs": list(group.ladder.specs),

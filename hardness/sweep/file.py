@@ -26,8 +26,8 @@ from msgspec.structs import force_setattr
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.runs.names import numbers
 from hardness.runs.processes import HardLimits
-from hardness.runs.ranges import numbers
 from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
@@ -66,13 +66,14 @@ class Grid:
     """Every learner on every spec, seed and budget.
 
     title: as in messages, "runs 1". cells: the job of seed 0 for each spec, learner that takes it,
-    and budget, in the order of the file. certificates: of the specs with exact evidence, unless the
-    file wants none.
+    and budget, in the order of the file. axes: the parameters of specs that `over` names.
+    certificates: of the specs with exact evidence, unless the file wants none.
     """
 
     title: str
     cells: tuple[RunJob, ...]
     seeds: range | tuple[int, ...]
+    axes: tuple[str, ...] = ()
     certificates: tuple[CertificateJob, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
@@ -478,6 +479,7 @@ def _grid(group: _Runs, file: _File, common: dict[str, Learner] | None, title: s
         title=title,
         cells=tuple(cells),
         seeds=seeds,
+        axes=tuple(axes),
         certificates=tuple(certificates),
         left_out=tuple(
             LeftOut(learner=name, specs=len(why), reasons=len(set(why)), why=why[0])

@@ -109,7 +109,8 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
 
     seed: of both axes, the instance's and the learner's. oracle, tau: how queries are answered,
     None for a learner that asks none. origin, family: of a user's learner and a user's family, the
-    SHA-256 of the file.
+    SHA-256 of the file. group, axes: of a sweep, which group asked for it and what that varies,
+    which are no part of its key.
 
     >>> job = run_job("parity:d=8,m=2", parse_learner("lowdegree"), 0, Budget(examples=100))
     >>> read_job(job.payload()) == job
@@ -124,6 +125,8 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
     revisions: tuple[int, int]  # of the family and of the learner
     origin: str | None = None
     family: str | None = None
+    group: str = ""
+    axes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -139,7 +142,8 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
     def keys(self) -> Callable[[int], str]:
         """What gives its key with another seed: all but the seed is hashed once."""
         content = _stated(msgspec.to_builtins(self, enc_hook=str))
-        del content["seed"]
+        for name in ("seed", "group", "axes"):
+            del content[name]
         cell = hashlib.sha256(_hash(content).encode())
 
         def key(seed: int) -> str:
@@ -149,9 +153,9 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
 
         return key
 
-    def with_seed(self, seed: int) -> "RunJob":
-        """Make the job of another seed."""
-        return msgspec.structs.replace(self, seed=seed)
+    def with_seed(self, seed: int, **known: Any) -> "RunJob":
+        """Make the job of another seed; known: its group and axes."""
+        return msgspec.structs.replace(self, seed=seed, **known)
 
     def require_own(self, run: Run, where: object) -> Run:
         """Return a run that stands under the key of the job; raises DamagedFile for another's."""
@@ -199,10 +203,11 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
         >>> found.outcome.value, found.bound, found.reproducible
         ('overdue', 'machine', False)
         """
+        known: Any = {"key": self.key, "attempts": finished.attempts}
+        known |= {"group": self.group, "axes": self.axes}
         if finished.result is not None:
-            known: Any = {"key": self.key, "attempts": finished.attempts}
             try:
-                return Run.from_json(finished.result, self.budget, **known)
+                return Run.read(finished.result | known)
             except ValueError as error:
                 finished = replace(finished, failure="raised", why=f"no run came of it: {error}")
         family, learner = self.revisions
@@ -220,8 +225,7 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
             revisions={"family": family, "learner": learner},
             versions=versions(),
             machine=machine(),
-            attempts=finished.attempts,
-            key=self.key,
+            **known,
         )
 
 

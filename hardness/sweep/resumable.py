@@ -5,7 +5,6 @@ import secrets
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ class Resumable:
         for place, run in done:
             index, job = left[place]
             if isinstance(run, Run):
-                run = replace(run, key=job.key)
+                run = run.updated(key=job.key)
                 if self._writer:
                     self._writer.write([run])
                     self.kept += 1

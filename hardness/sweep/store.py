@@ -57,8 +57,12 @@ TABLES: dict[str, tuple[type[Any], str]] = {
     "sweeps": (SweepRow, "sha256"),
 }
 # Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
-_FIELDS = {name: {one.name: one.type for one in fields(kind)} for name, (kind, _) in TABLES.items()}
-_NAMES = {name: tuple(found) for name, found in _FIELDS.items()} | {"runs": tuple(COLUMNS)}
+_FIELDS = {
+    name: {one.name: one.type for one in fields(kind)}
+    for name, (kind, _) in TABLES.items()
+    if kind is not Run
+}
+_NAMES = {"runs": tuple(COLUMNS), **{name: tuple(found) for name, found in _FIELDS.items()}}
 _SCHEMA = "".join(
     f"CREATE TABLE {name} ({', '.join(_NAMES[name])}, UNIQUE ({unique}));"
     for name, (_, unique) in TABLES.items()
@@ -509,7 +513,7 @@ def _same(text: Any) -> Any:
 
 def _run(record: Record) -> Run:
     """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
-    return Run.from_json(data_of(record), key=record["key"], attempts=int(record["attempts"]))
+    return Run.read(data_of(record))
 
 
 def _plain(value: Any) -> Any:

@@ -99,7 +99,7 @@ def compare(
 
     def keep(found: "Comparison") -> None:
         if out and (form := form_of(out)):
-            write(out, form, found.to_dict, found, again)
+            write(out, form, found.filed, found, again)
         elif out and found.values:
             with new_folder(out, force=again, ours=PAGE) as folder:
                 save(folder, found, str(out))

@@ -110,8 +110,7 @@ def _require_own(out: Path, force: bool) -> None:
 def demo_words(made: Demo) -> str:
     """Write what the demo found."""
     from hardness.claims import big
-    from hardness.report.summary import comparison_table, short_name
-    from hardness.runs.cells import cells
+    from hardness.report.comparison import comparison_table, short_name
     from hardness.upper.classes import CLASSES, class_of
     from instances.parameters import plain
 
@@ -133,7 +132,7 @@ def demo_words(made: Demo) -> str:
             *(
                 f"Gradient descent from {_FROM[cell.view]} ({short_name(comparison, cell.learner)})"
                 f" solved {cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
-                for cell in cells(comparison)
+                for cell in comparison.cells
                 if cell.value == largest and class_of(cell.learner) is CLASSES["gradient"]
             ),
             f"written: {', '.join(made.files)}",

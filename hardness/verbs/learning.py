@@ -1,6 +1,5 @@
 """A learner at work on one instance."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
@@ -134,7 +133,7 @@ def learn(
         warm(family.example if instance else family.spec, _named(learner))
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
-    return _saved(replace(found, details=found.details | details), save_layer)
+    return _saved(found.updated(details=found.details | details), save_layer)
 
 
 def _named(learner: object) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """Attacks over seeds, by runs that are made up and by runs that are played."""
 
+import dataclasses
 import math
-from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
+from msgspec.structs import replace
 
 from hardness.oracles import Budget, Usage
 from hardness.report.attack import one_attack_words
@@ -143,7 +144,7 @@ def test_words_say_the_rate_and_how_runs_ended(one):
     found = made(one, True, True, False, seconds=(1.0, 2.0, 4.0), examples=(10, 30, 20))
     ends = (Outcome.SOLVED, Outcome.SOLVED, Outcome.SECONDS_SPENT)
     runs = tuple(replace(r, outcome=o) for r, o in zip(found.runs, ends, strict=True))
-    text = one_attack_words(replace(found, runs=runs))
+    text = one_attack_words(dataclasses.replace(found, runs=runs))
     assert text.startswith("parity:d=12,m=3\n")
     low, high = found.interval
     (row,) = [line for line in text.splitlines() if "2/3" in line]

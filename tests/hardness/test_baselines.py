@@ -33,7 +33,7 @@ def test_levenberg_finds_random_layers_and_all_their_heads(spec):
     assert sorted(truth["heads"]) == list(range(parse(spec).m))
     assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-9
     assert truth["spare"] == []
-    assert Run.from_json(json.loads(json.dumps(found.to_dict()))) == found
+    assert Run.read(json.loads(json.dumps(found.to_dict()))) == found
     assert "paired; largest relative errors: Theta" in run_words(found)
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from hardness.runs import Cut, compare, read_comparison, values_of, write_comparison
+from hardness.runs import Comparison, Cut, compare, values_of
 from hardness.runs.comparison import specs_over
 from instances import AlreadyExists, DamagedFile, UsageError
 from instances.errors import ToolkitError
@@ -22,10 +22,10 @@ def test_runs_are_all_there_in_order(small):
 
 
 def test_results_read_back(small, tmp_path):
-    write_comparison(tmp_path / "results.json", small)
-    assert read_comparison(tmp_path) == small
+    small.save(tmp_path / "results.json")
+    assert Comparison.load(tmp_path) == small
     with pytest.raises(AlreadyExists):
-        write_comparison(tmp_path / "results.json", small)
+        small.save(tmp_path / "results.json")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_results_read_back(small, tmp_path):
         lambda d: d["runs"][0].pop("usage"),
         lambda d: d["runs"][0].update(outcome="great"),
         lambda d: d["terms"].update(tau="x"),
-        lambda d: d.update(format="hardness-results/3"),
+        lambda d: d.update(format="hardness-results/2"),
         lambda d: d["runs"].pop(),
         lambda d: d["runs"].append(d["runs"][0]),
         lambda d: d["runs"][0].update(learner="zzz"),
@@ -47,9 +47,10 @@ def test_results_read_back(small, tmp_path):
         lambda d: d["runs"][0]["usage"].update(examples=-5),
         lambda d: d["runs"][0]["usage"].update(seconds=float("inf")),
         lambda d: d.update(learners=["queries", "student"]),
-        lambda d: d.update(values=[], certificates=[], runs=[]),
-        lambda d: d.update(values=[6, 6, 10]),
-        lambda d: d.update(values=[6, 8, 10**30]),
+        lambda d: d.update(specs=[], certificates=[], runs=[]),
+        lambda d: d["specs"].__setitem__(1, d["specs"][0]),
+        lambda d: d["specs"].reverse(),
+        lambda d: d.update(more=1),
         lambda d: d.update(parameter="k"),
         lambda d: d.update(seeds=10**10),
         lambda d: d.update(command="\ud800"),
@@ -61,7 +62,7 @@ def test_damaged_results_are_refused(small, tmp_path, change):
     change(data)
     (tmp_path / "results.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match=r"results\.json") as found:
-        read_comparison(tmp_path)
+        Comparison.load(tmp_path)
     assert "\n" not in str(found.value)
 
 
@@ -106,16 +107,14 @@ def test_nothing_runs_before_everything_was_read(monkeypatch):
 
 
 def test_learners_named_twice_are_one_and_rows_are_not_mixed_up(tmp_path):
-    from hardness.report.summary import cells
-
     names = ("lowdegree:degree=2", "lowdegree", "lowdegree:degree=1", "elimination")
     found = compare("parity:m=2", "d=6,8", names, seeds=1)
     assert found.learners == ("lowdegree:degree=2", "lowdegree:degree=1", "elimination")
-    solved = {(c.learner.split(",")[0], c.value): c.solved for c in cells(found)}
+    solved = {(c.learner.split(",")[0], c.value): c.solved for c in found.cells}
     assert solved[("lowdegree:degree=1", 8)] == 0
     assert solved[("lowdegree:degree=2", 8)] == solved[("elimination:checks=32", 8)] == 1
-    write_comparison(tmp_path / "results.json", found)
-    assert read_comparison(tmp_path) == found
+    found.save(tmp_path / "results.json")
+    assert Comparison.load(tmp_path) == found
 
 
 def test_one_size_that_cannot_be_done_costs_only_itself():
@@ -127,13 +126,13 @@ def test_one_size_that_cannot_be_done_costs_only_itself():
 
 
 def test_a_bound_that_says_nothing_is_no_number_and_one_that_says_something_is():
-    _, rows = compare("parity:m=3", "d=8..9", ("elimination",), seeds=1)._summary()
+    rows = compare("parity:m=3", "d=8..9", ("elimination",), seeds=1)._rows()
     bounds = [row for row in rows if row["learner"] == "certified at least"]
     assert [(row["queries"], row["examples"], row["known"]) for row in bounds] == [
         ("vacuous", 5, "exact"),
         ("vacuous", 6, "exact"),
     ]
-    _, rows = compare("parity:m=1", "d=3..4", ("elimination",), seeds=1)._summary()
+    rows = compare("parity:m=1", "d=3..4", ("elimination",), seeds=1)._rows()
     assert [row["known"] for row in rows if row["examples"] == "vacuous"][:1] == ["vacuous"]
 
 

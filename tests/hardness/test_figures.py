@@ -2,11 +2,11 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from hardness import estimate, inspect
 from hardness.cost.grid import grid
@@ -240,7 +240,7 @@ def test_risks_count_late_runs_as_not_solved_and_say_the_sizes_that_a_learner_la
     rows = of_risks(replace(small, runs=small.runs[:-2]))["rows"]
     assert [row["runs"] for row in rows] == [2, 2, 2, 0]
     assert rows[-1]["risk"] is None
-    late = [replace(run, budget=replace(run.budget, seconds=1e-9)) for run in small.runs]
+    late = [replace(run, budget=Budget(seconds=1e-9)) for run in small.runs]
     rows = of_risks(replace(small, runs=tuple(late)))["rows"]
     assert {row["solved"] for row in rows} == {0}
 

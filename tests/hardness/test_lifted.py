@@ -127,7 +127,7 @@ def test_linear_attention_is_exact_from_its_features_on(spec):
     assert details["rank"] == details["expected_rank"] == details["features"]
     assert details["unexplained"] < 1e-20
     assert details["examples_needed"] <= found.usage.examples <= 1.3 * details["examples_needed"]
-    assert Run.from_json(json.loads(json.dumps(found.to_dict()))) == found
+    assert Run.read(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_one_example_less_than_needed_is_told_apart():

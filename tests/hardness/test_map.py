@@ -339,9 +339,7 @@ def test_a_map_is_read_again_and_drawn_from_its_file_alone(small, tmp_path):
 
 
 def test_hollow_marks_did_not_find_the_set(small):
-    lost = dataclasses.replace(
-        small.runs[0], secret_recovered=None, outcome=Outcome.SECONDS_SPENT, risk=None
-    )
+    lost = small.runs[0].updated(secret_recovered=None, outcome=Outcome.SECONDS_SPENT, risk=None)
     data = of_map(dataclasses.replace(small, runs=(lost, *small.runs[1:])))
     assert [r["solved"] for r in data["rows"] if r["kind"] == "run"] == [False, True, True, True]
     drawn = [row["solved"] for row in rows_of(draw_map(data)) if row.get("kind") == "run"]

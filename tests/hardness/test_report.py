@@ -1,15 +1,16 @@
 """The page of a report: whole, alone, nothing in it that runs but its own; and what it says."""
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
 import shlex
-from dataclasses import replace
 from fractions import Fraction
 from statistics import median
 
 import pytest
+from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
@@ -18,8 +19,8 @@ from hardness.report.page.build import report, report_of, report_of_comparison
 from hardness.report.page.write import write
 from hardness.report.plot import named
 from hardness.report.text import laid_out
-from hardness.runs import compare, write_comparison
-from hardness.runs.cells import bounds, cells, enough
+from hardness.runs import compare
+from hardness.runs.cells import enough
 from hardness.runs.certified import Certifier
 from hardness.runs.names import short
 from hardness.runs.run import Run
@@ -81,7 +82,7 @@ def test_the_figure_is_first_then_three_sentences_then_tables(small, text):
     assert "lowdegree:degree=1 (0 of 9, all: learned nothing)" in words
     assert "That a learner failed says nothing of other learners, budgets or sizes." in words
     assert "by exact arithmetic" in words
-    assert f"needs at least {bounds(small, 'stat-queries')[-1]} queries to reach" in words
+    assert f"needs at least {small.bounds('stat-queries')[-1]} queries to reach" in words
     assert "hardness check certificate.json" in words
 
 
@@ -101,8 +102,8 @@ def _keys(data):
 @pytest.mark.slow
 def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small):
     made = report_of_comparison(small, "x")
-    charts = [replace(made.charts[0], key=f"k-{i}") for i in range(8)]
-    made = replace(made, charts=tuple(charts))
+    charts = [dataclasses.replace(made.charts[0], key=f"k-{i}") for i in range(8)]
+    made = dataclasses.replace(made, charts=tuple(charts))
     assert write(made, jobs=2) == write(made)
 
 
@@ -134,7 +135,7 @@ def test_what_is_embedded_is_read_back_whole():
 def test_what_is_the_same_in_every_row_is_said_once():
     runs = [row(seed=seed, budget=Budget(examples=200_000)) for seed in range(3)]
     runs += [row(seed=3, learner="trivial", budget=Budget(examples=200_000))]
-    made = write(replace(report(material(runs)), charts=()))
+    made = write(dataclasses.replace(report(material(runs)), charts=()))
     assert "budget</bdi> <b>200,000 examples</b>" in made
     assert "budget" not in [one["name"] for one in Page(made).data["tables"]["learners"]]
     other = page_of(report(material([*runs, row(seed=4, learner="queries")])))
@@ -142,7 +143,7 @@ def test_what_is_the_same_in_every_row_is_said_once():
 
 
 def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
-    cell = cells(small)[0]
+    cell = small.cells[0]
     used = sorted(r.usage.queries for r in small.of("queries", 8))
     assert cell.enough["queries"] == used[1]
     assert cell.queries == median(used)  # of tables
@@ -277,7 +278,7 @@ def test_families_without_a_bound_are_named_beside_those_with_one():
 
 def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
     found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1, budget=Budget(examples=900))
-    write_comparison(tmp_path / "results.json", found)
+    found.save(tmp_path / "results.json")
     assert "budget 900 examples" in page_of(report_of(tmp_path)).words
     data = json.loads((tmp_path / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps(data | {"budget": {"examples": 0}}))

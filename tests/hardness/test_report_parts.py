@@ -1,8 +1,8 @@
 """What a page says, held against the store itself by SQL; slices and diagrams of runs by hand."""
 
+import dataclasses
 import shlex
 import sqlite3
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -10,6 +10,7 @@ from statistics import median
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
@@ -17,11 +18,11 @@ from hardness.report.charts.phase import budgets, diagrams, draw_phase, needed, 
 from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report_of
 from hardness.report.source import comparison_of, plane_of
-from hardness.runs import compare, write_comparison
+from hardness.runs import compare
+from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import CertificateRow
-from hardness.runs.table import chosen, planes, slices, table
-from hardness.runs.tally import interval
+from hardness.runs.slices import chosen, planes, slices
 from hardness.sweep.store import create
 from hardness.upper import Outcome
 from instances import parse
@@ -93,12 +94,11 @@ ROWS = st.builds(
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(ROWS, max_size=25))
-def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
+def test_slices_and_planes_hold_every_run_and_can_be_chosen(rows):
     """Whatever names stand in a store."""
-    runs = table(rows)
-    found, flat = slices(runs), planes(runs)
+    found, flat = slices(rows), planes(rows)
     for parts in (found, flat):
-        assert sorted(id(r) for one in parts for r in one.rows) == sorted(map(id, rows))
+        assert {id(r) for one in parts for r in one.rows} == set(map(id, rows))
         assert len({one.choice for one in parts}) == len(parts)
         assert all(chosen(parts, one.choice, "x") is one for one in parts)
     for one in found:
@@ -115,18 +115,18 @@ def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
 
 
 def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
-    """d of a grid of 3 x 2; then noise of what stands alone."""
+    """d of a grid of 3 x 2; then noise of what stands alone, with what else is on that line."""
     grid = [row(parse(f"parity:d={d},m={m}").spec) for d in (6, 8, 10) for m in (2, 3)]
     arms = [row(parse(f"parity:d=6,m=2,noise={n}").spec) for n in ("0.1", "0.2")]
 
     def cut(rows):
-        found = slices(table(rows))
+        found = slices(rows)
         return [(one.choice, one.comparison.parameter, one.comparison.values) for one in found]
 
     assert cut(grid) == [("m=2", "d", (6, 8, 10)), ("m=3", "d", (6, 8, 10))]
     crossed = [one[1:] for one in cut(grid + arms)]
     assert crossed.count(("d", (6, 8, 10))) == 2
-    assert ("noise", (Fraction(1, 10), Fraction(1, 5))) in crossed
+    assert ("noise", (0, Fraction(1, 10), Fraction(1, 5))) in crossed
 
 
 def test_phase_cells_follow_from_hand_made_runs():
@@ -137,7 +137,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(c, seed=s, solved=False) for s in range(2)]
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
-    (plane,) = planes(table(rows))
+    (plane,) = planes(rows)
     data = of_phase(plane, Certifier(()))
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
@@ -148,7 +148,7 @@ def test_phase_cells_follow_from_hand_made_runs():
         *(("9", "could not run", 0, 2), ("10", "not solved", 0, 1)),
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
-    (late,) = planes(table([row(a, usage=slow, budget=Budget(seconds=1))]))
+    (late,) = planes([row(a, usage=slow, budget=Budget(seconds=1))])
     assert of_phase(late, Certifier(()))["rows"][-1]["state"] == "not solved"
 
 
@@ -156,7 +156,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     """Above the budget of the runs, or one that shows it; for each cell its own number."""
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
-    (plane,) = planes(table(rows))
+    (plane,) = planes(rows)
     data = of_phase(plane, Certifier(()))
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
@@ -168,7 +168,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert needed(data) == {at: n for at, n in certified.items() if n > 2}  # others are vacuous
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
-    (free,) = planes(table([row(spec, "queries") for spec in specs]))
+    (free,) = planes([row(spec, "queries") for spec in specs])
     shown = of_phase(free, Certifier(()))
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
@@ -179,7 +179,7 @@ def test_the_slider_of_a_phase_diagram_compares_exactly():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (200, 1000) for m in (7, 21)]
     rows = [row(spec, learner, budget=Budget(queries=10**6 + 1)) for spec in specs
             for learner in ("queries", "elimination")]  # fmt: skip
-    (plane,) = diagrams(planes(table(rows)))
+    (plane,) = diagrams(planes(rows))
     data = of_phase(plane, Certifier(()))
     certified = {(r["x"], r["y"]): r for r in data["rows"] if r["kind"] == "certified"}
     first = certified[data["xs"][0], data["ys"][0]]
@@ -204,9 +204,9 @@ def test_the_slider_of_a_phase_diagram_compares_exactly():
 
 def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
     """A curve is no diagram: none is drawn, and the command says so."""
-    (plane,) = planes(table([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]))
+    (plane,) = planes([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)])
     assert diagrams([plane]) == ()
-    write_comparison(tmp_path / "results.json", compare("parity:m=2", "d=6..7", ("trivial",)))
+    compare("parity:m=2", "d=6..7", ("trivial",)).save(tmp_path / "results.json")
     with pytest.raises(UsageError, match="over one parameter"):
         plane_of(tmp_path)
 
@@ -300,7 +300,7 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
     assert "a certificate of gone:d=8 in the store" in said("gone.db", gone)
     forged = certificate.to_dict() | {"scope": "everything"}
     with pytest.raises(DamagedFile, match="not that of its spec"):
-        said("forged.db", replace(one, certificate=forged))
+        said("forged.db", dataclasses.replace(one, certificate=forged))
     changed = tmp_path / "changed.db"
     changed.write_bytes(store.read_bytes())
     with sqlite3.connect(changed) as connection:

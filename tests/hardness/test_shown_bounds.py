@@ -23,20 +23,19 @@ from hardness.report.charts.phase import (
 )
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.charts.style import BOUND
+from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words, estimate_words
 from hardness.report.page.build import report_of_comparison
 from hardness.report.page.tables import rungs
 from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
-from hardness.report.summary import bounds_table, comparison_table
 from hardness.report.text import laid_out
-from hardness.runs import compare, scaling
-from hardness.runs.cells import bounds
+from hardness.runs import compare
 from hardness.runs.certified import Certifier, number, success
 from hardness.runs.game import play
 from hardness.runs.names import short_specs
+from hardness.runs.slices import planes
 from hardness.runs.stress import read_stress, stress, write_stress
-from hardness.runs.table import planes, table
 from hardness.upper import parse_learner
 from instances import parse
 from instances.ladders import ladder_of
@@ -118,7 +117,7 @@ def _lines(panel):
 
 
 def test_vacuous_bounds_are_not_fitted(mixed):
-    found = {one.quantity: one for one in scaling(mixed).certified}
+    found = {one.quantity: one for one in mixed.scaling.certified}
     made = zip(mixed.values, mixed.certificates, strict=True)
     values = {value: int(one.value("stat-queries")) for value, one in made}
     assert found["stat-queries"].vacuous == tuple(v for v, n in values.items() if n <= 2)
@@ -213,7 +212,7 @@ def test_files_of_stress_tests_keep_it(climbed, tmp_path):
 
 
 def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
-    every = bounds(partly, "stat-queries")
+    every = partly.bounds("stat-queries")
     assert every == [int(one.value("stat-queries")) for one in partly.certificates[:2]] + [None]
     lines = [
         line for line in laid_out(comparison_table(partly), 80).splitlines() if "certified" in line
@@ -221,7 +220,7 @@ def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     assert [str(n) in line for n, line in zip(every[:2], lines[:2], strict=True)] == [True, True]
     assert "none enough" in lines[2]
     assert "none enough" in bounds_table(partly)
-    rows = [one for one in partly._summary()[1] if one["learner"] == "certified at least"]
+    rows = [one for one in partly._rows() if one["learner"] == "certified at least"]
     assert [one["queries"] for one in rows] == [*every[:2], "none enough"]
     assert {one["known"] for one in rows} == {"exact"}
     drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
@@ -244,7 +243,7 @@ def test_a_page_says_both(partly):
 
 def test_a_phase_diagram_hatches_it_at_every_budget():
     every = [compare(f"parity:d={d},m=3", "noise=0.4,0.45", ("trivial",), 1) for d in (16, 20)]
-    (plane,) = diagrams(planes(table([run for one in every for run in one.runs])))
+    (plane,) = diagrams(planes([run for one in every for run in one.runs]))
     data = of_phase(plane, Certifier(()))
     assert sorted(needed(data).values())[2:] == [math.inf] * 2
     assert sorted(needed(data).values())[0] < 10**9
@@ -254,7 +253,7 @@ def test_a_phase_diagram_hatches_it_at_every_budget():
 def test_a_guess_that_is_enough_makes_the_bound_vacuous():
     terms = BoundParameters(success=Fraction(1, 1000))
     found = compare("parity:d=20,m=3", "noise=0.45", (), seeds=1, terms=terms)
-    assert bounds(found, "stat-queries") == [0]
+    assert found.bounds("stat-queries") == [0]
     assert "none enough" not in bounds_table(found)
 
 

@@ -1,10 +1,10 @@
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.runs import Cut

@@ -299,4 +299,4 @@ def test_a_function_that_is_found_by_other_heads_is_said_to_be_no_more_than_that
     assert found.solved
     assert found.outcome.value == "function found, heads not identified"
     assert found.outcome.value in run_words(found)
-    assert Run.from_json(found.to_dict()).outcome is found.outcome
+    assert Run.read(found.to_dict()).outcome is found.outcome

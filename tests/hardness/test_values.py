@@ -10,7 +10,7 @@ import pytest
 
 from hardness.oracles import Budget, Meter, Spent, Usage, ValueOracle
 from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
-from hardness.report.scaling import comparison_words
+from hardness.report.comparison import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
 from hardness.runs.game import play
@@ -161,7 +161,7 @@ def test_a_learner_by_values_runs_and_its_record_reads_back():
     assert found.bound == "values"
     assert found.reproducible
     assert "tau" not in found.details
-    assert Run.from_json(found.to_dict()).usage == found.usage
+    assert Run.read(found.to_dict()).usage == found.usage
     spent = run(Flips(), instance, Budget(values=999))
     assert spent.outcome is Outcome.VALUES_SPENT
     assert spent.bound == "values"
@@ -220,7 +220,7 @@ def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
     assert FREE in shown
     frame = made.to_frame()
     assert frame[frame["learner"] == "flips"]["values_asked"].tolist() == [6, 8, 10, 12]
-    assert [row.get("values") for row in made._summary()[1][1:3]] == [6, None]
+    assert [row.get("values") for row in made._rows()[1:3]] == [6, None]
 
 
 def test_without_such_a_learner_nothing_is_said_of_values():

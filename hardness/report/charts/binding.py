@@ -11,11 +11,11 @@ from hardness.report.charts.phase import LOOKS, SHARE, cell_of
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
 from hardness.report.text import big, shown_risk
+from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier, claims, number, terms_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import Run
-from hardness.runs.table import answers, version_of
-from hardness.runs.tally import tally
+from hardness.runs.slices import answers, version_of
 from hardness.upper import LEARNERS, parse_learner
 from hardness.upper.classes import CLASSES, LearnerClass, class_of
 from instances.errors import DamagedFile, ToolkitError, UsageError

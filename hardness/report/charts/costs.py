@@ -19,13 +19,12 @@ from hardness.report.charts.runs import (
     shown_bounds,
     sizes,
 )
+from hardness.report.comparison import short_name
 from hardness.report.plot import HIGH, MOST, WIDE, Axis, Data, decades, named, panels, plot
 from hardness.report.style import Style, level, series_style, style_of, styles_of
-from hardness.report.summary import short_name
-from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.cells import COSTS, cells
+from hardness.runs import Comparison
+from hardness.runs.cells import COSTS
 from hardness.runs.distinguish import implied_accuracy
-from hardness.runs.fits import numbers
 from hardness.runs.run import SOLVED_BELOW, Run
 from instances.errors import DamagedFile, UsageError
 from instances.parameters import plain
@@ -48,24 +47,24 @@ _CURVES = 12  # training curves of one size that are drawn
 _BESIDE = (WIDE + 60, HIGH)  # pixels of one of two panels
 
 
-def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
+def of_scaling(comparison: Comparison) -> Data:
     """Give what all runs cost, the fitted laws and certified numbers; raises UsageError.
 
     Rows are of the kind run, with whether its size is fitted; law, of a learner and cost: exponent
     with its interval, log of the constant, or why there is no fit; certified; and certified law.
-    found: the fitted growth, where it was computed before. There must be a size above 0.
+    There must be a size above 0.
     """
     above = [value for value in comparison.values if value > 0]
     if not above:
         raise UsageError(
             f"no {comparison.parameter} above 0 in these results: a log axis needs one"
         )
-    found = found or scaling(comparison)
+    found = comparison.scaling
     beside = {fit.beside: fit.cost for fit in found.fits if fit.beside}
     rows: list[Data] = []
     for fit in found.fits:
         of: Data = {"learner": short_name(comparison, fit.learner), "cost": fit.cost}
-        law = fit.growth and fit.growth.power
+        law = fit.law
         rows += [
             {
                 "kind": "run",
@@ -81,7 +80,7 @@ def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
             {
                 "kind": "law",
                 **of,
-                "exponent": law and law.rate,
+                "exponent": law and law.exponent,
                 "low": law and law.low,
                 "high": law and law.high,
                 "log_constant": law and law.log_constant,
@@ -91,7 +90,8 @@ def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
     for one in found.certified:
         if one.quantity in beside:
             own: Data = {"cost": beside[one.quantity], "quantity": one.quantity}
-            values = numbers(comparison, one.quantity)
+            every = comparison.bounds(one.quantity)
+            values = dict(zip(comparison.values, every, strict=True))
             rows += [
                 {"kind": CERTIFIED, **own, "place": float(v), "value": str(values[v])}
                 for v in one.values
@@ -256,7 +256,7 @@ def of_attacks(comparison: Comparison) -> Data:
             "solved": cell.solved,
             "runs": cell.runs,
         }
-        for cell in cells(comparison)
+        for cell in comparison.cells
     ]
     estimated = [
         {"kind": "estimated", "attack": found.name, "value": plain(value), "bits": found.rop}

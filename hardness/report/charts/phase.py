@@ -15,7 +15,7 @@ from hardness.report.text import big
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.table import Plane, told_apart
+from hardness.runs.slices import Plane, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 from instances.text import decimal

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hardness.claims import vacuous
+from hardness.report.comparison import ASKER, short_name
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import BOUND, Style, styles_of
-from hardness.report.summary import ASKER, short_name
 from hardness.report.vega import write
-from hardness.runs.cells import COSTS, bounds, cells
+from hardness.runs.cells import COSTS
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
-from hardness.runs.ranges import Value
+from hardness.runs.names import Value
 from hardness.runs.run import Run
 from instances.parameters import plain
 
@@ -108,7 +108,7 @@ def of_both_sides(comparison: Comparison) -> Data:
                     **{cost: float(cell.enough[cost]) for cost in COSTS if cost in costs},
                     "risk": cell.risk,
                 }
-                for cell in cells(comparison)
+                for cell in comparison.cells
             ),
             *_certified(comparison),
         ],
@@ -131,7 +131,7 @@ def _certified(comparison: Comparison) -> list[Data]:
             "value": None if value is None else str(value),
         }
         for cost, quantity in every.items()
-        for size, value in zip(comparison.values, bounds(comparison, quantity), strict=False)
+        for size, value in zip(comparison.values, comparison.bounds(quantity), strict=False)
     ]
 
 

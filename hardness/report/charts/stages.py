@@ -22,7 +22,7 @@ def of_stages(data: Data) -> Data:
     after each stage of the last attempt.
     """
     try:
-        run = Run.from_json(data)
+        run = Run.read(data)
         details = run.details
         residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}
         errors = details["errors"]

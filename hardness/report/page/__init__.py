@@ -6,7 +6,7 @@ from hardness.report.charts.runs import both_sides
 from hardness.report.page.build import report_of_comparison
 from hardness.report.page.material import digest
 from hardness.report.page.write import write
-from hardness.runs.comparison import Comparison, write_comparison
+from hardness.runs.comparison import Comparison
 from instances.disk import write_bytes, write_text
 
 
@@ -21,7 +21,7 @@ def page(comparison: Comparison, source: str = "results.json", sha256: str = "")
 def save(folder: Path, comparison: Comparison, name: str, force: bool = False) -> None:
     """Write results.json, figure.svg and report.html into a folder, which will be called `name`."""
     results = folder / "results.json"
-    write_comparison(results, comparison, force=force)
+    comparison.save(results, force=force)
     write_bytes(folder / "figure.svg", both_sides(comparison), force=force)
     made = page(comparison, name, digest(results))
     write_text(folder / "report.html", made, force=force)

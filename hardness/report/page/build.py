@@ -17,9 +17,8 @@ from hardness.report.page.tables import (
     runs_table,
     slice_title,
 )
-from hardness.runs import Comparison, scaling
-from hardness.runs.paired import paired
-from hardness.runs.table import Slice
+from hardness.runs import Comparison
+from hardness.runs.slices import Slice
 
 _PAIRED = 12  # slices of which learners are compared in pairs
 
@@ -44,22 +43,21 @@ def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") 
 def report(material: Material) -> Report:
     """Say all that follows from the material."""
     ordered = sorted(material.slices, key=_interest)
-    grown = [(one, scaling(one.comparison)) for one in ordered]
-    drawn, not_drawn = charts(material, grown)
+    drawn, not_drawn = charts(material, ordered)
     shown, not_shown = cards(material)
     stress, runs = material.stress, list(material.runs["run"])
-    beside = [(slice_title(one), paired(one.rows)) for one in ordered[:_PAIRED]]
+    beside = [(slice_title(one), one.comparison.paired) for one in ordered[:_PAIRED]]
     beside += [(stress.ladder.title, stress.paired)] if stress else []
     return Report(
         title=_title(material),
         source=material.source,
-        facts=facts(material, grown),
+        facts=facts(material, ordered),
         charts=tuple(drawn),
         learners=learner_rows(material.runs, budgets=material.budgets),
         runs=runs_table(runs, budgets=material.budgets),
         cards=tuple(shown),
         diagnoses=tuple(diagnoses(runs)),
-        growth=tuple(growth(one, f) for one, f in grown if any(fit.growth for fit in f.fits)),
+        growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
         paired=tuple(pairs(title, found) for title, found in beside if found),
         rungs=rungs(stress) if stress else None,
         reproduce=reproduction(material, drawn, shown),

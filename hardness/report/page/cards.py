@@ -13,7 +13,7 @@ from hardness.report.page.tables import frame
 from hardness.report.text import bound
 from hardness.runs.certified import claims, number
 from hardness.runs.names import brief_spec
-from hardness.runs.table import lines
+from hardness.runs.slices import lines
 from instances.spec import parse_stored
 from instances.text import exact
 
@@ -49,7 +49,7 @@ def cards(material: Material) -> tuple[list[Card], list[tuple[str, str]]]:
     found = [
         card([every[spec] for spec in line], terms)
         for (terms, _), every in groups.items()
-        for _, line in lines(every)
+        for _, line in lines(list(every))
     ]
     unknown = [
         (f"a certificate of {spec[:200]} in the store, which is not made again here", why)

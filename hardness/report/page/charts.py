@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hardness.report.charts.phase import label, needed
+from hardness.report.comparison import ASKER
 from hardness.report.figures import FIGURES
 from hardness.report.page.material import Material
 from hardness.report.page.records import Chart, Data, Facts
-from hardness.report.summary import ASKER
 from hardness.runs.certified import query_bound
-from hardness.runs.fits import Scaling
 from hardness.runs.names import brief_spec, short, short_specs
 from hardness.runs.run import Run
+from hardness.runs.slices import Plane, Slice
 from hardness.runs.stress import Stress
-from hardness.runs.table import Plane, Slice
 from instances.errors import DamagedFile
 from instances.parameters import plain
 
@@ -49,14 +48,13 @@ class _Wanted:
 
 
 def charts(
-    material: Material, grown: Sequence[tuple[Slice, Scaling]]
+    material: Material, slices: Sequence[Slice]
 ) -> tuple[list[Chart], list[tuple[str, str]]]:
     """Make the charts of all sections, at most `MOST` each, and name the commands of the others.
 
-    grown: slices in the order in which they are shown, with their fitted growth.
+    slices: in the order in which they are shown.
     """
-    slices = [one for one, _ in grown]
-    fitted = [one for one, found in grown if any(fit.growth for fit in found.fits)]
+    fitted = [one for one in slices if one.comparison.scaling.laws]
     bare = [one for one in slices if not one.comparison.certificates]
     diagrams = sorted(material.diagrams, key=lambda one: -len(one.rows))
     every = [

@@ -9,19 +9,19 @@ from hardness.claims import chance, vacuous
 from hardness.lower import BoundParameters, Certificate
 from hardness.report.binding import unbound, unbound_words
 from hardness.report.charts.phase import SHARE, asks
+from hardness.report.comparison import ASKER
 from hardness.report.page.cards import certified
 from hardness.report.page.material import Material
 from hardness.report.page.records import Facts
 from hardness.report.page.tables import learner_rows, shown_names
 from hardness.report.stress import NONE_ENOUGH, certified_words, headline
-from hardness.report.summary import ASKER
 from hardness.runs.certified import number, query_bound, success
+from hardness.runs.columns import table
 from hardness.runs.comparison import Comparison, values_of
-from hardness.runs.fits import Scaling
-from hardness.runs.ranges import Value
+from hardness.runs.names import Value
 from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.slices import Slice, fixed_words, split_choice
 from hardness.runs.stress import TERMS
-from hardness.runs.table import Slice, fixed_words, split_choice, table
 from hardness.upper import LEARNERS
 from instances.errors import UsageError
 from instances.text import exact
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _FAMILIES = 3  # of which it is said how far learners got
 
 
-def facts(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> Facts:
+def facts(material: Material, slices: Sequence[Slice]) -> Facts:
     """Collect what was solved, what was not, what is proved, and all else that a page says."""
     stress, runs = material.stress, material.runs
     large = _largest(material)
@@ -57,7 +57,7 @@ def facts(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> Facts:
         "below": below_floor(material),
         "sweeps": list(_unfinished(material)),
         "cut": _cut(material.slices[0].comparison) if material.command else None,
-        "growth": [one for part, found in grown if part in large for one in _grown(part, found)],
+        "growth": [one for part in slices if part in large for one in _grown(part)],
         "ended": sorted(Counter(runs["bound"][~runs["reproducible"].astype(bool)]).items()),
     }
 
@@ -232,14 +232,14 @@ def _sizes(word: str, parameter: str) -> tuple[Value, ...]:
     return values_of(text)[1] if text.startswith(f"{parameter}=") else ()
 
 
-def _grown(one: Slice, found: Scaling) -> Iterator[Facts]:
+def _grown(one: Slice) -> Iterator[Facts]:
     """Give the laws of examples and queries, each with the certified exponent beside it."""
     rates: set[tuple[str, float]] = set()  # examples may follow from queries
-    for fit in found.fits:
-        if fit.growth is None or fit.cost == "seconds":
+    for fit in one.comparison.scaling.fits:
+        law = fit.law
+        if law is None or fit.cost == "seconds":
             continue
-        law = fit.growth.power
-        if (key := (fit.learner, round(law.rate, 9))) in rates:
+        if (key := (fit.learner, round(law.exponent, 9))) in rates:
             continue
         rates.add(key)
         yield {

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from hardness.report.charts.phase import diagrams
 from hardness.report.source import is_store, is_stress
-from hardness.runs import Comparison, read_comparison
+from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.climbs import climbs
+from hardness.runs.columns import table
 from hardness.runs.rows import SweepRow
+from hardness.runs.slices import Plane, Slice, planes, slices
 from hardness.runs.stress import Stress, read_stress
-from hardness.runs.table import Plane, Slice, planes, slices, table
 from hardness.sweep.damage import check
 from hardness.sweep.store import read, recover_with
 from instances.errors import DamagedFile
@@ -53,7 +54,7 @@ def material_of(path: Path) -> Material:
         return of_store(path)
     if is_stress(path):
         return of_stress_test(read_stress(path), str(path), digest(path))
-    found = read_comparison(path)
+    found = Comparison.load(path)
     return of_comparison(found, str(path), digest(path / "results.json" if path.is_dir() else path))
 
 
@@ -64,7 +65,7 @@ def digest(path: Path) -> str:
 
 
 def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
-    """Take a comparison; one from an earlier file does not say its budget."""
+    """Take a comparison."""
     runs = table(comparison.runs)
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
     return Material(
@@ -72,8 +73,7 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
         sha256=sha256,
         runs=runs,
         slices=(Slice(rows=comparison.runs, comparison=comparison, fixed=own),),
-        diagrams=diagrams(planes(runs)),
-        budgets=comparison.budget is not None,
+        diagrams=diagrams(planes(comparison.runs)),
         command=comparison.command,
     )
 
@@ -103,8 +103,8 @@ def of_store(path: Path) -> Material:
         source=str(path),
         sha256=digest(path),
         runs=runs,
-        slices=slices(runs, certificates),
-        diagrams=diagrams(planes(runs)),
+        slices=slices(runs["run"], certificates),
+        diagrams=diagrams(planes(runs["run"])),
         certifier=certifier,
         store=True,
         sweeps=sweeps,

@@ -6,22 +6,29 @@ from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from hardness.oracles import Budget
+from hardness.report.comparison import (
+    HEADER,
+    NOTE,
+    PAIR_HEADER,
+    PAIR_TITLE,
+    fit_rows,
+    left_out,
+    pair_note,
+    pair_row,
+    power,
+)
 from hardness.report.page.records import Section
-from hardness.report.paired import HEADER as PAIR_HEADER
-from hardness.report.paired import TITLE, note
-from hardness.report.paired import row as pair_row
-from hardness.report.scaling import HEADER, NOTE, fit_rows, left_out
 from hardness.report.text import bound
-from hardness.runs.cells import seen
-from hardness.runs.fits import Scaling
+from hardness.runs.cells import seen, tally
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.names import brief_spec, labels, short
 from hardness.runs.paired import Paired
 from hardness.runs.run import Run
+from hardness.runs.slices import Slice, answers, version_of, version_words
 from hardness.runs.stress import Stress
-from hardness.runs.table import Slice, answers, version_of, version_words
-from hardness.runs.tally import tally
 from instances.parameters import plain
 
 if TYPE_CHECKING:
@@ -133,7 +140,7 @@ def learners_table(rows: "DataFrame") -> "DataFrame":
 def runs_table(runs: Iterable[Run], budgets: bool) -> "DataFrame":
     """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
     rows = (
-        vars(run.usage)
+        msgspec.structs.asdict(run.usage)
         | {
             **{"spec": run.spec, "learner": run.learner, "outcome": run.outcome.value},
             "seed": run.seed if run.seed < 2**53 else str(run.seed),
@@ -193,17 +200,17 @@ def slice_title(one: Slice) -> str:
     return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
 
 
-def growth(one: Slice, found: Scaling) -> Section:
+def growth(one: Slice) -> Section:
     """Lay out what was fitted of a slice, and the exponents that are certified."""
-    rows: list[Sequence[Any]] = [*fit_rows(one.comparison, found)]
+    found, rows = one.comparison.scaling, list[Sequence[Any]](fit_rows(one.comparison))
     for quantity in found.certified:
-        power = "-" if quantity.exponent is None else f"{found.parameter}^{quantity.exponent:.2f}"
-        rows.append(("certified", quantity.quantity, str(len(quantity.values)), power, "", "", ""))
+        grown = power(found.parameter, quantity.exponent)
+        rows.append(("certified", quantity.quantity, str(len(quantity.values)), grown, ""))
     return Section(
         title=f"{slice_title(one)}, {CONFIDENCE:.0%} intervals",
         table=frame(HEADER, rows),
         note=NOTE,
-        said=tuple(left_out(one.comparison, found)),
+        said=tuple(left_out(one.comparison)),
     )
 
 
@@ -212,7 +219,7 @@ def pairs(title: str, found: Sequence[Paired]) -> Section:
     names = shown_names(name for one in found for name in (one.first, one.second))
     rows = (pair_row(pair, names.__getitem__) for pair in found)
     return Section(
-        title=title, table=frame(PAIR_HEADER, rows), note=f"Alone: {TITLE}. {note(found)}"
+        title=title, table=frame(PAIR_HEADER, rows), note=f"Alone: {PAIR_TITLE}. {pair_note(found)}"
     )
 
 

@@ -3,11 +3,11 @@
 import importlib.util
 import json
 import tomllib
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget

@@ -188,7 +188,7 @@ def test_learners_that_are_objects_or_have_epochs_run_on_it():
 def test_the_record_is_read_back_and_what_cannot_be_is_refused():
     found = h.learn("linear", drawn(n=200))
     data = json.loads(json.dumps(found.to_dict()))
-    again = Run.from_json(data)
+    again = Run.read(data)
     assert (again.misfit, again.outcome) == (found.misfit, found.outcome)
     assert run_words(again) == run_words(found)
     assert "misfit" not in h.learn("trivial", "nice:m=1,k=2,d=4").to_dict()
@@ -198,7 +198,7 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
         data | {"spec": "parity:d=8,m=3"},
     ):
         with pytest.raises(ValueError, match="a risk on data of a user, or a misfit on an"):
-            Run.from_json(forged)
+            Run.read(forged)
     good = data["misfit"]
     for wrong in (
         good | {"low": good["high"] + 1},
@@ -209,7 +209,7 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
         None,
     ):
         with pytest.raises(ValueError):  # noqa: PT011 - each has its own words
-            Run.from_json(data | {"misfit": wrong})
+            Run.read(data | {"misfit": wrong})
 
 
 def test_the_command_prints_and_saves_what_python_gives(hardness, tmp_path):
@@ -313,7 +313,7 @@ def test_no_interval_where_the_same_few_examples_have_the_largest_labels_and_los
     y = np.exp(1.5 * np.random.default_rng(0).normal(size=(1000, 2, 4)).mean(axis=(1, 2))[:, None])
     y = np.tile(y[:, :, None] ** 3, (1, 2, 4))
     found = h.learn("linear", (np.random.default_rng(1).normal(size=y.shape), y))
-    assert Run.from_json(json.loads(json.dumps(found.to_dict()))).misfit == found.misfit
+    assert Run.read(json.loads(json.dumps(found.to_dict()))).misfit == found.misfit
     mean = found.details["baselines"][0]["misfit"]
     assert mean["high"] is None
     assert "there is no interval: the same few examples have the largest" in mean["remark"]

@@ -1,15 +1,15 @@
 """The table of runs, held against the runs, and its groups against a plain grouping."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pandas
 import pytest
+from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.runs import run, table
 from hardness.runs.columns import COLUMNS, JSON
-from hardness.runs.table import comparable_groups, slices
+from hardness.runs.slices import comparable, planes, slices
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 
@@ -68,7 +68,7 @@ def test_groups_are_those_of_a_plain_grouping():
     for one in made:
         key = (one.spec.partition(":")[0], one.budget, one.revisions.get("family"))
         plain.setdefault(key, []).append(one)
-    groups = [(dict(fixed), part["run"].tolist()) for fixed, part in comparable_groups(table(made))]
+    groups = [(dict(fixed), part) for fixed, part in comparable(made).items()]
     assert [part for _, part in groups] == list(plain.values())
     assert {fixed["oracle"] for fixed, _ in groups} == {"exact"}
     assert {fixed["family revision"] for fixed, _ in groups} == {"1", "unknown"}
@@ -79,6 +79,31 @@ def test_of_two_files_of_a_learner_that_of_most_runs_stands_with_others():
         replace(BASE, learner="a.py:Net", seed=seed, details={"sha256": name})
         for seed, name in enumerate(("old", "new", "new"))
     ]
-    found = slices(table([*files, BASE]))
+    found = slices([*files, BASE])
     assert [len(one.rows) for one in found] == [1, 3]
     assert found[0].choice == "of=a.py:Net revision 1 old"
+
+
+def at(d, m, noise=0, **changed):
+    spec = parse(f"parity:d={d},m={m},noise={noise}").spec
+    return replace(BASE, spec=spec, seed=d * 100 + m, **changed)
+
+
+def test_runs_of_a_sweep_are_cut_along_the_axes_of_their_group_and_share_what_lies_on_them():
+    """One group over m at d=10, another over d and noise at m=3: both have d=10, m=3, noise=0."""
+    first = [at(10, m, group="runs 1 of a", axes=("m",)) for m in (2, 3, 4, 5)]
+    second = [
+        at(d, 3, noise, group="runs 2 of a", axes=("d", "noise"))
+        for d in (8, 9, 11)
+        for noise in (0, 0.1)
+    ]
+    found = {one.choice: one.comparison for one in slices([*first, *second])}
+    assert {name: one.values for name, one in found.items()} == {
+        "d=10": (2, 3, 4, 5),
+        "m=3,noise=0": (8, 9, 10, 11),
+        "m=3,noise=0.1": (8, 9, 11),
+    }
+    sizes = {(p.x, p.y): (len(p.xs), len(p.ys)) for p in planes([*first, *second])}
+    assert sizes == {("d", "m"): (4, 4), ("d", "noise"): (4, 2)}
+    alone = [at(8, 2), at(8, 3), at(12, 3, 0.25)]
+    assert [one.comparison.parameter for one in slices(alone)] == ["m", "d"]

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
 from hardness.runs.run import Run
@@ -49,11 +51,11 @@ def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
     text = HEAD + "seeds = 10\nlearners = ['queries']\n[budget]\nqueries = 500\n"
     sweep = read_text(text + "[[runs]]\nspec = ['parity:d=8,m=2', 'parity:d=9,m=2']\n", "x")
     one, other = sweep.grids[0].cells
-    done = Run.from_json(one.do(), one.budget)
+    done = Run.read(one.do())
 
     def took(seconds, **other):
-        usage = replace(done.usage, seconds=seconds)
-        return replace(done, usage=usage, **other)
+        usage = structs.replace(done.usage, seconds=seconds)
+        return done.updated(usage=usage, **other)
 
     rows = [
         *map(took, (1.0, 2.0, 30.0)),

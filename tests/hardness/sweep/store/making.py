@@ -1,8 +1,10 @@
 """Rows for the tests of stores."""
 
+import dataclasses
 import hashlib
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from hardness.oracles import Budget
 from hardness.runs.rows import (
@@ -59,4 +61,4 @@ def sweep(**changed: object) -> SweepRow:
         updated=2.0,
         base_seeds={"climb 1": 2**63 + 1},
     )
-    return replace(one, **changed)
+    return dataclasses.replace(one, **changed)

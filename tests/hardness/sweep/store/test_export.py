@@ -4,9 +4,9 @@ import csv
 import json
 import os
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hardness.runs.columns import COLUMNS, PASSING, record_of
 from hardness.runs.rows import FigureRow

@@ -1,14 +1,15 @@
 """What is written is read, once, in one order; what is not a store, or damaged, is one line."""
 
 import contextlib
+import dataclasses
 import os
 import random
 import shutil
 import signal
 import sqlite3
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hardness.sweep.damage import check
 from hardness.sweep.store import create, decide, held, read, reopen
@@ -55,7 +56,7 @@ def test_what_is_written_is_read(db):
 
 
 def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
-    budget = replace(made_run(1).budget, examples=2**70)
+    budget = dataclasses.replace(made_run(1).budget, examples=2**70)
     given = [made_run(i) for i in range(2, 40)]
     given += [replace(made_run(0), seed=2**200), replace(made_run(1), budget=budget)]
     orders = []

@@ -1,26 +1,22 @@
-"""One tidy table of runs, a row a run, and what is cut from it: groups, slices and planes.
+"""What is cut from runs: comparisons over one parameter, planes over two, each chosen by its words.
 
+Runs of a sweep say what their group of its file varies; of others that is read off their specs.
 Nothing of a learner's or a family's file is executed: names in a store are data.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from hardness.runs.certified import Certifier, terms_of
-from hardness.runs.columns import BUDGET, parameters_of
-from hardness.runs.columns import table as table
+from hardness.runs.columns import numbers_of, parameters_of
 from hardness.runs.comparison import Comparison
-from hardness.runs.names import brief_spec, short
-from hardness.runs.ranges import Value
+from hardness.runs.names import Value, brief_spec, short
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
 from instances.errors import UsageError
 from instances.parameters import plain, split_list
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Fixed = tuple[tuple[str, str], ...]  # names and values, each name once
 _LISTED = 20  # choices in a message
@@ -36,37 +32,36 @@ _UNITS = {
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 
 
-def comparable_groups(runs: "DataFrame") -> "Iterator[tuple[Fixed, DataFrame]]":
-    """Group a table by all but spec, learner and seed: what may stand in one comparison.
+def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
+    """Group runs by all but spec, learner and seed: what may stand in one comparison.
 
     Runs of a group agree in family, its revision and the budget. Learners that ask queries agree in
     how these are answered; those that ask none stand with the answers that most of the others have.
     Of a learner of several revisions or files the latest stands with the others, earlier ones
     apart.
     """
-    if not len(runs):
-        return
-    same = ["family", *(f"budget_{name}" for name in BUDGET), "family_revision"]
-    for _, group in runs.groupby(same, sort=False, dropna=False):
-        first: Run = group["run"].iloc[0]
-        budget = {k: "none" if v is None else plain(v) for k, v in vars(first.budget).items()}
-        revision = str(first.revisions.get("family", "unknown"))
-        fixed = (
-            ("family", group["family"].iloc[0]),
-            *budget.items(),
-            ("family revision", revision),
-        )
-        counted = Counter(filter(None, map(answers, group["run"])))
+    together: dict[Fixed, list[Run]] = {}
+    for run in runs:
+        budget = {k: "none" if v is None else plain(v) for k, v in vars(run.budget).items()}
+        revision = ("family revision", str(run.revisions.get("family", "unknown")))
+        fixed = (("family", run.spec.partition(":")[0]), *budget.items(), revision)
+        together.setdefault(fixed, []).append(run)
+    found: dict[Fixed, list[Run]] = {}
+    for fixed, some in together.items():
+        counted = Counter(filter(None, map(answers, some)))
         asked = min(counted, key=lambda one: (-counted[one], one)) if counted else ()
-        latest = {learner: _latest(found) for learner, found in group.groupby("learner")["run"]}
-
-        def key(run: Run, asked: Fixed = asked, latest: dict[Any, Any] = latest) -> Fixed:
+        by_learner: dict[str, Counter[tuple[int, str]]] = {}
+        for run in some:
+            by_learner.setdefault(run.learner, Counter())[version_of(run)] += 1
+        latest = {
+            name: min(c, key=lambda v: (-v[0], -c[v], v[1])) for name, c in by_learner.items()
+        }
+        for run in some:
             version = version_of(run)
-            of = (("of", f"{run.learner} {version_words(version)}"),)
-            return (*(answers(run) or asked), *(of if version != latest[run.learner] else ()))
-
-        for own, part in group.groupby(group["run"].map(key), sort=False):
-            yield (*fixed, *own), part
+            earlier = version != latest[run.learner]
+            of = (("of", f"{run.learner} {version_words(version)}"),) if earlier else ()
+            found.setdefault((*fixed, *(answers(run) or asked), *of), []).append(run)
+    return found
 
 
 def answers(run: Run) -> Fixed:
@@ -88,12 +83,6 @@ def version_words(version: tuple[int, str]) -> str:
     """
     revision, origin = version
     return f"revision {revision}" + (f" {origin[:16]}" if origin else "")
-
-
-def _latest(runs: Iterable[Run]) -> tuple[int, str]:
-    """Choose the version of a learner that stands with others: of its files that of most runs."""
-    counted = Counter(map(version_of, runs))
-    return min(counted, key=lambda one: (-one[0], -counted[one], one[1]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,72 +142,79 @@ class Plane(Part):
         return tuple(dict.fromkeys(row.learner for row in self.rows))
 
 
-def slices(runs: "DataFrame", certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
-    """Cut runs into slices, each over one parameter: every run is in exactly one of them.
+def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
+    """Cut runs into slices, each over one parameter: every run is in one of them.
 
-    The specs of a comparable group are cut into `lines`. Raises DamagedFile for a certificate that
-    is not that of its spec.
+    Runs of a group of a sweep are cut along one of its axes, others into `lines`; what lies on such
+    a line and can be compared is in its slice. Raises DamagedFile for a certificate that is not
+    that of its spec.
 
-    >>> slices(table([]))
+    >>> slices([])
     ()
     """
     certifier = Certifier(certificates)
-    found = [
-        _slice(parameter, specs, by_spec, fixed, certifier)
-        for fixed, group in comparable_groups(runs)
-        for by_spec in [_by_spec(group)]
-        for parameter, specs in lines(by_spec)
-    ]
+    found = []
+    for fixed, group in comparable(runs).items():
+        by_spec = _by_spec(group)
+        frames = dict.fromkeys(
+            (name, _others(line[0], name))
+            for over, specs in _by_axes(group)
+            for name, line in lines(specs, over)
+        )
+        for name, others in frames:
+            found.append(_slice(name, _framed(by_spec, others, name), by_spec, fixed, certifier))
     return told_apart(found)
 
 
-def planes(runs: "DataFrame") -> tuple[Plane, ...]:
-    """Cut runs into planes, each over two parameters: every run is in exactly one of them.
+def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
+    """Cut runs into planes, each over two parameters: every run is in one of them.
 
-    >>> planes(table([]))
+    >>> planes([])
     ()
     """
     found: list[Plane] = []
-    for fixed, group in comparable_groups(runs):
+    for fixed, group in comparable(runs).items():
         by_spec = _by_spec(group)
-        parts: dict[tuple[str, str, frozenset[tuple[str, str]]], list[str]] = {}
-        for together in _connected(by_spec):
-            x, y = axes(together)
-            for spec in together:
-                parts.setdefault((x, y, frozenset(_texts(spec, x, y))), []).append(spec)
-        for (x, y, _), specs in parts.items():
-            found.append(_plane(x, y, specs, by_spec, fixed))
+        frames = dict.fromkeys(
+            (x, y, _others(spec, x, y))
+            for over, specs in _by_axes(group)
+            for x, y in [axes(specs, over)]
+            for spec in specs
+        )
+        for x, y, others in frames:
+            found.append(_plane(x, y, _framed(by_spec, others, x, y), by_spec, fixed))
     return told_apart(found)
 
 
-def lines(specs: Iterable[str]) -> list[tuple[str, list[str]]]:
+def lines(specs: Sequence[str], over: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
     """Part specs of one family into lines, each with the parameter that varies along it.
 
-    Specs that belong together, each a neighbour of another along some line, are cut along one
-    parameter: that with the longest line, d or n first. What stands alone there is cut again.
+    They are cut along one parameter, of `over` where it is given: that with the longest line, d or
+    n first. Where it is not, what stands alone there is cut again.
 
-    >>> lines(f"parity:d={d},m={m}" for m in (2, 3) for d in (8, 6))
+    >>> lines([f"parity:d={d},m={m}" for m in (2, 3) for d in (8, 6)])
     [('d', ['parity:d=6,m=2', 'parity:d=8,m=2']), ('d', ['parity:d=6,m=3', 'parity:d=8,m=3'])]
     """
-    found: list[tuple[str, list[str]]] = []
-    for together in _connected(specs):
-        cuts = {name: _along(together, name) for name in numbers_of(together[0])}
-        parameter = max(
-            cuts,
-            key=lambda name: (
-                max(map(len, cuts[name])),
-                name in DIMENSIONS,
-                len({numbers_of(spec)[name] for spec in together}),
-            ),
-        )
-        found += [(parameter, line) for line in cuts[parameter] if len(line) > 1]
-        alone = [line[0] for line in cuts[parameter] if len(line) == 1]
-        found += [(parameter, alone)] if len(together) == 1 else lines(alone)
-    return found
+    names = numbers_of(specs[0])
+    declared = [name for name in over if name in names]
+    cuts = {name: _along(specs, name) for name in declared or names}
+    parameter = max(
+        cuts,
+        key=lambda name: (
+            max(map(len, cuts[name])),
+            name in DIMENSIONS,
+            len({numbers_of(spec).get(name) for spec in specs}),
+        ),
+    )
+    longest = max(map(len, cuts[parameter]))
+    kept = [line for line in cuts[parameter] if declared or len(line) > 1 or longest == 1]
+    placed = {spec for line in kept for spec in line}
+    rest = [spec for spec in specs if spec not in placed]
+    return [(parameter, line) for line in kept] + (lines(rest) if rest else [])
 
 
-def axes(specs: Sequence[str]) -> tuple[str, str]:
-    """Choose the two parameters: d or n against m or h where they vary, else the longest ranges.
+def axes(specs: Sequence[str], over: Sequence[str] = ()) -> tuple[str, str]:
+    """Choose two parameters, of `over` first: d or n against m or h, else the longest ranges.
 
     >>> axes([f"parity:d={d},m=3,noise=0" for d in (8, 9)])
     ('d', 'm')
@@ -228,52 +224,51 @@ def axes(specs: Sequence[str]) -> tuple[str, str]:
     counts = {name: len({numbers_of(s)[name] for s in specs}) for name in numbers_of(specs[0])}
     order = (*DIMENSIONS, *WEIGHTS)
 
-    def rank(name: str) -> tuple[bool, bool, int, int]:
+    def rank(name: str) -> tuple[bool, bool, bool, int, int]:
         place = order.index(name) if name in order else len(order)
-        return counts[name] < 2, name not in order, -counts[name], place
+        varies = counts[name] < 2
+        return varies, name not in over, name not in order, -counts[name], place
 
     best = sorted(counts, key=rank)[:2]
     best.sort(key=lambda name: (name not in DIMENSIONS, name in WEIGHTS, -counts[name]))
     return (best[0], best[1]) if len(best) == 2 else (best[0], "")
 
 
-def numbers_of(spec: str) -> dict[str, Value]:
-    """Take the parameters of a spec that are numbers; "size", 1, where there are none."""
-    found = {name: v for name, v in parameters_of(spec).items() if not isinstance(v, str)}
-    return found or {"size": 1}
+def _by_spec(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.spec, []).append(run)
+    return found
 
 
-def _texts(spec: str, *without: str) -> Fixed:
+def _by_axes(runs: Iterable[Run]) -> list[tuple[tuple[str, ...], list[str]]]:
+    """The specs of runs with numbers of the same names, by what their group of a sweep varies."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, None]] = {}
+    for run in runs:
+        found.setdefault((run.axes, tuple(numbers_of(run.spec))), {})[run.spec] = None
+    return [(over, list(specs)) for (over, _), specs in found.items()]
+
+
+def _others(spec: str, *without: str) -> Fixed:
     """Write the other parameters of a spec, in its order."""
     found = parameters_of(spec).items()
     return tuple((k, v if isinstance(v, str) else plain(v)) for k, v in found if k not in without)
 
 
-def _by_spec(group: "DataFrame") -> dict[str, list[Run]]:
-    return {str(spec): list(runs) for spec, runs in group.groupby("spec", sort=False)["run"]}
+def _framed(specs: Iterable[str], others: Fixed, *free: str) -> list[str]:
+    """Those of some specs that are on a line or a plane, in the order of their values."""
+    names = [name for name in free if name]
+    found = [s for s in specs if _others(s, *free) == others and {*names} <= {*numbers_of(s)}]
+    return sorted(found, key=lambda s: [numbers_of(s)[name] for name in names])
 
 
 def _along(specs: Iterable[str], name: str) -> list[list[str]]:
     """Group specs that differ in one number alone, each line in the order of its values."""
-    found: dict[frozenset[tuple[str, Value | str]], list[str]] = {}
+    found: dict[frozenset[tuple[str, str]], list[str]] = {}
     for spec in specs:
-        others = {**parameters_of(spec), **numbers_of(spec)}
-        del others[name]
-        found.setdefault(frozenset(others.items()), []).append(spec)
+        if name in numbers_of(spec):
+            found.setdefault(frozenset(_others(spec, name)), []).append(spec)
     return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in found.values()]
-
-
-def _connected(specs: Iterable[str]) -> list[list[str]]:
-    """Part specs so that neighbours, which differ in one number, are together."""
-    import networkx
-
-    place = {spec: i for i, spec in enumerate(specs)}
-    graph = networkx.Graph()
-    graph.add_nodes_from(place)
-    for name in {name for spec in place for name in numbers_of(spec)}:
-        for line in _along((spec for spec in place if name in numbers_of(spec)), name):
-            networkx.add_path(graph, line)
-    return [sorted(part, key=place.__getitem__) for part in networkx.connected_components(graph)]
 
 
 def _slice(
@@ -289,7 +284,7 @@ def _slice(
     comparison = Comparison(
         spec=brief_spec(specs[0], parameter),
         parameter=parameter,
-        values=tuple(numbers_of(spec)[parameter] for spec in specs),
+        budget=rows[0].budget,
         specs=tuple(specs),
         learners=tuple(short(name) for name in learners),
         canonical=learners,
@@ -298,7 +293,7 @@ def _slice(
         runs=rows,
         certificates=certified.certificates,
     )
-    own = (*_texts(specs[0], parameter), ("over", parameter))
+    own = (*_others(specs[0], parameter), ("over", parameter))
     return Slice(
         rows=rows,
         fixed=(*fixed[:1], *own, *fixed[1:]),
@@ -314,7 +309,7 @@ def _plane(
     places = {(one[x], one[y] if y else 0): spec for spec, one in numbers.items()}
     return Plane(
         rows=tuple(row for spec in specs for row in by_spec[spec]),
-        fixed=(*fixed[:1], *_texts(specs[0], x, y), *fixed[1:]),
+        fixed=(*fixed[:1], *_others(specs[0], x, y), *fixed[1:]),
         x=x,
         y=y,
         xs=tuple(sorted({place[0] for place in places})),

@@ -1,0 +1,231 @@
+"""A comparison in words: its table, how costs grow, learners two by two; for terminal and page."""
+
+import textwrap
+from collections.abc import Callable, Sequence
+
+from hardness.report.binding import unbound_words
+from hardness.report.text import bound, good, number, shown_risk, table, wrap
+from hardness.runs.comparison import Comparison
+from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
+from hardness.runs.paired import LEAST_DISCORDANT, Paired
+from instances.parameters import plain
+
+ASKER = {
+    "stat-queries": "a statistical-query learner",
+    "csq-queries": "a learner by correlational queries",
+}
+_BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
+
+
+def comparison_words(found: Comparison) -> str:
+    """Write a comparison: its table, how costs grow, and learners two by two."""
+    names = dict(zip(found.learner_names, found.learners, strict=True))
+    parts = [comparison_table(found)]
+    if found.certificates:
+        parts += map(wrap, unbound_words(found.runs, names.__getitem__))
+    parts += [scaling_words(found)]
+    if found.paired:
+        parts.append(paired_words(found.paired, lambda name: names[name]))
+    return "\n\n".join(parts)
+
+
+def short_name(comparison: Comparison, learner: str) -> str:
+    """Shorten a learner's canonical name to what was asked for, as "student" or "student:rate=1".
+
+    The canonical name stays in the results.
+    """
+    return dict(zip(comparison.learner_names, comparison.learners, strict=True))[learner]
+
+
+def bounds_table(comparison: Comparison) -> str:
+    """Write what is certified, size by size: the quantities that are claimed at every size."""
+    found = {name: values for name in _BOUNDS if (values := comparison.bounds(name))}
+    rows = [
+        [
+            f"{comparison.parameter}={plain(value)}",
+            *(bound(name, values[i]) for name, values in found.items()),
+        ]
+        for i, value in enumerate(comparison.values)
+    ]
+    return table(["size", *found], rows)
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Write what is certified, size by size, and each learner below; bounds alone without any."""
+    if not comparison.learners:
+        return bounds_table(comparison)
+    rows = []
+    valued = any(cell.values for cell in comparison.cells)  # a column where any were asked
+    for size, certified, cells in comparison.by_size():
+        row = [size, *[""] * (6 + valued)]
+        if certified:
+            *asked, floor = (bound(name, value) for name, value in certified.items())
+            at_least = [f"{size}: at least", "", asked[0] if asked else "-", floor]
+            row = [*at_least, *[""] * (2 + valued), "certified"]
+        rows.append(row)
+        for cell in cells:
+            rows.append(
+                [
+                    short_name(comparison, cell.learner),
+                    cell.view,
+                    number(cell.queries) if cell.queries else "-",
+                    number(cell.examples),
+                    *([number(cell.values) if cell.values else "-"] if valued else []),
+                    number(cell.seconds),
+                    "-" if cell.risk is None else shown_risk(cell.risk),
+                    f"{cell.solved}/{cell.runs} {good('solved')}" if cell.solved else cell.outcome,
+                ]
+            )
+    header = ["learner", "sees", "queries", "examples", *["values"] * valued]
+    return table([*header, "seconds", "risk", "outcome"], rows)
+
+
+# How costs grow.
+
+NOTE = (
+    "Exponents are of the lines nearest to the costs' logarithms over the sizes run; they say "
+    "nothing of larger ones. The bound on queries is about statistical-query learners and worst "
+    "answers: one of another kind may grow slower without contradiction, and so may any cost that "
+    "still lies above its bound."
+)
+HEADER = ("learner", "cost", "sizes", "power law", "certified")
+
+
+def scaling_words(comparison: Comparison) -> str:
+    """Write the fitted growth of a comparison, what was left out, and the certified growth."""
+    found = comparison.scaling
+    low, high = plain(comparison.values[0]), plain(comparison.values[-1])
+    sizes = low if low == high else f"{low} to {high}"
+    rows = fit_rows(comparison)
+    title = f"growth over the sizes run, {comparison.parameter} = {sizes}"
+    lines = [f"{title}: no fit"]
+    if rows:
+        lines = [f"{title}, where every seed passed ({CONFIDENCE:.0%} intervals)", ""]
+        lines += [table(HEADER, rows)]
+    missing = left_out(comparison)
+    lines += ["", *missing] if missing else []
+    if found.certified:
+        lines += ["", "certified numbers over all sizes run", "", _certified_table(found)]
+        theory = [one.theory for one in found.certified[:1] if one.theory]
+        lines += ["", *theory] if theory else []
+    if found.certified or rows:
+        lines += ["", textwrap.fill(NOTE, 80)]
+    return "\n".join(lines)
+
+
+def fit_rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Lay fits out under `HEADER`: the exponent with its interval, and the certified one."""
+    return [
+        (
+            short_name(comparison, fit.learner),
+            fit.cost,
+            str(len(fit.values)),
+            f"{power(comparison.parameter, law.exponent)} [{_short(law.low)}, {_short(law.high)}]",
+            power(comparison.parameter, fit.certified_exponent),
+        )
+        for fit in comparison.scaling.fits
+        if (law := fit.law)
+    ]
+
+
+def left_out(comparison: Comparison) -> list[str]:
+    """Say what was not fitted, and which sizes were left out of what was."""
+    lines: dict[str, None] = {}  # each once, whatever the cost
+    for fit in comparison.scaling.fits:
+        name = short_name(comparison, fit.learner)
+        if fit.no_fit:
+            cost = f", {fit.cost}" if len(fit.values) >= 2 else ""
+            lines[f"{name}{cost}: no fit: {fit.no_fit}"] = None
+        reasons: dict[str, list[str]] = {}
+        for value, why in fit.left_out if fit.law else ():
+            reasons.setdefault(why, []).append(plain(value))
+        for why, values in reasons.items():
+            lines[f"{name}: without {comparison.parameter} = {', '.join(values)}: {why}"] = None
+    return list(lines)
+
+
+def _certified_table(found: Scaling) -> str:
+    rows = [
+        [
+            one.quantity,
+            power(found.parameter, one.exponent),
+            _ends(one),
+            ", ".join(plain(v) for v in one.vacuous) or "-",
+        ]
+        for one in found.certified
+    ]
+    return table(("quantity", "power law", "first, last slope", "vacuous at"), rows)
+
+
+def _ends(one: CertifiedGrowth) -> str:
+    """Write the slopes from the first size to the next, and from the last but one to the last."""
+    return f"{_short(one.steps[0].slope)}, {_short(one.steps[-1].slope)}" if one.steps else "-"
+
+
+def power(parameter: str, exponent: float | None) -> str:
+    """Write a power of the parameter, or - where there is none.
+
+    >>> power("d", 3.14159), power("d", -1e-9), power("d", None)
+    ('d^3.14', 'd^0.00', '-')
+    """
+    return "-" if exponent is None else f"{parameter}^{_short(exponent)}"
+
+
+def _short(exponent: float) -> str:
+    return f"{exponent:z.2f}"
+
+
+# Learners two by two.
+
+PAIR_HEADER = ("1st", "2nd", "1st alone", "2nd alone", "of", "p", "solves more", "risk")
+PAIR_TITLE = "instances that one learner of two solved and the other did not"
+_SHOWN = 10  # pairs in the terminal
+
+
+def pair_note(found: Sequence[Paired]) -> str:
+    """Say how the numbers of a table of pairs are known."""
+    many = f"corrected for the {len(found)} pairs by Holm" if len(found) > 1 else "of the one pair"
+    said = (
+        "Of the instances that both ran, within one budget, over all sizes. p: exact, two-sided, "
+        f"of McNemar, {many}; with fewer than {LEAST_DISCORDANT} instances that differ it is never "
+        "below 0.05. Risk: mean relative risk of the 1st less that of the 2nd"
+    )
+    if any(one.risk_interval for one in found):
+        said += ", with an approximate 95 % interval of the paired bootstrap"
+    said += "."
+    lost = sum(one.left_out for one in found)
+    if not lost:
+        return said
+    times = "once" if lost == 1 else f"{lost} times"
+    return (
+        f"{said} Left out {times}: the machine ended a run, or a learner does not take its family."
+    )
+
+
+def pair_row(one: Paired, short: Callable[[str], str]) -> tuple[str | int | float, ...]:
+    """Lay a pair out under `PAIR_HEADER`; short: writes the name of a learner.
+
+    >>> one = Paired(first="queries", second="lowdegree", instances=12, first_only=5, second_only=0,
+    ...     left_out=0, p=0.0625, p_corrected=0.0625, risk_instances=12, risk_difference=-0.4,
+    ...     risk_interval=None)
+    >>> pair_row(one, str)
+    ('queries', 'lowdegree', 5, 0, 12, 0.0625, 'cannot tell', '-0.40')
+    """
+    risk = "" if one.risk_difference is None else f"{one.risk_difference:+z.2f}"
+    if one.risk_interval:
+        risk += " [{:+z.2f}, {:+z.2f}]".format(*one.risk_interval)
+    verdict = one.verdict if one.verdict == "cannot tell" else short(one.verdict)
+    names = (short(one.first), short(one.second))
+    return (*names, one.first_only, one.second_only, one.instances, one.p_corrected, verdict, risk)
+
+
+def paired_words(found: Sequence[Paired], short: Callable[[str], str]) -> str:
+    """Write pairs for the terminal, the most different first where they are many."""
+    shown = sorted(found, key=lambda one: one.p)[:_SHOWN] if len(found) > _SHOWN else found
+    rows = [
+        [number(cell) if isinstance(cell, int | float) else cell for cell in pair_row(one, short)]
+        for one in shown
+    ]
+    more = len(found) - len(shown)
+    left = f"\n{more} more pairs are in --json" if more else ""
+    return f"{PAIR_TITLE}\n{table(PAIR_HEADER, rows)}{left}\n{wrap(pair_note(found))}"
