@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from hardness.report.charts.chart import write
+from hardness.report.vega import write
 from hardness.upper.features import Cubic
 from hardness.upper.leastsquares import LeastSquares
 from hardness.upper.lifted import tensor

@@ -7,7 +7,7 @@ the steps for success 2/3 by the number of members, as d grows to that of SPEC.
 import sys
 from pathlib import Path
 
-from hardness.report.charts.chart import write
+from hardness.report.vega import write
 from hardness.runs.descent import descent_sizes
 from instances import parse
 

@@ -7,7 +7,7 @@ risk, against the value that was varied.
 import sys
 from pathlib import Path
 
-from hardness.report.charts.chart import write
+from hardness.report.vega import write
 from hardness.runs import Comparison
 from instances.parameters import plain
 

@@ -35,9 +35,11 @@ from hardness.runs import Comparison, Stress
 from hardness.runs.noisy_parity import Map, read_map
 from instances.arguments import located
 from instances.capabilities import FACTOR, SCHEME
+from instances.checkpoint import holds_layer, read_heads
 from instances.disk import write_bytes
-from instances.errors import DamagedFile, UsageError, unknown
+from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
 from instances.export import flat, frame
+from instances.inspect import inspect_heads
 from instances.result import Result, TableRow
 from instances.strict import opened, read_json
 
@@ -74,7 +76,9 @@ MAP = Source(made="map SPEC --out DIR", read=lambda path, _: read_map(path), giv
 ICL = Source(made="icl ... --out DIR", read=lambda path, _: path)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=Result)
 STAGED = Source(made="learn staged SPEC --out FILE", given=Result)
-INSPECT = Source(made="inspect FILE --out FILE", given=Result)  # or a layer's file itself
+INSPECT = Source(
+    made="inspect FILE --out FILE", read=lambda path, _: facts_of(path), given=Result
+)  # fmt: skip
 GAME = Source(made="learn NAME SPEC --oracle adversary --transcript FILE")
 
 
@@ -211,6 +215,11 @@ def listed() -> str:
     return "\n".join(lines).rstrip()
 
 
+def facts_of(path: Path) -> Data:
+    """Read what `hardness inspect` wrote of a layer, or look at the layer of a file."""
+    return inspect_heads(read_heads(path)).to_dict() if holds_layer(path) else read_json(path)
+
+
 def known(name: str) -> Figure:
     """Return the figure of a name; raises UsageError with the nearest name."""
     if name not in FIGURES:
@@ -237,6 +246,10 @@ def numbers(
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
+    if not source.exists():
+        raise ToolkitError(
+            f"{source} does not exist: figure {name} needs the file or folder {figure.takes}"
+        )
     if found := own_rows(name, source):
         return found
     if not figure.source.made:

@@ -52,8 +52,21 @@ _POWERS = (
     "datum.value > -3.1 && datum.value < 4.1 ? format(pow(10, datum.value), '~g') : "
     "'1e' + datum.value"
 )
-_TYPES = {"band": "area", "interval": "rule", "level": "rule", "wall": "rule"}
-_BELOW = ("band", "rect", "tick")  # which marks lie below all others; points lie above
+_SPAN: Data = {"y": {"field": "low"}, "y2": {"field": "high"}}
+_FACE: Data = {"clip": True, "fillOpacity": 0.15, "strokeOpacity": 0}
+# Marks of a style: their order from below, their mark in Vega-Lite, its look and its channels.
+_MARKS: dict[str, tuple[int, str, Data, Data]] = {
+    "band": (1, "area", _FACE, _SPAN),
+    "rect": (1, "rect", _FACE, {**_SPAN, "x2": {"field": "end"}}),
+    "tick": (1, "tick", {"thickness": 4, "bandSize": 14}, {}),
+    "bar": (2, "bar", {"clip": True}, {"x2": {"field": "end"}, "y2": {"field": "base"}}),
+    "interval": (2, "rule", {}, _SPAN),
+    "level": (2, "rule", {}, {"x": None}),
+    "wall": (2, "rule", {}, {"y": None}),
+    "line": (2, "line", {"clip": True, "order": False}, {}),  # as the rows stand
+    "point": (3, "point", {"opacity": 1}, {}),
+    "text": (4, "text", {}, {"text": {"field": "says"}}),
+}
 _PICK = "pick"  # the series that a reader of the page chose in the legend
 _FADED: Data = {"condition": {"param": _PICK, "value": 1, "empty": True}, "value": 0.06}
 
@@ -140,8 +153,8 @@ def plot(
 
     Marks are line and point of x and y; bar of y at x; band and interval from the columns low to
     high; rect from x to the column end, from low to high; tick; level, across at y; wall, upright
-    at x; text of the column says, which a level has too. None breaks a
-    line, as does what a logarithmic axis cannot hold; a line of one point is a stroke.
+    at x; text of the column says, which a level has too. None breaks a line, as does what a
+    logarithmic axis cannot hold; a line of one point is a stroke. Lines are by the column run, too.
 
     by: the column of series, which must be in `styles`; of learners where these are not given.
     kinds: by the column kind of a row, what differs from the style of its series, as marks or dash;
@@ -155,9 +168,13 @@ def plot(
     groups: dict[tuple[str, str], list[Data]] = {}
     for row in found:
         groups.setdefault((row.get(by, ""), row.get("kind", "")), []).append(row)
+    points: Data = {"tooltip": tooltip(told)} if told else {}
+    if hollow:
+        solid = {"test": {"field": hollow, "equal": True}, "value": 1}
+        points["fillOpacity"] = {"condition": solid, "value": 0}
     layers: list[tuple[int, Data]] = []
     seen: dict[str, list[float | None]] = {"x": [], "y": []}
-    order = list(looks)
+    order, empty = list(looks), True
     for (name, kind), own in sorted(groups.items(), key=lambda item: order.index(item[0][0])):
         style = replace(looks[name], **(kinds or {}).get(kind, {}))
         for mark in style.marks:
@@ -166,10 +183,12 @@ def plot(
                 continue
             seen["x"] += across
             seen["y"] += up
-            layers += _layers(own, mark, style, x, y, hollow, told)
-    if not any(rank >= 0 for rank, _ in layers):
+            empty = empty and mark == "level"
+            held = _bars(own, style, x, y) if mark == "bar" else own
+            layers += [(_MARKS[mark][0], one) for one in _layers(held, mark, style, points)]
+    if empty:
         return {}
-    layers.sort(key=lambda pair: abs(pair[0]))
+    layers.sort(key=lambda pair: pair[0])
     return {
         "title": title,
         "width": size[0],
@@ -303,77 +322,45 @@ def _reach(
     rows: list[Data], mark: str, style: Style, x: str, y: str
 ) -> tuple[list[Any], list[Any]]:
     """What a mark of rows takes of both axes."""
-    columns = {"band": ("low", "high"), "interval": ("low", "high"), "rect": ("low", "high")}
-    across = [row[x] for row in rows if row.get(x) is not None] if mark != "level" else []
-    across += [row["end"] for row in rows if mark == "rect" and row.get("end") is not None]
+    columns = {"rect": (x, "end"), "level": ()}.get(mark, (x,))
+    across = [row[name] for row in rows for name in columns if row.get(name) is not None]
     if mark == "bar":
         across = [v + side * style.wide / 2 for v in across for side in (-1, 1)]
-    up = [row.get(name) for row in rows for name in columns.get(mark, (y,)) if mark != "wall"]
+    columns = ("low", "high") if "y2" in _MARKS[mark][3] and mark != "bar" else (y,)
+    up = [row.get(name) for row in rows for name in columns if mark != "wall"]
     return across, [v for v in up if v is not None]
 
 
-def _layers(
-    rows: list[Data],
-    mark: str,
-    style: Style,
-    x: Axis,
-    y: Axis,
-    hollow: str,
-    told: Mapping[str, str] | None,
-) -> list[tuple[int, Data]]:
-    """The layers of one mark of a series, each with its rank; one below 0 does not fill a panel."""
-    rank = 1 if mark in _BELOW else 3 if mark == "point" else 4 if mark == "text" else 2
-    drawn: Data = {"type": _TYPES.get(mark, mark), "color": style.colour}
-    encoding: Data = {}
+def _bars(rows: list[Data], style: Style, x: Axis, y: Axis) -> list[Data]:
+    """Rows with both sides of a bar, and its foot."""
+    half, base = style.wide / 2, y.domain[0] if y.domain else 0
+    known = [(row, row[x.column]) for row in rows if row[x.column] is not None]
+    return [{**row, x.column: at - half, "end": at + half, "base": base} for row, at in known]
+
+
+def _layers(rows: list[Data], mark: str, style: Style, points: Data) -> list[Data]:
+    """The layer of one mark of a series, and for levels that of their texts."""
+    _, kind, look, channels = _MARKS[mark]
+    drawn: Data = {"type": kind, "color": style.colour, **look}
+    layer: Data = {"data": {"values": rows}, "mark": drawn, "encoding": dict(channels)}
     if mark == "line" and len(rows) == 1 and "point" not in style.marks:
-        drawn = {"type": "point", "shape": "stroke", "color": style.colour, "size": 150}
-        return [(rank, {"data": {"values": rows}, "mark": drawn, "encoding": {}})]
+        stroke = {"type": "point", "shape": "stroke", "color": style.colour, "size": 150}
+        return [{**layer, "mark": stroke}]
     if mark in ("line", "level", "wall"):
         drawn |= {"strokeWidth": 1.5 * style.thick, "strokeDash": list(style.dash) or [1, 0]}
-    if mark in ("line", "band", "bar"):
-        drawn |= {"clip": True}
     if mark in ("line", "band") and style.step:
-        drawn |= {"interpolate": style.step}
-    if mark == "line":
-        drawn |= {"order": False}  # as the rows stand
-        if "run" in rows[0]:
-            encoding["detail"] = {"field": "run"}
+        drawn["interpolate"] = style.step
+    if mark == "line" and "run" in rows[0]:
+        layer["encoding"]["detail"] = {"field": "run"}
     if mark == "point":
-        drawn |= {"shape": style.shape, "opacity": 1, "fill": style.colour}
-        if hollow:
-            solid = {"test": {"field": hollow, "equal": True}, "value": 1}
-            encoding["fillOpacity"] = {"condition": solid, "value": 0}
-        encoding |= {"tooltip": tooltip(told)} if told else {}
-    if mark in ("band", "interval", "rect"):
-        encoding |= {"y": {"field": "low"}, "y2": {"field": "high"}}
-    if mark == "rect":
-        encoding |= {"x2": {"field": "end"}}
-    if mark in ("band", "rect"):
-        drawn |= {"fillOpacity": 0.15, "strokeOpacity": 0}
-    if mark == "tick":
-        drawn |= {"thickness": 4, "bandSize": 14}
-    if mark == "text":
-        encoding |= {"text": {"field": "says"}}
-    if mark == "bar":
-        base = y.domain[0] if y.domain else 0
-        rows = [
-            {**row, x.column: row[x.column] - style.wide / 2, "end": row[x.column] + style.wide / 2}
-            for row in rows
-            if row[x.column] is not None
-        ]
-        encoding |= {"x2": {"field": "end"}, "y2": {"datum": base}}
-    if mark in ("level", "wall"):
-        encoding |= {"x" if mark == "level" else "y": None}
-    found = [(rank, {"data": {"values": rows}, "mark": drawn, "encoding": encoding})]
-    if mark == "level":
-        found = [(-rank, found[0][1])]
-        if any("says" in row for row in rows):
-            told_at = {"type": "text", "align": "left", "dx": 3, "color": style.colour}
-            said = {"x": {"value": 0}, "text": {"field": "says"}}
-            up = {"dy": {"expr": "datum.dy || -5"}}
-            layer: Data = {"data": {"values": rows}, "mark": {**told_at, **up}, "encoding": said}
-            found.append((-rank, layer))
-    return found
+        drawn |= {"shape": style.shape, "fill": style.colour}
+        layer["encoding"] |= points
+    if mark != "level" or not any("says" in row for row in rows):
+        return [layer]
+    text = {"type": "text", "align": "left", "dx": 3, "color": style.colour}
+    text["dy"] = {"expr": "datum.dy || -5"}
+    said = {"x": {"value": 0}, "text": {"field": "says"}}
+    return [layer, {**layer, "mark": text, "encoding": said}]
 
 
 def _legend(styles: Mapping[str, Style], by: str) -> list[Data]:

@@ -8,7 +8,7 @@ from hardness.verbs.ask import choice, cores, path, text, thing
 from hardness.verbs.asks import FORCE, JOBS, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
-from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from hardness.report.figures import Picture
@@ -122,7 +122,7 @@ def figure(
     """
     from dataclasses import replace
 
-    from hardness.report.figures import FIGURES, Picture, known, listed
+    from hardness.report.figures import FIGURES, Picture, known, listed, numbers
     from instances.result import Answer
 
     if name is None:
@@ -134,7 +134,7 @@ def figure(
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
     kind = _kind(out, format) if out else None
-    data = _numbers(name, source, slice)
+    data = numbers(name, _material(name, source), slice)
     of = str(data.get("spec") or sources.text_of(source) or type(source).__name__)
     made = Picture(name=name, of=of, data=data, look=style)
     if out:
@@ -157,31 +157,20 @@ def _kind(out: Path, asked: str | None) -> str:
     return asked or ending
 
 
-def _numbers(name: str, source: Any, part: str | None) -> dict[str, Any]:
-    """Collect the data of a figure; raises UsageError for a source that it is not drawn from."""
+def _material(name: str, source: Any) -> Any:
+    """Read what a figure is drawn from where it is no file: a family, its members, a result."""
     from hardness.lower.members import read_members
-    from hardness.report.figures import known, numbers
+    from hardness.report.figures import known
     from hardness.sweep import Ended
-    from instances.checkpoint import holds_layer, read_heads
-    from instances.inspect import inspect_heads
     from instances.result import Result
 
     if isinstance(source, Ended):
-        source = source.store
+        return source.store
     if isinstance(source, Result):
-        return numbers(name, source, part)
+        return source
     entry, given = known(name), sources.text_of(source)
-    if entry.source.made:
-        where = Path(located("source", source))
-        if name == "coherence" and holds_layer(where):
-            return numbers(name, inspect_heads(read_heads(where)), part)
-        if not where.exists():
-            raise ToolkitError(
-                f"{where} does not exist: figure {name} needs the file or folder {entry.takes}"
-            )
-        return numbers(name, where, part)
-    if Path(given).suffix == ".json" and Path(given).is_file():
-        return numbers(name, Path(given), part)
+    if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
+        return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):
-        return numbers(name, listed, part)
-    return numbers(name, sources.target(source)[0], part)
+        return listed
+    return sources.target(source)[0]

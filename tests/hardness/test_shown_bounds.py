@@ -22,13 +22,13 @@ from hardness.report.charts.phase import (
     of_phase,
 )
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
-from hardness.report.charts.style import BOUND
 from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words, estimate_words
 from hardness.report.page.build import report_of_comparison
 from hardness.report.page.tables import rungs
 from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
+from hardness.report.style import BOUND
 from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.certified import Certifier, number, success
