@@ -6,40 +6,19 @@ head and "rows", a list of flat dictionaries; and a function that makes a chart 
 
 import json
 from base64 import b64encode
-from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.report.charts import (
-    binding,
-    bounds,
-    coherence,
-    contours,
-    costs,
-    icl,
-    ladder,
-    parity_map,
-    phase,
-    portrait,
-    runs,
-    spectra,
-    stages,
-)
-from hardness.report.plot import Data
-from hardness.report.source import comparison_of, is_store, plane_of, runs_of, stress_of
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
-from hardness.runs import Comparison, Stress
-from hardness.runs.noisy_parity import Map, read_map
 from instances.arguments import located
 from instances.capabilities import FACTOR, SCHEME
-from instances.checkpoint import holds_layer, read_heads
 from instances.disk import write_bytes
 from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
 from instances.export import flat, frame
-from instances.inspect import inspect_heads
 from instances.result import Result, TableRow
 from instances.strict import opened, read_json
 
@@ -49,47 +28,58 @@ if TYPE_CHECKING:
     from hardness.lower.members import Members
     from instances.family import Family
 
+Data = dict[str, Any]
+_CHARTS, _SOURCE = "hardness.report.charts.", "hardness.report.source:"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """What a figure is drawn from.
 
-    made: the command that wrote it; empty for a SPEC. read: reads that, of a store the part that is
-    chosen. given: what a function of `hardness` gives back of it; of a `Result` the JSON is taken.
-    store: whether a store of `hardness sweep` will do, too. members: whether functions of a file
-    and layers in a folder will do in the place of a SPEC.
+    made: the command that wrote it; empty for a SPEC. read: the function that reads that, of a
+    store the part that is chosen. given: the class of what a function of `hardness` gives back of
+    it. store: whether a store of `hardness sweep` will do, too. members: whether functions of a
+    file and layers in a folder will do in the place of a SPEC. Both names are MODULE:NAME, for the
+    modules are heavy, and imported where they are used.
     """
 
     made: str = ""
-    read: Callable[[Path, str | None], Any] = lambda path, _: read_json(path)
-    given: type[Result] | None = None
+    read: str = _SOURCE + "json_of"
+    given: str = ""
     store: bool = False
     members: bool = False
 
 
+_RESULT = "instances.result:Result"  # of which the JSON is taken
 SPEC, MEMBERS = Source(), Source(members=True)
-COMPARE = Source(made="compare ... --out DIR", read=comparison_of, given=Comparison, store=True)
-STRESS = Source(made="stress ... --out FILE", read=stress_of, given=Stress, store=True)
-PLANE = Source(made="sweep run FILE --store STORE", read=plane_of, store=True)
-STORE = Source(made="sweep run FILE --store STORE", read=runs_of, store=True)
-MAP = Source(made="map SPEC --out DIR", read=lambda path, _: read_map(path), given=Map)
-ICL = Source(made="icl ... --out DIR", read=lambda path, _: path)
-GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=Result)
-STAGED = Source(made="learn staged SPEC --out FILE", given=Result)
-INSPECT = Source(
-    made="inspect FILE --out FILE", read=lambda path, _: facts_of(path), given=Result
+COMPARE = Source(
+    made="compare ... --out DIR", read=_SOURCE + "comparison_of",
+    given="hardness.runs:Comparison", store=True,
 )  # fmt: skip
+STRESS = Source(
+    made="stress ... --out FILE", read=_SOURCE + "stress_of",
+    given="hardness.runs:Stress", store=True,
+)  # fmt: skip
+PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
+STORE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "runs_of", store=True)
+MAP = Source(
+    made="map SPEC --out DIR", read=_SOURCE + "map_of", given="hardness.runs.noisy_parity:Map"
+)
+ICL = Source(made="icl ... --out DIR", read=_SOURCE + "path_of")
+GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
+STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
+INSPECT = Source(made="inspect FILE --out FILE", read=_SOURCE + "facts_of", given=_RESULT)
 GAME = Source(made="learn NAME SPEC --oracle adversary --transcript FILE")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: what it shows, its source, and the functions that give and draw its data."""
+    """A figure: what it shows, its source, and the functions of `charts` that give and draw it."""
 
     shows: str
     source: Source
-    rows: Callable[[Any], Data]
-    chart: Callable[[Data], Data]
+    by: str  # MODULE:NAME of the function that gives its data
+    drawn_by: str
 
     @property
     def takes(self) -> str:
@@ -100,47 +90,58 @@ class Figure:
         """
         return f"of `hardness {self.source.made}`" if self.source.made else "a SPEC"
 
+    def rows(self, material: Any) -> Data:
+        """Give its data: a small head, and rows. material: one thing, or a tuple of several."""
+        given = material if isinstance(material, tuple) else (material,)
+        found: Data = resolve_name(_CHARTS + self.by)(*given)
+        return found
+
+    def chart(self, data: Data) -> Data:
+        """Describe it in Vega-Lite, from its data; raises DamagedFile for what is not whole."""
+        found: Data = resolve_name(_CHARTS + self.drawn_by)(data)
+        return found
+
 
 FIGURES: dict[str, Figure] = {
     "both-sides": Figure("costs of learners beside certified bounds",
-        COMPARE, runs.of_both_sides, runs.draw_both_sides),
+        COMPARE, "runs:of_both_sides", "runs:draw_both_sides"),
     "phase": Figure("where learners solve, over two parameters, beside bounds",
-        PLANE, lambda found: phase.of_phase(*found), phase.draw_phase),
+        PLANE, "phase:of_phase", "phase:draw_phase"),
     "binding": Figure("what binds which class of learners",
-        STORE, lambda found: binding.of_binding(*found), binding.draw_binding),
+        STORE, "binding:of_binding", "binding:draw_binding"),
     "risks": Figure("relative risk and examples, over a parameter",
-        COMPARE, costs.of_risks, costs.draw_risks),
+        COMPARE, "costs:of_risks", "costs:draw_risks"),
     "scaling": Figure("costs with fitted power laws",
-        COMPARE, costs.of_scaling, costs.draw_scaling),
+        COMPARE, "costs:of_scaling", "costs:draw_scaling"),
     "contours": Figure("costs of attacks over two parameters",
-        GRID, contours.of_contours, contours.draw_contours),
+        GRID, "contours:of_contours", "contours:draw_contours"),
     "attacks": Figure("time of attacks beside estimates",
-        COMPARE, costs.of_attacks, costs.draw_attacks),
+        COMPARE, "costs:of_attacks", "costs:draw_attacks"),
     "training": Figure("advantage of trained networks by steps",
-        COMPARE, costs.of_training, costs.draw_training),
+        COMPARE, "costs:of_training", "costs:draw_training"),
     "stages": Figure("what the stages of one run of staged saw",
-        STAGED, stages.of_stages, stages.draw_stages),
+        STAGED, "stages:of_stages", "stages:draw_stages"),
     "stress": Figure("how far learners climb a ladder, and at what cost",
-        STRESS, ladder.of_stress, ladder.draw_stress),
+        STRESS, "ladder:of_stress", "ladder:draw_stress"),
     "map": Figure("noisy parity: examples against time, bounds and runs",
-        MAP, parity_map.of_map, parity_map.draw_map),
+        MAP, "parity_map:of_map", "parity_map:draw_map"),
     "adversary": Figure("members left after each query of a game",
-        GAME, bounds.of_adversary, bounds.draw_adversary),
-    "icl": Figure("a study of in-context regression", ICL, icl.of_icl, icl.draw_icl),
+        GAME, "bounds:of_adversary", "bounds:draw_adversary"),
+    "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),
     "coherence": Figure("how alike the heads of a layer are",
-        INSPECT, coherence.of_coherence, coherence.draw_coherence),
+        INSPECT, "coherence:of_coherence", "coherence:draw_coherence"),
     "correlations": Figure("correlation of two members, how often",
-        MEMBERS, bounds.of_correlations, bounds.draw_correlations),
+        MEMBERS, "bounds:of_correlations", "bounds:draw_correlations"),
     "eigenvalues": Figure("spectrum of the Gram matrix of all members",
-        MEMBERS, bounds.of_eigenvalues, bounds.draw_eigenvalues),
+        MEMBERS, "bounds:of_eigenvalues", "bounds:draw_eigenvalues"),
     "sda": Figure("statistical dimension, average correlation",
-        MEMBERS, bounds.of_sda, bounds.draw_sda),
+        MEMBERS, "bounds:of_sda", "bounds:draw_sda"),
     "queries": Figure("certified queries over the tolerance",
-        MEMBERS, bounds.of_queries, bounds.draw_queries),
+        MEMBERS, "bounds:of_queries", "bounds:draw_queries"),
     "walsh": Figure("Walsh weight of an LWE-style member by degree",
-        SPEC, spectra.of_walsh, spectra.draw_walsh),
+        SPEC, "spectra:of_walsh", "spectra:draw_walsh"),
     "portrait": Figure("what a member computes, by formula and layer",
-        SPEC, portrait.of_portrait, portrait.draw_portrait),
+        SPEC, "portrait:of_portrait", "portrait:draw_portrait"),
 }  # fmt: skip
 
 
@@ -215,11 +216,6 @@ def listed() -> str:
     return "\n".join(lines).rstrip()
 
 
-def facts_of(path: Path) -> Data:
-    """Read what `hardness inspect` wrote of a layer, or look at the layer of a file."""
-    return inspect_heads(read_heads(path)).to_dict() if holds_layer(path) else read_json(path)
-
-
 def known(name: str) -> Figure:
     """Return the figure of a name; raises UsageError with the nearest name."""
     if name not in FIGURES:
@@ -235,6 +231,8 @@ def numbers(
     A file of a figure's own rows gives these again. choice: which part of a store is drawn, as
     "m=3,noise=0". Raises UsageError or DamagedFile for a source that does not have them.
     """
+    from hardness.report.source import is_store
+
     figure, of_store = FIGURES[name], isinstance(source, Path) and is_store(source)
     if of_store and not figure.source.store:
         drawn = ", ".join(key for key, one in FIGURES.items() if one.source.store)
@@ -257,7 +255,7 @@ def numbers(
             f"{source} given: figure {name} is of a SPEC or path.py:Name, not of a file such as a "
             "certificate: give what `certify` was given"
         )
-    material = figure.source.read(source, choice)
+    material = resolve_name(figure.source.read)(source, choice)
     try:
         return _data(name, material)
     except UsageError as error:
@@ -273,10 +271,10 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
     """What its rows are made of, from a family, its members or what a function gave back."""
     if isinstance(source, Result):
         given = figure.source.given
-        if given is None or not isinstance(source, given):
+        if not given or not isinstance(source, resolve_name(given)):
             kind = type(source).__name__
             raise UsageError(f"a {kind} given: figure {name} is {figure.takes}")
-        return json.loads(source.to_json()) if given is Result else source
+        return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
         from hardness.lower.members import Members, of_family
 

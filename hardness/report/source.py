@@ -1,16 +1,20 @@
 """Where a report or a figure of runs comes from: a folder, results.json, a store, a stress test."""
 
 from pathlib import Path
+from typing import Any
 
 from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.climbs import climbs
+from hardness.runs.noisy_parity import Map, read_map
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
 from hardness.runs.stress import FORMAT, Stress, read_stress
 from hardness.sweep.store import read
+from instances.checkpoint import holds_layer, read_heads
 from instances.errors import DamagedFile, UsageError
+from instances.inspect import inspect_heads
 from instances.strict import opened, read_json
 
 
@@ -110,3 +114,23 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
     names = "; ".join(f"'{one.name}'" for one in every[:20])
     said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")
+
+
+def map_of(path: Path, _: str | None = None) -> Map:
+    """Read a map of noisy parity; raises DamagedFile."""
+    return read_map(path)
+
+
+def path_of(path: Path, _: str | None = None) -> Path:
+    """Leave the reading to the figure."""
+    return path
+
+
+def json_of(path: Path, _: str | None = None) -> dict[str, Any]:
+    """Read a JSON object; raises DamagedFile."""
+    return read_json(path)
+
+
+def facts_of(path: Path, _: str | None = None) -> dict[str, Any]:
+    """Read what `hardness inspect` wrote of a layer, or look at the layer of a file."""
+    return inspect_heads(read_heads(path)).to_dict() if holds_layer(path) else read_json(path)
