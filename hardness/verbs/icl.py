@@ -68,6 +68,7 @@ def _law(given: Study) -> "Prompts":
 
 def _found(data: dict[str, Any], given: Study) -> "Answer":
     """Give a study, and keep it in the folder `out`."""
+    from hardness.report.charts.icl import of_icl
     from hardness.report.figures import draw
     from hardness.report.icl import words
     from instances.disk import new_folder, write_bytes, write_json
@@ -77,7 +78,7 @@ def _found(data: dict[str, Any], given: Study) -> "Answer":
     if out:
         with new_folder(out, force=given.get("force", False), ours=_study["ours"]) as folder:
             write_json(folder / "results.json", data)
-            write_bytes(folder / "figure.svg", draw("icl", data))
+            write_bytes(folder / "figure.svg", draw("icl", of_icl(data)))
         told += f"\n\nwritten: {out}"
     return Answer(data=data, told=told)
 

@@ -7,6 +7,7 @@ import pytest
 
 from hardness.icl import evidence, onelayer
 from hardness.icl.optimum_study import study
+from hardness.report.charts.icl import of_icl
 from hardness.report.icl import optimum_words
 from instances.covariance import root
 from instances.errors import UsageError
@@ -142,7 +143,7 @@ def test_words_and_figure(name):
     assert f"z = {result.integrated.z(result.least):+.2f}" in text
     assert abs(data["numerical"]["difference"]) <= 1e-10
     assert data["gradient"] <= 1e-9
-    assert "one layer, L*: closed form" in said("icl", data)
+    assert "one layer, L*: closed form" in said("icl", of_icl(data))
 
 
 def test_levels_that_are_no_simple_fraction_are_not_called_exact():

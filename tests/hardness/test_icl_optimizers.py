@@ -11,7 +11,7 @@ from hardness.icl.optimizers import AUTHORS_RATE, METHODS, optimizers
 from hardness.icl.race import Course, race
 from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
-from hardness.report.charts.icl import draw_icl
+from hardness.report.charts.icl import draw_icl, of_icl
 from hardness.report.icl import optimizers_words
 from instances import UsageError
 from instances.prompts import Prompts
@@ -255,7 +255,7 @@ def test_json_words_and_figure_hold_the_numbers(found):
     assert all(len(line) <= 80 for line in words.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in words
-    assert "Gradient noise" in said("icl", data)
+    assert "Gradient noise" in said("icl", of_icl(data))
 
 
 def test_runs_that_overflow_are_drawn_and_said():
@@ -267,8 +267,8 @@ def test_runs_that_overflow_are_drawn_and_said():
     assert data["methods"][0]["tried"][0]["diverged"] == 1
     assert data["clip"] is None
     assert "overflow" in optimizers_words(found.to_dict())
-    assert "sgd, tuning seeds" in said("icl", data)
-    top = max(row["y"] for row in rows_of(draw_icl(data)) if row.get("y"))
+    assert "tuned rates, sgd" in said("icl", of_icl(data))
+    top = max(row["y"] for row in rows_of(draw_icl(of_icl(data))) if row.get("y"))
     assert top <= 3 * data["power"]
 
 

@@ -7,6 +7,7 @@ from hardness.icl.softmax import SoftmaxTransformer, gradient, losses
 from hardness.icl.softmax_fit import fit, full
 from hardness.icl.softmax_limits import bayes, best_linear, controls, references, whitened
 from hardness.icl.softmax_study import Effort, _Sheet, points, softmax_study
+from hardness.report.charts.icl import of_icl
 from hardness.report.icl import limit_of, softmax_words
 from instances import UsageError
 from instances.prompts import Prompts
@@ -201,7 +202,7 @@ def test_a_study_is_written_and_drawn(study):
     data = json.loads(json.dumps(study.to_dict()))
     assert data["kind"] == "icl softmax"
     assert len(data["trained"]) == 8
-    assert "output of free scale" in said("icl", data)
+    assert "output of free scale" in said("icl", of_icl(data))
     text = softmax_words(study.to_dict())
     assert "two heads, limit" in text
     assert "1.2 " in text

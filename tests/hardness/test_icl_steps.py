@@ -19,6 +19,7 @@ from hardness.icl.steps import (
     with_steps,
 )
 from hardness.icl.wishart import moments, rationals
+from hardness.report.charts.icl import of_icl
 from hardness.report.icl import steps_words
 from instances.errors import UsageError
 from tests.charts import said
@@ -179,9 +180,9 @@ def test_curves_are_drawn_from_their_json():
     words = steps_words(stored)
     assert "0.36124" in words
     assert max(len(line) for line in words.splitlines()) <= 80
-    assert "Exact loss against the number of layers" in said("icl", stored)
+    assert "Exact loss against the number of layers" in said("icl", of_icl(stored))
     noisy = exact_curves(4, 6, 2, noise=3.0, samples=500)
-    assert "label noise 3" in said("icl", noisy)
+    assert "label noise 3" in said("icl", of_icl(noisy))
 
 
 def loss_of_matrices(flat, grams, h):

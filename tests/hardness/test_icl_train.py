@@ -10,6 +10,7 @@ from hardness.icl.evaluate import evaluate, rare, sample, stretched
 from hardness.icl.gram import Layers, losses
 from hardness.icl.scalars import scalar_reference
 from hardness.icl.train import distance, thinned, train
+from hardness.report.charts.icl import of_icl
 from hardness.report.icl import curves_words, train_words, with_error
 from instances import UsageError
 from instances.prompts import Prompts
@@ -158,7 +159,7 @@ def test_words_and_figures_are_drawn_from_json(small, trained):
         assert f"{found.reference.loss:.6g}" in words
         assert max(map(len, words.splitlines())) <= 80
     data = json.loads(json.dumps(small.to_dict()))
-    assert "distance to I" in said("icl", data)
+    assert "from I" in said("icl", of_icl(data))
 
 
 def test_curves_have_exact_and_sampled_points():
@@ -174,14 +175,14 @@ def test_curves_have_exact_and_sampled_points():
     words = curves_words(data)
     assert "GD++ scalars" in words
     assert max(map(len, words.splitlines())) <= 80
-    assert "GD++ scalars, exact" in said("icl", data)
+    assert "GD++ scalars, exact" in said("icl", of_icl(data))
 
 
 def test_curves_without_exact_points():
     data = curves(FREE, 1, samples=50, steps=5, fresh=100).to_dict()
     assert {point["name"] for point in data["points"]} == {"trained, P = 0", "trained P, Q"}
     assert "no reference" in curves_words(data)
-    assert "exact" not in said("icl", data)
+    assert "exact" not in said("icl", of_icl(data))
 
 
 def test_numbers_with_errors():
