@@ -92,8 +92,7 @@ def data(request, small, attacked, store, tmp_path):
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 
-ROWS = [name for name in FIGURES if name != "icl"]
-every = pytest.mark.parametrize("data", ROWS, indirect=True, ids=str)
+every = pytest.mark.parametrize("data", list(FIGURES), indirect=True, ids=str)
 
 
 @every
