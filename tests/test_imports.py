@@ -32,6 +32,17 @@ def test_no_module_imports_itself_through_others(packages, types_aside):
     assert circles == []
 
 
+def test_no_module_of_runs_imports_itself_for_type_checkers_either():
+    graph = grimp.build_graph("hardness", cache_dir=None)
+    own = {name for name in graph.modules if name.startswith("hardness.runs.")}
+    imports = networkx.DiGraph(
+        (module, imported)
+        for module in own
+        for imported in graph.find_modules_directly_imported_by(module) & own
+    )
+    assert [c for c in networkx.strongly_connected_components(imports) if len(c) > 1] == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

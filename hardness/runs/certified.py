@@ -1,7 +1,6 @@
 """Certificates of slices: made again from the specs, and held against those that a store has."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,15 +9,6 @@ from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored
 from instances.strict import shown
-
-
-@dataclass(frozen=True, kw_only=True)
-class Certified:
-    """The certificates of specs for terms, one a spec; or none, and why."""
-
-    terms: BoundParameters
-    certificates: tuple[Certificate, ...]
-    why: str = ""
 
 
 class Certifier:
@@ -48,8 +38,10 @@ class Certifier:
             return wanted
         return next((t for t in common if t.tau == wanted.tau), wanted)
 
-    def certify(self, specs: tuple[str, ...], wanted: BoundParameters) -> Certified:
-        """Certify all of the specs, or none where one has no certificate.
+    def certify(
+        self, specs: Sequence[str], wanted: BoundParameters
+    ) -> tuple[BoundParameters, tuple[Certificate, ...], str]:
+        """Give terms with a certificate of each spec for them, or with none and why.
 
         Raises DamagedFile where a stored certificate is not that of its spec.
         """
@@ -58,9 +50,9 @@ class Certifier:
         for spec in specs:
             one = self.one(spec, terms)
             if isinstance(one, str):
-                return Certified(terms=terms, certificates=(), why=one)
+                return terms, (), one
             found.append(one)
-        return Certified(terms=terms, certificates=tuple(found))
+        return terms, tuple(found), ""
 
     def one(self, spec: str, terms: BoundParameters) -> Certificate | str:
         """Certify a spec, or say why there is no certificate."""

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hardness.runs.names import Value, whole
 from instances.errors import UsageError
@@ -15,8 +15,6 @@ from instances.strict import RESULTS, loads
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from hardness.runs.run import Run
 
 Record = dict[str, Any]  # a row of a table by its columns
 
@@ -46,43 +44,60 @@ JSON = ("parameters", "learner_parameters", "details", "versions")
 # Columns that differ from one execution of a run to the next.
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions", "sweep_group", "axes")
 BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
-_REVISED = ("family", "learner")
+# Columns that stand in parts of a run's JSON; the others are names of it, or follow from it.
+_PARTS = {
+    **{f"budget_{name}": ("budget", name) for name in BUDGET},
+    **{name: ("usage", name) for name in ("examples", "queries", "seconds", "peak_bytes")},
+    "values_asked": ("usage", "values"),
+    **{f"{name}_revision": ("revisions", name) for name in ("family", "learner")},
+}
+_SAME = (
+    *("spec", "learner", "seed", "outcome", "secret_recovered", "machine", "key", "attempts"),
+    *("risk", "risk_confidence", "risk_examples", "risk_unclipped"),
+)
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
 
 
-def record_of(run: "Run") -> Record:
-    """Lay out the JSON of a run in columns: plain values, and JSON as text where one has parts."""
-    data = run.to_dict()
-    family, parameters = named(run.spec)
-    learner_name, learner_parameters = named(run.learner)
+class Row(Protocol):
+    """A run, of which a table is made."""
+
+    @property
+    def spec(self) -> str:
+        """Of its problem."""
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What its learner said."""
+
+    @property
+    def solved(self) -> bool:
+        """Whether it passed in time."""
+
+    def record(self) -> Record:
+        """Lay it out in columns."""
+
+
+def record_of(data: dict[str, Any], own: Record) -> Record:
+    """Lay out the JSON of a run in columns: plain values, and JSON as text where one has parts.
+
+    own: columns that are no part of its JSON.
+    """
+    (family, parameters), (learner, given) = named(data["spec"]), named(data["learner"])
     low, high = data["risk_interval"] or (None, None)
     found = {
         **data,
-        **data["usage"],
-        "values_asked": run.usage.values,
-        **{f"budget_{name}": data["budget"].get(name) for name in BUDGET},
-        **{f"{name}_revision": data["revisions"].get(name) for name in _REVISED},
-        "key": run.key,
-        "attempts": run.attempts,
-        "family": family,
-        "parameters": parameters,
-        "learner_name": learner_name,
-        "learner_parameters": learner_parameters,
-        "passed": run.passed,
-        "reproducible": run.reproducible,
-        "bound": run.bound,
-        "risk_low": low,
-        "risk_high": high,
-        "details": compact(data["details"]),
-        "versions": compact(data["versions"]),
-        "sweep_group": run.group or None,
-        "axes": ",".join(run.axes) or None,
+        **{name: data[part].get(inner) for name, (part, inner) in _PARTS.items()},
+        **{"family": family, "parameters": parameters},
+        **{"learner_name": learner, "learner_parameters": given},
+        **{"risk_low": low, "risk_high": high},
+        **{name: compact(data[name]) for name in ("details", "versions")},
+        **own,
     }
     return {name: found[name] for name in COLUMNS}
 
 
-def table(runs: Iterable["Run"]) -> "DataFrame":
+def table(runs: Iterable[Row]) -> "DataFrame":
     """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
 
     Its columns are those of a store's table `runs`, but for JSON, and `solved`: passed in time.
@@ -98,7 +113,7 @@ def table(runs: Iterable["Run"]) -> "DataFrame":
     from instances.export import columns
 
     rows = list(runs)
-    records = [record_of(row) for row in rows]
+    records = [row.record() for row in rows]
     specs = {row.spec: parameters_of(row.spec) for row in rows}
     names = dict.fromkeys(name for one in specs.values() for name in one)
     values: dict[str, list[Any]] = {
@@ -113,7 +128,7 @@ def table(runs: Iterable["Run"]) -> "DataFrame":
     return columns(values)
 
 
-def runs_frame(runs: Iterable["Run"]) -> "DataFrame":
+def runs_frame(runs: Iterable[Row]) -> "DataFrame":
     """Make the tidy table without its column of runs: plain values alone, as files hold them."""
     found = table(runs).drop(columns="run")
     first = [name for name in ("learner", "spec", "seed", "passed") if name in found]
@@ -168,30 +183,22 @@ def exact(record: Record) -> Record:
 
 def data_of(record: Record) -> dict[str, Any]:
     """Give what `Run.read` takes of the columns of a run; raises LookupError or ValueError."""
-    budget = {name: record[f"budget_{name}"] for name in BUDGET}
-    revisions = {name: record[f"{name}_revision"] for name in _REVISED}
+    found: dict[str, Any] = {"budget": {}, "usage": {}, "revisions": {}}
+    for name, (part, inner) in _PARTS.items():
+        if record[name] is not None:
+            found[part][inner] = record[name]
     ends = None if record["risk"] is None else (record["risk_low"], record["risk_high"])
-    axes = record["axes"]
     return {
         **{name: record[name] for name in _SAME},
-        "budget": {name: value for name, value in budget.items() if value is not None},
+        **found,
         "risk_interval": ends,
-        "usage": {
-            **{name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
-            "values": record["values_asked"],
-        },
         "details": loads(record["details"], RESULTS),
         "versions": _versions(record["versions"]),
-        "revisions": {name: value for name, value in revisions.items() if value is not None},
         "group": record["sweep_group"] or "",
-        "axes": axes.split(",") if axes else (),
+        "axes": record["axes"].split(",") if record["axes"] else (),
     }
 
 
-_SAME = (  # as in the JSON of a run
-    *("spec", "learner", "seed", "outcome", "secret_recovered", "machine", "key", "attempts"),
-    *("risk", "risk_confidence", "risk_examples", "risk_unclipped"),
-)
 _versions = lru_cache(64)(lambda text: loads(text, RESULTS))
 
 

@@ -19,7 +19,8 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
-from hardness.runs.columns import runs_frame
+from hardness.runs.columns import Record as Columns
+from hardness.runs.columns import record_of, runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.misfit import Misfit, measure_misfit
 from hardness.runs.names import brief_spec, short
@@ -232,6 +233,12 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         measured = {of: risk and risk.value, "95 % interval": ends}
         return [{**named, "outcome": self.outcome.value, **measured, **used}]
 
+    def record(self) -> Columns:
+        """Lay it out in the columns of a store's table of runs."""
+        own = {name: getattr(self, name) for name in _FOLLOWS}
+        axes = ",".join(self.axes) or None
+        return record_of(self.to_dict(), {**own, "sweep_group": self.group or None, "axes": axes})
+
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row, with the columns of a store's runs."""
         found = runs_frame([self])
@@ -281,6 +288,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return found
 
 
+_FOLLOWS = ("key", "attempts", "passed", "reproducible", "bound")
 _OF_RISK = ("confidence", "examples", "unclipped")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
 

@@ -5,7 +5,7 @@ Nothing of a learner's or a family's file is executed: names in a store are data
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -153,16 +153,12 @@ def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> 
     ()
     """
     certifier = Certifier(certificates)
-    found = []
-    for fixed, group in comparable(runs).items():
-        by_spec = _by_spec(group)
-        frames = dict.fromkeys(
-            (name, _others(line[0], name))
-            for over, specs in _by_axes(group)
-            for name, line in lines(specs, over)
+    found = [
+        _slice(name, specs, by_spec, fixed, certifier)
+        for fixed, by_spec, (name,), specs in _cut(
+            runs, lambda specs, over: [((name,), line[0]) for name, line in lines(specs, over)]
         )
-        for name, others in frames:
-            found.append(_slice(name, _framed(by_spec, others, name), by_spec, fixed, certifier))
+    ]
     return told_apart(found)
 
 
@@ -172,18 +168,44 @@ def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
     >>> planes([])
     ()
     """
-    found: list[Plane] = []
-    for fixed, group in comparable(runs).items():
-        by_spec = _by_spec(group)
-        frames = dict.fromkeys(
-            (x, y, _others(spec, x, y))
-            for over, specs in _by_axes(group)
-            for x, y in [axes(specs, over)]
-            for spec in specs
+    found = [
+        _plane(x, y, specs, by_spec, fixed)
+        for fixed, by_spec, (x, y), specs in _cut(
+            runs, lambda specs, over: [(axes(specs, over), spec) for spec in specs]
         )
-        for x, y, others in frames:
-            found.append(_plane(x, y, _framed(by_spec, others, x, y), by_spec, fixed))
+    ]
     return told_apart(found)
+
+
+_Free = tuple[str, ...]  # parameters that vary in a part
+_Some = tuple[Fixed, dict[str, list[Run]], _Free, list[str]]
+
+
+def _cut(
+    runs: Iterable[Run], cut: Callable[[list[str], _Free], list[tuple[_Free, str]]]
+) -> Iterator[_Some]:
+    """Give what is fixed in a part, the comparable runs by spec, what is free, and its specs.
+
+    cut: of specs and the axes of their group, what is free, each with a spec of the part.
+    """
+    for fixed, group in comparable(runs).items():
+        by_spec: dict[str, list[Run]] = {}
+        for run in group:
+            by_spec.setdefault(run.spec, []).append(run)
+        parts = {
+            (free, _others(spec, *free)): None
+            for over, specs in _by_axes(group)
+            for free, spec in cut(specs, over)
+        }
+        for free, others in parts:
+            names = [name for name in free if name]
+            specs = [
+                spec
+                for spec in by_spec
+                if _others(spec, *free) == others and {*names} <= {*numbers_of(spec)}
+            ]
+            specs.sort(key=lambda spec: [numbers_of(spec)[name] for name in names])
+            yield fixed, by_spec, free, specs
 
 
 def lines(specs: Sequence[str], over: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
@@ -234,13 +256,6 @@ def axes(specs: Sequence[str], over: Sequence[str] = ()) -> tuple[str, str]:
     return (best[0], best[1]) if len(best) == 2 else (best[0], "")
 
 
-def _by_spec(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(run.spec, []).append(run)
-    return found
-
-
 def _by_axes(runs: Iterable[Run]) -> list[tuple[tuple[str, ...], list[str]]]:
     """The specs of runs with numbers of the same names, by what their group of a sweep varies."""
     found: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, None]] = {}
@@ -253,13 +268,6 @@ def _others(spec: str, *without: str) -> Fixed:
     """Write the other parameters of a spec, in its order."""
     found = parameters_of(spec).items()
     return tuple((k, v if isinstance(v, str) else plain(v)) for k, v in found if k not in without)
-
-
-def _framed(specs: Iterable[str], others: Fixed, *free: str) -> list[str]:
-    """Those of some specs that are on a line or a plane, in the order of their values."""
-    names = [name for name in free if name]
-    found = [s for s in specs if _others(s, *free) == others and {*names} <= {*numbers_of(s)}]
-    return sorted(found, key=lambda s: [numbers_of(s)[name] for name in names])
 
 
 def _along(specs: Iterable[str], name: str) -> list[list[str]]:
@@ -279,7 +287,7 @@ def _slice(
     certifier: Certifier,
 ) -> Slice:
     rows = tuple(row for spec in specs for row in by_spec[spec])
-    certified = certifier.certify(tuple(specs), terms_of(dict(fixed).get("tau")))
+    terms, certificates, why = certifier.certify(specs, terms_of(dict(fixed).get("tau")))
     learners = tuple(dict.fromkeys(row.learner for row in rows))
     comparison = Comparison(
         spec=brief_spec(specs[0], parameter),
@@ -289,16 +297,16 @@ def _slice(
         learners=tuple(short(name) for name in learners),
         canonical=learners,
         seeds=max(Counter((row.spec, row.learner) for row in rows).values()),
-        terms=certified.terms,
+        terms=terms,
         runs=rows,
-        certificates=certified.certificates,
+        certificates=certificates,
     )
     own = (*_others(specs[0], parameter), ("over", parameter))
     return Slice(
         rows=rows,
         fixed=(*fixed[:1], *own, *fixed[1:]),
         comparison=comparison,
-        uncertified=certified.why,
+        uncertified=why,
     )
 
 

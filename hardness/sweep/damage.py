@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hardness.runs.columns import Record as Columns
-from hardness.runs.columns import exact, record_of
+from hardness.runs.columns import exact
 from hardness.sweep.store import TABLES, Reader, read
 from instances.errors import DamagedFile
 from instances.export import flat
@@ -86,4 +86,4 @@ def _reads(store: Reader, table: str, record: Columns) -> bool:
         row = store.typed(table, record)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
         return False
-    return table != "runs" or record_of(row) == exact(record)
+    return table != "runs" or row.record() == exact(record)

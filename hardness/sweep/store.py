@@ -31,7 +31,6 @@ from hardness.runs.columns import (
     data_of,
     exact,
     natural,
-    record_of,
 )
 from hardness.runs.rows import CertificateRow, FigureRow, Row, SweepRow
 from hardness.runs.run import MACHINE, Run
@@ -284,7 +283,7 @@ def _standing(run: Run) -> tuple[bool, bool]:
 
 def _difference(old: Run, new: Run) -> str | None:
     """Say in what two runs differ, times and memory apart; None where they do not."""
-    one, other = comparable(record_of(old)), comparable(record_of(new))
+    one, other = comparable(old.record()), comparable(new.record())
     name = next((name for name in one if one[name] != other[name]), None)
     if name is None:
         return None
@@ -488,11 +487,11 @@ class Writer(_Store):
 
     def _write(self, row: Row | SweepRow) -> None:
         if isinstance(row, Run):
-            if self._insert("runs", record_of(row), "IGNORE"):
+            if self._insert("runs", row.record(), "IGNORE"):
                 return
             old = self.run(row.key)
             if old and decide(old, row):
-                self._insert("runs", record_of(row))
+                self._insert("runs", row.record())
         elif isinstance(row, FigureRow):
             self._insert("figures", vars(row) | {"written": row.written or time.time()})
         else:

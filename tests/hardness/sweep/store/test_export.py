@@ -8,7 +8,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from hardness.runs.columns import COLUMNS, PASSING, record_of
+from hardness.runs.columns import COLUMNS, PASSING
 from hardness.runs.rows import FigureRow
 from hardness.sweep.export import export
 from hardness.sweep.store import Conflict, create, merge, read
@@ -62,7 +62,7 @@ def test_a_file_holds_what_the_table_holds(tmp_path):
     as_csv, as_json = exported(db, "csv")[1], exported(db, "json")[1]
     with read(db) as store:
         names, found = store.query("SELECT * FROM runs")
-        records = [record_of(row) for row in store.runs()]
+        records = [row.record() for row in store.runs()]
         with pytest.raises(AlreadyExists):
             export(store, as_csv, "csv")
         with pytest.raises(UsageError, match="csv, json, parquet"):
