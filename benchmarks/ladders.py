@@ -15,7 +15,7 @@ from typing import Any
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from hardness.runs.stress import Climb, Trials, read_stress
+from hardness.runs.stress import Climb, Stress, Trials
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent
@@ -79,7 +79,7 @@ def main() -> None:
     started = time.monotonic()
     out = ROOT / "out/ladder.json"
     subprocess.run([HARDNESS, *command(out), "--quiet"], cwd=ROOT, check=True, stdout=2)
-    found = read_stress(out)
+    found = Stress.load(out)
     rungs = len(found.ladder.rungs)
     print("# Learners on the ladder parity-v1\n")
     print(

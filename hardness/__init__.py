@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hardness.sweep.drive import Ended
     from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import certify, check, cite, verify
-    from hardness.verbs.comparing import compare, noisy_map, stress
+    from hardness.verbs.comparing import compare, ladders, noisy_map, stress
     from hardness.verbs.costs import estimate, measures
     from hardness.verbs.demo import demo
     from hardness.verbs.examples import generate, inspect, reduce, samples
@@ -82,6 +82,7 @@ __all__ = [
     "figure",
     "generate",
     "inspect",
+    "ladders",
     "learn",
     "learner",
     "learners",

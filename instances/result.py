@@ -76,11 +76,11 @@ class Result:
         """Raise ToolkitError where what it says is a failure; most results have none."""
 
     def __repr__(self) -> str:
-        return self.text()
+        return self.text() if self._words else super().__repr__()  # a part: its fields
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: its words, in which nothing is markup."""
-        return f'<pre style="line-height: 1.3">{escape(self.text())}</pre>'
+        return f'<pre style="line-height: 1.3">{escape(repr(self))}</pre>'
 
 
 class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -18,7 +18,7 @@ from hardness.report.page.write import write
 from hardness.report.plot import named
 from hardness.runs import compare
 from hardness.runs.names import short
-from hardness.runs.stress import stress, write_stress
+from hardness.runs.stress import stress
 from instances import parse
 from instances.ladders import ladder_of
 from tests.browser import CHROMIUM, DRIVER, Browser
@@ -84,7 +84,7 @@ def climbed(tmp_path_factory):
     """Three learners on a ladder as given, one of them stopped by it."""
     path = tmp_path_factory.mktemp("climb") / "x.json"
     asked = ladder_of(["parity:d=8,m=1", "parity:d=16,m=2", "parity:d=24,m=3"])
-    write_stress(path, stress(["elimination", "queries", "trivial"], asked, base_seed=1))
+    stress(["elimination", "queries", "trivial"], asked, base_seed=1).save(path)
     return write(report_of(path))
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import hardness as h
-from hardness.runs import Comparison, read_stress
+from hardness.runs import Comparison, Stress
 from instances import AlreadyExists, DamagedFile, parse
 
 ROOT = Path(__file__).parent.parent
@@ -138,7 +138,7 @@ def test_files_are_read_again(made, tmp_path):
     made["compare"].save(tmp_path / "results.json")
     assert Comparison.load(tmp_path / "results.json").runs == made["compare"].runs
     made["stress"].save(tmp_path / "stress.json")
-    assert read_stress(tmp_path / "stress.json") == made["stress"]
+    assert Stress.load(tmp_path / "stress.json") == made["stress"]
 
 
 SAME = [

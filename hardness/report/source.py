@@ -1,18 +1,20 @@
 """Where a report or a figure of runs comes from: a folder, results.json, a store, a stress test."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.climbs import climbs
-from hardness.runs.noisy_parity import Map, read_map
+from hardness.runs.noisy_parity import Map
+from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
-from hardness.runs.stress import FORMAT, Stress, read_stress
+from hardness.runs.stress import FORMAT, Stress
 from hardness.sweep.store import read
 from instances.checkpoint import holds_layer, read_heads
+from instances.disk import damage
 from instances.errors import DamagedFile, UsageError
 from instances.inspect import inspect_heads
 from instances.strict import opened, read_json
@@ -96,6 +98,12 @@ def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier
         return list(store.runs()), Certifier(store.certificates())
 
 
+def climbs_in(kept: FigureRow, runs: Iterable[Run]) -> Stress:
+    """Give climbs that a store names, on its runs; raises DamagedFile where some are missing."""
+    with damage(Path(kept.name[:100])):
+        return Stress.of_store(kept.data["climbs"], runs)
+
+
 def stress_of(path: Path, choice: str | None = None) -> Stress:
     """Read a stress test's file, or climbs of a store.
 
@@ -105,12 +113,12 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
     if not is_store(path):
         if choice is not None:
             raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
-        return read_stress(path)
+        return Stress.load(path)
     with read(path) as store:
         every = [one for one in store.figures() if "climbs" in one.data]
         kept = [one for one in every if choice is None or one.name.startswith(choice)]
         if len(kept) == 1:
-            return climbs(kept[0], store.runs(), Certifier(store.certificates()))
+            return climbs_in(kept[0], store.runs())
     names = "; ".join(f"'{one.name}'" for one in every[:20])
     said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")
@@ -118,7 +126,7 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
 
 def map_of(path: Path, _: str | None = None) -> Map:
     """Read a map of noisy parity; raises DamagedFile."""
-    return read_map(path)
+    return Map.load(path)
 
 
 def path_of(path: Path, _: str | None = None) -> Path:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.spectrum import Attempt, Spectra, spectra
-    from hardness.runs.stress import Climb, Stress, read_stress, stress, write_stress
+    from hardness.runs.stress import Climb, Stress, stress
 
 __all__ = [
     "AttackResult",
@@ -51,7 +51,6 @@ __all__ = [
     "measure",
     "paired",
     "play",
-    "read_stress",
     "require_support",
     "run",
     "spectra",
@@ -59,7 +58,6 @@ __all__ = [
     "table",
     "usual",
     "values_of",
-    "write_stress",
 ]
 
 lazily(__name__)

@@ -1,18 +1,18 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
-import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
+from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.cost.attacks import estimate
 from hardness.cost.problem import problem
 from hardness.cost.record import Estimate
 from hardness.oracles import Budget
+from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
-from hardness.runs.names import brief_spec, short
+from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
@@ -20,13 +20,12 @@ from hardness.upper.primal import LARGEST_BLOCK
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow
 from instances.spec import require_stored
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-CONFIDENCE = 0.95
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
 _BLOCK = 40  # of BKZ: some seconds
 _FORMULAS = {  # what estimates call the attacks
@@ -41,15 +40,14 @@ _FORMULAS = {  # what estimates call the attacks
 }
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class AttackResult(Result):
+class AttackResult(Record, frozen=True, kw_only=True):
     """The runs of one attack, on fresh instances of a family or on the instance of a folder."""
 
     spec: str
     learner: str
     runs: tuple[Run, ...]
 
-    _words: ClassVar[str] = "hardness.report.attack.one_attack_words"
+    _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
 
     @property
     def judged(self) -> int:
@@ -69,78 +67,65 @@ class AttackResult(Result):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Bounds on the rate of success (Clopper and Pearson)."""
-        from scipy.stats import binomtest
+        """Bounds on the rate of success at 95 % (Clopper and Pearson)."""
+        return interval(self.recovered, self.judged) if self.judged else (0.0, 1.0)
 
-        if not self.judged:
-            return 0.0, 1.0
-        found = binomtest(self.recovered, self.judged).proportion_ci(CONFIDENCE, "exact")
-        return float(found.low), float(found.high)
-
-    @property
-    def seconds(self) -> float:
-        """The median time of a run."""
-        return statistics.median(r.usage.seconds for r in self.runs)
-
-    @property
-    def examples(self) -> float:
-        """The median number of examples of a run."""
-        return statistics.median(r.usage.examples for r in self.runs)
-
-    @property
-    def values(self) -> float:
-        """The median number of tokens that a run asked labels of."""
-        return statistics.median(r.usage.values for r in self.runs)
+    def median(self, what: Cost) -> float:
+        """Return the median of what its runs took."""
+        return median(getattr(r.usage, what) for r in self.runs)
 
     @property
     def peak_bytes(self) -> int:
         """The largest memory of a process that ran it."""
         return max(r.usage.peak_bytes for r in self.runs)
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
+    def _rows(self) -> list[TableRow]:
         low, high = self.interval
         rate = f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}"
         sure = brief_claim(self.runs[0].details) if len(self.runs) == 1 else "not judged"
+        values = self.median("values")
         row = {
             "attack": short(self.learner),
             "found": f"{self.recovered}/{self.judged}" if self.judged else len(self.claims),
-            "examples": self.examples,
-            **({"values": self.values} if self.values else {}),
-            "seconds": self.seconds,
+            "examples": self.median("examples"),
+            **({"values": values} if values else {}),
+            "seconds": self.median("seconds"),
             "known": rate if self.judged else sure,
         }
-        return brief_spec(self.spec), [row]
+        return [row]
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
+    def filed(self) -> dict[str, Any]:
+        """Write what its file holds: the runs."""
+        return super().to_dict()
+
     def to_dict(self) -> dict[str, Any]:
-        """Write the attack as JSON."""
+        """Write the attack as JSON, with what follows from its runs."""
+        values = self.median("values")
         return {
-            "spec": self.spec,
-            "learner": self.learner,
+            **self.filed(),
             "recovered": self.recovered,
             "judged": self.judged,
             "success_interval": list(self.interval) if self.judged else None,
             "confidence": CONFIDENCE,
-            "median_seconds": self.seconds,
-            "median_examples": self.examples,
-            **({"median_values": self.values} if self.values else {}),
+            "median_seconds": self.median("seconds"),
+            "median_examples": self.median("examples"),
+            **({"median_values": values} if values else {}),
             "peak_bytes": self.peak_bytes,
-            "runs": [r.to_dict() for r in self.runs],
         }
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Attacks(Result):
+class Attacks(Record, frozen=True, kw_only=True):
     """Several attacks on one family; not_run: why others could not be."""
 
     spec: str
     attacks: tuple[AttackResult, ...]
     not_run: dict[str, str]
 
-    _words: ClassVar[str] = "hardness.report.attack.attack_words"
+    _words: ClassVar[str] = "hardness.report.studies.attack_words"
 
     @property
     def recovered(self) -> int:
@@ -152,13 +137,12 @@ class Attacks(Result):
         """The secrets that runs claim, found or not, attack by attack."""
         return tuple(claim for one in self.attacks for claim in one.claims)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write all of them as JSON."""
-        attacks = [one.to_dict() for one in self.attacks]
-        return {"spec": self.spec, "attacks": attacks, "not_run": self.not_run}
+    def _rows(self) -> list[TableRow]:
+        return [row for one in self.attacks for row in one._rows()]
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        return brief_spec(self.spec), [row for one in self.attacks for row in one._summary()[1]]
+    def filed(self) -> dict[str, Any]:
+        """Write what its file holds: the runs of all of them."""
+        return {**super().to_dict(), "attacks": [one.filed() for one in self.attacks]}
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of all runs: one row a run."""

@@ -130,15 +130,15 @@ def tally(runs: Sequence[Run]) -> Tally:
 
 
 @lru_cache(4096)
-def interval(passes: int, runs: int) -> tuple[float, float]:
-    """Bound the chance of passing at 95 %, after Clopper and Pearson. [CP34]
+def interval(passes: int, runs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Bound the chance of passing, at 95 % where nothing else is said (Clopper, Pearson). [CP34]
 
     >>> [round(end, 3) for end in interval(3, 3)]
     [0.292, 1.0]
     """
     from scipy.special import betaincinv  # scipy.stats takes seconds to import
 
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - confidence) / 2
     low = betaincinv(passes, runs - passes + 1, tail) if passes else 0.0
     high = betaincinv(passes + 1, runs - passes, 1 - tail) if passes < runs else 1.0
     return float(low), float(high)

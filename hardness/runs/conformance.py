@@ -4,10 +4,10 @@ What would end a run is a failure; what makes its results worth less is a warnin
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget
@@ -16,7 +16,7 @@ from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow, json_of
 from instances.spec import parse_stored
 
 Level = Literal["ok", "warning", "failure"]
@@ -40,8 +40,7 @@ _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """What one check found."""
 
     check: str
@@ -49,18 +48,17 @@ class Finding:
     found: str
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Conformance(Result):
+class Conformance(Record, frozen=True, kw_only=True):
     """What all checks of a learner found; it conforms where none of them failed."""
 
     learner: str
     described: dict[str, Any]
     findings: tuple[Finding, ...]
 
-    _words: ClassVar[str] = "hardness.report.conformance.conformance_words"
+    _words: ClassVar[str] = "hardness.report.studies.conformance_words"
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"findings on {self.learner}", [vars(one) for one in self.findings]
+    def _rows(self) -> list[TableRow]:
+        return [json_of(one) for one in self.findings]
 
     @property
     def conforms(self) -> bool:
@@ -74,9 +72,8 @@ class Conformance(Result):
                 raise ToolkitError(f"{self.learner}: {one.check}: {one.found}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the findings as JSON."""
-        found = {"conforms": self.conforms, "findings": [vars(one) for one in self.findings]}
-        return vars(self) | found
+        """Write the findings as JSON, and whether it conforms."""
+        return {**super().to_dict(), "conforms": self.conforms}
 
 
 def conformance(

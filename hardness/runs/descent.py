@@ -3,11 +3,12 @@
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from hardness.check import kernel
@@ -16,21 +17,21 @@ from hardness.lower.record import NoClaim
 from hardness.lower.terms import BoundParameters
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
+from hardness.runs.cells import interval
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
 from instances.capabilities import CHARACTERS, PROVED_AS, SCHEME
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require
 from instances.limits import require_memory
+from instances.result import Record, TableRow, json_of
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
-CONFIDENCE = 0.95
 _MOST_PLACES = 12
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DescentPoint:
+class DescentPoint(Struct, frozen=True, kw_only=True):
     """Runs after some number of steps: how many are right, beside what the bound allows.
 
     right: the relative risk is at most what was asked, by the best multiple of the hypothesis.
@@ -44,12 +45,7 @@ class DescentPoint:
     @property
     def interval(self) -> tuple[float, float]:
         """Bounds on the probability at 95% confidence. [CP34]"""
-        from scipy.special import betaincinv
-
-        wrong, tail = self.runs - self.right, (1 - CONFIDENCE) / 2
-        low = betaincinv(self.right, wrong + 1, tail) if self.right else 0.0
-        high = betaincinv(self.right + 1, wrong, 1 - tail) if wrong else 1.0
-        return float(low), float(high)
+        return interval(self.right, self.runs)
 
     @property
     def beaten(self) -> bool:
@@ -57,8 +53,7 @@ class DescentPoint:
         return self.interval[0] > self.bound
 
 
-@dataclass(frozen=True, kw_only=True)
-class DescentStudy:
+class DescentStudy(Record, frozen=True, kw_only=True):
     """Runs of one model beside the bound.
 
     needed: steps that the bound asks for the goal's success; enough: what is known to be about
@@ -79,6 +74,8 @@ class DescentStudy:
     points: tuple[DescentPoint, ...]
     curve: tuple[tuple[int, float], ...]
 
+    _words: ClassVar[str] = "hardness.report.studies.descent_words"
+
     @property
     def reached(self) -> float | None:
         """Steps after which the rate of success passes the goal's, between points on a log axis."""
@@ -96,36 +93,8 @@ class DescentStudy:
         above = [p.steps for p in self.points if p.interval[0] > self.success]
         return (below[-1], above[0]) if below and above else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the study as JSON."""
-        return {
-            "spec": self.spec,
-            "members": self.members,
-            "model": self.model,
-            "clip": str(self.clip),
-            "noise_std": str(self.std),
-            "rate": self.rate,
-            "momentum": self.momentum,
-            "risk": str(self.risk),
-            "success": str(self.success),
-            "needed": str(self.needed),
-            "enough": self.enough,
-            "reached": self.reached,
-            "bracket": self.bracket and list(self.bracket),
-            "confidence": CONFIDENCE,
-            "points": [
-                {
-                    "steps": p.steps,
-                    "right": p.right,
-                    "runs": p.runs,
-                    "interval": list(p.interval),
-                    "bound": float(p.bound),
-                    "beaten": p.beaten,
-                }
-                for p in self.points
-            ],
-            "curve": [list(pair) for pair in self.curve],
-        }
+    def _rows(self) -> list[TableRow]:
+        return [json_of(point) for point in self.points]
 
 
 def descent_study(

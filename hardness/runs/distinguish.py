@@ -21,15 +21,15 @@ attains, and which is (1 - L)/2 at least.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from hardness.oracles import Budget, ExampleOracle, Meter, Usage
-from hardness.runs.names import brief_spec, short
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs.cells import interval
 from hardness.runs.processes import execute
 from hardness.runs.run import attempt, require_support
 from hardness.upper import Failed, Learner, learner_spec
@@ -39,7 +39,7 @@ from instances.coded import Coded, as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.family import Family, Instance
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow, json_of
 from instances.streams import generator
 from instances.uniform import Uniform, no_coins
 
@@ -54,58 +54,50 @@ World = Literal["real", "uniform"]
 WORLDS: tuple[World, World] = ("real", "uniform")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Struct, frozen=True, kw_only=True):
     """What held-out examples say of a hypothesis.
 
-    loss: squared, relative to that of who knows the family alone, on labels as they were drawn.
+    score: compared with the threshold. tested: held-out examples with an unknown label part. loss:
+    squared, relative to that of who knows the family alone, on labels as they were drawn.
     agreement, bit_loss: the means of hy and of (y - h)^2 in +-1; None with more than two levels.
     """
 
-    value: float  # compared with the threshold
-    tested: int  # held-out examples with an unknown label part
+    score: float
+    tested: int
     loss: float
     agreement: float | None
     bit_loss: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Play:
-    """One trial: a world, a learner in it, and whether its hypothesis was accepted as real."""
+class Play(Score, frozen=True, kw_only=True):
+    """One trial: a world, a learner in it, and whether its hypothesis was accepted as real.
+
+    outcome: None for a learner that ran to its end.
+    """
 
     world: World
     accepted: bool
-    score: Score
-    outcome: str | None  # None for a learner that ran to its end
-    usage: Usage
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the trial as JSON."""
-        return {
-            "world": self.world,
-            "accepted": self.accepted,
-            "score": self.score.value,
-            "tested": self.score.tested,
-            "loss": self.score.loss,
-            "outcome": self.outcome,
-            "examples": self.usage.examples,
-            "seconds": self.usage.seconds,
-        }
+    outcome: str | None
+    examples: int
+    seconds: float
+    peak_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Distinction(Result):
-    """All trials of a learner, half of them in each world."""
+class Distinction(Record, frozen=True, kw_only=True):
+    """All trials of a learner, half of them in each world.
+
+    heldout: examples a trial, of which about half are tested.
+    """
 
     spec: str
     learner: str
     seed: int
-    plays: tuple[Play, ...]
     confidence: float
     alarm: float
-    heldout: int  # examples a trial, of which about half are tested
+    heldout: int
+    plays: tuple[Play, ...]
 
-    _words: ClassVar[str] = "hardness.report.distinction.distinction_words"
+    _words: ClassVar[str] = "hardness.report.studies.distinction_words"
 
     def of(self, world: World) -> list[Play]:
         """Return the trials in one world."""
@@ -135,6 +127,10 @@ class Distinction(Result):
         real, uniform = (self.accepted(world) for world in WORLDS)
         return advantage_interval(real, uniform, len(self.plays) // 2, self.confidence)
 
+    def used(self, what: Literal["examples", "seconds"], *worlds: World) -> float:
+        """Add up what the trials in some worlds took."""
+        return sum(getattr(play, what) for world in worlds for play in self.of(world))
+
     @property
     def accuracy(self) -> float | None:
         """How often randomised rounding was right on held-out labels; None above two levels."""
@@ -146,7 +142,7 @@ class Distinction(Result):
         """An interval for the accuracy of these trials' hypotheses, averaged. [Hoe63]"""
         if self.accuracy is None:
             return None
-        tested = sum(play.score.tested for play in self.of("real"))
+        tested = sum(play.tested for play in self.of("real"))
         radius = math.sqrt(math.log(2 / (1 - self.confidence)) / (2 * tested))
         return max(0.0, self.accuracy - radius), min(1.0, self.accuracy + radius)
 
@@ -157,53 +153,40 @@ class Distinction(Result):
         return None if loss is None else implied_accuracy(loss)
 
     def _mean(self, name: Literal["agreement", "bit_loss"]) -> float | None:
-        pairs = [(getattr(p.score, name), p.score.tested) for p in self.of("real")]
+        pairs = [(getattr(p, name), p.tested) for p in self.of("real")]
         if any(value is None for value, _ in pairs):
             return None
         return sum(v * n for v, n in pairs) / sum(n for _, n in pairs)
 
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        low, high = self.interval
-        known = f"in [{low:.3f}, {high:.3f}] at {self.confidence:.0%}"
-        accepted = [
-            {"measure": f"accepted, {w}", "value": self.rate(w), "known": f"of {len(self.of(w))}"}
-            for w in WORLDS
+    def _rows(self) -> list[TableRow]:
+        ends = "in [{:.3f}, {:.3f}] at {:.0%}".format(*self.interval, self.confidence)
+        trials = f"of {len(self.plays) // 2}"
+        return [
+            {"measure": "advantage", "value": self.advantage, "known": ends},
+            *(
+                {"measure": f"accepted, {world}", "value": self.rate(world), "known": trials}
+                for world in WORLDS
+            ),
         ]
-        advantage = {"measure": "advantage", "value": self.advantage, "known": known}
-        title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
-        return title, [advantage, *accepted]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a trial."""
-        return frame([play.to_dict() for play in self.plays])
+        return frame([json_of(play) for play in self.plays])
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON; the field names are a contract."""
-        usages = [play.usage for play in self.plays]
+        """Write it as JSON, with what follows from the trials; the field names are a contract."""
+        follows = ("threshold", "advantage", "interval", "accuracy", "accuracy_interval")
         return {
-            "spec": self.spec,
-            "learner": self.learner,
-            "seed": self.seed,
+            **super().to_dict(),
+            **{name: json_of(getattr(self, name)) for name in (*follows, "implied_accuracy")},
             "trials": len(self.plays),
             "accepted": {world: self.accepted(world) for world in WORLDS},
-            "accept_real": self.rate("real"),
-            "accept_uniform": self.rate("uniform"),
-            "advantage": self.advantage,
-            "interval": list(self.interval),
-            "confidence": self.confidence,
-            "method": "Clopper-Pearson for each world at (1 + confidence)/2",
-            "threshold": self.threshold,
-            "alarm": self.alarm,
-            "heldout": self.heldout,
-            "accuracy": self.accuracy,
-            "accuracy_interval": self.accuracy_interval and list(self.accuracy_interval),
-            "implied_accuracy": self.implied_accuracy,
+            **{f"accept_{world}": self.rate(world) for world in WORLDS},
             "usage": {
-                "examples": sum(u.examples for u in usages),
-                "seconds": sum(u.seconds for u in usages),
-                "peak_bytes": max(u.peak_bytes for u in usages),
+                "examples": self.used("examples", *WORLDS),
+                "seconds": self.used("seconds", *WORLDS),
+                "peak_bytes": max(play.peak_bytes for play in self.plays),
             },
-            "plays": [play.to_dict() for play in self.plays],
         }
 
 
@@ -237,13 +220,9 @@ def advantage_interval(
     >>> round(low, 2), high
     (0.29, 1.0)
     """
-    from scipy.stats import binomtest
-
-    def ends(count: int) -> tuple[float, float]:
-        found = binomtest(count, trials).proportion_ci((1 + confidence) / 2, method="exact")
-        return float(found.low), float(found.high)
-
-    (r_low, r_high), (u_low, u_high) = ends(real), ends(uniform)
+    (r_low, r_high), (u_low, u_high) = (
+        interval(count, trials, (1 + confidence) / 2) for count in (real, uniform)
+    )
     return r_low - u_high, r_high - u_low
 
 
@@ -338,10 +317,12 @@ def play(
         hypothesis.close()
     return Play(
         world=world,
-        accepted=found.value > threshold(alarm),
-        score=found,
+        accepted=found.score > threshold(alarm),
         outcome=outcome.value if outcome else None,
-        usage=usage,
+        examples=usage.examples,
+        seconds=usage.seconds,
+        peak_bytes=usage.peak_bytes,
+        **structs.asdict(found),
     )
 
 
@@ -364,7 +345,7 @@ def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
     sign, guess = (y - low) / half - 1, (h - low) / half - 1
     two = len(family.factors) == 2
     return Score(
-        value=float(v @ u) / (half * length) if length else 0.0,
+        score=float(v @ u) / (half * length) if length else 0.0,
         tested=len(y),
         loss=float(((v - u) ** 2).sum() / (v**2).sum()),
         agreement=float((sign * guess).mean()) if two else None,

@@ -22,17 +22,6 @@ Floats = NDArray[np.float64]
 Bound = Callable[[int, float, int], float]  # of (members, noise, open examples): a chance
 
 
-def entropy(rate: float) -> float:
-    """Compute the bits of a coin.
-
-    >>> entropy(0.5), round(entropy(0.1), 4)
-    (1.0, 0.469)
-    """
-    if rate in (0, 1):
-        return 0.0
-    return -rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate)
-
-
 def fano(size: int, noise: float, success: float) -> float:
     """Bound from below the open examples of any learner, by Fano's inequality. [CT06]
 
@@ -42,8 +31,11 @@ def fano(size: int, noise: float, success: float) -> float:
     >>> round(fano(math.comb(99, 4), 0.1, 2 / 3), 1)
     25.7
     """
-    bits = math.log2(size) - entropy(success) - (1 - success) * math.log2(size - 1)
-    return max(0.0, bits) / (1 - entropy(noise))
+    from scipy.special import entr
+
+    unsure, noisy = (float(entr([p, 1 - p]).sum()) / math.log(2) for p in (success, noise))
+    bits = math.log2(size) - unsure - (1 - success) * math.log2(size - 1)
+    return max(0.0, bits) / (1 - noisy)
 
 
 def success_at_most(size: int, noise: float, examples: int) -> float:
@@ -56,8 +48,7 @@ def success_at_most(size: int, noise: float, examples: int) -> float:
     (0.5, 1.0)
     """
     flips, coins = log_pmf(examples, noise), log_pmf(examples, 0.5)
-    alarm = np.logaddexp.accumulate(coins)
-    allowed = -math.log(size)
+    alarm, allowed = np.logaddexp.accumulate(coins), -math.log(size)
     full = int(np.searchsorted(alarm, allowed + 1e-12, side="right"))  # of these counts all
     power = float(np.exp(flips[:full]).sum())
     if full <= examples:
@@ -77,9 +68,8 @@ def success_at_least(size: int, noise: float, examples: int) -> float:
     >>> round(success_at_least(4, 0.0, 2), 9), round(success_at_least(4, 0.0, 4), 9)
     (0.25, 0.8125)
     """
-    flips = log_pmf(examples, noise)
     nearer = np.logaddexp.accumulate(log_pmf(examples, 0.5))
-    lost = np.exp(flips + np.minimum(0.0, math.log(size - 1) + nearer)).sum()
+    lost = np.exp(log_pmf(examples, noise) + np.minimum(0.0, math.log(size - 1) + nearer)).sum()
     return max(0.0, 1 - float(lost))
 
 

@@ -5,100 +5,126 @@ Curves, and what one step of each algorithm takes: hardness/runs/parity_curves.p
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from msgspec import Struct, convert
-
-from hardness.lower import BoundParameters
 from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
 from hardness.runs.comparison import distinct
-from hardness.runs.difference import difference
-from hardness.runs.names import brief_spec
-from hardness.runs.parity_curves import Curve, Rates, curves, effort, measure, require_noisy
+from hardness.runs.parity_curves import (
+    TERMS,
+    Curve,
+    Rates,
+    curves,
+    effort,
+    measure,
+    require_noisy,
+)
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import Run, require_support
-from hardness.upper import LEARNERS, learner_spec, parse_learner
+from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.upper.attack import needed
-from hardness.upper.restricted import best_k, pool_size
+from hardness.upper.restricted import Restricted, best_k, pool_size
+from instances.arguments import located
 from instances.capabilities import NOISY_PARITIES
-from instances.disk import damage, require_format
-from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.modular import Modular
-from instances.parameters import fraction
-from instances.result import Result, TableRow
+from instances.result import Record, json_of
 from instances.spec import parse_stored, require_stored
-from instances.strict import read_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FORMAT = "hardness-map/1"
-_NEAR = 1e-6  # of numbers that are computed again, on another machine too
+TIGHT = "restricted, fewer examples"
 _NAMED = ("bruteforce", "restricted", "mitm", "pairs", "bkw", "lowdegree")
-_CURVE = {"bruteforce": "brute force", "restricted": "restricted elimination"}
 _MONOMIALS = 1500  # of least squares: some seconds
 _HOPELESS = 3.0  # budgets: what is expected to take as much longer is left out
 _CHANCE = 2 / 3  # of a pool with no more flips than are reckoned with
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Map(Result):
+class Map(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The curves of a noisy parity at measured rates, and the runs of learners.
 
-    left_out: learners that were not run, with the reason. success: of naming the hidden set.
+    left_out: learners that were not run, with the reason.
     """
 
     spec: str
-    success: Fraction
     rates: Rates
-    curves: tuple[Curve, ...]
     runs: tuple[Run, ...]
     left_out: dict[str, str]
-    seeds: int
-    first_seed: int
 
+    _format: ClassVar[str] = "hardness-map/2"
     _words: ClassVar[str] = "hardness.report.parity_map_words.map_words"
+
+    def __post_init__(self) -> None:
+        if any(run.spec != self.spec for run in self.runs):
+            raise ValueError(f"a run is of another family than {self.spec}")
+
+    @cached_property
+    def curves(self) -> tuple[Curve, ...]:
+        """The curves, which follow from the spec and the rates."""
+        return curves(parse_stored(self.spec), self.rates)
+
+    @property
+    def success(self) -> Fraction:
+        """Of naming the hidden set."""
+        return TERMS.success
+
+    @cached_property
+    def by_kind(self) -> dict[str, list[Run]]:
+        """The runs of each kind of learner; restricted elimination on a small pool is its own."""
+        found: dict[str, list[Run]] = {}
+        for run in self.runs:
+            found.setdefault(kind(run.learner), []).append(run)
+        return found
 
     def of(self, name: str) -> Curve:
         """Return the curve of a name; raises KeyError."""
         return {curve.name: curve for curve in self.curves}[name]
-
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"{brief_spec(self.spec)}: {len(self.curves)} curves, {len(self.runs)} runs", [
-            {
-                "learner": run.learner,
-                "seed": run.seed,
-                "outcome": run.outcome.value,
-                "examples": run.usage.examples,
-                "seconds": run.usage.seconds,
-            }
-            for run in self.runs
-        ]
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the map as JSON; the field names are a contract."""
-        return {
-            "format": FORMAT,
-            "kind": "map",
-            "spec": self.spec,
-            "members": str(NOISY_PARITIES.need(parse_stored(self.spec)).size),
-            "success": str(self.success),
-            "rates": asdict(self.rates),
-            "curves": [curve.to_dict() for curve in self.curves],
-            "runs": [run.to_dict() for run in self.runs],
-            "left_out": self.left_out,
-            "seeds": self.seeds,
-            "first_seed": self.first_seed,
-        }
+        """Write the map as JSON, its curves among it; the field names are a contract."""
+        return {**self.filed(), "success": str(self.success), "curves": json_of(self.curves)}
+
+    def filed(self) -> dict[str, Any]:
+        """Write what its file holds: rates and runs."""
+        return super().to_dict()
+
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what follows from the rest."""
+        found = {name: part for name, part in data.items() if name not in ("success", "curves")}
+        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read the file that `save` wrote, or a folder of `map --out`; raises DamagedFile."""
+        where = Path(located("path", path))
+        return super().load(where / "results.json" if where.is_dir() else where)
+
+
+def kind(learner: str) -> str:
+    """Name a learner on the map: restricted elimination on a small pool apart.
+
+    >>> kind("bruteforce:samples=0,start=0")
+    'bruteforce'
+    """
+    made = parse_learner(learner)
+    return TIGHT if isinstance(made, Restricted) and made.samples else made.name
+
+
+def found_set(run: Run) -> bool:
+    """Whether a run names the hidden set, or, where it names none, predicts as it does."""
+    named = run.secret_recovered
+    return run.outcome is Outcome.SOLVED if named is None else named
 
 
 def noisy_map(
@@ -115,16 +141,18 @@ def noisy_map(
     that is not a noisy parity, ToolkitError where a learner named cannot run.
     """
     require_stored(family, "its map cannot be kept")
-    terms, budget = BoundParameters(), budget or Budget()
-    require_noisy(family, terms)
-    if seeds < 1:
-        raise UsageError(f"{seeds} seeds given: at least one is needed")
-    names = _runnable(family, learners)
-    rates = measure(family, first_seed)
-    drawn = curves(family, rates, terms)
-    left: dict[str, str] = {}
-    if not learners:
-        names, left = usual(family, drawn, budget.seconds)
+    require_noisy(family)
+    names, left, budget = distinct(learners), dict[str, str](), budget or Budget()
+    for learner in map(parse_learner, names):
+        require_support(learner, family)
+        if learner.access in ("queries", "values"):
+            asked = "statistical" if learner.access == "queries" else "membership"
+            raise UsageError(
+                f"{learner.name} given: it asks {asked} queries; the map counts examples"
+            )
+    drawn = Map(spec=family.spec, rates=measure(family, first_seed), runs=(), left_out={})
+    if not names:
+        names, left = usual(drawn, budget.seconds)
     planned = [
         Planned(spec=family.spec, learner=name, seed=seed, budget=budget)
         for name in names
@@ -138,88 +166,30 @@ def noisy_map(
             raise UsageError(f"{done.learner} asked membership queries: the map counts examples")
         runs.append(done)
         progress(1)
-    return Map(
-        spec=family.spec,
-        success=terms.success,
-        rates=rates,
-        curves=drawn,
-        runs=tuple(runs),
-        left_out=left,
-        seeds=seeds,
-        first_seed=first_seed,
-    )
+    return Map(spec=family.spec, rates=drawn.rates, runs=tuple(runs), left_out=left)
 
 
-class _MapJSON(Struct, frozen=True, kw_only=True):
-    spec: str
-    success: str
-    rates: Rates
-    runs: list[Any]
-    left_out: dict[str, str]
-    seeds: int
-    first_seed: int
-
-
-def read_map(path: Path) -> Map:
-    """Read a map from its folder or its results.json; raises DamagedFile.
-
-    The curves are computed again, at the stored rates, and must be those that are stored.
-    """
-    path = path / "results.json" if path.is_dir() else path
-    data = read_json(path)
-    require_format(data, FORMAT, path)
-    with damage(path):
-        found = _read(convert(data, _MapJSON))
-        again = found.to_dict()
-        said = {name: data[name] for name in ("members", "curves")}
-    where = difference(said, {name: again[name] for name in said}, _NEAR)
-    if where:
-        raise DamagedFile(f"{path} is damaged: by its spec and rates, {where}")
-    return found
-
-
-def _read(data: _MapJSON) -> Map:
-    """Read a map with its curves made anew; raises ValueError where its parts do not fit."""
-    family, success = parse_stored(data.spec), fraction(data.success, "success")
-    runs = tuple(Run.read(one) for one in data.runs)
-    names = {learner_spec(parse_learner(one.learner)) for one in runs}
-    if {data.spec, *(one.spec for one in runs)} != {family.spec}:
-        raise ValueError("it or a run is of another family")
-    if reason := next((r for one in runs if (r := one.inconsistency)), None):
-        raise ValueError(reason)
-    seeds = range(data.first_seed, data.first_seed + data.seeds)
-    wanted = len(names) * len(seeds) == len(runs) and {(n, s) for n in names for s in seeds}
-    if {(one.learner, one.seed) for one in runs} != wanted:
-        raise ValueError("its runs are not one for each learner and seed")
-    return Map(
-        spec=family.spec,
-        success=success,
-        rates=data.rates,
-        curves=curves(family, data.rates, BoundParameters(success=success)),
-        runs=runs,
-        left_out=data.left_out,
-        seeds=data.seeds,
-        first_seed=data.first_seed,
-    )
-
-
-def usual(
-    family: Family, curves: tuple[Curve, ...], budget: float | None
-) -> tuple[tuple[str, ...], dict[str, str]]:
+def usual(drawn: Map, budget: float | None) -> tuple[tuple[str, ...], dict[str, str]]:
     """Name the learners that are worth a run, and say why others are left out.
 
     budget: the seconds of a run.
     """
-    lpn, named, left = NOISY_PARITIES.need(family), list[str](), dict[str, str]()
+    family = parse_stored(drawn.spec)
+    lpn = NOISY_PARITIES.need(family)
     degree = lpn.h or lpn.n
     monomials = sum(math.comb(lpn.n, k) for k in range(degree + 1))
     limit = _HOPELESS * (math.inf if budget is None else budget)
-    expected = {c.name: c.quickest.seconds or 0.0 for c in curves if c.marks}
-    (tests,) = (c for c in curves if c.role == "low-degree")
-    expected["pairs"] = sum(m.seconds or 0.0 for m in tests.marks[1:2])
-    for name in (n for n in _NAMED if n in LEARNERS and not (lpn.h and n == "bkw")):
+    expected = {  # seconds
+        "bruteforce": drawn.of("brute force").marks,
+        "restricted": drawn.of("restricted elimination").marks[-1:],
+        "pairs": drawn.of("low-degree tests").marks[1:2],
+    }
+    named, left = list[str](), dict[str, str]()
+    for name in _NAMED:
+        if name not in LEARNERS or (lpn.h and name == "bkw"):
+            continue
         text = name if name != "lowdegree" else f"lowdegree:degree={degree}"
-        seconds = expected.get(_CURVE.get(name, name), 0.0)
+        seconds = sum(mark.seconds or 0.0 for mark in expected.get(name, ()))
         reason = parse_learner(text).supports(family)
         if not reason and name == "lowdegree" and monomials > _MONOMIALS:
             reason = (
@@ -233,8 +203,7 @@ def usual(
             continue
         named.append(text)
         if name == "restricted":
-            (curve,) = (c for c in curves if c.name == _CURVE[name])
-            named += _scarce(lpn, curve, limit)
+            named += _scarce(lpn, drawn.of("restricted elimination"), limit)
     return tuple(named), left
 
 
@@ -247,16 +216,3 @@ def _scarce(lpn: Modular, curve: Curve, limit: float) -> list[str]:
         if found and (mark.seconds or 0.0) < limit / 30 and 3 * samples < 2 * wide:
             return [f"restricted:samples={samples},kept={found.kept}"]
     return []
-
-
-def _runnable(family: Family, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Name learners, each once; raises UsageError where one cannot run on the family."""
-    names = distinct(names)
-    for learner in map(parse_learner, names):
-        require_support(learner, family)
-        if learner.access in ("queries", "values"):
-            kind = "statistical" if learner.access == "queries" else "membership"
-            raise UsageError(
-                f"{learner.name} given: it asks {kind} queries; the map counts examples"
-            )
-    return names

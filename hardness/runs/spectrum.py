@@ -63,7 +63,7 @@ class Spectra(Result):
     attempt: Attempt | None = None
     top: int = 5
 
-    _words: ClassVar[str] = "hardness.report.spectrum.spectra_words"
+    _words: ClassVar[str] = "hardness.report.studies.spectra_words"
 
     def _rows(self) -> list[TableRow]:
         columns = {"target": self.target.weights.tolist(), "known": _plain(self.known.part)}

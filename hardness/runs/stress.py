@@ -7,28 +7,27 @@ A learner holds a rung where it is shown to pass on more than half of its instan
 tested in their order, each at the same level, up to the first that is not shown: the procedure in
 a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
 
-A file holds runs and all that follows from them, which reading derives again. Names of learners in
-it are text: nothing of them is loaded or executed.
+A file holds what was asked and the runs; how far each learner climbed follows from them. Names of
+learners in it are text: nothing of them is loaded or executed.
 """
 
 import math
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from os import PathLike
-from pathlib import Path
+from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-import msgspec
+from msgspec import Meta, Struct
 
 from hardness.claims import big, bound, vacuous
-from hardness.lower import BoundParameters, Certificate, certify
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
-from hardness.runs.cells import Cost
+from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
@@ -36,15 +35,11 @@ from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
-from hardness.upper.registry import LONGEST_NAME
-from instances.arguments import located
-from instances.disk import require_format, write_json
-from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.errors import ToolkitError, UsageError
 from instances.ladders import LADDERS, Ladder, Rung
-from instances.result import Result, TableRow
+from instances.result import Record, TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
-from instances.strict import one_line, read_json, shown
 from instances.text import exact
 
 if TYPE_CHECKING:
@@ -54,12 +49,11 @@ LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
 TERMS = BoundParameters(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
-FORMAT = "hardness-stress/1"
-_DRAWN, _GIVEN = "operating system", "given"
+FORMAT = "hardness-stress/2"
+_FOLLOWS = ("passes_to_hold", "confidence", "terms", "certificates", "paired")  # not in files
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A trial that could not be run, and why: it counts as not passed."""
 
     spec: str
@@ -71,12 +65,11 @@ class Refusal:
 Trial = Run | Refusal
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Trials:
-    """The trials of one learner on one rung, within a budget."""
+    """The trials of one learner on one rung."""
 
     spec: str
-    budget: Budget
     trials: tuple[Trial, ...]
 
     @property
@@ -97,10 +90,7 @@ class Trials:
     @property
     def interval(self) -> tuple[float, float]:
         """Bounds at 95 % on the share of instances passed (Clopper and Pearson). [CP34]"""
-        from scipy.stats import binomtest
-
-        found = binomtest(self.passes, len(self.trials)).proportion_ci(0.95, "exact")
-        return float(found.low), float(found.high)
+        return interval(self.passes, len(self.trials))
 
     def cost(self, resource: Cost) -> float | None:
         """Return the median use of a resource by the runs that passed; None where none did."""
@@ -191,9 +181,7 @@ class Climb:
 
     def tried(self, planned: Sequence[Planned], trials: Iterable[Trial]) -> "Climb":
         """Add the trials of a rung: of the runs that were planned, in their order."""
-        first = planned[0]
-        found = Trials(spec=first.spec, budget=first.budget, trials=tuple(trials))
-        return replace(self, rungs=(*self.rungs, found))
+        return replace(self, rungs=(*self.rungs, Trials(planned[0].spec, tuple(trials))))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the summary of a climb."""
@@ -273,6 +261,10 @@ class RungBounds:
     floor: int | None = None
     success: str | None = None
 
+    def to_dict(self) -> dict[str, str | None]:
+        """Write it as JSON, large integers as text."""
+        return {n: None if v is None else str(v) for n, v in vars(self).items()}
+
     @property
     def shown(self) -> str:
         """Write the bound on queries: "vacuous", "none enough", or - where none is claimed."""
@@ -286,62 +278,82 @@ class RungBounds:
         return vacuous(self.asked, self.queries)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Stress(Result):
-    """The climbs of several learners on one ladder, and what is certified of its rungs.
+class Climber(Struct, frozen=True, kw_only=True):
+    """Who climbs: a learner as it was named; reference: beside others, to compare with."""
 
-    budget: what overrides the rungs' own. drawn: whether the base seed came from the operating
-    system. finished: whether no climb was cut.
+    asked: str
+    reference: bool = False
+
+
+class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The runs of several learners on one ladder; how far they climbed follows, and bounds.
+
+    budget: what overrides the rungs' own. seed_source: whether the base seed came from the
+    operating system. finished: whether no climb was cut. not_run: trials that could not be run.
     """
 
     ladder: Ladder
-    climbs: tuple[Climb, ...]
-    certified: tuple[RungBounds, ...]
-    seeds: int
-    base_seed: int
-    drawn: bool
+    learners: tuple[Climber, ...]
+    seeds: Annotated[int, Meta(ge=1, le=_MOST_SEEDS)]
+    base_seed: Annotated[int, Meta(ge=0)]
+    seed_source: Literal["operating system", "given"]
     budget: Budget
     finished: bool
+    runs: tuple[Run, ...] = ()
+    not_run: tuple[Refusal, ...] = ()
 
+    _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.stress.stress_words"
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Stress":
-        """Read the file that `save` or `hardness stress --out` wrote; raises DamagedFile."""
-        return read_stress(Path(located("path", path)))
+    @cached_property
+    def climbs(self) -> tuple[Climb, ...]:
+        """The rungs that each learner tried with all of its seeds: it climbs again on the runs."""
+        runs = {(one.learner, one.spec, one.seed, one.budget): one for one in self.runs}
+        refused = {(one.learner, one.spec, one.seed): one for one in self.not_run}
+        found = []
+        for who in self.learners:
+            climb, planned = self.next(climb_of(who.asked, who.reference))
+            while planned:
+                keys = [(climb.learner, one.spec, one.seed) for one in planned]
+                budget = planned[0].budget
+                trials = [runs.get((*key, budget)) or refused.get(key) for key in keys]
+                done = [trial for trial in trials if trial]
+                if len(done) < len(trials):
+                    break
+                climb, planned = self.next(climb.tried(planned, done))
+            found.append(climb)
+        return tuple(found)
+
+    def next(self, climb: Climb) -> tuple[Climb, list[Planned]]:
+        """Plan the runs of the rung that a climb tries next, as `next_rung` does."""
+        return next_rung(climb, self.ladder, self.seeds, self.base_seed, self.budget)
+
+    @cached_property
+    def certified(self) -> tuple[RungBounds, ...]:
+        """What is certified of each rung."""
+        return tuple(map(certified_of, self.ladder.specs))
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the base seed came from the operating system."""
+        return self.seed_source == "operating system"
 
     @property
     def confidence(self) -> Fraction | None:
         """With which confidence all rungs are held that a learner is said to hold."""
         return confidence(self.seeds)
 
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """Every run: learner by learner, rung by rung, seed by seed."""
-        return tuple(r for climb in self.climbs for trials in climb.rungs for r in trials.runs)
-
-    @property
+    @cached_property
     def paired(self) -> tuple[Paired, ...]:
         """Every learner beside every other, references beside each other apart."""
         own = [climb.learner for climb in self.climbs if not climb.reference]
         return paired(self.runs, about=own)
 
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """Every trial that could not be run."""
-        trials = (t for climb in self.climbs for rung in climb.rungs for t in rung.trials)
-        return tuple(t for t in trials if isinstance(t, Refusal))
-
-    def _summary(self) -> tuple[str, list[TableRow]]:
-        sure = self.confidence
+    def _rows(self) -> list[TableRow]:
+        sure, rows = self.confidence, self.rung_rows()
         label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
-        title = f"{self.ladder.title}: seeds passed on each rung, of {self.seeds}"
-        rows = self.rung_rows()
         last = [label, "", "", *(climb.held for climb in self.climbs)]
-        return title + ("" if self.finished else ", not finished"), [
-            *rows,
-            dict(zip(rows[0], last, strict=True)),
-        ]
+        return [*rows, dict(zip(rows[0], last, strict=True))]
 
     def rung_rows(self) -> list[TableRow]:
         """Lay out the rungs: what is certified, and how many seeds each learner passed."""
@@ -361,25 +373,68 @@ class Stress(Result):
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
+    def filed(self) -> dict[str, Any]:
+        """Write what its file holds: what was asked, and the runs."""
+        return super().to_dict()
+
     def to_dict(self) -> dict[str, Any]:
-        """Write a stress test as JSON."""
+        """Write it as JSON with what follows: climbs, what is certified, learners in pairs."""
         return {
-            "format": FORMAT,
-            "ladder": self.ladder.to_dict(),
-            "seeds": self.seeds,
-            "base_seed": self.base_seed,
-            "seed_source": _DRAWN if self.drawn else _GIVEN,
-            "budget": asdict(self.budget),
-            "finished": self.finished,
+            **self.filed(),
             "passes_to_hold": needed(self.seeds),
             "confidence": None if self.confidence is None else str(self.confidence),
             "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
             "learners": [climb.to_dict() for climb in self.climbs],
-            "certificates": [_certified(one) for one in self.certified],
-            "runs": [run.to_dict() for run in self.runs],
-            "not_run": [asdict(one) for one in self.refusals],
+            "certificates": [one.to_dict() for one in self.certified],
             "paired": [one.to_dict() for one in self.paired],
         }
+
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Leave out what follows from the rest."""
+        found = {name: part for name, part in data.items() if name not in _FOLLOWS}
+        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+
+    def on(self, climbs: Iterable[Climb]) -> Self:
+        """Hold the trials of climbs alone: learner by learner, rung by rung, seed by seed."""
+        trials = [one for climb in climbs for rung in climb.rungs for one in rung.trials]
+        return self.updated(
+            runs=tuple(one for one in trials if isinstance(one, Run)),
+            not_run=tuple(one for one in trials if isinstance(one, Refusal)),
+        )
+
+    @classmethod
+    def of_store(cls, asked: dict[str, Any], rows: Iterable[Run]) -> Self:
+        """Take the runs of climbs from a store; raises ValueError where some are missing.
+
+        asked: what `filed` wrote before there were runs.
+        """
+        found = super().read({name: part for name, part in asked.items() if name != "format"})
+        names = {climb_of(who.asked).learner for who in found.learners}
+        found = found.updated(runs=tuple(row for row in rows if row.learner in names))
+        if any(found.next(climb)[1] for climb in found.climbs):
+            raise ValueError("runs of its climbs are missing")
+        return found.on(found.climbs)
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be."""
+        found = super().read(data)
+        if reason := found._inconsistency():
+            raise ValueError(reason)
+        return found
+
+    def _inconsistency(self) -> str | None:
+        """Say why what was read does not belong together."""
+        published = LADDERS.get(self.ladder.name, self.ladder)
+        if published.digest != self.ladder.digest:
+            return f"its ladder is not what was published as {published.name}"
+        tried = [trial for climb in self.climbs for rung in climb.rungs for trial in rung.trials]
+        if not tried or len(tried) != len(self.runs) + len(self.not_run):
+            return "a run belongs to no rung that its learner tried, within its budget"
+        if self.finished and any(self.next(climb)[1] for climb in self.climbs):
+            return "a learner stopped on a rung that it passed"
+        return next((reason for run in self.runs if (reason := run.inconsistency)), None)
 
 
 def stress(
@@ -411,38 +466,33 @@ def stress(
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
         raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
-    named: dict[str, Climb] = {}  # those asked for before references
+    named: dict[str, Climber] = {}  # those asked for before references
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
-        climb = climb_of(text, reference)
-        named.setdefault(climb.learner, climb)
+        named.setdefault(climb_of(text).learner, Climber(asked=text.strip(), reference=reference))
     require_loaded((*learners, *references), ladder.specs[0])
-    found = Stress(
+    fresh = base_seed is None if drawn is None else drawn
+    test = Stress(
         ladder=ladder,
-        climbs=tuple(named.values()),
-        certified=tuple(certified_of(spec) for spec in ladder.specs),
+        learners=tuple(named.values()),
         seeds=seeds,
         base_seed=secrets.randbits(BITS) if base_seed is None else base_seed,
-        drawn=base_seed is None if drawn is None else drawn,
+        seed_source="operating system" if fresh else "given",
         budget=budget or Budget(),
         finished=False,
     )
-    climbs = list(found.climbs)
+    climbs = list(test.climbs)
     try:
         for _ in ladder.rungs:
-            _one_rung(climbs, found, do, progress)
+            _one_rung(climbs, test, do, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
-        found = replace(found, climbs=tuple(climbs))
-        raise Cut(f"{len(found.runs)} runs were finished", found if found.runs else None) from error
-    return replace(found, climbs=tuple(climbs), finished=True)
+        part = test.on(climbs)
+        raise Cut(f"{len(part.runs)} runs were finished", part if part.runs else None) from error
+    return test.on(climbs).updated(finished=True)
 
 
 def _one_rung(climbs: list[Climb], test: Stress, do: Do, progress: Callable[[int], None]) -> None:
     """Do one rung for all who still climb; who has all its trials has them noted in its place."""
-    tries: dict[int, list[Planned]] = {}
-    for i, climb in enumerate(climbs):
-        climbs[i], planned = next_rung(climb, test.ladder, test.seeds, test.base_seed, test.budget)
-        if planned:
-            tries[i] = planned
+    tries = {i: planned for i, climb in enumerate(climbs) if (planned := test.next(climb)[1])}
     progress((len(climbs) - len(tries)) * test.seeds)
     every = [(i, one) for i, planned in tries.items() for one in planned]
     done: dict[int, dict[int, Trial]] = {i: {} for i in tries}
@@ -540,18 +590,14 @@ def certified_of(spec: str) -> RungBounds:
     known = family.hardness
     if known.evidence != "exact":
         return RungBounds(spec=family.spec, evidence=known.evidence, why=known.why)
-    return rung_bounds(family.spec, certify(family, TERMS), known.why)
-
-
-def rung_bounds(spec: str, made: Certificate, why: str) -> RungBounds:
-    """Take what is certified of a rung from its certificate for TERMS."""
+    made = certify(family, TERMS)
     asked = query_bound([made]) or None
     queries = number(made, asked, TERMS.success) if asked else None
     most = success(made, asked) if asked else None
     return RungBounds(
-        spec=spec,
+        spec=family.spec,
         evidence="exact",
-        why=why,
+        why=known.why,
         asked=asked,
         queries=queries,
         floor=made.integer("information-floor") if claims(made, "information-floor") else None,
@@ -563,165 +609,3 @@ def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
     learner = learner_spec(parse_learner(planned.learner))
     why = " ".join(str(error).split())
     return Refusal(spec=planned.spec, learner=learner, seed=planned.seed, why=why)
-
-
-# The file.
-
-
-def write_stress(path: Path, found: Stress, force: bool = False) -> None:
-    """Write a stress test; raises AlreadyExists."""
-    write_json(path, found.to_dict(), force=force)
-
-
-def read_stress(path: Path) -> Stress:
-    """Read a stress test; raises DamagedFile.
-
-    Seeds, summaries and certificates are derived again, from the base seed, the runs and the specs,
-    and must equal the stored ones.
-    """
-    data = read_json(path)
-    require_format(data, FORMAT, path)
-    try:
-        found = _parsed(data)
-        again = found.to_dict()
-        if found.ladder.name in LADDERS:  # its words may be others by now
-            for ours, theirs in [
-                (again["ladder"], data["ladder"]),
-                *zip(again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True),
-            ]:
-                ours |= {name: theirs[name] for name in ("about", "references") if name in ours}
-        for one, old in zip(again["certificates"], data["certificates"], strict=True):
-            # Earlier files have no word of a success, and no name of what is asked for there.
-            if "success" not in old and one.pop("success") is not None:
-                one["asked"] = None
-        derived = again.keys() - {"runs", "budget", "paired"}  # these are read, not derived
-        differs = [name for name in again if name in derived and again[name] != data[name]]
-    except UnknownFamily as error:
-        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
-        said = one_line(e)
-        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
-    if differs:
-        raise DamagedFile(f"{path} is damaged: its {differs[0]} do not follow from its runs")
-    return found
-
-
-def _certified(one: RungBounds) -> dict[str, Any]:
-    return asdict(one) | {
-        "queries": None if one.queries is None else str(one.queries),
-        "floor": None if one.floor is None else str(one.floor),
-    }
-
-
-_Text = Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)]
-
-
-class _Named(msgspec.Struct, frozen=True):
-    learner: _Text
-    asked: _Text
-    reference: bool
-    unsupported: _Text | None
-
-
-class _Ladder(msgspec.Struct, frozen=True):
-    name: _Text
-    about: _Text
-    references: list[_Text]
-    rungs: list[Rung]
-
-
-class _File(msgspec.Struct, frozen=True):
-    """A file, but for what follows from the rest."""
-
-    ladder: _Ladder
-    seeds: Annotated[int, msgspec.Meta(ge=1, le=_MOST_SEEDS)]
-    base_seed: Annotated[int, msgspec.Meta(ge=0)]
-    seed_source: Literal["operating system", "given"]
-    budget: Budget
-    finished: bool
-    learners: list[_Named]
-    runs: list[Any]
-    not_run: list[Refusal]
-
-
-def _parsed(data: dict[str, Any]) -> Stress:
-    """Put a stress test together: its learners climb again, on the runs of the file."""
-    file = msgspec.convert(data, _File)
-    base, drawn = file.base_seed, file.seed_source == _DRAWN
-    if drawn and base >= 1 << BITS:
-        raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
-    names = [told.learner for told in file.learners]
-    if not names or len(set(names)) < len(names):
-        raise ValueError("it names no learner, or one twice")
-    ladder = _ladder(file.ladder)
-    every: list[Trial] = [*map(Run.read, file.runs), *file.not_run]
-    trials = {(one.learner, one.spec, one.seed): one for one in every}
-    if len(trials) < len(every):
-        raise ValueError("two runs of a learner on a rung have one seed")
-    climbs = []
-    for told in file.learners:
-        _require_lines(told.learner, told.asked, told.unsupported or "")
-        built_in = told.asked.partition(":")[0] in LEARNERS
-        if told.learner != (learner_spec(parse_learner(told.asked)) if built_in else told.asked):
-            raise ValueError(f"{shown(told.asked)} is not {shown(told.learner)}")
-        climb = Climb(learner=told.learner, asked=told.asked, reference=told.reference, rungs=())
-        while True:
-            above, planned = next_rung(climb, ladder, file.seeds, base, file.budget)
-            keys = [(told.learner, one.spec, one.seed) for one in planned]
-            if not planned or keys[0] not in trials:
-                break
-            climb = climb.tried(planned, (_within(trials.pop(key), planned[0]) for key in keys))
-        if planned and file.finished:
-            raise ValueError(f"{told.learner} stopped on a rung that it passed")
-        # A climb that was cut may not have looked at the rung above.
-        climbs.append(above if file.finished or told.unsupported else climb)
-    if trials:
-        raise ValueError("a run belongs to no rung that its learner tried")
-    return Stress(
-        ladder=ladder,
-        climbs=tuple(climbs),
-        certified=tuple(certified_of(spec) for spec in ladder.specs),
-        seeds=file.seeds,
-        base_seed=base,
-        drawn=drawn,
-        budget=file.budget,
-        finished=file.finished,
-    )
-
-
-def _within(trial: Trial, planned: Planned) -> Trial:
-    """Give a run the budget of its rung: files of version 0.1.0 do not say it with each run.
-
-    Raises ValueError for a run that cannot have been.
-    """
-    if isinstance(trial, Refusal):
-        return trial
-    allowed = planned.budget
-    if trial.budget not in (Budget(), allowed):
-        raise ValueError(f"a run on {trial.spec} had another budget than its rung")
-    trial = trial.updated(budget=allowed)
-    if reason := trial.inconsistency:
-        raise ValueError(reason)
-    return trial
-
-
-def _ladder(given: _Ladder) -> Ladder:
-    """Read a ladder: a published name stands for what was published under it."""
-    abouts = [rung.about for rung in given.rungs]
-    _require_lines(given.name, given.about, *given.references, *abouts)
-    if given.name in LADDERS:
-        return LADDERS[given.name]
-    for rung in given.rungs:
-        Budget(examples=rung.examples, seconds=rung.seconds)
-    return Ladder(
-        name=given.name,
-        about=given.about,
-        rungs=tuple(given.rungs),
-        references=tuple(given.references),
-    )
-
-
-def _require_lines(*texts: str) -> None:
-    for text in texts:
-        if not text.isprintable():
-            raise ValueError(f"{shown(text)} is no line of text")

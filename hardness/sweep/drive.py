@@ -21,7 +21,7 @@ from hardness.runs.columns import runs_frame
 from hardness.runs.processes import HardLimits
 from hardness.runs.rows import FigureRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
-from hardness.runs.stress import BITS, Climb, climb_of, next_rung
+from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, run_job
@@ -157,7 +157,6 @@ class Driver:
         self._broken = False  # nothing more is written, for the store took none
         self._missing: list[str] = []
         engine.limits = _hard_limits(sweep.limits, engine)
-        self._climbs: dict[tuple[str, str], Climb] = {}
         self._sources: list[Source] = [
             *map(self._certificates, sweep.grids),
             *map(self._cells, sweep.grids),
@@ -227,7 +226,6 @@ class Driver:
         climb, base = climb_of(asked), self._row.base_seeds[group.title]
         while True:
             climb, planned = next_rung(climb, group.ladder, group.seeds, base, group.budget)
-            self._climbs[group.title, asked] = climb
             if not planned:
                 self._counts.open_ended.discard((group.title, asked))
                 return
@@ -334,21 +332,18 @@ class Driver:
         self._written = clock.now()
 
     def _figures(self) -> Iterator[Row]:
-        """Say how far each learner climbed."""
+        """Say which climbs there are: how far each learner came follows from the runs."""
         for group in self._sweep.climbs:
-            yield FigureRow(
-                name=self._named(group),
-                data={
-                    "ladder": group.ladder.name,
-                    "rungs": list(group.ladder.specs),
-                    "seeds": group.seeds,
-                    "base_seed": self._row.base_seeds[group.title],
-                    "climbs": [
-                        _timeless(self._climbs[group.title, name].to_dict())
-                        for name in group.learners
-                    ],
-                },
+            asked = Stress(
+                ladder=group.ladder,
+                learners=tuple(Climber(asked=name) for name in group.learners),
+                seeds=group.seeds,
+                base_seed=self._row.base_seeds[group.title],
+                seed_source="given",
+                budget=group.budget,
+                finished=True,
             )
+            yield FigureRow(name=self._named(group), data={"climbs": asked.filed()})
 
 
 def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:
@@ -371,12 +366,6 @@ def _hard_limits(limits: HardLimits, engine: Engine) -> HardLimits:
     if limits.memory_bytes is not None or ":" in engine.name:
         return limits
     return replace(limits, memory_bytes=int(0.8 * available_memory() / engine.slots))
-
-
-def _timeless(climb: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the medians of times: equal runs give equal data."""
-    rungs = [{k: v for k, v in rung.items() if k != "median_seconds"} for rung in climb["rungs"]]
-    return climb | {"rungs": rungs}
 
 
 _ENOUGH = 3  # jobs, from which the time of others like them is estimated

@@ -58,10 +58,8 @@ def attack(
     from hardness.runs import attack as look
     from hardness.runs import attacks_on, distinct, require_support
     from hardness.runs.attack import Attacks, out_of_reach
-    from hardness.sweep.resumable import goes_on
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
-    from instances.export import form_of, write
 
     names = () if learner is None else sources.names(learner, "attack")
     family, folder = sources.target(source, spec)
@@ -80,8 +78,7 @@ def attack(
         "seeds": [seed, seeds],
         "budget": vars(limit),
     }
-    again = force or goes_on(out, resume)
-    with kept(out, asked, jobs, resume) as runs:
+    with kept(out, asked, jobs, resume, force) as (runs, keep):
         with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
             for name in chosen:
                 try:
@@ -93,8 +90,7 @@ def attack(
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
         every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
-        if out:
-            write(out, form_of(out) or "json", every.to_dict, every, again)
+        keep(every)
     return every
 
 

@@ -44,7 +44,8 @@ class Verb:
     table is printed without; its `own`, which the verb writes itself as it has a parameter `out`.
     endings: of its name. ours: files of a folder, which it replaces where it is forced to. reads:
     the command that reads what --out holds. needs: what is missing where nothing says where to
-    write, though all arguments are given.
+    write, though all arguments are given. instead: another verb and the flag by which the command
+    runs it.
     """
 
     def __init__(
@@ -57,9 +58,11 @@ class Verb:
         ours: tuple[str, ...],
         reads: str,
         needs: str,
+        instead: tuple[str, Callable[..., Any]] | None,
     ) -> None:
         self.function, self.short, self.out, self.place = function, short, out, place
         self.endings, self.ours, self.reads, self.needs = endings, ours, reads, needs
+        self.instead = instead
         self.signature = signature(function)
 
     @cached_property
@@ -197,11 +200,12 @@ def verb(
     ours: tuple[str, ...] = (),
     reads: str = "",
     needs: str = "",
+    instead: tuple[str, Callable[..., Any]] | None = None,
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Make a function a verb: its arguments are read as they ask to be before anything is done."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        made = Verb(function, short, out, place, endings, ours, reads, needs)
+        made = Verb(function, short, out, place, endings, ours, reads, needs, instead)
 
         @wraps(function)
         def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -244,6 +248,10 @@ def command(name: str, function: Callable[..., Any]) -> click.Command:
             parameters.append(_argument(one, asked, stands))
         else:
             parameters.append(_option(one, asked, stands.default if stands else None))
+    if made.instead:
+        flag, other = made.instead
+        told = ask.flag(other.verb.short, flag=flag)  # type: ignore[attr-defined]
+        parameters.append(_option("instead", told, False))
     parameters += [_option(n, a, None, True) for n, a in _EVERYWHERE.items() if n not in made.asked]
     about = textwrap.dedent(function.__doc__ or "").partition(">>>")[0]
     return _Command(
@@ -381,6 +389,9 @@ def _written(made: Verb) -> Iterator[click.Option]:
 
 def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> None:
     """Call the verb with what was given, print what it gives back, and write it."""
+    if made.instead and given.pop("instead"):
+        function = made.instead[1]
+        made = function.verb  # type: ignore[attr-defined]
     form, out = given.pop("form", None), given.pop("out")
     as_json, force, quiet = given.pop("as_json"), given.pop("force"), given.pop("quiet")
     families = given.pop("family")

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, flag, path, text, thing
+from hardness.verbs.ask import called, path, text, thing
 from hardness.verbs.asks import (
+    FILE,
     FORCE,
     JOBS,
     LEARNER,
@@ -16,10 +17,10 @@ from hardness.verbs.asks import (
     Limits,
     RungLimits,
     budget_of,
-    ladders,
     learners,
     specs,
 )
+from hardness.verbs.asks import ladders as known_ladders
 from hardness.verbs.command import line, verb
 from hardness.verbs.keeping import kept
 from instances.arguments import exact
@@ -81,9 +82,7 @@ def compare(
     from hardness.report.page import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of
-    from hardness.sweep.resumable import goes_on
     from instances.disk import new_folder
-    from instances.export import form_of, write
 
     spec, limit = sources.spec_of(source, "compare"), budget_of(limits)
     names = usual(spec, over) if learner is None else sources.names(learner, "compare")
@@ -97,33 +96,51 @@ def compare(
         "budget": vars(limit),
     }
 
-    def keep(found: "Comparison") -> None:
-        if out and (form := form_of(out)):
-            write(out, form, found.filed, found, again)
-        elif out and found.values:
+    def page(out: Path, found: "Comparison", again: bool) -> None:
+        if found.values:
             with new_folder(out, force=again, ours=PAGE) as folder:
                 save(folder, found, str(out))
 
-    again = force or goes_on(out, resume)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with kept(out, asked, jobs, resume, keep) as runs:
+    with kept(out, asked, jobs, resume, force, page) as (runs, keep):
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
     return found
 
 
-@verb(
-    "How far does a learner climb a ladder?",
-    out="Where to write: the JSON, to a file.",
-)
+@verb("List the ladders, or the rungs of --ladder.", out=FILE)
+def ladders(
+    ladder: Annotated[str | None, text("A ladder by its name.", complete=known_ladders)] = None,
+) -> "Answer":
+    """List the ladders, or the rungs of one.
+
+    >>> ladders("parity-v1").data["rungs"][0]["spec"]
+    'parity:d=8,m=1,noise=0,rho=3'
+    """
+    from hardness.report.stress import ladder_words, ladders_table
+    from instances.ladders import LADDERS
+    from instances.ladders import ladder as named
+    from instances.result import Answer
+
+    if ladder:
+        chosen = named(ladder)
+        data = chosen.to_dict()
+        return Answer(data=data, told=ladder_words(chosen), rows=data["rungs"])
+    every = tuple(LADDERS.values())
+    rows = [{"name": one.name, "rungs": len(one.rungs), "about": one.about} for one in every]
+    data = {"ladders": [one.to_dict() for one in every]}
+    return Answer(data=data, told=ladders_table(every), rows=rows)
+
+
+@verb("How far does a learner climb a ladder?", out=FILE, instead=("--list", ladders))
 def stress(
     learner: Annotated[
         "Learners", LEARNER("repeatable; --list needs none.", many=True, flag="--learner")
     ] = (),
     *,
-    ladder: Annotated[str | None, text("A ladder by its name.", complete=ladders)] = None,
+    ladder: Annotated[str | None, text("A ladder by its name.", complete=known_ladders)] = None,
     on: Annotated[
         "str | Family | Sequence[str | Family]",
         thing("A SPEC; repeatable: a ladder of your own, in this order.", specs, many=True),
@@ -144,12 +161,9 @@ def stress(
     resume: Annotated[bool, RESUME] = False,
     seed: Annotated[int | None, SEED(default="of the operating system")] = None,
     jobs: Annotated[int | None, JOBS] = None,
-    listing: Annotated[
-        bool, flag("List the ladders, or the rungs of --ladder.", flag="--list")
-    ] = False,
     force: Annotated[bool, FORCE] = False,
     **limits: Unpack[RungLimits],
-) -> "Stress | Answer":
+) -> "Stress":
     """Let learners climb a ladder until each passes on none of the seeds of a rung.
 
     Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
@@ -161,22 +175,15 @@ def stress(
     """
     from hardness.runs import stress as climb
     from hardness.runs.stress import too_few_queries
-    from hardness.sweep.resumable import goes_on
-    from instances.export import form_of, write
     from instances.ladders import ladder as named
     from instances.ladders import ladder_of
 
-    if listing:
-        return _ladders(ladder)
     if not learner:
         raise UsageError("stress needs --learner NAME, or --list")
     if bool(ladder) == bool(on):
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
-    chosen = (
-        named(ladder)
-        if ladder
-        else ladder_of([sources.spec_of(one, "stress") for one in _several(on)])
-    )
+    own: Any = on  # the argument is read as several
+    chosen = named(ladder) if ladder else ladder_of([sources.spec_of(one, "stress") for one in own])
     names, limit = sources.names(learner, "stress"), budget_of(limits, None)
     beside = chosen.references if reference is None else sources.names(reference, "stress")
     beside = () if beside == ("none",) else beside
@@ -194,13 +201,8 @@ def stress(
     for said in too_few_queries((*names, *beside), chosen, limit):
         progress.note(said)
 
-    def keep(found: "Stress") -> None:
-        if out:
-            write(out, form_of(out) or "json", found.to_dict, found, again)
-
-    again = force or goes_on(out, resume)
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with kept(out, asked, jobs, resume, keep) as runs:
+    with kept(out, asked, jobs, resume, force) as (runs, keep):
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)
@@ -243,30 +245,9 @@ def noisy_map(
     with progress.counted(len(names or range(4)) * seeds, "running learners") as bar:
         found = drawn(sources.family(source), names, seeds, seed, limit, bar)
     if out and (form := form_of(out)):
-        write(out, form, found.to_dict, found, force)
+        write(out, form, found.filed, found, force)
     elif out:
         with new_folder(out, force=force, ours=_MAP) as folder:
-            write_json(folder / "results.json", found.to_dict())
+            write_json(folder / "results.json", found.filed())
             write_bytes(folder / "map.svg", draw("map", of_map(found)))
     return found
-
-
-def _several(on: Any) -> list[Any]:
-    return list(on)  # the argument is read as several
-
-
-def _ladders(name: str | None) -> "Answer":
-    """List the ladders, or the rungs of one."""
-    from hardness.report.stress import ladder_words, ladders_table
-    from instances.ladders import LADDERS
-    from instances.ladders import ladder as named
-    from instances.result import Answer
-
-    if name:
-        chosen = named(name)
-        data = chosen.to_dict()
-        return Answer(data=data, told=ladder_words(chosen), rows=data["rungs"])
-    every = tuple(LADDERS.values())
-    rows = [{"name": one.name, "rungs": len(one.rungs), "about": one.about} for one in every]
-    data = {"ladders": [one.to_dict() for one in every]}
-    return Answer(data=data, told=ladders_table(every), rows=rows)

@@ -11,6 +11,8 @@ from instances.errors import ToolkitError
 if TYPE_CHECKING:
     from hardness.sweep.resumable import Resumable
 
+Keep = Callable[[Any], None]
+
 
 @contextmanager
 def kept(
@@ -18,15 +20,30 @@ def kept(
     asked: dict[str, Any],
     jobs: int | None,
     resume: bool,
-    keep: Callable[[Any], None] = lambda partial: None,
-) -> Iterator["Resumable"]:
-    """Keep runs beside `out` until all are done, and of a cut what is whole, by `keep`."""
+    force: bool,
+    folder: Callable[[Path, Any, bool], None] | None = None,
+) -> Iterator[tuple["Resumable", Keep]]:
+    """Keep runs beside `out` until all are done; gives who does them, and what writes a result.
+
+    It is written to a file as its name ends, else by `folder`; of a cut, what is whole.
+    """
     from hardness.runs import Cut
-    from hardness.sweep.resumable import resumable
+    from hardness.sweep.resumable import goes_on, resumable
+    from instances.export import form_of, write
+
+    again = force or goes_on(out, resume)
+
+    def keep(found: Any) -> None:
+        if not out:
+            return
+        if folder and not form_of(out):
+            folder(out, found, again)
+        else:
+            write(out, form_of(out) or "json", found.filed, found, again)
 
     with resumable(out, asked, cores(jobs), resume) as runs:
         try:
-            yield runs
+            yield runs, keep
         except (Cut, KeyboardInterrupt) as cut:
             partial, why = getattr(cut, "partial", None), cut.__cause__
             done = ""

@@ -1,6 +1,5 @@
 """Attacks over seeds, by runs that are made up and by runs that are played."""
 
-import dataclasses
 import math
 from importlib.util import find_spec
 
@@ -8,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hardness.oracles import Budget, Usage
-from hardness.report.attack import one_attack_words
+from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
 from hardness.runs.attack import known, out_of_reach
 from hardness.runs.risk import Risk
@@ -33,7 +32,7 @@ def made(one, *found, **usages):
         usage = replace(usage, **{name: values[i] for name, values in usages.items()})
         risk = judged if recovered is not None else None
         changed = {"secret_recovered": recovered, "risk": risk, "usage": usage}
-        runs.append(replace(one, **changed))
+        runs.append(one.updated(**changed))
     return AttackResult(spec=one.spec, learner=one.learner, runs=tuple(runs))
 
 
@@ -41,9 +40,9 @@ def test_runs_are_counted_where_it_is_known_what_they_found(one):
     found = made(one, True, False, None, True, False)
     assert (found.recovered, found.judged) == (2, 4)
     # A hypothesis whose risk was measured names no secret: it did not find it.
-    assert known(replace(one, secret_recovered=None))
-    assert not known(replace(one, secret_recovered=None, risk=None))
-    assert known(replace(one, secret_recovered=False, risk=None))
+    assert known(one.updated(secret_recovered=None))
+    assert not known(one.updated(secret_recovered=None, risk=None))
+    assert known(one.updated(secret_recovered=False, risk=None))
 
 
 @pytest.mark.parametrize(("hits", "runs"), [(0, 5), (2, 5), (5, 5), (1, 2)])
@@ -74,7 +73,7 @@ def test_costs_are_medians_and_the_largest_memory(one):
         examples=(10, 40, 20, 1000),
         peak_bytes=(7, 9, 8, 1),
     )
-    assert (found.seconds, found.examples, found.peak_bytes) == (4.0, 30, 9)
+    assert (found.median("seconds"), found.median("examples"), found.peak_bytes) == (4.0, 30, 9)
     data = found.to_dict()
     assert (data["median_seconds"], data["median_examples"], data["peak_bytes"]) == (4.0, 30, 9)
     assert (data["recovered"], data["judged"], len(data["runs"])) == (2, 4, 4)
@@ -143,8 +142,8 @@ def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
 def test_words_say_the_rate_and_how_runs_ended(one):
     found = made(one, True, True, False, seconds=(1.0, 2.0, 4.0), examples=(10, 30, 20))
     ends = (Outcome.SOLVED, Outcome.SOLVED, Outcome.SECONDS_SPENT)
-    runs = tuple(replace(r, outcome=o) for r, o in zip(found.runs, ends, strict=True))
-    text = one_attack_words(dataclasses.replace(found, runs=runs))
+    runs = tuple(r.updated(outcome=o) for r, o in zip(found.runs, ends, strict=True))
+    text = one_attack_words(found.updated(runs=runs))
     assert text.startswith("parity:d=12,m=3\n")
     low, high = found.interval
     (row,) = [line for line in text.splitlines() if "2/3" in line]
@@ -154,15 +153,15 @@ def test_words_say_the_rate_and_how_runs_ended(one):
 
 
 def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
-    said = replace(one, details={"claimed_secret": [1, 2]})
-    unknown = replace(said, secret_recovered=None, risk=None)
+    said = one.updated(details={"claimed_secret": [1, 2]})
+    unknown = said.updated(secret_recovered=None, risk=None)
     text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(unknown,)))
     assert "claimed" in text
     assert "claims [1, 2]" in text
     text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(said,)))
     assert "1/1" in text
     assert "claims" not in text
-    nothing = replace(unknown, details={})
+    nothing = unknown.updated(details={})
     text = one_attack_words(AttackResult(spec=one.spec, learner=one.learner, runs=(nothing,)))
     assert "none" in text
     assert "no secret found" in text

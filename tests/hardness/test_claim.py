@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report.attack import one_attack_words
 from hardness.report.run import run_words
+from hardness.report.studies import one_attack_words
 from hardness.runs import attack
 from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.upper import Outcome

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from hardness.oracles import Budget
-from hardness.report.distinction import distinction_words
+from hardness.report.studies import distinction_words
 from hardness.runs import distinguish
 from hardness.runs.distinguish import (
     advantage_interval,
@@ -134,7 +134,7 @@ def test_invalid_hypotheses_count_as_no_knowledge():
     for wrong in (lambda x: x * np.nan, lambda x: x[:, :1], lambda x: x.astype(str)):
         found = distinguish(planted(lambda oracle, w=wrong: w), family, trials=4, heldout=200)
         assert found.advantage == 0.0
-        assert {play.score.loss for play in found.plays} == {1.0}
+        assert {play.loss for play in found.plays} == {1.0}
 
 
 def test_coins_pass_as_rarely_as_the_threshold_says():
@@ -151,7 +151,7 @@ def test_coins_pass_as_rarely_as_the_threshold_says():
             return out
 
         found = score(predict, Uniform(family=family, seed=seed), 200)
-        passed += found.value > threshold(0.2)
+        passed += found.score > threshold(0.2)
     assert 0 <= passed <= 40
 
 
@@ -161,7 +161,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
 
     def timeless(found):
         data = found.to_dict()
-        data["usage"] = [{**p, "seconds": 0.0} for p in data.pop("plays")]
+        data["usage"] = [{**p, "seconds": 0, "peak_bytes": 0} for p in data.pop("plays")]
         return data
 
     assert timeless(one) == timeless(two)
@@ -290,7 +290,7 @@ def test_what_cannot_be_played_is_refused(learner, spec, more, error, word):
 
 def test_the_interval_of_the_accuracy_is_that_of_hoeffding():
     found = distinguish(constant(0.0), parse(LWR), trials=6, heldout=300, confidence=0.9)
-    tested = sum(p.score.tested for p in found.plays if p.world == "real")
+    tested = sum(p.tested for p in found.plays if p.world == "real")
     assert 350 < tested < 550
     radius = math.sqrt(math.log(2 / 0.1) / (2 * tested))
     assert found.accuracy == 0.5

@@ -18,7 +18,7 @@ from hardness.oracles.gradients import (
     Normal,
     known_signs,
 )
-from hardness.report.descent import descent_words
+from hardness.report.studies import descent_words
 from hardness.runs.descent import (
     DescentPoint,
     build,

@@ -24,7 +24,7 @@ from hardness.runs.cells import enough
 from hardness.runs.certified import Certifier
 from hardness.runs.names import short
 from hardness.runs.run import Run
-from hardness.runs.stress import stress, write_stress
+from hardness.runs.stress import stress
 from hardness.upper import Outcome
 from instances import parse
 from instances.errors import DamagedFile
@@ -314,7 +314,7 @@ def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
     """Its headlines and what is certified come first."""
     own = ladder_of(["parity:d=8,m=1", "parity:d=24,m=3"])
     found = stress(["elimination", "trivial"], own, 5, base_seed=1)
-    write_stress(tmp_path / "x.json", found)
+    found.save(tmp_path / "x.json")
     made = report_of(tmp_path / "x.json")
     shown = page_of(made)
     assert [tag for tag, a in shown.tags if a.get("class") == "said"] == ["li"] * 5

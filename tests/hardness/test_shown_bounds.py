@@ -35,7 +35,7 @@ from hardness.runs.certified import Certifier, number, success
 from hardness.runs.game import play
 from hardness.runs.names import short_specs
 from hardness.runs.slices import planes
-from hardness.runs.stress import read_stress, stress, write_stress
+from hardness.runs.stress import Stress, stress
 from hardness.upper import parse_learner
 from instances import parse
 from instances.ladders import ladder_of
@@ -207,8 +207,8 @@ def test_a_stress_test_says_it(climbed):
 
 
 def test_files_of_stress_tests_keep_it(climbed, tmp_path):
-    write_stress(tmp_path / "x.json", climbed)
-    assert read_stress(tmp_path / "x.json") == climbed
+    climbed.save(tmp_path / "x.json")
+    assert Stress.load(tmp_path / "x.json") == climbed
 
 
 def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):

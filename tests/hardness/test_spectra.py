@@ -6,7 +6,7 @@ import pytest
 
 from hardness.measures.function import leap, least_degree, weights
 from hardness.oracles import Budget
-from hardness.report.spectrum import spectra_words
+from hardness.report.studies import spectra_words
 from hardness.runs import learn_once, spectra
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table

@@ -1,12 +1,11 @@
 import json
-from dataclasses import replace
 
 import pytest
 
 from hardness.report.figures import draw, numbers
 from hardness.report.stress import certified_words, headline, stress_words
 from hardness.runs.names import short_specs
-from hardness.runs.stress import Stress, read_stress, stress, write_stress
+from hardness.runs.stress import Stress, stress
 from instances import DamagedFile
 from instances.ladders import ladder_of
 
@@ -19,11 +18,21 @@ def small():
     return stress(learners, OWN, references=["elimination"])
 
 
-def test_a_stress_test_reads_back(small, tmp_path):
-    write_stress(tmp_path / "x.json", small)
-    again = read_stress(tmp_path / "x.json")
-    assert again == small
-    assert again.refusals  # of degree 3 in 399 bits
+def test_a_stress_test_reads_back_and_its_table_is_written(small, tmp_path):
+    """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
+    small.save(tmp_path / "x.json")
+    found = Stress.load(tmp_path / "x.json")
+    assert found == small
+    assert found.not_run  # of degree 3 in 399 bits
+    assert json.loads((tmp_path / "x.json").read_text()).keys() < small.to_dict().keys()
+    assert Stress.read({k: v for k, v in small.to_dict().items() if k != "format"}) == small
+    found.save(tmp_path / "x.tex")
+    lines = (tmp_path / "x.tex").read_text().splitlines()
+    assert lines[3].startswith("rung & parity & certified queries & lowdegree & trivial & ")
+    assert lines[5].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
+    assert lines[7].startswith("3 & d=400,m=3 & ")
+    assert lines[7].split(" & ")[2] == str(small.certified[2].queries)
+    assert lines[8].startswith("held at 96.88\\% &  &  & 1 & 0 & ")
 
 
 def solve(run):
@@ -33,14 +42,12 @@ def solve(run):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["learners"][0].update(held=2),
-        lambda d: d["learners"][0]["rungs"][0].update(median_examples=1.0),
-        lambda d: d["learners"][0].update(learner="mine.py:Best", asked="mine.py:Best"),
         lambda d: d["learners"][0].update(asked="elimination"),
         lambda d: d["learners"].pop(),
         lambda d: d["learners"].append(d["learners"][0]),
         lambda d: d["learners"].clear(),
         lambda d: d["runs"].pop(),
+        lambda d: d.update(runs=d["runs"][:-5]),  # it stopped on a rung that it passed
         lambda d: d["runs"].append(d["runs"][0]),
         lambda d: d["runs"][0].update(seed=3),
         lambda d: d["runs"][0].update(spec="parity:d=9,m=2,noise=0,rho=3"),
@@ -52,82 +59,39 @@ def solve(run):
         lambda d: d["runs"][0].update(risk_unclipped="1"),
         lambda d: d["runs"][-1].update(secret_recovered=False),
         lambda d: d["runs"][-1]["details"].update(claimed_secret=[1, 2, 4]),
-        lambda d: d["learners"][0].update(unsupported="it is too good for it"),
         lambda d: d["not_run"].pop(),
         lambda d: d.update(base_seed=d["base_seed"] + 1),
         lambda d: d.update(seed_source="the moon"),
         lambda d: d.update(seeds=4),
         lambda d: d.update(seeds=10**9),
-        lambda d: d.update(passes_to_hold=1),
         lambda d: d["budget"].update(examples=10),
-        lambda d: d["certificates"][0].update(queries="9999"),
-        lambda d: d["certificates"].pop(),
         lambda d: d["ladder"].update(name="parity-v1"),
-        lambda d: d["ladder"].update(sha256="0" * 64),
         lambda d: d["ladder"]["rungs"][0].update(seconds=1.0),
         lambda d: d["ladder"]["rungs"].pop(),
         lambda d: d["ladder"].update(name="p\u0430rity-v1"),  # a Cyrillic letter
+        lambda d: d.update(format="hardness-stress/1"),
     ],
 )
 def test_forged_files_are_refused(small, tmp_path, change):
-    data = json.loads(json.dumps(small.to_dict()))
+    data = json.loads(json.dumps(small.filed()))
     change(data)
     (tmp_path / "x.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match=r"x\.json") as found:
-        read_stress(tmp_path / "x.json")
+        Stress.load(tmp_path / "x.json")
     assert "\n" not in str(found.value)
-
-
-def test_who_ends_a_climb_must_have_said_so(tmp_path):
-    """A learner may leave a rung out only where it does not take the family, in its own words."""
-    own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4", "parity:d=9,m=2"])
-    found = stress(["pooled", "trivial"], own, base_seed=1)
-    write_stress(tmp_path / "x.json", found)
-    assert read_stress(tmp_path / "x.json") == found
-    reason, name = found.climbs[0].unsupported, "mine.py:Best"  # whose first rung alone was kept
-
-    def mine(data):
-        data["learners"][0].update(learner=name, asked=name)
-        for run in data["runs"][:5]:
-            run["learner"] = name
-
-    for words, change in (
-        ("do not follow", lambda d: d["learners"][0].update(unsupported="it is above that")),
-        ("do not follow", lambda d: d["learners"][1].update(unsupported=reason)),
-        ("stopped on a rung that it passed", mine),
-        ("do not follow", lambda d: (mine(d), d.update(finished=False))),
-    ):
-        forged = json.loads(json.dumps(found.to_dict()))
-        change(forged)
-        (tmp_path / "y.json").write_text(json.dumps(forged))
-        with pytest.raises(DamagedFile, match=words):
-            read_stress(tmp_path / "y.json")
-
-
-def test_a_climb_that_was_cut_reads_back(tmp_path):
-    """Also where it had not yet looked at the rung that its learner does not take."""
-    own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4"])
-    found = stress(["pooled", "elimination"], own, base_seed=1)
-    pooled, other = found.climbs
-    cut = replace(other, rungs=other.rungs[:1])
-    for first in (pooled, replace(pooled, unsupported=None)):
-        part = replace(found, climbs=(first, cut), finished=False)
-        write_stress(tmp_path / "x.json", part, force=True)
-        assert read_stress(tmp_path / "x.json") == part
 
 
 def test_names_of_learners_in_a_file_are_text(small, tmp_path):
     """A learner of a file that is not there, and would be executed if anything were."""
     (tmp_path / "bomb.py").write_text("raise SystemExit('executed')")
-    data = json.loads(json.dumps(small.to_dict()))
-    del data["paired"]  # of other names
+    data = json.loads(json.dumps(small.filed()))
     name = f"{tmp_path}/bomb.py:Learner"
-    data["learners"][1].update(learner=name, asked=name)
+    data["learners"][1].update(asked=name)
     for run in data["runs"]:
         if run["learner"] == "trivial":
             run["learner"] = name
     (tmp_path / "x.json").write_text(json.dumps(data))
-    found = read_stress(tmp_path / "x.json")
+    found = Stress.load(tmp_path / "x.json")
     assert found.climbs[1].asked == name
     assert name in stress_words(found)
 
@@ -147,21 +111,6 @@ def test_words_fit_and_say_what_is_held(small):
         "rung 3: any statistical-query learner needs at least "
     )
     assert "elimination" in certified_words(small)[1]
-
-
-def test_a_table_of_rungs_is_read_again_and_written(small, tmp_path):
-    """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
-    small.save(tmp_path / "x.json")
-    found = Stress.load(tmp_path / "x.json")
-    assert found == small
-    found.save(tmp_path / "x.tex")
-    lines = (tmp_path / "x.tex").read_text().splitlines()
-    assert lines[3].startswith("rung & parity & certified queries & lowdegree & trivial & ")
-    assert lines[5].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
-    least = small.certified[2].queries
-    assert lines[7].startswith("3 & d=400,m=3 & ")
-    assert lines[7].split(" & ")[2] == str(least)
-    assert lines[8].startswith("held at 96.88\\% &  &  & 1 & 0 & ")
 
 
 def test_what_is_certified_is_said_of_every_rung():
@@ -186,7 +135,7 @@ def test_assumptions_and_no_claims_are_said():
 
 
 def test_the_figure_is_drawn_from_numbers(small, tmp_path):
-    write_stress(tmp_path / "x.json", small)
+    small.save(tmp_path / "x.json")
     data = numbers("stress", tmp_path / "x.json")
     assert data == json.loads(json.dumps(data))
     assert [row["held"] for row in data["rows"] if "held" in row] == [1, 0, 2, 3]
@@ -206,7 +155,7 @@ def test_what_is_said_of_a_rung_is_not_said_of_another():
 
 def test_several_learners_are_each_said_to_hold_alone(small):
     assert "of each learner alone" in " ".join(stress_words(small).split())
-    one = replace(small, climbs=small.climbs[1:2])
+    one = small.on(small.climbs[1:2]).updated(learners=small.learners[1:2])
     assert "of each learner alone" not in " ".join(stress_words(one).split())
     assert "1.25 times its seconds" in " ".join(stress_words(one).split())
 

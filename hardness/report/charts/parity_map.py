@@ -4,9 +4,7 @@ from typing import Any
 
 from hardness.report.plot import Axis, Data, named, panels, plot, words
 from hardness.report.style import COLOURS, GREY, INK, Style, level, style_of, wall
-from hardness.runs.noisy_parity import Map
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.restricted import Restricted
+from hardness.runs.noisy_parity import TIGHT, Map, found_set, kind
 from instances.parameters import brief
 from instances.spec import parse_stored
 
@@ -23,7 +21,6 @@ _TIMES = {  # seconds, said at the right
 _WIDEST = 1e13  # examples that are shown
 _NAMED = 5  # low-degree tests that have room for their t
 _SHORT = 1e-6  # seconds: runs that were quicker stand there
-_TIGHT = "restricted, fewer examples"
 _STAR = "M0,-1.3L.3,-.4L1.2,-.4L.45,.15L.75,1.05L0,.5L-.75,1.05L-.45,.15L-1.2,-.4L-.3,-.4Z"
 _PURPLE = COLOURS[3]
 _BLUE, _RED, _ORANGE = (style_of(n).colour for n in ("bruteforce", "restricted", "pairs"))
@@ -68,7 +65,7 @@ def of_map(found: Map) -> Data:
             "seed": run.seed,
             "examples": run.usage.examples,
             "seconds": run.usage.seconds,
-            "solved": solved(run.secret_recovered, run.outcome),
+            "solved": found_set(run),
             "outcome": run.outcome.value,
         }
         for run in found.runs
@@ -80,21 +77,6 @@ def of_map(found: Map) -> Data:
         "machine": found.rates.machine,
         "rows": rows,
     }
-
-
-def kind(learner: str) -> str:
-    """Name a learner in the figure: restricted elimination on a small pool apart.
-
-    >>> kind("bruteforce:samples=0,start=0")
-    'bruteforce'
-    """
-    made = parse_learner(learner)
-    return _TIGHT if isinstance(made, Restricted) and made.samples else made.name
-
-
-def solved(recovered: bool | None, outcome: Outcome) -> bool:
-    """Return whether a run names the hidden set, or, where it names none, predicts as it does."""
-    return outcome is Outcome.SOLVED if recovered is None else recovered
 
 
 def draw_map(data: Data) -> Data:
@@ -130,7 +112,7 @@ def draw_map(data: Data) -> Data:
         runs = [row for row in of["run"] if row["name"] == name]
         series = f"{named(name)}, {sum(row['solved'] for row in runs)} of {len(runs)} found"
         own: Any = style_of(name)
-        if name == _TIGHT:  # the same learner, on a small pool
+        if name == TIGHT:  # the same learner, on a small pool
             own = Style(colour=_RED, shape=_STAR)
         styles[series] = Style(colour=own.colour, shape=own.shape, marks=("point",))
         rows += [{**r, "series": series, "seconds": max(r["seconds"], _SHORT)} for r in runs]

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardness.report.charts.phase import diagrams
-from hardness.report.source import is_store, is_stress
+from hardness.report.source import climbs_in, is_store, is_stress
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.climbs import climbs
 from hardness.runs.columns import table
 from hardness.runs.rows import SweepRow
 from hardness.runs.slices import Plane, Slice, planes, slices
-from hardness.runs.stress import Stress, read_stress
+from hardness.runs.stress import Stress
 from hardness.sweep.damage import check
 from hardness.sweep.store import read, recover_with
 from instances.errors import DamagedFile
@@ -53,7 +52,7 @@ def material_of(path: Path) -> Material:
     if is_store(path):
         return of_store(path)
     if is_stress(path):
-        return of_stress_test(read_stress(path), str(path), digest(path))
+        return of_stress_test(Stress.load(path), str(path), digest(path))
     found = Comparison.load(path)
     return of_comparison(found, str(path), digest(path / "results.json" if path.is_dir() else path))
 
@@ -108,7 +107,5 @@ def of_store(path: Path) -> Material:
         certifier=certifier,
         store=True,
         sweeps=sweeps,
-        climbs={
-            one.name: climbs(one, runs["run"], certifier) for one in figures if "climbs" in one.data
-        },
+        climbs={one.name: climbs_in(one, runs["run"]) for one in figures if "climbs" in one.data},
     )

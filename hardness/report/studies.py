@@ -1,0 +1,262 @@
+"""Studies of learners in words: attacks, distinguishers, spectra, noisy descent, checks."""
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hardness.claims import WORD, digits, vacuous
+from hardness.report.binding import unbound_words
+from hardness.report.text import bad, good, number, table
+from hardness.runs.attack import AttackResult, Attacks
+from hardness.runs.cells import Cost
+from hardness.runs.claim import claim_words
+from hardness.runs.distinguish import WORLDS, Distinction
+from hardness.runs.names import brief_spec, short
+from hardness.upper import Outcome
+from instances.limits import readable_bytes
+
+if TYPE_CHECKING:
+    from hardness.runs.conformance import Conformance
+    from hardness.runs.descent import DescentStudy
+    from hardness.runs.spectrum import Spectra
+    from hardness.upper.spectra import Spectrum
+
+_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND)
+_BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
+_ROUNDING = 1e-12
+_SUCCESS, _STEPS = "gd-noise-success", "gd-noise-steps"
+
+
+def one_attack_words(found: AttackResult) -> str:
+    """Write one attack."""
+    return attack_words(Attacks(spec=found.spec, attacks=(found,), not_run={}))
+
+
+def attack_words(every: Attacks) -> str:
+    """Write attacks on one family as a table, a line of outcomes each."""
+    found = every.attacks
+    costs: list[Cost] = ["seconds", "examples"]
+    if any(one.median("values") for one in found):
+        costs.append("values")
+    rows = []
+    for one in found:
+        low, high = one.interval
+        used = [_used(one, cost) for cost in costs]
+        rate = f"{low:.2f}..{high:.2f}" if one.judged and not _silent(one) else "-"
+        rows.append([short(one.learner), _found(one), rate, *used, readable_bytes(one.peak_bytes)])
+    header = ["attack", "found", "rate at 95%", *costs, "peak memory"]
+    lines = [brief_spec(every.spec), "", table(header, rows), ""]
+    lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
+    lines += unbound_words((run for one in found for run in one.runs), short)
+    lines += [f"{name}: did not run: {why}" for name, why in every.not_run.items()]
+    return "\n".join(lines)
+
+
+def _used(one: AttackResult, cost: Cost) -> str:
+    """Write a median; of who asks no values, none of them."""
+    found = one.median(cost)
+    return number(found) if found or cost != "values" else "-"
+
+
+def _found(one: AttackResult) -> str:
+    """How many secrets were found; of a folder without its secret, whether one is claimed."""
+    if not one.judged:
+        return "claimed" if one.claims else "none" if len(one.runs) == 1 else "not known"
+    return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
+
+
+def _silent(one: AttackResult) -> bool:
+    """Whether a learner predicts labels and names no secret: it is no attack, and fails at none."""
+    return all("claimed_secret" not in run.details for run in one.runs) and any(
+        run.outcome in _BY_RISK for run in one.runs
+    )
+
+
+def _ends(one: AttackResult) -> str:
+    """What the runs ended with; where no secret is there to compare with, what the samples say."""
+    outcomes = Counter(run.outcome.value for run in one.runs)
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+    if one.judged or len(one.runs) > 1:
+        return counts
+    details, ended = one.runs[0].details, one.runs[0].outcome
+    said = claim_words(details)
+    if one.claims or ended in _NAMED:
+        return said
+    wanted = details.get("samples_wanted")
+    return f"{said}: {ended.value}" + (
+        f", {details['samples']} samples of {wanted} that it wants" if wanted else ""
+    )
+
+
+# Distinguishers
+
+
+def distinction_words(found: Distinction) -> str:
+    """Write what the trials show, and what they do not.
+
+    >>> from hardness.runs import distinguish
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> said = distinction_words(distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1")))
+    >>> "contains 0: nothing is shown" in said
+    True
+    """
+    each = len(found.plays) // 2
+    low, high = found.interval
+    counts = ", ".join(f"{found.accepted(w)} of {each} {w}" for w in WORLDS)
+    lines = [
+        f"{short(found.learner)} on {brief_spec(found.spec)}: members or coins?, seed {found.seed}",
+        f"advantage  {found.advantage:+.3f} in [{low:+.3f}, {high:+.3f}] at {found.confidence:.0%}",
+        f"accepted   {counts}; coins pass with probability {found.alarm:g} at most",
+        f"usage      {found.used('examples', *WORLDS)} examples, "
+        f"{found.used('seconds', *WORLDS):.1f} s in {2 * each} trials",
+        *_accuracy(found),
+    ]
+    return "\n".join([*lines, "", textwrap.fill(_verdict(found), 80)])
+
+
+def _accuracy(found: Distinction) -> list[str]:
+    """How well a bit is predicted, for labels that are bits."""
+    if found.accuracy is None or found.accuracy_interval is None:
+        return ["accuracy   not defined: labels have more than two levels"]
+    low, high = found.accuracy_interval
+    return [
+        f"accuracy   {found.accuracy:.4f} in [{low:.4f}, {high:.4f}] of label bits, by randomised "
+        "rounding",
+        f"           its squared loss alone implies {found.implied_accuracy:.4f} at least",
+    ]
+
+
+def _verdict(found: Distinction) -> str:
+    (low, high), each = found.interval, len(found.plays) // 2
+    if low > 0:
+        return (
+            "The interval lies above 0: within this budget the learner tells members from coins. "
+            f"A member costs it {found.used('examples', 'real') / each:.0f} examples and "
+            f"{found.used('seconds', 'real') / each:.2f} s on average."
+        )
+    if high < 0:
+        return (
+            "The interval lies below 0: the learner accepts coins more often than members, which "
+            "happens by chance alone where both are accepted rarely. Nothing is learned."
+        )
+    return (
+        "The interval contains 0: nothing is shown, neither that the learner tells members from "
+        "coins within this budget nor that it cannot. More trials make it shorter."
+    )
+
+
+# Spectra
+
+
+def spectra_words(found: "Spectra") -> str:
+    """Write the weights by degree, the part of each that was learned, and large coefficients."""
+    target, attempt = found.target, found.attempt
+    lines = [
+        f"{brief_spec(found.spec)}, seed {found.seed}",
+        f"target      {_shape(target)}",
+        f"            information exponent {found.exponent}, leap {found.leap}",
+    ]
+    header = ["degree", "target", "known"]
+    columns = [target.weights, found.known.part]
+    shown = target.present
+    if attempt:
+        how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
+        lines += [
+            f"hypothesis  {_shape(attempt.spectrum)}",
+            f"            of {short(attempt.run.learner)}: {attempt.run.outcome.value}",
+            f"            averaged over {how}; variance over X_1 {_value(attempt.beyond)}",
+        ]
+        if attempt.surplus > _ROUNDING:
+            lines += [f"            the draws add about {_value(attempt.surplus)} to its weight"]
+        lines += [
+            f"together    E[q f] = {_value(attempt.learned.correlation)}, "
+            f"E[(q - f)^2] = {_value(attempt.learned.distance)}"
+        ]
+        header += ["hypothesis", "learned", "residual"]
+        columns += [attempt.spectrum.weights, attempt.learned.part, attempt.learned.residual]
+        shown = shown | attempt.spectrum.present
+    rows = [
+        [str(k), *(_value(float(column[k])) for column in columns)]
+        for k in range(int(np.flatnonzero(shown).max(initial=0)) + 1)
+    ]
+    lines += ["", table(header, rows), "", "largest of the target", _top(target, found.top)]
+    if attempt:
+        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, found.top)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _shape(found: "Spectrum") -> str:
+    """The weight and the degrees of a function, in words."""
+    degrees = found.degrees
+    if degrees is None:
+        return "0"
+    return (
+        f"weight {_value(found.norm)} on degrees {degrees.least} .. {degrees.highest}, "
+        f"mean degree {degrees.mean:.3g}"
+    )
+
+
+def _top(found: "Spectrum", count: int) -> str:
+    rows = [
+        ["{" + ", ".join(map(str, subset)) + "}", f"{value:.4f}"]
+        for subset, value in found.top(count)
+    ]
+    return table(["set", "coefficient"], rows) if rows else "none"
+
+
+def _value(value: float) -> str:
+    if np.isnan(value):
+        return "-"
+    if abs(value) < _ROUNDING:
+        return "0"
+    return f"{value:.4f}" if abs(value) >= 1e-4 else f"{value:.1e}"
+
+
+# Noisy gradient descent
+
+
+def descent_words(study: "DescentStudy") -> str:
+    """Write how often runs succeed, with intervals, beside what the bound allows."""
+    silent = vacuous(_STEPS, study.needed)
+    rows = [
+        [
+            str(p.steps),
+            f"{p.right}/{p.runs}",
+            f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
+            WORD if vacuous(_SUCCESS, p.bound) else digits(p.bound, up=True, places=4),
+            "BEATEN" if p.beaten else "holds",
+        ]
+        for p in study.points
+    ]
+    lines = [
+        f"{study.spec}, model {study.model}, clip {study.clip}, noise {study.std}",
+        "",
+        table(["steps", "right", "rate at 95%", "bound", ""], rows),
+        "",
+        f"for relative risk {study.risk} with probability {study.success} the bound "
+        + (f"is {WORD}" if silent else f"asks for {study.needed} steps at least"),
+    ]
+    if study.reached is None:
+        lines.append("the runs do not pass that probability between these steps")
+    else:
+        lines.append(
+            f"the runs pass it after about {study.reached:.0f} steps"
+            + (f", between {study.bracket[0]} and {study.bracket[1]}" if study.bracket else "")
+            + ("" if silent else f": {number(study.reached / study.needed)} times the bound")
+        )
+    if study.enough:
+        lines.append(f"about enough by 8 M ln(M) noise^2/(fade clip)^2: {study.enough} steps")
+    return "\n".join(lines)
+
+
+# Checks of learners
+
+
+def conformance_words(found: "Conformance") -> str:
+    """Write the checks as a table, and whether the learner conforms."""
+    rows = [[one.level, one.check, one.found] for one in found.findings]
+    verdict = good("conforms") if found.conforms else bad("DOES NOT CONFORM")
+    return table(["level", "check", "found"], rows) + f"\n{verdict}"
