@@ -16,7 +16,6 @@ from hardness.report.page.records import Facts
 from hardness.report.page.tables import learner_rows, shown_names
 from hardness.report.stress import NONE_ENOUGH, certified_words, headline
 from hardness.runs.certified import number, query_bound, success
-from hardness.runs.columns import table
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.names import Value
 from hardness.runs.run import SOLVED_BELOW
@@ -90,7 +89,7 @@ def furthest(one: Slice) -> Facts | None:
     comparison = one.comparison
     if not comparison.learners:
         return None
-    rows = learner_rows(table(one.rows), budgets=True)
+    rows = learner_rows(one.rows)
     solves = rows["solved"] * SHARE.denominator >= rows["runs"] * SHARE.numerator
     sizes = dict(zip(comparison.values, comparison.specs, strict=True))
     solved = set(rows["spec"][solves])

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Material:
     """All that a page says follows from this. runs: one tidy table, a row a run.
 
-    certifier: of what a store holds. budgets: whether those of the runs are known. climbs: stress
-    tests by the names of their figures. command: made a comparison.
+    certifier: of what a store holds. climbs: stress tests by the names of their figures. command:
+    made a comparison.
     """
 
     source: str
@@ -37,7 +37,6 @@ class Material:
     diagrams: tuple[Plane, ...] = field(default=(), repr=False)
     certifier: Certifier = field(default_factory=lambda: Certifier(()), repr=False)
     store: bool = False
-    budgets: bool = True
     sweeps: tuple[SweepRow, ...] = ()
     climbs: dict[str, Stress] = field(default_factory=dict, repr=False)
     command: str = ""

@@ -28,7 +28,8 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
         where = "drawn from the operating system" if stress.drawn else "given"
         found.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
     elif runs:
-        found.append(("seeds", _seeds({row.seed for row in runs})))
+        seeds = {row.seed for row in runs}
+        found.append(("seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"))
     files = {(row.learner, str(row.details["sha256"])) for row in runs if "sha256" in row.details}
     found += [(f"SHA-256 of {name}", said) for name, said in sorted(files)]
     if material.store:
@@ -71,7 +72,9 @@ def reproduction(
     if material.store:
         export = ["hardness", "store", "export", material.source, "--out", "runs.csv"]
         found.append(Reproduction(makes="the table of runs", command=shlex.join(export)))
-    found += [Reproduction(makes=f"{one.title}{_of(one)}", command=one.command) for one in charts]
+    for one in charts:
+        told = f"{one.title} ({one.choice})" if one.choice else one.title
+        found.append(Reproduction(makes=told, command=one.command))
     found += [Reproduction(makes=f"the certificate of {c.spec}", command=c.command) for c in cards]
     return tuple(found)
 
@@ -114,28 +117,7 @@ def _ours(command: str) -> bool:
     return words[:1] == ["hardness"] and shlex.join(words) == command
 
 
-def _of(one: Chart) -> str:
-    return f" ({one.choice})" if one.choice else ""
-
-
 def _counted(texts: Iterable[str]) -> list[str]:
     """Write each text with how many runs it is of, the most frequent first."""
     found = Counter(texts)
     return [f"{text} ({count(n, 'run')})" for text, n in found.most_common()]
-
-
-def _seeds(seeds: set[int]) -> str:
-    """Write seeds as ranges.
-
-    >>> _seeds({0, 1, 2, 7})
-    '0 to 2, 7'
-    """
-    ranges: list[list[int]] = []
-    for seed in sorted(seeds):
-        if ranges and seed == ranges[-1][1] + 1:
-            ranges[-1][1] = seed
-        else:
-            ranges.append([seed, seed])
-    shown = [str(a) if a == b else f"{a} to {b}" for a, b in ranges[:20]]
-    more = [f"and {len(ranges) - 20} more ranges"] if len(ranges) > 20 else []
-    return ", ".join([*shown, *more])

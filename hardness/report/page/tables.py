@@ -59,14 +59,12 @@ def frame(header: Iterable[str], rows: Iterable[Any] = ()) -> "DataFrame":
     return DataFrame(list(rows), columns=list(header), dtype=object)
 
 
-def budget_words(budget: Budget, known: bool = True) -> str:
+def budget_words(budget: Budget) -> str:
     """Write a budget.
 
     >>> budget_words(Budget(examples=5_000_000, seconds=10)), budget_words(Budget())
     ('5,000,000 examples, 10 s', 'not limited')
     """
-    if not known:
-        return "as in the command of the runs"
     found = [
         f"{plain(value) if value % 1 else f'{int(value):,}'} {_UNITS.get(name, name)}"
         for name, value in vars(budget).items()
@@ -82,27 +80,27 @@ def _answered(run: Run) -> str:
     return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
 
 
-def learner_rows(runs: "DataFrame", budgets: bool) -> "DataFrame":
+def learner_rows(runs: Sequence[Run]) -> "DataFrame":
     """Put the runs of each learner, spec, budget and way of asking in one row.
 
     A row has the fields of a `Tally`, the median `risk` of those that have one, and the `outcome`
     of most. Revisions of a learner or of a family, and learners of one's own whose files differ,
-    have rows apart. budgets: whether they are known.
+    have rows apart.
     """
     key = ["learner", "spec", "budget", "asked"]
     every = frame(
         [*key, "version", "made", "run"],
         (
             (
-                *(run.learner, run.spec, budget_words(run.budget, budgets), _answered(run)),
+                *(run.learner, run.spec, budget_words(run.budget), _answered(run)),
                 version_words(version_of(run)),
                 f"family revision {run.revisions.get('family', '?')}",
                 run,
             )
-            for run in runs["run"]
+            for run in runs
         ),
     )
-    asking = set(runs["learner"][runs["queries"] > 0])
+    asking = {run.learner for run in runs if run.usage.queries}
     every["asked"] = every["asked"].where(every["learner"].isin(asking), "")
     for name in ("version", "made"):
         several = every.groupby(key)[name].transform("nunique") > 1
@@ -137,7 +135,7 @@ def learners_table(rows: "DataFrame") -> "DataFrame":
     return _named(rows, _LEARNERS)
 
 
-def runs_table(runs: Iterable[Run], budgets: bool) -> "DataFrame":
+def runs_table(runs: Iterable[Run]) -> "DataFrame":
     """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
     rows = (
         msgspec.structs.asdict(run.usage)
@@ -149,9 +147,9 @@ def runs_table(runs: Iterable[Run], budgets: bool) -> "DataFrame":
             "queries": run.usage.queries or None,
             "values": run.usage.values or None,
             "memory": round(run.usage.peak_bytes / 1e6, 1),
-            "budget": budget_words(run.budget, budgets),
+            "budget": budget_words(run.budget),
             "asked": _answered(run) if run.usage.queries else "",
-            "ended": run.bound if budgets or run.bound == "machine" else "not known",
+            "ended": run.bound,
         }
         for run in runs
     )
