@@ -78,7 +78,7 @@ def test_the_figure_is_first_then_three_sentences_then_tables(small, text):
     good = sum(run.solved for run in small.runs)
     assert f"{good} of 18 runs passed (queries 9 of 9, lowdegree:degree=1 0 of 9)" in words
     assert "On parity:m=2 at d = 16, the largest run, at least 2/3 of the runs passed of" in words
-    assert "Fewer passed there of lowdegree:degree=1 (0 of 3). No run passed of" in words
+    assert "fewer passed there of lowdegree:degree=1 (0 of 3). No run passed of" in words
     assert "lowdegree:degree=1 (0 of 9, all: learned nothing)" in words
     assert "That a learner failed says nothing of other learners, budgets or sizes." in words
     assert "by exact arithmetic" in words
