@@ -69,12 +69,11 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
         if value != str(getattr(usual, name))
         for word in (f"--{name}", value)
     ]
-    spec = certified_spec(one)
-    command = shlex.join(["hardness", "certify", spec, *asked, "--out", "certificate.json"])
+    command = shlex.join(["hardness", "certify", one.spec, *asked, "--out", "certificate.json"])
     names = [name for name in _SHOWN if all(claims(each, name) for each in line)]
     return Card(
-        spec=spec,
-        about=parse_stored(spec).about,
+        spec=one.spec,
+        about=parse_stored(one.spec).about,
         claims=frame(
             ("quantity", "value", "kind", "meaning", "source"),
             ((c.quantity, shown_value(c), c.kind, _meaning(c), c.source) for c in one.claims),
@@ -92,22 +91,12 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
         sizes=frame(
             ("problem", *names),
             (
-                (
-                    brief_spec(certified_spec(each)),
-                    *(bound(n, number(each, n, terms.success)) for n in names),
-                )
+                (brief_spec(each.spec), *(bound(n, number(each, n, terms.success)) for n in names))
                 for each in line
             ),
         ),
         command=f"{command} && hardness check certificate.json",
     )
-
-
-def certified_spec(one: Certificate) -> str:
-    """The spec that was certified, which a certificate of tables names as their origin."""
-    if not one.spec.startswith("factors:"):
-        return one.spec
-    return str(one.proof["about"]["origin"]["path"])
 
 
 def _meaning(claim: Claim) -> str:

@@ -118,9 +118,11 @@ function embed(figure) {
   const spec = data.charts[figure.dataset.key];
   const columns = Math.max(1, Math.floor(innerWidth / WIDE));
   if (columns < 3) {
-    const fold = (line) => line.match(/.{1,56}(\s|$)/g) ?? [line];
+    const folded = (notes) => notes.flatMap((line) => line.match(/.{1,56}(\s|$)/g) ?? [line]);
     const notes = spec.title?.subtitle;
-    if (Array.isArray(notes)) spec.title.subtitle = notes.flatMap(fold);
+    if (Array.isArray(notes)) spec.title.subtitle = folded(notes);
+    const titles = spec.params?.find((one) => one.name === "titles"); // at each step of a slider
+    if (titles) titles.value = titles.value.map(folded);
     spec.columns = spec.config.legend.columns = columns;
     spec.config.legend.labelLimit = 240;
   }

@@ -3,10 +3,9 @@
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -28,7 +27,6 @@ _HEADS = {
     "stages": ("Stages", "Run"),
     "scaling": ("Growth", "Slice"),
 }
-SECTIONS = tuple(_HEADS)
 FIRST = 100  # rows of a long table that stand in the page without its script
 _FEW = 6  # charts that are drawn before other processes have begun
 _MARK = re.compile(r'<path transform="translate\(([-\d.]+),([-\d.]+)\)"([^>]*?)(?:/>|></path>)')
@@ -50,21 +48,7 @@ def drawn(chart: Chart) -> Drawn:
     """Draw a chart for the page."""
     description = described(chart.name, chart.data)
     svg = picture(description, "svg").decode()
-    told = rounded(complete(description))
-    return Drawn(chart=chart, picture=slim(svg, chart.key), description=told)
-
-
-def rounded(data: Any) -> Any:
-    """Write the numbers of a description to six digits: no eye sees more in a picture.
-
-    >>> rounded({"cost": [0.123456789, 123456789, "0.123456789"]})
-    {'cost': [0.123457, 123456789, '0.123456789']}
-    """
-    if isinstance(data, dict):
-        return {key: rounded(one) for key, one in data.items()}
-    if isinstance(data, list):
-        return [rounded(one) for one in data]
-    return float(f"{data:.6g}") if isinstance(data, float) else data
+    return Drawn(chart=chart, picture=slim(svg, chart.key), description=complete(description))
 
 
 def slim(svg: str, key: str) -> Markup:
@@ -118,7 +102,7 @@ def write(report: Report, jobs: int = 1) -> str:
     scripts = [_runtime(), _asset("page.js")] if charts else [_asset("page.js")]
     return environment.get_template("page.html").render(
         report=report,
-        sections=_sections(charts),
+        sections={key: [one for one in charts if one.chart.section == key] for key in _HEADS},
         heads=_HEADS,
         grids={key: (table[:FIRST], len(table), same) for key, (table, same) in whole.items()},
         style=Markup(_asset("page.css")),
@@ -157,10 +141,3 @@ def _runtime() -> str:
 
 def _asset(name: str) -> str:
     return (files("hardness.report.page") / name).read_text(encoding="utf-8")
-
-
-def _sections(charts: Iterable[Drawn]) -> dict[str, list[Drawn]]:
-    found: dict[str, list[Drawn]] = {section: [] for section in SECTIONS}
-    for one in charts:
-        found[one.chart.section].append(one)
-    return found
