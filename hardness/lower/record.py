@@ -140,8 +140,7 @@ class Certificate(Result):
 
     @property
     def _words(self) -> str:  # type: ignore[override]
-        proof = "proof.proof_words" if self.stepwise else "certificate.certificate_words"
-        return f"hardness.report.{proof}"
+        return f"hardness.report.certificate.{'proof' if self.stepwise else 'certificate'}_words"
 
     spec: str
     claims: tuple[Claim, ...]

@@ -1,12 +1,12 @@
-"""Certificates, what they were found to prove, and what sampling says, in words."""
+"""Certificates and their proofs, what they were found to prove, what sampling says, in words."""
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hardness.check import kernel
 from hardness.claims import WORD, digits
 from hardness.report.cost import beside_words
-from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
@@ -200,3 +200,135 @@ def verification_words(found: "Verification") -> str:
     elif found.unchecked:
         lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
     return "\n".join([*lines, good("agrees") if found.agrees else bad("DISAGREES")])
+
+
+# What the truth tables of listed functions show that its author may not have meant
+
+
+def member_notes(certificate: "Certificate") -> list[str]:
+    """Say which members are equal, and which value keeps general queries out."""
+    about = certificate.proof.get("about", {})
+    if "names" not in about:
+        return []
+    tables, notes = certificate.proof["problem"]["tables"], []
+    if again := len(tables) - len(set(map(str, tables))):
+        verb = "equals" if again == 1 else "equal"
+        notes.append(
+            f"{again} of the {len(tables)} members {verb} an earlier one, and counts again"
+        )
+    values = [(i, *one) for i, one in enumerate(tables) if not isinstance(one, str)]
+    if values and all(v in (0, 1) for _, _, row in values for v in row):
+        return [*notes, _ZERO_ONE]
+    other = ((i, on, at, v) for i, on, row in values for at, v in enumerate(row) if abs(v) != 1)
+    if found := next(other, None):
+        i, on, at, value = found
+        signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
+        place = "".join(signs.get(j, "+") for j in range(certificate.proof["problem"]["signs"]))
+        notes.append(
+            f"{about['names'][i]} has the value {value} at the point {place}: claims about general "
+            "queries and examples need the values -1 and +1 alone"
+        )
+    return notes
+
+
+def origin_notes(certificate: "Certificate") -> list[str]:
+    """Say what the members stand for of which the kernel sees the tables alone; empty for others.
+
+    >>> from hardness.lower.listed import certify_listed
+    >>> from hardness.lower.members import of_family
+    >>> from instances import parse
+    >>> print(origin_notes(certify_listed(of_family(parse("parity:d=5,m=2"), 4)))[1])
+    The members are the 4 of 6 whose names have the least SHA-256: nothing is claimed of the others.
+    """
+    about = certificate.proof.get("about", {})
+    if "names" not in about:
+        return []
+    notes = ["That these are the tables of the members that are named is taken as given."]
+    origin, names = about["origin"], about["names"]
+    if certificate.proof["problem"]["given"]:
+        notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
+    if certificate.spec.startswith("factors:"):
+        notes[0] += (
+            f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
+            "functions of z_1 .. z_n of z = X_1 * X_2, without noise, named by their secrets."
+        )
+    if "of" in origin:
+        notes.append(
+            f"The members are the {len(names)} of {origin['of']} whose names have the least "
+            "SHA-256: nothing is claimed of the others."
+        )
+    return notes
+
+
+_ZERO_ONE = (
+    "the values are 0 and 1: give 1 - 2 v in place of v, of which there are claims about general "
+    "queries and examples too, or subtract the mean with --centred"
+)
+
+
+def why_nothing(certificate: "Certificate") -> str:
+    """Say why a certificate has nothing to say, where its members show it; empty else."""
+    several = len(certificate.proof.get("about", {}).get("names", ())) > 1
+    if several and certificate["average-correlation"].value == 1:
+        return (
+            "all members are the same function, up to its sign and size: does a lambda in a loop "
+            "use the loop's variable?"
+        )
+    return _ZERO_ONE if _ZERO_ONE in member_notes(certificate) else ""
+
+
+# The proof, step by step
+
+_RULES = (
+    "The rules of the steps stand in hardness/check/kernel, which are the files that they speak "
+    "of, each with its proof."
+)
+_MOST, _CHARACTERS = 6, 30  # entries of a list that are shown, and characters of one
+
+
+def proof_words(certificate: "Certificate") -> str:
+    """Write each step, its rule, the steps that it cites and its numbers, then the claims.
+
+    What a rule says stands where it is first used.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> "subsets" in proof_words(certify(parse("parity:d=8,m=3")))
+    True
+    """
+    lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
+    for number, step in enumerate(certificate.proof["steps"], 1):
+        lines.append(_step(number, step))
+        if step["rule"] not in seen:
+            seen.add(step["rule"])
+            lines.append(wrap(_about(step["rule"]), "    "))
+    lines.append("")
+    for claim in certificate.claims:
+        lines += [claim_line(claim), wrap(f"by step {claim.step}: {claim.meaning}", "  ")]
+    return "\n".join([*lines, "", wrap(certificate.scope)])
+
+
+def _step(number: int, step: dict[str, Any]) -> str:
+    cited = f" of {', '.join(map(str, step['from']))}" if step["from"] else ""
+    given = [f"{name} {_entry(v)}" for name, v in step.items() if name not in ("rule", "from")]
+    numbers = f": {', '.join(given)}" if given else ""
+    return wrap(f"{step['rule']}{cited}{numbers}", f"{number:2}  ", "    ")
+
+
+def _about(rule: str) -> str:
+    """Return the first sentence of a rule's docstring."""
+    text = " ".join((kernel.RULES[rule][3].__doc__ or "").split())
+    return re.split(r"(?<=[.])(?=\s|$)", text)[0]
+
+
+def _entry(value: Any) -> str:
+    """Write numbers of a step, long ones and long lists by how they begin."""
+    if isinstance(value, list):
+        more = [f"... {len(value)} in all"] if len(value) > _MOST else []
+        return f"[{', '.join([*map(_entry, value[:_MOST]), *more])}]"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_entry(part)}" for name, part in value.items())
+    if isinstance(value, str) and " " in value:
+        return value if len(value) <= _CHARACTERS else f"{value[:_CHARACTERS]}..."
+    parts = (int(v, 0) if v.startswith("0x") else v for v in str(value).split("/"))
+    return "/".join(shortened(part, _CHARACTERS) for part in parts)

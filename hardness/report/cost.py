@@ -1,6 +1,5 @@
 """What an instance costs to break, in words."""
 
-import textwrap
 from fractions import Fraction
 from typing import Any
 
@@ -10,12 +9,11 @@ from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
 from hardness.cost.record import STANDING, Estimate, Estimates, worded
 from hardness.cost.sets import SETS
-from hardness.report.text import table
+from hardness.report.text import item, table, wrap
 from hardness.runs.names import brief_spec
 from instances.spec import parse_stored
 from instances.text import exact
 
-_WIDTH = 80
 MEANING = (
     "rop and memory are log2. Each attack counts in its own unit, a gate, a candidate or a step of "
     "linear algebra: a few bits mean nothing. The least is that of these attacks under the models "
@@ -59,17 +57,17 @@ def estimate_words(found: Estimates) -> str:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
         lines += [table(header, [_row(found, e) for e in applied]), ""]
     for said, e in zip(("least of these", "least of the others"), found.leasts, strict=False):
-        lines.append(_wrap(f"{said}: {found.label(e)}, {e.plainly}"))
+        lines.append(wrap(f"{said}: {found.label(e)}, {e.plainly}"))
     none = [found.label(e) for e in found.ranked if e.reason]
-    lines += [_item("no estimate", ", ".join(none))] if none else []
+    lines += [item("no estimate", ", ".join(none))] if none else []
     more = ["", attack_words(found)] if found.detailed else []
-    return "\n".join([*lines, *_brief_queries(found), _wrap(MEANING), *more])
+    return "\n".join([*lines, *_brief_queries(found), wrap(MEANING), *more])
 
 
 def attack_words(found: Estimates) -> str:
     """Write all fields of each attack or why it has no estimate, and what queries need."""
-    said = [_item(found.label(e), _said(e) if e.applies else e.reason) for e in found.ranked]
-    return "\n".join([*said, "", _queries(found), "", _wrap(_SYMBOLS)])
+    said = [item(found.label(e), _said(e) if e.applies else e.reason) for e in found.ranked]
+    return "\n".join([*said, "", _queries(found), "", wrap(_SYMBOLS)])
 
 
 def _title(found: Estimates) -> str:
@@ -132,19 +130,19 @@ def _brief_queries(found: Estimates) -> list[str]:
     if claim is None:
         return []
     said = "the bound is vacuous" if claim.vacuous else f"{_brief(claim.value)} at least, proven"
-    return [_item("statistical queries", f"{said}; no attack above is one")]
+    return [item("statistical queries", f"{said}; no attack above is one")]
 
 
 def _queries(found: Estimates) -> str:
     """Say what statistical queries need: a bound for those learners alone, and no attack."""
     if not found.queries:
-        return _item("statistical queries", f"no bound: {found.no_queries}")
+        return item("statistical queries", f"no bound: {found.no_queries}")
     claims = []
     for claim in found.queries:
         terms = ", ".join(f"{k} {_brief(v)}" for k, v in claim.parameters.items())
         value = WORD if claim.vacuous else _brief(claim.value)
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
-    return _item(
+    return item(
         "statistical queries",
         "; ".join(claims) + ". Proven, but of learners by statistical queries alone, whose success "
         f"is averaged over {found.average}: no attack above is one, and none is bound by it.",
@@ -155,14 +153,6 @@ def _brief(value: Fraction | str) -> str:
     """Write a long integer as a power of ten, about; what else there is as it is."""
     text = value if isinstance(value, str) else exact(value)
     return f"about 10^{len(text) - 1}" if text.isdigit() and len(text) >= 20 else text
-
-
-def _item(name: str, text: str) -> str:
-    return textwrap.fill(f"{name}: {text}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _wrap(text: str) -> str:
-    return textwrap.fill(text, _WIDTH)
 
 
 def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
@@ -179,7 +169,7 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
     rows = [[name, *cells(ours.get(name)), *cells(other.get(name))] for name in names]
     head = ["attack", "rop", "β", "its rop", "its β"]
     level = "Success is that of lattice-estimator: 0.99, of dual_hybrid 1/2."
-    return "\n".join([_title(found), "", table(head, rows), "", _wrap(f"{level} {MEANING}")])
+    return "\n".join([_title(found), "", table(head, rows), "", wrap(f"{level} {MEANING}")])
 
 
 def grid_words(found: Grid) -> str:
@@ -195,7 +185,7 @@ def search_words(found: SearchResult) -> str:
     title = f"{kind} {found.key} of {found.bits:g} bits: {found.value}"
     checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
     names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
-    lines = [title, *_settings(found.found), "", _rows(found), "", _wrap(checked + names)]
+    lines = [title, *_settings(found.found), "", _rows(found), "", wrap(checked + names)]
     return "\n".join(lines)
 
 
@@ -213,7 +203,7 @@ def sets_words() -> tuple[dict[str, Any], str]:
     }
     rows = [[name, worded(e.spec, e.samples)] for name, e in SETS.items()]
     more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
-    return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", _wrap(more)])
+    return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", wrap(more)])
 
 
 def beside_words(spec: str) -> str:

@@ -1,6 +1,5 @@
 """What `inspect` says of a family and a layer, in words."""
 
-import textwrap
 from typing import Any
 
 from hardness.report.text import table, wrap
@@ -20,12 +19,12 @@ def inspection_words(found: Inspection) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
     facts = found.facts
     lines = [
-        _hang(f"{key:15} ", brief_spec(str(value)) if key == "spec" else shortened(str(value)))
+        f"{key:15} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
         for key, value in facts.items()
         if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
     ]
     for key in ("read_as", "left_out"):
-        lines += [_hang(f"{key.replace('_', ' '):15} ", one) for one in facts.get(key, ())]
+        lines += [f"{key.replace('_', ' '):15} {one}" for one in facts.get(key, ())]
     if "not_shown" in facts:
         return "\n".join(lines)
     layer = facts["layer"]
@@ -88,9 +87,11 @@ def structure_words(facts: dict[str, Any]) -> str:
 
 def fine_print_words(facts: dict[str, Any]) -> str:
     """Write the conditions of the theorem that layers can be learned, with their lights."""
-    lines = ["fine print of the theorem that such layers can be learned (after CL24)"]
-    for c in facts["fine_print"]:
-        lines += [_hang(f"  {c['light']:7} {_named(c):18} {c['value']:<8.3g} ", c["asks"])]
+    rows = [[c["light"], _named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
+    lines = [
+        "fine print of the theorem that such layers can be learned (after CL24)",
+        table(["light", "condition", "value", "asks"], rows),
+    ]
     lights = [c["light"] for c in facts["fine_print"]]
     worst = next(light for light in ("red", "yellow", "green") if light in lights)
     said = _LIGHTS[worst].format(lights.count(worst))
@@ -106,15 +107,3 @@ def fine_print_words(facts: dict[str, Any]) -> str:
 def _named(condition: dict[str, Any]) -> str:
     of = {"theta": "Theta ", "w": "W ", "size": ""}[condition["of"]]
     return f"{of}{condition['name']}"
-
-
-def _hang(start: str, text: str) -> str:
-    """Write text after a start, its further lines below its first."""
-    return textwrap.fill(
-        text,
-        80,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -1,12 +1,10 @@
 """The measures of a family in words: one table, what degrees weigh, what each row is."""
 
-import textwrap
-
 from hardness.lower.measures import WEIGHTS, Measure, Measures, decimal
-from hardness.report.text import table
+from hardness.report.text import item, table, wrap
 from hardness.runs.names import brief_spec
 
-_LONG, _ROWS, _WIDTH = 14, 12, 80
+_LONG, _ROWS = 14, 12
 
 
 def measures_words(found: Measures) -> str:
@@ -20,10 +18,10 @@ def measures_words(found: Measures) -> str:
         _weights(found),
         "",
     ]
-    lines += [_item(_label(m), m.meaning) for m in found.rows]
-    lines += [_item("share of the variance", WEIGHTS)]
-    lines += [_item(m.name, f"not defined: {m.reason}") for m in found.rows if m.reason]
-    return "\n".join([*lines, "", textwrap.fill(f"{found.scope} {_leaps(found)}", _WIDTH)])
+    lines += [item(_label(m), m.meaning) for m in found.rows]
+    lines += [item("share of the variance", WEIGHTS)]
+    lines += [item(m.name, f"not defined: {m.reason}") for m in found.rows if m.reason]
+    return "\n".join([*lines, "", wrap(f"{found.scope} {_leaps(found)}")])
 
 
 def shown(value: str) -> str:
@@ -82,7 +80,3 @@ def _weights(found: Measures) -> str:
 def _label(m: Measure) -> str:
     given = ", ".join(f"{k} = {v}" for k, v in m.parameters.items())
     return f"{m.name} ({given})" if given else m.name
-
-
-def _item(name: str, text: str) -> str:
-    return textwrap.fill(f"{name}: {text}", _WIDTH, subsequent_indent="  ")

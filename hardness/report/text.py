@@ -130,6 +130,11 @@ def shown_risk(value: float) -> str:
     return f"{value:.0e}" if 0 < value < 0.005 else f"{value:.2f}"
 
 
+def item(name: str, text: str) -> str:
+    """Fill lines of what a name stands for, those after the first indented."""
+    return wrap(f"{name}: {text}", further="  ")
+
+
 def wrap(text: str, indent: str = "", further: str | None = None) -> str:
     """Fill lines of 80 columns, those after the first indented by `further`."""
     rest = indent if further is None else further

@@ -107,7 +107,7 @@ def _certified(
     from hardness.lower.certificate import enumerated
     from hardness.lower.members import read_members
     from hardness.lower.record import NoClaim
-    from hardness.report.members import why_nothing
+    from hardness.report.certificate import why_nothing
 
     functions = sources.text_of(source) and read_members(str(source), listed["members"])
     what: Members | None = functions or None

@@ -4,9 +4,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from hardness.lower import BoundParameters, Certificate, Claim
-from hardness.report.certificate import shown_value, unsaid
+from hardness.report.certificate import origin_notes, shown_value, unsaid
 from hardness.report.cost import beside_words
-from hardness.report.members import origin_notes
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card
 from hardness.report.page.tables import frame
