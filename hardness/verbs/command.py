@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from inspect import Parameter, signature
 from os.path import realpath
@@ -36,34 +37,57 @@ _PRINTED = "the table alone on stdout; --out writes it as .csv, .tex, .md, .parq
 _EVERYWHERE = {"seed": ask.whole("Seed of all that is random.", 0), "jobs": ask.whole("Processes.")}
 
 
-class Verb:
-    """What is known of a verb: what it asks for, and what its command writes.
+_CALLS: ContextVar[tuple["Verb", dict[str, Any]] | None] = ContextVar("_CALLS", default=None)
 
-    out: help of --out; None where there is nothing to write. place: what --out holds: a `file` of
-    JSON; a `table`, JSON or a table as its name ends; a `folder`, or a table; a `page`, where a
-    table is printed without; its `own`, which the verb writes itself as it has a parameter `out`.
-    endings: of its name. ours: files of a folder, which it replaces where it is forced to. reads:
-    the command that reads what --out holds. needs: what is missing where nothing says where to
-    write, though all arguments are given. instead: another verb and the flag by which the command
-    runs it.
+
+@dataclass
+class Verb:
+    """Makes a function a verb: its arguments are read as they ask to be before anything is done.
+
+    short: help in one line. out: help of --out; None where there is nothing to write. place: what
+    --out holds: a `file` of JSON; a `table`, JSON or a table as its name ends; a `folder`, or a
+    table; a `page`, where a table is printed without; its `own`, which the verb writes itself as it
+    has a parameter `out`. endings: of its name. ours: files of a folder, which it replaces where it
+    is forced to. reads: the command that reads what --out holds. needs: what is missing where
+    nothing says where to write, though all arguments are given. instead: another verb and the flag
+    by which the command runs it.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        short: str,
-        out: str | None,
-        place: Place,
-        endings: tuple[str, ...],
-        ours: tuple[str, ...],
-        reads: str,
-        needs: str,
-        instead: tuple[str, Callable[..., Any]] | None,
-    ) -> None:
-        self.function, self.short, self.out, self.place = function, short, out, place
-        self.endings, self.ours, self.reads, self.needs = endings, ours, reads, needs
-        self.instead = instead
-        self.signature = signature(function)
+    short: str
+    out: str | None = None
+    place: Place = "table"
+    endings: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
+    reads: str = ""
+    needs: str = ""
+    instead: tuple[str, Callable[..., Any]] | None = None
+
+    def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
+        """Give back the function, which reads its arguments and has this as `verb`."""
+        self.function, self.signature = function, signature(function)
+
+        @wraps(function)
+        def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                given = self.signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}: {error}") from None
+            said: dict[str, Any] = {}
+            for name, value in given.arguments.items():
+                said |= {name: value} if name in self.asked else value  # of a TypedDict
+            for name in said.keys() - self.asked.keys():
+                raise TypeError(f"{function.__name__}: there is no argument {name!r}")
+            token = _CALLS.set((self, said))
+            read = {name: self.read(name, value) for name, value in said.items()}
+            self.refuse(read)
+            try:
+                with self.around(read):
+                    return function(**read)  # type: ignore[call-arg]
+            finally:
+                _CALLS.reset(token)
+
+        called_by.verb = self  # type: ignore[attr-defined]
+        return called_by
 
     @cached_property
     def asked(self) -> dict[str, Ask]:
@@ -108,11 +132,10 @@ class Verb:
         from instances.disk import refuse_existing, refuse_foreign, refuse_unwritable
         from instances.errors import UsageError
 
-        every = _flat(given, self.asked)
-        writes = {n: Path(every[n]) for n, one in self.asked.items() if one.writes and every.get(n)}
+        writes = {n: Path(given[n]) for n, one in self.asked.items() if one.writes and given.get(n)}
         writes |= {"out": out} if out else {}
         read = {
-            realpath(v) for n, v in every.items() if n not in writes and isinstance(v, Path | str)
+            realpath(v) for n, v in given.items() if n not in writes and isinstance(v, Path | str)
         }
         seen: dict[str, str] = {}
         for name, where in writes.items():
@@ -122,7 +145,7 @@ class Verb:
                 )
             if realpath(where) in read:
                 raise UsageError(f"{where} given: the run reads it, give another name to write")
-            force = bool(every.get("force")) or _goes_on(where, bool(every.get("resume")))
+            force = bool(given.get("force")) or _goes_on(where, bool(given.get("resume")))
             if name == "out" and self.ours and not where.suffix:
                 refuse_foreign(where, force, self.ours)
             else:
@@ -132,12 +155,10 @@ class Verb:
     @contextmanager
     def around(self, given: dict[str, Any]) -> Iterator[None]:
         """Put what stands in the environment there, until the verb has ended."""
-        every = [given, *(v for n, v in given.items() if n not in self.asked)]
         there = {
-            self.asked[name].variable: part.pop(name)
-            for part in every
-            for name in list(part)
-            if name in self.asked and self.asked[name].variable
+            one.variable: given.pop(name)
+            for name, one in self.asked.items()
+            if one.variable and name in given
         }
         before = {name: os.environ.get(name) for name in there}
         os.environ.update({name: value for name, value in there.items() if value is not None})
@@ -157,15 +178,12 @@ def _goes_on(out: Path, resume: bool) -> bool:
     return goes_on(out, resume)
 
 
-_CALLS: ContextVar[tuple["Verb", dict[str, Any]] | None] = ContextVar("_CALLS", default=None)
-
-
 def line() -> str:
     """Write the command line of the verb that runs, but for how many processes do it."""
     called_now = _CALLS.get()
     if called_now is None:
         return ""
-    made, every = called_now[0], _flat(called_now[1], called_now[0].asked)
+    made, every = called_now
     words, options = ["hardness", made.function.__name__], list[str]()
     for name, value in every.items():
         asked = made.asked[name]
@@ -178,59 +196,12 @@ def line() -> str:
     return shlex.join([*words, *options])
 
 
-def _flat(given: Mapping[str, Any], asked: Mapping[str, Ask]) -> dict[str, Any]:
-    """What was given, what is of a TypedDict beside the rest."""
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        nested = isinstance(value, dict) and name not in asked
-        found |= value if nested else {name: value}
-    return found
-
-
 def _asked(annotation: Any) -> Ask:
     [found] = [one for one in annotation.__metadata__ if isinstance(one, Ask)]
     return found
 
 
-def verb(
-    short: str,
-    out: str | None = None,
-    place: Place = "table",
-    endings: tuple[str, ...] = (),
-    ours: tuple[str, ...] = (),
-    reads: str = "",
-    needs: str = "",
-    instead: tuple[str, Callable[..., Any]] | None = None,
-) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Make a function a verb: its arguments are read as they ask to be before anything is done."""
-
-    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        made = Verb(function, short, out, place, endings, ours, reads, needs, instead)
-
-        @wraps(function)
-        def called_by(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                given = made.signature.bind(*args, **kwargs)
-            except TypeError as error:
-                raise TypeError(f"{function.__name__}: {error}") from None
-            said = given.arguments
-            token = _CALLS.set((made, dict(said)))
-            for name, value in said.items():
-                if name in made.asked:
-                    said[name] = made.read(name, value)
-                else:  # of a TypedDict
-                    said[name] = {one: made.read(one, each) for one, each in value.items()}
-            made.refuse(said)
-            try:
-                with made.around(said):
-                    return function(*given.args, **given.kwargs)
-            finally:
-                _CALLS.reset(token)
-
-        called_by.verb = made  # type: ignore[attr-defined]
-        return called_by
-
-    return decorate
+verb = Verb
 
 
 # Commands
