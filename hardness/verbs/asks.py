@@ -119,9 +119,9 @@ def budget_of(limits: Any, seconds: float | None = 60.0) -> "Budget":
     """Make the budget of what is said of Limits; seconds: where none are said."""
     from hardness.oracles import Budget
 
-    said = {name.removeprefix("budget_"): value for name, value in limits.items()}
-    renamed = {"cpu": "cpu_seconds", "memory": "memory_bytes"}
-    return Budget(**{"seconds": seconds, **{renamed.get(n, n): v for n, v in said.items()}})
+    called = {"cpu": "cpu_seconds", "memory": "memory_bytes"}
+    said = {n.removeprefix("budget_"): v for n, v in limits.items() if n.startswith("budget_")}
+    return Budget(**{"seconds": seconds, **{called.get(n, n): v for n, v in said.items()}})
 
 
 _TAUGHT = "A layer of yours"

@@ -1,17 +1,14 @@
 """Attacks on secrets, games of telling labels from coins, and spectra of what was learned."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import path, thing, whole
+from hardness.verbs.ask import thing, whole
 from hardness.verbs.asks import (
     CONFIDENCE,
     FILE,
-    FORCE,
     JOBS,
     LEARNER,
-    RESUME,
     SEED,
     SEEDS,
     SPEC_OF,
@@ -20,7 +17,7 @@ from hardness.verbs.asks import (
     specs,
 )
 from hardness.verbs.command import verb
-from hardness.verbs.keeping import kept
+from hardness.verbs.keeping import KeptRuns, kept
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
@@ -40,12 +37,8 @@ def attack(
     *,
     spec: Annotated[str | None, SPEC_OF] = None,
     seeds: Annotated[int, SEEDS("of a SPEC.")] = 3,
-    out: Annotated[Path | None, path("A file.", writes=True)] = None,
-    resume: Annotated[bool, RESUME] = False,
     seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
-    **limits: Unpack[Limits],
+    **how: Unpack[KeptRuns],
 ) -> "Attacks":
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
@@ -70,7 +63,7 @@ def attack(
     chosen = tuple(name for name in chosen if name not in stopped) or chosen
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
-    limit, found = budget_of(limits), []
+    limit, found = budget_of(how), []
     asked = {
         "command": "attack",
         "target": f"{source} {spec or ''}".strip() if folder else family.spec,
@@ -78,7 +71,7 @@ def attack(
         "seeds": [seed, seeds],
         "budget": vars(limit),
     }
-    with kept(out, asked, jobs, resume, force) as (runs, keep):
+    with kept(how, asked) as (runs, keep):
         with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
             for name in chosen:
                 try:

@@ -77,6 +77,7 @@ class Verb:
                 said |= {name: value} if name in self.asked else value  # of a TypedDict
             for name in said.keys() - self.asked.keys():
                 raise TypeError(f"{function.__name__}: there is no argument {name!r}")
+            said = {name: said[name] for name in self.asked if name in said}
             token = _CALLS.set((self, said))
             read = {name: self.read(name, value) for name, value in said.items()}
             self.refuse(read)
@@ -294,8 +295,8 @@ def _option(name: str, asked: Ask, default: Any, hidden: bool = False) -> click.
         said = format(default, "g") if isinstance(default, float) else str(default)
     told = f"  [default: {said}]" if said and not asked.switch else ""
     found = _Option(
-        [asked.flag or f"--{name.replace('_', '-')}", name],
-        help=asked.help + told,
+        [asked.flag or called(name), name],
+        help=asked.help.rstrip(".") + "." + told,
         required=default is Parameter.empty,
         is_flag=asked.switch or None,
         multiple=asked.many,

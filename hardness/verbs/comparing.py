@@ -8,21 +8,18 @@ from hardness.verbs.ask import called, path, text, thing
 from hardness.verbs.asks import (
     FILE,
     FORCE,
-    JOBS,
     LEARNER,
-    RESUME,
     SEED,
     SEEDS,
     TAU,
     Limits,
-    RungLimits,
     budget_of,
     learners,
     specs,
 )
 from hardness.verbs.asks import ladders as known_ladders
 from hardness.verbs.command import line, verb
-from hardness.verbs.keeping import kept
+from hardness.verbs.keeping import KeptRungs, KeptRuns, kept
 from instances.arguments import exact
 from instances.errors import UsageError
 
@@ -61,14 +58,10 @@ def compare(
         ),
     ] = None,
     *,
-    seeds: Annotated[int, SEEDS(".")] = 3,
+    seeds: Annotated[int, SEEDS] = 3,
     tau: Annotated["Exact", TAU] = "0.1",
-    out: Annotated[Path | None, path("A folder.", writes=True)] = None,
-    resume: Annotated[bool, RESUME] = False,
     seed: Annotated[int, SEED] = 0,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
-    **limits: Unpack[Limits],
+    **how: Unpack[KeptRuns],
 ) -> "Comparison":
     """Run learners over a range of sizes beside the certified bounds; --out writes a folder.
 
@@ -82,9 +75,8 @@ def compare(
     from hardness.report.page import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of
-    from instances.disk import new_folder
 
-    spec, limit = sources.spec_of(source, "compare"), budget_of(limits)
+    spec, limit = sources.spec_of(source, "compare"), budget_of(how)
     names = usual(spec, over) if learner is None else sources.names(learner, "compare")
     names = () if names == ("none",) else names
     asked = {
@@ -96,14 +88,12 @@ def compare(
         "budget": vars(limit),
     }
 
-    def page(out: Path, found: "Comparison", again: bool) -> None:
-        if found.values:
-            with new_folder(out, force=again, ours=PAGE) as folder:
-                save(folder, found, str(out))
+    def page(folder: Path, found: "Comparison") -> None:
+        save(folder, found, str(how["out"]))
 
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with kept(out, asked, jobs, resume, force, page) as (runs, keep):
+    with kept(how, asked, page, PAGE) as (runs, keep):
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
@@ -142,7 +132,7 @@ def stress(
     *,
     ladder: Annotated[str | None, text("A ladder by its name.", complete=known_ladders)] = None,
     on: Annotated[
-        "str | Family | Sequence[str | Family]",
+        "str | Sequence[str | Family]",
         thing("A SPEC; repeatable: a ladder of your own, in this order.", specs, many=True),
     ] = (),
     seeds: Annotated[
@@ -157,12 +147,8 @@ def stress(
             many=True,
         ),
     ] = None,
-    out: Annotated[Path | None, path("A file.", writes=True)] = None,
-    resume: Annotated[bool, RESUME] = False,
     seed: Annotated[int | None, SEED(default="of the operating system")] = None,
-    jobs: Annotated[int | None, JOBS] = None,
-    force: Annotated[bool, FORCE] = False,
-    **limits: Unpack[RungLimits],
+    **how: Unpack[KeptRungs],
 ) -> "Stress":
     """Let learners climb a ladder until each passes on none of the seeds of a rung.
 
@@ -184,7 +170,7 @@ def stress(
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     own: Any = on  # the argument is read as several
     chosen = named(ladder) if ladder else ladder_of([sources.spec_of(one, "stress") for one in own])
-    names, limit = sources.names(learner, "stress"), budget_of(limits, None)
+    names, limit = sources.names(learner, "stress"), budget_of(how, None)
     beside = chosen.references if reference is None else sources.names(reference, "stress")
     beside = () if beside == ("none",) else beside
     asked = {
@@ -195,14 +181,14 @@ def stress(
         "seed": seed,
         "budget": vars(limit),
     }
-    if seed is None and out:
+    if seed is None:
         for one in (*names, *beside):
-            sources.require_unseen(sources.learner(one), out)
+            sources.require_unseen(sources.learner(one), how.get("out"))
     for said in too_few_queries((*names, *beside), chosen, limit):
         progress.note(said)
 
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with kept(out, asked, jobs, resume, force) as (runs, keep):
+    with kept(how, asked) as (runs, keep):
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)
@@ -224,7 +210,7 @@ def noisy_map(
         LEARNER("repeatable.", default="those worth a run", many=True, flag="--learner"),
     ] = (),
     *,
-    seeds: Annotated[int, SEEDS(".")] = 3,
+    seeds: Annotated[int, SEEDS] = 3,
     out: Annotated[Path | None, path("A folder.", writes=True)] = None,
     seed: Annotated[int, SEED] = 0,
     force: Annotated[bool, FORCE] = False,

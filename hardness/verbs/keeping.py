@@ -3,45 +3,61 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from hardness.verbs.ask import cores
+from hardness.verbs.ask import cores, path
+from hardness.verbs.asks import FORCE, JOBS, RESUME, Limits, RungLimits
 from instances.errors import ToolkitError
 
 if TYPE_CHECKING:
     from hardness.sweep.resumable import Resumable
 
-Keep = Callable[[Any], None]
+
+class Keeping(TypedDict, total=False):
+    """Where runs go, how many processes do them, and whether they go on."""
+
+    out: Annotated[Path | None, path("A file or a folder.", writes=True)]
+    resume: Annotated[bool, RESUME]
+    jobs: Annotated[int | None, JOBS]
+    force: Annotated[bool, FORCE]
+
+
+class KeptRuns(Limits, Keeping, total=False):
+    """Both what learners may spend and where their runs go."""
+
+
+class KeptRungs(RungLimits, Keeping, total=False):
+    """The same of rungs."""
 
 
 @contextmanager
 def kept(
-    out: Path | None,
+    how: Any,
     asked: dict[str, Any],
-    jobs: int | None,
-    resume: bool,
-    force: bool,
-    folder: Callable[[Path, Any, bool], None] | None = None,
-) -> Iterator[tuple["Resumable", Keep]]:
-    """Keep runs beside `out` until all are done; gives who does them, and what writes a result.
+    folder: Callable[[Path, Any], None] | None = None,
+    ours: tuple[str, ...] = (),
+) -> "Iterator[tuple[Resumable, Callable[[Any], None]]]":
+    """Give who does runs, kept beside `out` until all are done, and what writes what they make.
 
-    It is written to a file as its name ends, else by `folder`; of a cut, what is whole.
+    how: of Keeping. folder: writes the files `ours` of a folder; a file is written where there is
+    none, and where the name of `out` says of which format. Of a cut what is whole is written.
     """
     from hardness.runs import Cut
     from hardness.sweep.resumable import goes_on, resumable
+    from instances.disk import new_folder
     from instances.export import form_of, write
 
-    again = force or goes_on(out, resume)
+    out, resume = how.get("out"), how.get("resume", False)
+    again = how.get("force", False) or goes_on(out, resume)
 
     def keep(found: Any) -> None:
-        if not out:
-            return
-        if folder and not form_of(out):
-            folder(out, found, again)
-        else:
-            write(out, form_of(out) or "json", found.filed, found, again)
+        if out and (form := form_of(out) or (None if folder else "json")):
+            write(out, form, found.filed, found, again)
+        elif out and folder:
+            with new_folder(out, force=again, ours=ours) as made:
+                folder(made, found)
 
-    with resumable(out, asked, cores(jobs), resume) as runs:
+    with resumable(out, asked, cores(how.get("jobs")), resume) as runs:
         try:
             yield runs, keep
         except (Cut, KeyboardInterrupt) as cut:
