@@ -216,7 +216,7 @@ def cite(
 def _certificate(command: str, source: "str | PathLike[str]") -> Path:
     """Return the path of a certificate's file that is there; raises ToolkitError."""
     path = Path(located("source", source))
-    if not path.exists():
+    if not sources.exists(str(path)):
         raise ToolkitError(
             f"{path} does not exist: {command} needs the file of a certificate, which `hardness "
             "certify ... --out FILE.json` writes"

@@ -135,6 +135,8 @@ class Verb:
 
         writes = {n: Path(given[n]) for n, one in self.asked.items() if one.writes and given.get(n)}
         writes |= {"out": out} if out else {}
+        if not writes:
+            return
         read = {
             realpath(v) for n, v in given.items() if n not in writes and isinstance(v, Path | str)
         }
