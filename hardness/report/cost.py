@@ -9,7 +9,7 @@ from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
 from hardness.cost.record import STANDING, Estimate, Estimates, worded
 from hardness.cost.sets import SETS
-from hardness.report.text import item, table, wrap
+from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
 from instances.spec import parse_stored
 from instances.text import exact
@@ -176,7 +176,9 @@ def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
     settings = _settings(*(cell.found for cell in found.cells))
     below = f"{len(found.cells)} problems: the least of the attacks"
-    return "\n".join([worded(found.spec, found.samples), *settings, "", _rows(found), "", below])
+    return "\n".join(
+        [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
+    )
 
 
 def search_words(found: SearchResult) -> str:
@@ -185,14 +187,8 @@ def search_words(found: SearchResult) -> str:
     title = f"{kind} {found.key} of {found.bits:g} bits: {found.value}"
     checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
     names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
-    lines = [title, *_settings(found.found), "", _rows(found), "", wrap(checked + names)]
+    lines = [title, *_settings(found.found), "", sheet(found._rows()), "", wrap(checked + names)]
     return "\n".join(lines)
-
-
-def _rows(found: Grid | SearchResult) -> str:
-    rows = found._rows()
-    heads = list(rows[0])
-    return table(heads, [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows])
 
 
 def sets_words() -> tuple[dict[str, Any], str]:

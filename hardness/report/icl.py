@@ -1,12 +1,12 @@
 """Studies of in-context regression in words: what each found, and how each number is known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import floor, log10
 from statistics import median
 from typing import Any
 
 from hardness.icl.noise import LEVELS
-from hardness.report.text import count, table
+from hardness.report.text import count, sheet, table
 
 Data = dict[str, Any]
 _LONG = 24  # characters of a fraction that is still worth reading
@@ -218,19 +218,9 @@ def train_words(data: Data) -> str:
         "distance of the whitened matrices from a multiple of I, |M - (tr M/d) I| / |M|",
         table(["layer", "Q", "tr Q/d", "P", "tr P/d"], _distances(data)),
         "",
-        table(
-            ["start", "loss", "steps", "evaluations", "seconds", "ended"],
-            [
-                [
-                    str(i),
-                    f"{run['loss']:.5g}",
-                    str(run["steps"]),
-                    str(run["evaluations"]),
-                    f"{run['seconds']:.1f}",
-                    run["ended"],
-                ]
-                for i, run in enumerate(data["runs"], 1)
-            ],
+        sheet(
+            [{"start": i, **run} for i, run in enumerate(data["runs"], 1)],
+            {"loss": ".5g", "seconds": ".1f"},
         ),
     ]
     return "\n".join(lines)
@@ -269,16 +259,17 @@ def curves_words(data: Data) -> str:
     """Write the losses by depth, and how each is known."""
     depths = sorted({point["layers"] for point in data["points"]})
     found = {(point["name"], point["layers"]): point for point in data["points"]}
-    rows = [
-        [name, *(_cell(found[name, depth]) for depth in depths)]
-        for name in _NAMES
-        if (name, depths[0]) in found
-    ]
+
+    def by_depth(title: str, names: Sequence[str], cell: Callable[[Data], str]) -> str:
+        rows = [[name, *(cell(found[name, depth]) for depth in depths)] for name in names]
+        return table([title, *(f"L = {depth}" for depth in depths)], rows)
+
+    shown = [name for name in _NAMES if (name, depths[0]) in found]
     lines = [
         f"d = {data['d']}, n = {data['n']}, noise {data['noise']:g}; who predicts 0 loses "
         f"{data['power']:.5g}",
         "",
-        table(["loss by number of layers", *(f"L = {depth}" for depth in depths)], rows),
+        by_depth("loss by number of layers", shown, _cell),
         "",
     ]
     if any(point["name"] == "optimal steps" for point in data["points"]):
@@ -296,23 +287,19 @@ def curves_words(data: Data) -> str:
     lines += [f"{name}: {method}" for name, method in last.items()]
     lines += [
         "",
-        table(
-            ["largest distance of a Q to a multiple of I", *(f"L = {d}" for d in depths)],
-            [
-                [name, *(f"{found[name, depth]['distance']:.3f}" for depth in depths)]
-                for name in _NAMES[3:]
-            ],
+        by_depth(
+            "largest distance of a Q to a multiple of I",
+            _NAMES[3:],
+            lambda point: f"{point['distance']:.3f}",
         ),
         "",
         "Rare prompts may carry the mean where points move: importance sampling with",
         "stretched points, and the share of the heaviest sample (near 100%: no more",
         "than a sign that it is large).",
-        table(
-            ["loss with rare prompts", *(f"L = {d}" for d in depths)],
-            [
-                [name, *(_curves_rare(found[name, d]["rare"]) for d in depths)]
-                for name in _NAMES[3:]
-            ],
+        by_depth(
+            "loss with rare prompts",
+            _NAMES[3:],
+            lambda p: f"{p['rare']['value']:.3g} {100 * p['rare']['share']:.0f}%",
         ),
     ]
     return "\n".join(lines)
@@ -322,10 +309,6 @@ def _cell(point: Data) -> str:
     if point["error"] is None:
         return f"{point['loss']:.4g}"
     return with_error(point["loss"], point["error"])
-
-
-def _curves_rare(found: Data) -> str:
-    return f"{found['value']:.3g} {100 * found['share']:.0f}%"
 
 
 def with_error(value: float, error: float) -> str:

@@ -1,7 +1,8 @@
 """Tables for the terminal: plain, aligned, within 80 columns where the content allows."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hardness.claims import NONE_ENOUGH, WORD
 from hardness.claims import big as big
@@ -12,6 +13,7 @@ from hardness.report.columns import faint as faint
 from hardness.report.columns import good as good
 from hardness.report.columns import laid_out as laid_out
 from hardness.report.columns import taken as taken
+from instances.text import TableRow
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
@@ -43,6 +45,20 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     shown = [_lines(row, widths, left) for row in every]
     shown[0] = [bold(line) for line in shown[0]]
     return "\n".join(ROW + line for lines in shown for line in lines)
+
+
+def sheet(rows: Sequence[TableRow], formats: Mapping[str, str] | None = None) -> str:
+    """Lay out rows by their columns, - for nothing; formats: of numbers, by column.
+
+    >>> print(laid_out(sheet([{"start": 1, "loss": 0.5, "ended": None}], {"loss": ".2f"}), 80))
+    start  loss  ended
+        1  0.50      -
+    """
+
+    def cell(name: str, value: Any) -> str:
+        return "-" if value is None else format(value, (formats or {}).get(name, ""))
+
+    return table(list(rows[0]), [[cell(name, v) for name, v in row.items()] for row in rows])
 
 
 def _is_words(cell: str) -> bool:

@@ -76,7 +76,6 @@ def _families() -> "Answer":
 
 def _family(name: str) -> "Answer":
     """Show a family, or an entry of the catalog."""
-    from hardness.report.text import table
     from instances.capabilities import CAPABILITIES
     from instances.catalog import CATALOG
     from instances.result import Answer
@@ -104,7 +103,7 @@ def _family(name: str) -> "Answer":
         f"labels: {data['labels']}",
         f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}",
         "",
-        table(*_parameter_rows(data["parameters"])),
+        _parameters_words(data["parameters"]),
     ]
     return Answer(data=data, told="\n".join(lines), rows=data["parameters"])
 
@@ -160,7 +159,6 @@ def _learners() -> "Answer":
 
 
 def _learner(name: str) -> "Answer":
-    from hardness.report.text import table
     from hardness.runs.planned import not_loaded
     from hardness.upper import Failed, parse_learner
     from hardness.upper.classes import view_of
@@ -187,7 +185,7 @@ def _learner(name: str) -> "Answer":
         "revision": learner.revision,
     }
     told = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
-    told += table(*_parameter_rows(data["parameters"]))
+    told += _parameters_words(data["parameters"])
     return Answer(data=data, told=told, rows=data["parameters"])
 
 
@@ -231,6 +229,11 @@ def _parameters(kind: Any) -> list[dict[str, str]]:
     ]
 
 
-def _parameter_rows(found: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
-    """Lay parameters out as a table's header and rows."""
-    return ["parameter", "type", "default"], [[p["name"], p["type"], p["default"]] for p in found]
+_NONE = [{"parameter": "none", "type": "-", "default": "-"}]
+
+
+def _parameters_words(found: list[dict[str, str]]) -> str:
+    from hardness.report.text import sheet
+
+    rows = [{"parameter": one["name"], **one} for one in found]
+    return sheet([{k: v for k, v in row.items() if k != "name"} for row in rows] or _NONE)
