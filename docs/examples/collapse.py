@@ -1,7 +1,7 @@
 """Draw the error of least squares by the number of examples: `python collapse.py SPEC OUT.svg`.
 
 Layers of linear attention of 1, 4 and 20 heads need equally many examples. The error of every fit
-is its expectation over fresh tokens, in closed form.
+is its expectation over fresh tokens, in closed form; drawn are medians and ranges of three members.
 """
 
 import math
@@ -9,7 +9,10 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 
+from hardness.report.plot import Axis, panels, plot
+from hardness.report.style import GREY, Style, series_style
 from hardness.report.vega import write
 from hardness.upper.features import Cubic
 from hardness.upper.leastsquares import LeastSquares
@@ -23,7 +26,7 @@ WITH = (1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 
 
 def errors(family, seed):
-    """Rows of one member: examples as a multiple of what tells all, and the error of the fit.
+    """Yield, of one member, examples as a multiple of what tells all, and the error of the fit.
 
     Relative to the labels without noise; with noise the excess of an entry, in noise variances.
     """
@@ -39,46 +42,43 @@ def errors(family, seed):
         batch, done = member.examples(done, count - done), count
         sums.add(features(batch.x).reshape(-1, features.count), batch.y.reshape(-1, family.d))
         error = power(tensor(sums.solve().solution) - truth, family.k, family.tokens) / scale
-        times = count * family.k / features.rank(boolean=False)
-        yield {"heads": family.m, "times": times, "error": max(error, 1e-33)}
+        yield count * family.k / features.rank(boolean=False), max(error, 1e-33)
 
 
-def panel(family, title, error):
-    """Draw the median and the range of a few members, for every number of heads."""
-    rows = [
-        row
-        for i, m in enumerate(HEADS)
-        for seed in range(i * SEEDS, (i + 1) * SEEDS)  # no two have the same tokens
-        for row in errors(replace(family, m=m), seed)
-    ]
-    log = {"type": "log", "nice": False, "padding": 8}
-    x = {"field": "times", "type": "quantitative", "title": "examples · k / rank of the features"}
-    x |= {"scale": log, "axis": {"tickCount": 5}}
-    y = {"field": "error", "type": "quantitative", "scale": log, "title": error}
-    heads = {"field": "heads", "type": "nominal"}
-    axis = {"format": "~e", "tickCount": 6}
-    median = {"x": x, "y": {**y, "aggregate": "median", "axis": axis}, "color": heads}
-    band = {"x": x, "y": {**y, "aggregate": "min"}, "y2": {**y, "aggregate": "max"}}
-    band["fill"] = {**heads, "legend": None}
-    return {
-        "title": title,
-        "width": 330,
-        "height": 230,
-        "data": {"values": rows},
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.15}, "encoding": band},
-            {"mark": "line", "encoding": median},
-            {"mark": "point", "encoding": {**median, "shape": heads}},
-        ],
-    }
+def rows(family):
+    """Rows of all numbers of heads; no two members have the same tokens."""
+    for i, m in enumerate(HEADS):
+        seeds = range(i * SEEDS, (i + 1) * SEEDS)
+        runs = [errors(replace(family, m=m), seed) for seed in seeds]
+        for points in zip(*runs, strict=True):
+            every = [error for _, error in points]
+            ends = {"low": min(every), "high": max(every)}
+            yield {"heads": f"{m} heads", "times": points[0][0], "error": median(every), **ends}
+    if family.noise:
+        yield from ({"heads": "1 / x", "times": x, "error": 1 / x} for x in (1.05, 200))
 
 
 if __name__ == "__main__":
     spec, out = sys.argv[1:]
-    family = replace(parse(spec), noise=Fraction(0))
-    without = panel(family, "Without noise", "relative squared error, fresh tokens")
-    noisy = replace(family, noise=Fraction(1))
-    with_noise = panel(noisy, "Noise of variance 1", "excess error, in noise variances")
-    chart = {"title": f"Least squares on {spec}", "hconcat": [without, with_noise]}
-    Path(out).write_bytes(write(chart, "svg"))
+    styles = {
+        f"{m} heads": replace(series_style(i), marks=("band", "line", "point"))
+        for i, m in enumerate(HEADS)
+    }
+    styles["1 / x"] = Style(colour=GREY, dash=(5, 3), marks=("line",))
+    charts = [
+        plot(
+            rows(replace(parse(spec), noise=noise)),
+            x=Axis("times", "x = examples · k / rank of the features", scale=scale),
+            y=Axis("error", title, scale="log"),
+            by="heads",
+            styles=styles,
+            title="Noise of variance 1" if noise else "Without noise",
+            size=(330, 230),
+        )
+        for noise, scale, title in (
+            (Fraction(0), "linear", "relative squared error, fresh tokens"),
+            (Fraction(1), "log", "excess error of an entry, in noise variances"),
+        )
+    ]
+    Path(out).write_bytes(write(panels(*charts, title=f"Least squares on {spec}"), "svg"))
     print(f"{out}: {', '.join(map(str, HEADS))} heads")

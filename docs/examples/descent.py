@@ -7,12 +7,19 @@ the steps for success 2/3 by the number of members, as d grows to that of SPEC.
 import sys
 from pathlib import Path
 
+from hardness.report.plot import Axis, panels, plot
+from hardness.report.style import COLOURS, Style
 from hardness.report.vega import write
 from hardness.runs.descent import descent_sizes
 from instances import parse
 
-LOG = {"scale": {"type": "log", "nice": False, "padding": 8}, "axis": {"tickCount": 5}}
-SIZE = {"width": 330, "height": 230}
+BLUE, RED, GREEN = COLOURS[:3]
+RUNS, BOUND, ENOUGH = "runs", "bound", "8 M ln M σ²/(ρG)² steps"
+STYLES = {
+    RUNS: Style(colour=BLUE, marks=("interval", "line", "point")),
+    BOUND: Style(colour=RED, shape="square", marks=("band", "line")),
+    ENOUGH: Style(colour=GREEN, dash=(5, 3), marks=("line",)),
+}
 
 
 def success(study):
@@ -20,45 +27,41 @@ def success(study):
     for point in study.points:
         low, high = point.interval
         share = point.right / point.runs
-        yield {"what": "runs", "steps": point.steps, "share": share, "low": low, "high": high}
+        yield {"series": RUNS, "steps": point.steps, "share": share, "low": low, "high": high}
     for steps, most in study.curve:
-        if most < 1:
-            yield {"what": "bound", "steps": steps, "share": most}
+        if most < 1:  # else all is allowed
+            yield {"series": BOUND, "steps": steps, "share": most, "low": most, "high": 1}
 
 
 def needed(studies):
     """Rows of the right panel: steps that runs took, and that the bound asks for."""
     for study in studies:
-        found = {"bound": study.needed, "runs": study.reached, "about enough": study.enough}
-        for what, steps in found.items():
-            if steps:
-                yield {"what": what, "members": study.members, "steps": float(steps)}
+        found = {RUNS: study.reached, BOUND: study.needed, ENOUGH: study.enough}
+        for series, steps in found.items():
+            yield {"series": series, "members": study.members, "steps": steps and float(steps)}
 
 
 if __name__ == "__main__":
     spec, out = sys.argv[1:]
     studies = descent_sizes(parse(spec))
-    goal = str(studies[-1].success)
-    what = {"field": "what", "type": "nominal", "title": None}
-    steps = {"field": "steps", "type": "quantitative", "title": "number of steps", **LOG}
-    share = {"field": "share", "type": "quantitative", "title": "probability of success"}
-    ends = {"x": steps, "y": {**share, "field": "low"}, "y2": {"field": "high"}}
-    left = {
-        **SIZE,
-        "title": "How often a run succeeds",
-        "data": {"values": list(success(studies[-1]))},
-        "layer": [
-            {"mark": "rule", "encoding": {**ends, "color": what}},
-            {"mark": "line", "encoding": {"x": steps, "y": share, "color": what}},
-        ],
-    }
-    members = {"field": "members", "type": "quantitative", "title": "number of members", **LOG}
-    right = {
-        **SIZE,
-        "title": f"Steps for success {goal}",
-        "data": {"values": list(needed(studies))},
-        "mark": {"type": "line", "point": True},
-        "encoding": {"x": members, "y": steps, "color": what},
-    }
-    Path(out).write_bytes(write({"title": spec, "hconcat": [left, right]}, "svg"))
+    steps = Axis("steps", "number of steps", scale="log")
+    look = {"styles": STYLES, "size": (330, 220)}
+    left = plot(
+        success(studies[-1]),
+        x=steps,
+        y=Axis("share", f"probability of risk {studies[-1].risk} or less", domain=(0, 1.02)),
+        title="How often a run succeeds",
+        **look,
+    )
+    right = plot(
+        needed(studies),
+        x=Axis("members", "number of members M", scale="log"),
+        y=steps,
+        title=f"Steps for success {studies[-1].success}",
+        **look,
+    )
+    notes = [
+        "red: what the bound on any model and rule excludes; lines: 95 % intervals of the runs"
+    ]
+    Path(out).write_bytes(write(panels(left, right, title=spec, notes=notes), "svg"))
     print(f"{out}: {len(studies)} sizes up to {studies[-1].members} members")

@@ -6,49 +6,52 @@ risk, against the value that was varied.
 
 import sys
 from pathlib import Path
+from statistics import median
 
+from hardness.report.plot import Axis, panels, plot
+from hardness.report.style import series_style
 from hardness.report.vega import write
 from hardness.runs import Comparison
 from instances.parameters import plain
 
-PANELS = {  # two attempts at a polish are one stage; "single" is no stage of the way
-    **dict.fromkeys(("moment", "hull", "net", "projection"), "Held-out error of the stages"),
-    **dict.fromkeys(("polish", "risk"), "After the polish, and the risk"),
+PANELS = {  # by stage; two attempts at a polish are one, and "single" is no stage of the way
+    "Held-out error of the stages": ("moment", "hull", "net", "projection"),
+    "After the polish, and the risk": ("polish", "risk"),
 }
 
 
-def rows(comparison):
-    """Rows of all runs: the value, the stage, the error that it left."""
-    for run in comparison.runs:
-        value = plain(comparison.values[comparison.specs.index(run.spec)])
-        errors = run.details.get("errors", [])  # none of a run that ended before the first
-        last = {e["stage"].removeprefix("second "): e["error"] for e in errors}
-        if run.risk:
-            last["risk"] = run.risk.value
-        for stage, error in last.items():
-            if stage in PANELS:
-                yield {"value": value, "stage": stage, "error": max(error, 1e-33)}
+def rows(comparison, stages):
+    """Rows of the medians: the value, the stage, the error that it left."""
+    for stage in stages:
+        for spec, value in zip(comparison.specs, comparison.values, strict=True):
+            runs = [run for run in comparison.runs if run.spec == spec]
+            found = [error for run in runs if (error := left(run).get(stage)) is not None]
+            error = max(median(found), 1e-33) if found else None
+            yield {"series": stage, "value": plain(value), "error": error}
+
+
+def left(run):
+    """The last error that every stage of a run left; none of a run that ended before the first."""
+    last = {e["stage"].removeprefix("second "): e["error"] for e in run.details.get("errors", [])}
+    return last | ({"risk": run.risk.value} if run.risk else {})
 
 
 if __name__ == "__main__":
     folder, out = sys.argv[1:]
     comparison = Comparison.load(Path(folder) / "results.json")
-    found, values = list(rows(comparison)), list(map(plain, comparison.values))
-    x = {"field": "value", "type": "ordinal", "sort": values, "title": comparison.parameter}
-    x["axis"] = {"labelAngle": 0}
-    y = {"field": "error", "type": "quantitative", "aggregate": "median", "scale": {"type": "log"}}
-    y |= {"title": "relative squared error", "axis": {"format": "~e", "tickCount": 6}}
-    panels = [
-        {
-            "title": title,
-            "width": 310,
-            "height": 200,
-            "data": {"values": [row for row in found if PANELS[row["stage"]] == title]},
-            "mark": {"type": "line", "point": True},
-            "encoding": {"x": x, "y": y, "color": {"field": "stage", "sort": list(PANELS)}},
-        }
-        for title in dict.fromkeys(PANELS.values())
+    values = [plain(value) for value in comparison.values]
+    stages = [stage for panel in PANELS.values() for stage in panel]
+    charts = [
+        plot(
+            rows(comparison, shown),
+            x=Axis("value", comparison.parameter, scale="names", names=values),
+            y=Axis("error", "relative squared error", scale="log"),
+            styles={stage: series_style(i) for i, stage in enumerate(stages)},
+            title=title,
+            size=(310, 200),
+        )
+        for title, shown in PANELS.items()
     ]
     title = f"{comparison.spec}, medians of {comparison.seeds} seeds"
-    Path(out).write_bytes(write({"title": title, "hconcat": panels}, "svg"))
-    print(f"{out}: {len(comparison.values)} values of {comparison.parameter}")
+    Path(out).write_bytes(write(panels(*charts, title=title), "svg"))
+    print(f"{out}: {len(values)} values of {comparison.parameter}")

@@ -10,6 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+from hardness.report.plot import Axis, panels, plot
+from hardness.report.style import series_style
 from hardness.report.vega import write
 from hardness.upper.features import Cubic
 from hardness.upper.heads import heads
@@ -29,29 +31,24 @@ def left(family):
     sums.add(features(batch.x).reshape(-1, features.count), batch.y.reshape(-1, family.d))
     fit = sums.solve()
     found = heads(tensor(fit.solution), MOST, floor=noise_floor(fit))
-    noise = f"noise of variance {float(family.noise) ** 2:g}"
     for fitted, share in enumerate(found.residuals):
-        yield {"noise": noise, "planted": family.m, "fitted": fitted, "left": max(share, 1e-17)}
+        yield {"planted": f"{family.m} planted", "fitted": fitted, "left": max(share, 1e-17)}
 
 
 if __name__ == "__main__":
     spec, out = sys.argv[1:]
-    given = parse(spec)
-    members = [replace(given, m=m, noise=Fraction(n)) for n in (0, 1) for m in PLANTED]
-    planted = {"field": "planted", "type": "nominal"}
-    fitted = {"field": "fitted", "type": "quantitative", "title": "heads fitted"}
-    share = {"field": "left", "type": "quantitative", "scale": {"type": "log"}}
-    share |= {"title": "squared coefficients left", "axis": {"format": "~e", "tickCount": 6}}
-    chart = {
-        "title": f"How many heads has {spec}?",
-        "data": {"values": [row for member in members for row in left(member)]},
-        "facet": {"column": {"field": "noise", "title": None}},
-        "spec": {
-            "width": 330,
-            "height": 230,
-            "mark": {"type": "line", "point": True},
-            "encoding": {"x": fitted, "y": share, "color": planted},
-        },
-    }
-    Path(out).write_bytes(write(chart, "svg"))
+    charts = [
+        plot(
+            [row for m in PLANTED for row in left(replace(parse(spec), m=m, noise=noise))],
+            x=Axis("fitted", "heads fitted", scale="whole"),
+            y=Axis("left", "share of the squared coefficients left", scale="log"),
+            by="planted",
+            styles={f"{m} planted": series_style(i) for i, m in enumerate(PLANTED)},
+            title="Noise of variance 1" if noise else "Without noise",
+            size=(330, 230),
+        )
+        for noise in (Fraction(0), Fraction(1))
+    ]
+    picture = panels(*charts, title=f"How many heads has {spec}?")
+    Path(out).write_bytes(write(picture, "svg"))
     print(f"{out}: {', '.join(map(str, PLANTED))} planted heads")

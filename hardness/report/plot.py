@@ -271,7 +271,8 @@ def cells(
         return {}
     x, y = (replace(axis, scale="cells") for axis in (x, y))
     data = {"values": found}
-    rect = {"type": "rect", "stroke": edge, "strokeWidth": 0.5}
+    narrow = min(size[0] / len(x.names), size[1] / len(y.names)) < _NARROW
+    rect = {"type": "rect", "stroke": edge, "strokeWidth": 0 if narrow else 0.5}
     face = {"fill": colour, "tooltip": tooltip(told or {})}
     places = {"x": x.encoded(()), "y": y.encoded(())}
     own: Data = {"y": places["y"] | {"axis": None}} if apart else {}
