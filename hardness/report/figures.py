@@ -36,7 +36,7 @@ _CHARTS, _SOURCE = "hardness.report.charts.", "hardness.report.source:"
 class Source:
     """What a figure is drawn from.
 
-    made: the command that wrote it; empty for a SPEC. read: the function that reads that, of a
+    made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
     store the part that is chosen. given: the class of what a function of `hardness` gives back of
     it. store: whether a store of `hardness sweep` will do, too. members: whether functions of a
     file and layers in a folder will do in the place of a SPEC. Both names are MODULE:NAME, for the
@@ -44,7 +44,7 @@ class Source:
     """
 
     made: str = ""
-    read: str = _SOURCE + "json_of"
+    read: str = "instances.strict:read_json"
     given: str = ""
     store: bool = False
     members: bool = False
@@ -63,9 +63,10 @@ STRESS = Source(
 PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
 STORE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "runs_of", store=True)
 MAP = Source(
-    made="map SPEC --out DIR", read=_SOURCE + "map_of", given="hardness.runs.noisy_parity:Map"
-)
-ICL = Source(made="icl ... --out DIR", read=_SOURCE + "path_of")
+    made="map SPEC --out DIR", read="hardness.runs.noisy_parity:Map.load",
+    given="hardness.runs.noisy_parity:Map",
+)  # fmt: skip
+ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
 INSPECT = Source(made="inspect FILE --out FILE", read=_SOURCE + "facts_of", given=_RESULT)
@@ -255,11 +256,12 @@ def numbers(
             f"{source} given: figure {name} is of a SPEC or path.py:Name, not of a file such as a "
             "certificate: give what `certify` was given"
         )
-    material = resolve_name(figure.source.read)(source, choice)
+    read = resolve_name(figure.source.read)
+    material = read(source, choice) if figure.source.store else read(source)
     try:
         return _data(name, material)
-    except UsageError as error:
-        raise UsageError(f"{source} given: {error}") from error
+    except (UsageError, DamagedFile) as error:
+        raise type(error)(f"{source} given: {error}") from error
 
 
 def _data(name: str, material: Any) -> Data:

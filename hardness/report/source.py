@@ -7,7 +7,6 @@ from typing import Any
 from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.noisy_parity import Map
 from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
@@ -124,21 +123,11 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")
 
 
-def map_of(path: Path, _: str | None = None) -> Map:
-    """Read a map of noisy parity; raises DamagedFile."""
-    return Map.load(path)
+def study_of(path: Path) -> dict[str, Any]:
+    """Read a JSON object, of a folder that of its results.json; raises DamagedFile."""
+    return read_json(path / "results.json" if path.is_dir() else path)
 
 
-def path_of(path: Path, _: str | None = None) -> Path:
-    """Leave the reading to the figure."""
-    return path
-
-
-def json_of(path: Path, _: str | None = None) -> dict[str, Any]:
-    """Read a JSON object; raises DamagedFile."""
-    return read_json(path)
-
-
-def facts_of(path: Path, _: str | None = None) -> dict[str, Any]:
+def facts_of(path: Path) -> dict[str, Any]:
     """Read what `hardness inspect` wrote of a layer, or look at the layer of a file."""
     return inspect_heads(read_heads(path)).to_dict() if holds_layer(path) else read_json(path)

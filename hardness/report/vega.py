@@ -8,7 +8,6 @@ from hardness.report.style import Look, config
 Data = dict[str, Any]
 Kind = Literal["svg", "pdf", "png"]
 KINDS: tuple[Kind, ...] = ("svg", "pdf", "png")
-LOOKS: tuple[Look, ...] = ("paper", "talk")
 _VERSION = "v6_1"
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[-\d. ]+"')
 _COUNTED = re.compile(r'(id="|url\(#)(clip|gradient_)(\d+)')

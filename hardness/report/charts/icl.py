@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -14,7 +13,6 @@ from hardness.report.plot import Axis, Data, cells, panels, plot
 from hardness.report.style import INK, RING, Style, series_style
 from hardness.report.text import count
 from instances.errors import DamagedFile
-from instances.strict import read_json
 
 _SIZE, _HALF = (250, 200), (330, 230)
 _TOP = 3.0  # an axis of losses ends at this multiple of the loss of predicting 0
@@ -43,18 +41,14 @@ _DASHES: tuple[tuple[int, ...], ...] = ((2, 3), (5, 3), (8, 3, 2, 3), ())  # of 
 Rows = list[Data]
 
 
-def of_icl(source: Path | Data) -> Data:
-    """Give the rows of a study, of its folder, its results.json or its data, by panel and series.
+def of_icl(data: Data) -> Data:
+    """Give the rows of a study, of what its results.json holds, by panel and series.
 
     A row has x and y, or low and high, and a kind, which says how it is drawn; a cell of a matrix
-    has row, column and value. Raises DamagedFile for other files, and where numbers are missing.
+    has row, column and value. Raises DamagedFile for another file, and where numbers are missing.
     """
-    if isinstance(source, Path) and source.is_dir():
-        source /= "results.json"
-    data = read_json(source) if isinstance(source, Path) else source
-    if not isinstance(data, dict) or data.get("format") != 1 or data.get("kind") not in _STUDIES:
-        where = source if isinstance(source, Path) else "this file"
-        raise DamagedFile(f"{where} holds no study of `hardness icl ... --out DIR`")
+    if data.get("format") != 1 or data.get("kind") not in _STUDIES:
+        raise DamagedFile("this results.json holds no study of `hardness icl ... --out DIR`")
     try:
         title, notes, found = _STUDIES[data["kind"]](data)
     except (LookupError, TypeError, AttributeError, ValueError) as error:

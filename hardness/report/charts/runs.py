@@ -13,7 +13,6 @@ from hardness.runs.cells import COSTS
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
 from hardness.runs.names import Value
-from hardness.runs.run import Run
 from instances.parameters import plain
 
 TITLES = {
@@ -133,13 +132,6 @@ def _certified(comparison: Comparison) -> list[Data]:
         for cost, quantity in every.items()
         for size, value in zip(comparison.values, comparison.bounds(quantity), strict=False)
     ]
-
-
-def spent(run: Run, cost: str) -> float:
-    """Return a run's cost in one resource, or its risk; 0 where that was not measured."""
-    if cost == "risk":
-        return run.risk.value if run.risk else 0.0
-    return float(getattr(run.usage, cost))
 
 
 def draw_both_sides(data: Data) -> Data:
