@@ -334,8 +334,4 @@ def test_a_file_of_another_command_names_the_one_that_is_wanted(hardness):
     hardness("certify", "parity:d=8,m=2", "--out", "c.json")
     found = hardness("report", "c.json", "--out", "r.html")
     assert found.code == 1
-<<<<<<< HEAD
     found.one_line("is wanted, which `hardness compare` writes")
-=======
-    found.one_line("hardness-results/3 is wanted, which `hardness compare` writes")
->>>>>>> ac48d11e (tmp)
