@@ -45,8 +45,6 @@ class Result:
 
     def _rows(self) -> list[TableRow]:
         """Give the rows of a table in a paper."""
-        if hasattr(self, "_summary"):  # until the last of them has rows alone
-            return list(self._summary()[1])
         return [flat(self.to_dict())]
 
     def to_frame(self) -> "DataFrame":
