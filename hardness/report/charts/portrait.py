@@ -16,7 +16,7 @@ from instances.parameters import brief
 Array = NDArray[Any]
 _MOST_NUMBERS = 1 << 22  # in the Theta_i: a layer that is drawn in a second
 _EXAMPLES, _BINS, _POINTS = 2000, 40, 500
-_FEW = 12  # values of labels that stand apart; where there are more, in bins of equal width
+_FEW = 12  # values of labels that stand apart
 _FORMULA, _LAYER = "by the formula", "by the layer"
 _STYLES = {
     _FORMULA: Style(shape=RING, marks=("point",)),
@@ -106,18 +106,15 @@ def _along(place: Array, by: dict[str, Array]) -> list[Data]:
 
 
 def _spread(by: dict[str, Array]) -> list[Data]:
-    """Rows of the shares of labels, at their values or in bins."""
-    every = np.round(np.concatenate(list(by.values())), 9)
-    at = np.unique(every)
-    edges = np.linspace(at[0], at[-1], _BINS + 1)
-    if len(at) <= _FEW:
-        edges = np.concatenate([at - 1e-6, at[-1:] + 1e-6])
-    else:
-        at = (edges[1:] + edges[:-1]) / 2
+    """Rows of the shares of labels, at their values or near them."""
+    every = np.concatenate(list(by.values()))
+    few = len(np.unique(np.round(every, 9))) <= _FEW
+    step = 1e-9 if few else float(np.ptp(every)) / _BINS
+    near = {name: np.round(values / step) * step for name, values in by.items()}
     return [
-        {"kind": "label", "series": name, "place": _plain(a), "value": _plain(n / len(values))}
-        for name, values in by.items()
-        for a, n in zip(at, np.histogram(values, edges)[0], strict=True)
+        {"kind": "label", "series": name, "place": _plain(at), "value": _plain(n / len(values))}
+        for name, values in near.items()
+        for at, n in zip(*np.unique(values, return_counts=True), strict=True)
     ]
 
 
