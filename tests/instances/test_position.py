@@ -232,8 +232,7 @@ def test_learners_solve_it_with_every_example():
 
 
 def test_what_counts_half_open_examples_refuses_it():
-    from hardness.lower.terms import BoundParameters
     from hardness.runs.parity_curves import require_noisy
 
     with pytest.raises(ToolkitError, match="every other one"):
-        require_noisy(spec(20, 3, "corner", noise="0.1"), BoundParameters())
+        require_noisy(spec(20, 3, "corner", noise="0.1"))
