@@ -94,13 +94,13 @@ def test_runs_that_a_sweep_did_and_a_store_lacks_are_counted(hardness, tmp_path)
     runs = [made_run(i) for i in range(24)]
     done = dict(Counter(one.learner for one in runs)) | {CERTIFICATES: 2}
     with create(tmp_path / "p.db") as writer:
-        writer.write(runs, sweep(state="finished", planned=done, done=done))
+        writer.write(runs, sweep(state="finished", planned=done, done=done, climbs={}))
     whole = hardness("store", "show", "p.db").out
     assert "missing" not in whole
     assert hardness("sweep", "status", "p.db", "--json").json["sweeps"][0]["missing"] == 0
     page = hardness("report", "p.db", "--out", "a.html")
     assert page.code == 0, page.err
-    assert "is partial" not in (tmp_path / "a.html").read_text()
+    assert "partial: the sweep" not in (tmp_path / "a.html").read_text()
     connection = sqlite3.connect(tmp_path / "p.db")
     left = connection.execute("DELETE FROM runs WHERE NOT passed").rowcount
     connection.commit()

@@ -90,8 +90,9 @@ def test_a_column_of_a_store_that_names_a_key_twice_is_damage(hardness):
     for i, (text, why) in enumerate((('{"a": 1, "a": 2}', "stands twice"), ("[" * 70, "nested"))):
         create(Path(f"{i}.db")).close()
         connection = sqlite3.connect(f"{i}.db")
-        connection.execute("INSERT INTO figures VALUES ('phase', ?, 1.0)", (text,))
+        sql = "INSERT INTO certificates (key, spec, terms, certificate) VALUES ('k', 's', ?, '{}')"
+        connection.execute(sql, (text,))
         connection.commit()
         connection.close()
         with read(Path(f"{i}.db")) as store, pytest.raises(DamagedFile, match=why):
-            store.figures()
+            list(store.certificates())

@@ -7,7 +7,6 @@ from typing import Any
 from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
 from hardness.runs.stress import FORMAT, Stress
@@ -97,10 +96,10 @@ def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier
         return list(store.runs()), Certifier(store.certificates())
 
 
-def climbs_in(kept: FigureRow, runs: Iterable[Run]) -> Stress:
-    """Give climbs that a store names, on its runs; raises DamagedFile where some are missing."""
-    with damage(Path(kept.name[:100])):
-        return Stress.of_store(kept.data["climbs"], runs)
+def climbs_in(name: str, asked: dict[str, Any], runs: Iterable[Run]) -> Stress:
+    """Give climbs that a store asked, on its runs; raises DamagedFile where some are missing."""
+    with damage(Path(name[:100])):
+        return Stress.of_store(asked, runs)
 
 
 def stress_of(path: Path, choice: str | None = None) -> Stress:
@@ -114,11 +113,11 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
             raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
         return Stress.load(path)
     with read(path) as store:
-        every = [one for one in store.figures() if "climbs" in one.data]
-        kept = [one for one in every if choice is None or one.name.startswith(choice)]
+        every = store.climbs()
+        kept = [name for name in every if choice is None or name.startswith(choice)]
         if len(kept) == 1:
-            return climbs_in(kept[0], store.runs())
-    names = "; ".join(f"'{one.name}'" for one in every[:20])
+            return climbs_in(kept[0], every[kept[0]], store.runs())
+    names = "; ".join(f"'{name}'" for name in list(every)[:20])
     said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")
 

@@ -211,8 +211,8 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
     """Say what a store holds, how its runs ended and how its sweeps stand."""
     size = readable_bytes(found["bytes"])
     lines = [f"{name}: {count(found['runs'], 'run')}, {size}, version {found['version']}"]
-    others = [count(found[kind], kind[:-1]) for kind in ("certificates", "figures") if found[kind]]
-    lines += [f"beside them {', '.join(others)}"] if others else []
+    if found["certificates"]:
+        lines += [f"beside them {count(found['certificates'], 'certificate')}"]
     if found["not_reproducible"]:
         some = count(found["not_reproducible"], "run")
         lines += [f"{some} ended by time, memory or the machine: left out of comparable exports"]

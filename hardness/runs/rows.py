@@ -35,30 +35,19 @@ class CertificateRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureRow:
-    """The data of a figure, by its name; a later one of the same name takes its place.
-
-    written: seconds since 1970; 0 until a store holds it.
-    """
-
-    name: str
-    data: dict[str, Any]
-    written: float = field(default=0.0, compare=False)
-
-
-@dataclass(frozen=True, kw_only=True)
 class SweepRow:
     """A sweep as it stands: written again with every commit, in the same transaction.
 
-    sha256: of its text, that of its file. planned, done: jobs by label. base_seeds: of climbs,
-    drawn from the operating system where the file gives none. started, updated: seconds since 1970.
+    sha256: of its text, that of its file. climbs: by name what each of them asked, a stress test
+    without runs, whose base seed is drawn where the file gives none. planned, done: jobs by label.
+    started, updated: seconds since 1970.
     """
 
     name: str
     text: str
     engine: str
     slots: int
-    base_seeds: dict[str, int] = field(default_factory=dict)
+    climbs: dict[str, Any] = field(default_factory=dict)
     sha256: str = ""
     state: Literal["running", "finished", "interrupted", "failed"] = "running"
     planned: dict[str, int] = field(default_factory=dict)
@@ -120,4 +109,4 @@ class Progress:
         }
 
 
-Row = Run | CertificateRow | FigureRow
+Row = Run | CertificateRow

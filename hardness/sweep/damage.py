@@ -26,9 +26,9 @@ class Checkup(Record, frozen=True, kw_only=True):
     def damage(self) -> str:
         """Say it in one line; nothing where all is well.
 
-        >>> rows = {"runs": ("0a", "1b"), "figures": ("phase",)}
+        >>> rows = {"runs": ("0a", "1b"), "certificates": ("2c",)}
         >>> print(Checkup(store="a.db", pages=(), rows=rows).damage)
-        2 rows of runs (0a, 1b) and 1 row of figures (phase) are not as they were written
+        2 rows of runs (0a, 1b) and 1 row of certificates (2c) are not as they were written
         """
         bad = [
             f"{len(names)} row{'s' * (len(names) > 1)} of {table} "

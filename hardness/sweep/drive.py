@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
 from hardness.runs.processes import HardLimits
-from hardness.runs.rows import FigureRow, Progress, Row, SweepRow
+from hardness.runs.rows import Progress, Row, SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
@@ -178,7 +178,6 @@ class Driver:
                     self._write()
                 report(self._counts.progress())
             self._write()
-            self._rows += self._figures()
             self._write("finished")
         except BaseException as error:
             self._engine.abort()
@@ -215,7 +214,7 @@ class Driver:
                 if held and held != (cell.spec, cell.learner, seed):
                     raise cell.with_seed(seed).taken(*held, self._writer.path)
         yield None
-        name = self._named(group)
+        name = self._sweep.named(group)
         for seed in group.seeds:
             for cell in group.cells:
                 if self._counts.begin(cell.keys(seed)):
@@ -223,7 +222,7 @@ class Driver:
 
     def _climb(self, group: Climbs, asked: str) -> Source:
         """Give the runs of one learner on its way up: they are counted as rungs are reached."""
-        climb, base = climb_of(asked), self._row.base_seeds[group.title]
+        climb, base = climb_of(asked), self._row.climbs[self._sweep.named(group)]["base_seed"]
         while True:
             climb, planned = next_rung(climb, group.ladder, group.seeds, base, group.budget)
             if not planned:
@@ -255,10 +254,6 @@ class Driver:
             else:
                 yield None
         return done
-
-    def _named(self, group: Grid | Climbs) -> str:
-        """Name a group of this sweep as its store does."""
-        return f"{group.title} of {self._sweep.sha256[:8]}"
 
     def _look(self, key: str) -> Run | None:
         """Find a run that is done, written or not."""
@@ -331,32 +326,25 @@ class Driver:
         self._rows, self._runs, self._kept = [], {}, progress
         self._written = clock.now()
 
-    def _figures(self) -> Iterator[Row]:
-        """Say which climbs there are: how far each learner came follows from the runs."""
-        for group in self._sweep.climbs:
-            asked = Stress(
-                ladder=group.ladder,
-                learners=tuple(Climber(asked=name) for name in group.learners),
-                seeds=group.seeds,
-                base_seed=self._row.base_seeds[group.title],
-                seed_source="given",
-                budget=group.budget,
-                finished=True,
-            )
-            yield FigureRow(name=self._named(group), data={"climbs": asked.filed()})
-
 
 def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:
     """Write down a sweep before it begins: base seeds are drawn once, and kept."""
-    drawn = earlier.base_seeds if earlier else {}
-    seeds = {
-        one.title: drawn.get(one.title, secrets.randbits(BITS))
-        if one.base_seed is None
-        else one.base_seed
-        for one in sweep.climbs
-    }
+    climbs: dict[str, Any] = {}
+    for one in sweep.climbs:
+        name = sweep.named(one)
+        held = earlier.climbs.get(name, {}).get("base_seed") if earlier else None
+        drawn = held if isinstance(held, int) else secrets.randbits(BITS)
+        climbs[name] = Stress(
+            ladder=one.ladder,
+            learners=tuple(Climber(asked=learner) for learner in one.learners),
+            seeds=one.seeds,
+            base_seed=drawn if one.base_seed is None else one.base_seed,
+            seed_source="given",
+            budget=one.budget,
+            finished=True,
+        ).filed()
     begun = SweepRow(
-        name=sweep.name, text=sweep.text, engine=engine.name, slots=engine.slots, base_seeds=seeds
+        name=sweep.name, text=sweep.text, engine=engine.name, slots=engine.slots, climbs=climbs
     )
     return replace(begun, started=earlier.started) if earlier else begun
 

@@ -125,6 +125,10 @@ class Sweep:
         """What a store knows the sweep by: the hash of its file's text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def named(self, group: Grid | Climbs) -> str:
+        """Name one of its groups as a store does, among those of other sweeps."""
+        return f"{group.title} of {self.sha256[:8]}"
+
     @property
     def count(self) -> int:
         """How many runs there are, at most where some learners may stop climbing."""

@@ -54,7 +54,7 @@ class Resumable:
     @property
     def base_seed(self) -> int:
         """The seed of a command that draws its own: that of the interrupted one, if there was."""
-        found = self._row.base_seeds.get("")
+        found = self._row.climbs.get("", {}).get("base_seed")
         if not isinstance(found, int) or not 0 <= found < 1 << BITS:
             where = self._writer.path if self._writer else "the store"
             raise DamagedFile(
@@ -125,7 +125,7 @@ def resumable(
         text=json.dumps(command, sort_keys=True, default=str),
         engine="local",
         slots=jobs,
-        base_seeds={"": secrets.randbits(BITS)},
+        climbs={"": {"base_seed": secrets.randbits(BITS)}},
     )
     if output is None and resume:
         raise UsageError("--resume given without --out: runs are kept beside what is written")

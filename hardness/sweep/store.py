@@ -1,4 +1,4 @@
-"""The store: runs, certificates and data of figures in one SQLite file.
+"""The store: runs, certificates and sweeps in one SQLite file.
 
 One process writes it and any number read it meanwhile. Whatever is finished is written in one
 transaction with the state of its sweep: a process that is killed loses nothing that was written.
@@ -12,7 +12,6 @@ import socket
 import sqlite3
 import stat
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import chain, islice
@@ -32,7 +31,7 @@ from hardness.runs.columns import (
     exact,
     natural,
 )
-from hardness.runs.rows import CertificateRow, FigureRow, Row, SweepRow
+from hardness.runs.rows import CertificateRow, Row, SweepRow
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
 from instances.disk import beside, refuse_existing, refuse_unwritable, written
@@ -52,7 +51,6 @@ VERSION = 6
 TABLES: dict[str, tuple[type[Any], str]] = {
     "runs": (Run, "key"),
     "certificates": (CertificateRow, "key"),
-    "figures": (FigureRow, "name"),
     "sweeps": (SweepRow, "sha256"),
 }
 # Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
@@ -81,7 +79,7 @@ class StoreGone(ToolkitError):
     """The file that is open to be written no longer has the name by which it was opened."""
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, *settings: str) -> sqlite3.Connection:
     """Open the SQLite file of a store; raises DamagedFile for what is not one of this version."""
     if path.is_dir():
         raise DamagedFile(f"{path} is a folder: give the file of a store")
@@ -96,11 +94,12 @@ def _connect(path: Path) -> sqlite3.Connection:
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cache_size = -65536")
             connection.create_function("natural_key", 1, natural, deterministic=True)
             _require_version(connection, path)
             if odd := [one for there, one in _odd(connection) if not there]:
                 raise DamagedFile(f"{path} is damaged: {_unlike(odd)}: {recover_with(path)}")
+            for setting in ("cache_size = -65536", *settings):
+                connection.execute(f"PRAGMA {setting}")
         except BaseException:
             connection.close()
             raise
@@ -300,10 +299,7 @@ class _Store:
 
     def __init__(self, path: Path, *settings: str) -> None:
         self.path = path
-        self.connection = _connect(path)
-        with told(path):
-            for setting in settings:
-                self.connection.execute(f"PRAGMA {setting}")
+        self.connection = _connect(path, *settings)
 
     def __enter__(self) -> Self:
         return self
@@ -492,8 +488,6 @@ class Writer(_Store):
             old = self.run(row.key)
             if old and decide(old, row):
                 self._insert("runs", row.record())
-        elif isinstance(row, FigureRow):
-            self._insert("figures", vars(row) | {"written": row.written or time.time()})
         else:
             table = "sweeps" if isinstance(row, SweepRow) else "certificates"
             self._insert(table, vars(row))
@@ -563,9 +557,10 @@ class Reader(_Store):
         """Yield the certificates by spec in natural order, then key."""
         return self.rows("certificates", "ORDER BY natural_key(spec), key")
 
-    def figures(self) -> list[FigureRow]:
-        """Return the data of figures by name."""
-        return list(self.rows("figures", "ORDER BY natural_key(name)"))
+    def climbs(self) -> dict[str, Any]:
+        """Return what was asked of the climbs of sweeps that are finished, by name."""
+        done = (one.climbs for one in self.sweeps() if one.state == "finished")
+        return {name: asked for climbs in done for name, asked in climbs.items()}
 
     def sweeps(self) -> list[SweepRow]:
         """Return the sweeps, the latest last."""
@@ -654,7 +649,7 @@ def _advice(said: str) -> str:
     if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
         return ": a store is read here, by SELECT alone"
     if "no such" in said:
-        tables = ": there are the tables runs, certificates, figures and sweeps"
+        tables = ": there are the tables runs, certificates and sweeps"
         return (
             f"{tables}; a parameter of a spec is parameters->>'d'" if "column" in said else tables
         )
@@ -668,10 +663,9 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
     """Write all that stores hold to a new one; raises Conflict where two results contradict.
 
     Of a key, a reproducible run stands against one that is not, and one that ended by itself
-    against a fault. Of a sweep and of a figure the latest stands. With no others it is a copy, of
-    this version.
+    against a fault. Of a sweep the latest stands. With no others it is a copy.
     """
-    latest: list[tuple[float, FigureRow | SweepRow]] = []
+    sweeps: list[SweepRow] = []
     refuse_existing(out)
     with beside(out) as draft, _emptied(draft) as writer:
         for path in (first, *others):
@@ -682,6 +676,6 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
                         writer.write(batch)
                 except Conflict as conflict:
                     raise Conflict(f"{path} contradicts those before it: {conflict}") from None
-                latest += ((one.written, one) for one in store.figures())
-                latest += ((one.updated, one) for one in store.sweeps())
-        writer.write([row for _, row in sorted(latest, key=lambda one: one[0])])
+                sweeps += store.sweeps()
+        sweeps.sort(key=lambda one: one.updated)
+        writer.write(sweeps)

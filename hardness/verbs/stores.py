@@ -194,7 +194,7 @@ def export(
 def query(
     db: Annotated[Path, _DB], sql: Annotated[str, text("The question.")(metavar="SELECT")]
 ) -> "Queried":
-    """Answer one SELECT over the tables runs, certificates, figures and sweeps.
+    """Answer one SELECT over the tables runs, certificates and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d

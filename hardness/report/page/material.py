@@ -95,7 +95,7 @@ def of_store(path: Path) -> Material:
     with read(path) as store:
         sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())
-        certificates, figures = tuple(store.certificates()), store.figures()
+        certificates, asked = tuple(store.certificates()), store.climbs()
     certifier = Certifier(certificates)
     return Material(
         source=str(path),
@@ -106,5 +106,5 @@ def of_store(path: Path) -> Material:
         certifier=certifier,
         store=True,
         sweeps=sweeps,
-        climbs={one.name: climbs_in(one, runs["run"]) for one in figures if "climbs" in one.data},
+        climbs={name: climbs_in(name, one, runs["run"]) for name, one in asked.items()},
     )

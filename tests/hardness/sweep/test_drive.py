@@ -50,12 +50,11 @@ def sweep(monkeypatch, tmp_path):
 
 @pytest.fixture
 def held(tmp_path):
-    """Read a store: its one sweep, its runs, its figures by name."""
+    """Read a store: its one sweep, its runs, its climbs by name."""
 
     def look(store="a.db"):
         with read(tmp_path / store) as found:
-            figures = {figure.name: figure.data for figure in found.figures()}
-            return found.sweeps()[0], list(found.runs()), figures
+            return found.sweeps()[0], list(found.runs()), found.climbs()
 
     return look
 
@@ -195,9 +194,9 @@ def test_a_climb_is_that_of_stress(sweep, held, learners):
     asked = read_text(text, "test").climbs[0]
     wanted = stress(learners, asked.ladder, base_seed=7, budget=asked.budget)
     sweep(text, jobs=3)
-    _, runs, figures = held()
-    (kept,) = (data for name, data in figures.items() if name.startswith("climbs 1 of "))
-    climbed = Stress.of_store(kept["climbs"], runs)
+    _, runs, climbs = held()
+    (kept,) = (data for name, data in climbs.items() if name.startswith("climbs 1 of "))
+    climbed = Stress.of_store(kept, runs)
     for one, other in zip(climbed.climbs, wanted.climbs, strict=True):
         assert [rung.passes for rung in one.rungs] == [rung.passes for rung in other.rungs]
         assert (one.learner, one.held, one.unsupported) == (
@@ -215,12 +214,12 @@ def test_a_base_seed_that_is_drawn_is_kept(sweep, held):
     stop = Here(stop=4, error=KeyboardInterrupt())
     with pytest.raises(Interrupted):
         sweep(drawn, stop)
-    before = held()[0].base_seeds
+    before = held()[0].climbs
     _, done = sweep(drawn, resume=True)
-    assert held()[0].base_seeds == before
+    assert held()[0].climbs == before
     assert not set(done) & set(stop.done)
     sweep(drawn, store="b.db")
-    assert held("b.db")[0].base_seeds != before
+    assert held("b.db")[0].climbs != before
 
 
 def test_climbs_and_runs_share_what_they_both_ask_for(sweep, held):
@@ -257,8 +256,8 @@ def test_stores_put_together_have_all_runs_and_both_climbs(sweep, held, tmp_path
     sweep(SMALL + CLIMB[CLIMB.index("[[climbs]]") :])
     sweep(CLIMB.replace("seed = 7", "seed = 8"), store="b.db")
     merge(tmp_path / "a.db", [tmp_path / "b.db"], tmp_path / "c.db")
-    _, runs, figures = held("c.db")
-    assert len(figures) == 2
+    _, runs, climbs = held("c.db")
+    assert len(climbs) == 2
     assert {run.key for name in ("a.db", "b.db") for run in held(name)[1]} == {r.key for r in runs}
 
 

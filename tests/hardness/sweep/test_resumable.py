@@ -155,16 +155,16 @@ def test_a_drawn_seed_is_that_of_the_interrupted_command(hardness, tmp_path, mon
     assert (found["seed_source"], len(found["runs"])) == ("operating system", 5)
 
 
-@pytest.mark.parametrize("edited", ['{"": "7"}', '{"": -1}', "{}"])
+@pytest.mark.parametrize("edited", ['{"": {"base_seed": "7"}}', '{"": {"base_seed": -1}}', "{"])
 def test_a_drawn_seed_that_was_edited_is_refused(hardness, tmp_path, monkeypatch, edited):
     command = ["stress", "--learner", "elimination", "--on", "parity:d=8,m=2", "--jobs", "1"]
     with monkeypatch.context() as patch:
         interrupt(patch, 2)
         assert hardness(*command, "--out", tmp_path / "s.json").code == 130
     connection = sqlite3.connect(tmp_path / "s.json.unfinished")
-    connection.execute("UPDATE sweeps SET base_seeds = ?", (edited,))
+    connection.execute("UPDATE sweeps SET climbs = ?", (edited,))
     connection.commit()
     connection.close()
     found = hardness(*command, "--out", tmp_path / "s.json", "--resume")
     assert found.code == 1
-    found.one_line("s.json.unfinished", "damaged" if '"7"' in edited else "it was changed")
+    found.one_line("s.json.unfinished", "damaged" if edited == "{" else "it was changed")

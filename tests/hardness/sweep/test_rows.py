@@ -1,4 +1,4 @@
-"""What a sweep's rows and figures claim: what counts as a run, and of what."""
+"""What a sweep's rows claim: what counts as a run, and of what."""
 
 from fractions import Fraction
 

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from hardness.oracles import Budget
 from hardness.runs.rows import (
     CertificateRow,
-    FigureRow,
     Row,
     SweepRow,
 )
@@ -43,7 +42,6 @@ def rows(count: int) -> list[Row]:
     return [
         *(made_run(i) for i in range(count)),
         CertificateRow(key=key("c"), spec=SPEC, terms={"tau": "1/10"}, certificate={"a": [1, 2]}),
-        FigureRow(name="growth", data={"x": [1.5, None]}),
     ]
 
 
@@ -59,6 +57,6 @@ def sweep(**changed: object) -> SweepRow:
         failed={},
         started=1.0,
         updated=2.0,
-        base_seeds={"climb 1": 2**63 + 1},
+        climbs={"climbs 1": {"base_seed": 2**63 + 1}},
     )
     return dataclasses.replace(one, **changed)

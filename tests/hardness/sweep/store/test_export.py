@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from hardness.runs.columns import COLUMNS, PASSING
-from hardness.runs.rows import FigureRow
 from hardness.sweep.export import export
 from hardness.sweep.store import Conflict, create, merge, read
 from instances.errors import AlreadyExists, UsageError
@@ -101,16 +100,14 @@ def test_parquet(tmp_path):
 
 def test_what_stands_in_a_merged_store(tmp_path):
     failed, mended = made_run(9), replace(made_run(8), key=key(9))
-    old, new = (FigureRow(name="phase", data={"x": x}, written=float(x)) for x in (1, 2))
-    store_of(tmp_path / "a", [*rows(9), failed, new], sweep(updated=5.0, state="finished"))
-    store_of(tmp_path / "b", [mended, made_run(30), old], sweep(updated=3.0))
+    store_of(tmp_path / "a", [*rows(9), failed], sweep(updated=5.0, state="finished"))
+    store_of(tmp_path / "b", [mended, made_run(30)], sweep(updated=3.0))
     for first, other in (("a", "b"), ("b", "a")):
         merge(tmp_path / first, [tmp_path / other], tmp_path / f"{first}{other}")
         with read(tmp_path / f"{first}{other}") as store:
             found = {row.key: row for row in store.runs()}
             assert len(found) == 11
             assert found[failed.key] == mended
-            assert store.figures()[1] == new
             assert store.sweeps() == [sweep(updated=5.0, state="finished")]
     with pytest.raises(AlreadyExists):
         merge(tmp_path / "a", [], tmp_path / "ab")

@@ -40,12 +40,10 @@ def test_what_is_written_is_read(db):
     with read(db) as store:
         assert {r.key: r for r in store.runs()} == {r.key: r for r in given[:30]}
         assert list(store.certificates()) == [given[30]]
-        assert store.figures() == [given[31]]
-        assert store.figures()[0].written > 0
         assert store.sweeps() == [sweep()]
         assert sum(n for found in store.counts().values() for n in found.values()) == 30
         summary = store.summary()
-        assert (summary["runs"], summary["figures"], summary["not_reproducible"]) == (30, 1, 3)
+        assert (summary["runs"], summary["sweeps"], summary["not_reproducible"]) == (30, 1, 3)
     assert os.listdir(db.parent) == ["runs.db"]
     with reopen(db) as writer:
         assert not writer.empty
@@ -82,9 +80,9 @@ def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
         ("DROP TABLE runs; CREATE VIRTUAL TABLE runs USING fts5(key, spec)", "table runs"),
         ("DROP TABLE runs", "table runs"),
         (
-            "DROP TABLE figures; CREATE VIEW figures AS "
+            "DROP TABLE certificates; CREATE VIEW certificates AS "
             "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT * FROM n",
-            "table figures",
+            "table certificates",
         ),
     ],
 )
@@ -191,7 +189,7 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         ("UPDATE runs SET details = '{' WHERE rowid = 5", f"1 row of runs ({key(4)})"),
         ('UPDATE certificates SET terms = \'{"tau":1,"tau":2}\'', "1 row of certificates"),
         ("UPDATE sweeps SET state = 'over'", "1 row of sweeps"),
-        ("UPDATE figures SET data = '{'", "1 row of figures (growth)"),
+        ("UPDATE sweeps SET climbs = '{'", "1 row of sweeps"),
         # As the guide says: the store has no digests; a run that matters is done again.
         ("UPDATE runs SET examples = examples + 1 WHERE rowid = 4", ""),
     ],
