@@ -194,7 +194,7 @@ def of_queries(source: Family | Members) -> Data:
 
     >>> from instances import parse
     >>> rows = of_queries(parse("parity:d=16,m=3"))["rows"]
-    >>> [row["queries"] for row in rows if row["tau"] in ("1/10000", "1/10")]
+    >>> [row["queries"] for row in rows if row["tau"] in ("1/1000", "1/10")]
     ['', '13']
     """
     terms, about = BoundParameters(), _posed(source).about
