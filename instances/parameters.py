@@ -7,8 +7,6 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpz
-
 from instances.errors import UsageError, unknown
 from instances.text import cut
 
@@ -235,4 +233,6 @@ def whole(text: str) -> int:
     >>> whole("1" + 5000 * "0") == 10**5000
     True
     """
+    from flint import fmpz
+
     return int(fmpz(text))

@@ -116,12 +116,9 @@ def test_numbers_of_other_libraries_are_those_of_python(name, given, tmp_path):
     for form in ("json", "csv", "md", "tex"):
         CALLS[name](**given).save(tmp_path / f"it.{form}")
     ours, theirs = (CALLS[name](**one).to_dict() for one in (plain, given))
-    assert keys(json.loads((tmp_path / "it.json").read_text())) == keys(ours)
+    filed = json.loads((tmp_path / "it.json").read_text())
+    assert set(filed) <= set(ours)  # what follows from it is left out
     assert kinds(ours) == kinds(theirs)
-
-
-def keys(data):
-    return sorted(data)
 
 
 def kinds(data):

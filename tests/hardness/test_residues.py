@@ -522,8 +522,10 @@ def test_a_spectrum_is_that_of_the_formula():
 def test_the_figure_draws_its_numbers():
     data = numbers("walsh", parse("lwr:n=4,q=16,p=2,secret=binary,h=3"))
     assert data["odd"] == 3
-    assert data["weight"][:3] == [0.0] * 3
-    assert sum(data["weight"]) == pytest.approx(1) == sum(data["random"])
+    names = dict.fromkeys(row["series"] for row in data["rows"])
+    weight, random = ([r["weight"] for r in data["rows"] if r["series"] == n] for n in names)
+    assert weight[:3] == [0.0] * 3
+    assert sum(weight) == pytest.approx(1) == sum(random)
     assert "odd entries of the secret" in said("walsh", data)
     with pytest.raises(UsageError, match="given"):
         numbers("walsh", parse("nice:m=2,k=2,d=6"))

@@ -68,11 +68,12 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
         if value != str(getattr(usual, name))
         for word in (f"--{name}", value)
     ]
-    command = shlex.join(["hardness", "certify", one.spec, *asked, "--out", "certificate.json"])
+    spec = _asked(one)
+    command = shlex.join(["hardness", "certify", spec, *asked, "--out", "certificate.json"])
     names = [name for name in _SHOWN if all(claims(each, name) for each in line)]
     return Card(
-        spec=one.spec,
-        about=parse_stored(one.spec).about,
+        spec=spec,
+        about=parse_stored(spec).about,
         claims=frame(
             ("quantity", "value", "kind", "meaning", "source"),
             ((c.quantity, shown_value(c), c.kind, _meaning(c), c.source) for c in one.claims),
@@ -96,6 +97,13 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
         ),
         command=f"{command} && hardness check certificate.json",
     )
+
+
+def _asked(one: Certificate) -> str:
+    """The spec that was certified: tables of a family's factors name it as their origin."""
+    if not one.spec.startswith("factors:"):
+        return one.spec
+    return str(one.proof["about"]["origin"]["path"])
 
 
 def _meaning(claim: Claim) -> str:
