@@ -4,12 +4,16 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from hardness.runs.columns import named
 from hardness.runs.run import Run
 
 CERTIFICATES = "certificates"  # the label of the jobs that are not runs of a learner
+_Count = Annotated[int, Meta(ge=0)]
+_Moment = Annotated[float, Meta(ge=0, lt=253402300800)]  # to the year 9999
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +50,16 @@ class SweepRow:
     name: str
     text: str
     engine: str
-    slots: int
-    climbs: dict[str, Any] = field(default_factory=dict)
+    slots: _Count
+    climbs: dict[str, dict[str, Any]] = field(default_factory=dict)
     sha256: str = ""
     state: Literal["running", "finished", "interrupted", "failed"] = "running"
-    planned: dict[str, int] = field(default_factory=dict)
-    done: dict[str, int] = field(default_factory=dict)
-    failed: dict[str, int] = field(default_factory=dict)
-    started: float = field(default_factory=time.time)
-    updated: float = field(default_factory=time.time)
-    remaining_seconds: float | None = None
+    planned: dict[str, _Count] = field(default_factory=dict)
+    done: dict[str, _Count] = field(default_factory=dict)
+    failed: dict[str, _Count] = field(default_factory=dict)
+    started: _Moment = field(default_factory=time.time)
+    updated: _Moment = field(default_factory=time.time)
+    remaining_seconds: Annotated[float, Meta(ge=0, le=1e20)] | None = None
 
     def __post_init__(self) -> None:
         own = hashlib.sha256(self.text.encode()).hexdigest()

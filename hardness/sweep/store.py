@@ -160,7 +160,9 @@ def told(path: Path) -> Iterator[None]:
             raise ToolkitError(f"{path} is held by another process ({said}): try again") from error
         if code == sqlite3.SQLITE_NOTADB:
             raise DamagedFile(f"{path} is damaged, or no store at all: {said}") from error
-        if code in _DAMAGED or "no such" in said or "not decode" in said:
+        if code in _DAMAGED or any(
+            word in said for word in ("no such", "not decode", "user-defined function")
+        ):
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
     except UnicodeDecodeError as error:  # what SQLite says shows bytes of the file
@@ -570,9 +572,9 @@ class Reader(_Store):
         """Count runs by learner and outcome, both in natural order."""
         sql = "SELECT learner, outcome, count(*) FROM runs GROUP BY outcome, learner"
         found: dict[str, dict[str, int]] = {}
-        with told(self.path):
+        with told(self.path), reading(self.path):
             rows = self.connection.execute(sql).fetchall()
-            for name, outcome, number in sorted(rows, key=lambda r: (natural(r[0]), r[1])):
+            for name, outcome, number in sorted(rows, key=lambda r: (*map(natural, r[:2]),)):
                 found.setdefault(name, {})[outcome] = number
         return found
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from hardness.sweep.damage import check
 from hardness.sweep.store import create, decide, held, read, reopen
 from hardness.upper import Outcome
+from hardness.verbs.stores import show, status
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said
 from tests.hardness.sweep.store.making import key, made_run, rows, sweep
@@ -190,6 +191,12 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         ('UPDATE certificates SET terms = \'{"tau":1,"tau":2}\'', "1 row of certificates"),
         ("UPDATE sweeps SET state = 'over'", "1 row of sweeps"),
         ("UPDATE sweeps SET climbs = '{'", "1 row of sweeps"),
+        ("UPDATE sweeps SET climbs = '{\"a\":5}'", "1 row of sweeps"),
+        ("UPDATE sweeps SET done = '{\"a\":-5}'", "1 row of sweeps"),
+        ("UPDATE sweeps SET slots = -1", "1 row of sweeps"),
+        ("UPDATE sweeps SET updated = 1e300", "1 row of sweeps"),
+        ("UPDATE sweeps SET updated = 9e999", "1 row of sweeps"),
+        ("UPDATE sweeps SET remaining_seconds = 9e999", "1 row of sweeps"),
         # As the guide says: the store has no digests; a run that matters is done again.
         ("UPDATE runs SET examples = examples + 1 WHERE rowid = 4", ""),
     ],
@@ -197,6 +204,24 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
 def test_rows_that_cannot_be_rows_are_named(db, change, why):
     edit(db, change)
     assert why in check(db).damage
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET learner = NULL WHERE rowid = 1",
+        "UPDATE runs SET learner = x'ff' WHERE rowid = 1",
+        "UPDATE runs SET outcome = NULL WHERE rowid = 1",
+        "UPDATE sweeps SET updated = 1e300",
+        "UPDATE sweeps SET updated = 9e999",
+    ],
+)
+def test_a_store_that_cannot_be_counted_is_damaged(db, change):
+    edit(db, change)
+    for look in (show, status):
+        with pytest.raises(DamagedFile, match=f"{db.name} is damaged"):
+            look(db)
+    assert check(db).damage
 
 
 def test_a_lock_that_is_a_link_or_a_pipe_harms_nobody(db, tmp_path):
