@@ -96,9 +96,9 @@ def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier
         return list(store.runs()), Certifier(store.certificates())
 
 
-def climbs_in(name: str, asked: dict[str, Any], runs: Iterable[Run]) -> Stress:
+def climbs_in(path: Path, asked: dict[str, Any], runs: Iterable[Run]) -> Stress:
     """Give climbs that a store asked, on its runs; raises DamagedFile where some are missing."""
-    with damage(Path(name[:100])):
+    with damage(path):
         return Stress.of_store(asked, runs)
 
 
@@ -116,7 +116,7 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
         every = store.climbs()
         kept = [name for name in every if choice is None or name.startswith(choice)]
         if len(kept) == 1:
-            return climbs_in(kept[0], every[kept[0]], store.runs())
+            return climbs_in(path, every[kept[0]], store.runs())
     names = "; ".join(f"'{name}'" for name in list(every)[:20])
     said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
     raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")

@@ -106,5 +106,5 @@ def of_store(path: Path) -> Material:
         certifier=certifier,
         store=True,
         sweeps=sweeps,
-        climbs={name: climbs_in(name, one, runs["run"]) for name, one in asked.items()},
+        climbs={name: climbs_in(path, one, runs["run"]) for name, one in asked.items()},
     )
