@@ -91,8 +91,8 @@ SWEEP = _group(
 STORE = _group(
     "store",
     "Show, export, query, merge, check stores.",
-    "Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.\n\n"
-    "Any tool that reads SQLite reads the tables runs, certificates, figures and sweeps.",
+    "Stores: SQLite files of runs and certificates, as sweeps write them.\n\n"
+    "Any tool that reads SQLite reads the tables runs, certificates and sweeps.",
     {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge", "check")},
 )
 
