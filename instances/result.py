@@ -101,6 +101,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
+    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that `filed` leaves out
 
     def to_dict(self) -> dict[str, Any]:
         """Write the fields as JSON, with the format of its files."""
@@ -113,15 +114,32 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give JSON that `to_dict` wrote the shape of the fields."""
+        """Give JSON that `to_dict` wrote the shape of the fields.
+
+        Raises ValueError for fields that are never written.
+        """
+        if unknown := [name for name in cls._unfiled if name in data]:
+            raise ValueError(f"it has the field {unknown[0]!r}, which no file holds")
         return data
+
+    @classmethod
+    def shaped_all(cls, data: Any) -> Any:
+        """Give each part of a list its shape; what is no list of objects is refused as it is."""
+        if not isinstance(data, list | tuple):
+            return data
+        return [cls.shaped(one) if isinstance(one, dict) else one for one in data]
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read what `to_dict` wrote, less its format; raises ValueError with the place of it."""
+        return cls._of(data, {})
+
+    @classmethod
+    def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
+        """Read what `to_dict` wrote; own: fields that it leaves out."""
         if not isinstance(data, dict):
             raise ValueError(f"an object is needed, not {type(data).__name__}")
-        return msgspec.convert(cls.shaped(data), cls, dec_hook=_parsed)
+        return msgspec.convert({**cls.shaped(data), **own}, cls, dec_hook=_parsed)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -61,6 +61,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.comparison.comparison_words"
+    _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -160,9 +161,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def filed(self) -> dict[str, Any]:
         """Write what its file holds: what was asked, runs and certificates."""
-        found = super().to_dict()
-        del found["canonical"]
-        return found
+        return {k: v for k, v in super().to_dict().items() if k not in self._unfiled}
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
@@ -176,8 +175,9 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Leave out what follows from the rest, and the certificates, which `read` makes again."""
-        found = {k: v for k, v in data.items() if k not in (*_FOLLOWS, "certificates")}
-        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+        dropped = (*_FOLLOWS, "certificates")
+        found = {k: v for k, v in super().shaped(data).items() if k not in dropped}
+        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -210,6 +210,8 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return "its specs are not those of its sizes"
         if not self.runs and not self.certificates:
             return "it has neither runs nor certificates"
+        if len(set(self.learner_names)) < len(self.learners):
+            return "it names a learner twice"
         first = min((r.seed for r in self.runs), default=0)
         wanted = {
             (spec, learner, seed)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from sys import float_info
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 import msgspec
@@ -106,6 +107,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     layer: AttentionLayer | None = None
 
     _words: ClassVar[str] = "hardness.report.run.run_words"
+    _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
 
     def __eq__(self, other: object) -> bool:
         """Compare what their JSON holds, and how often they were tried."""
@@ -136,7 +138,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Of a user's learner the time that its predictions took counts too: it could learn there.
         """
         predicting = self.details.get("predict_seconds", 0.0)
-        if not isinstance(predicting, int | float) or not predicting >= 0:
+        if not isinstance(predicting, int | float) or not 0 <= predicting <= float_info.max:
             return True
         most = self.budget.seconds
         return most is not None and self.usage.seconds + predicting > OVERTIME * most
@@ -264,9 +266,12 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return found if self.misfit else {k: v for k, v in found.items() if k != "misfit"}
 
     @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read what `to_dict` wrote; raises ValueError for an outcome that its risk contradicts."""
-        found = super().read(data)
+    def read(cls, data: Any, **own: Any) -> Self:
+        """Read what `to_dict` wrote; raises ValueError for an outcome that its risk contradicts.
+
+        own: what is no part of its JSON, where a store or a job knows it.
+        """
+        found = cls._of(data, own)
         if reason := found._contradiction:
             raise ValueError(reason)
         return found
@@ -274,7 +279,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Put the parts of a risk together; raises ValueError where some lack."""
-        found = {name: value for name, value in data.items() if name != "advice"}
+        found = {name: value for name, value in super().shaped(data).items() if name != "advice"}
         value, ends = found.get("risk"), found.pop("risk_interval", None)
         parts = {part: found.pop(f"risk_{part}", None) for part in _OF_RISK}
         if value is None and (ends or parts["confidence"] or parts["examples"]):

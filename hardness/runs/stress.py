@@ -393,7 +393,7 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Leave out what follows from the rest."""
         found = {name: part for name, part in data.items() if name not in _FOLLOWS}
-        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
 
     def on(self, climbs: Iterable[Climb]) -> Self:
         """Hold the trials of climbs alone: learner by learner, rung by rung, seed by seed."""
@@ -429,6 +429,8 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         published = LADDERS.get(self.ladder.name, self.ladder)
         if published.digest != self.ladder.digest:
             return f"its ladder is not what was published as {published.name}"
+        if len({climb.learner for climb in self.climbs}) < len(self.learners):
+            return "it names a learner twice"
         tried = [trial for climb in self.climbs for rung in climb.rungs for trial in rung.trials]
         if not tried or len(tried) != len(self.runs) + len(self.not_run):
             return "a run belongs to no rung that its learner tried, within its budget"

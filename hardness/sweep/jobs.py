@@ -207,7 +207,7 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
         known |= {"group": self.group, "axes": self.axes}
         if finished.result is not None:
             try:
-                return Run.read(finished.result | known)
+                return Run.read(finished.result, **known)
             except ValueError as error:
                 finished = replace(finished, failure="raised", why=f"no run came of it: {error}")
         family, learner = self.revisions

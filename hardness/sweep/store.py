@@ -508,7 +508,8 @@ def _same(text: Any) -> Any:
 
 def _run(record: Record) -> Run:
     """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
-    return Run.read(data_of(record))
+    data = data_of(record)
+    return Run.read(data, **{name: data.pop(name) for name in Run._unfiled if name in data})
 
 
 def _plain(value: Any) -> Any:

@@ -55,6 +55,12 @@ def test_results_read_back(small, tmp_path):
         lambda d: d.update(seeds=10**10),
         lambda d: d.update(command="\ud800"),
         lambda d: d["runs"][0].update(budget={"examples": 7}),
+        lambda d: d["runs"][0].update(key="a"),
+        lambda d: d.update(canonical=d["learners"]),
+        lambda d: d.update(canonical=["a", "b", "c"]),
+        lambda d: d["learners"].append(d["learners"][0]),
+        lambda d: d["learners"].append("nosuch"),
+        lambda d: d.update(runs={}),
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):

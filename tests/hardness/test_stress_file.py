@@ -44,6 +44,9 @@ def solve(run):
     [
         lambda d: d["learners"][0].update(asked="elimination"),
         lambda d: d["learners"].pop(),
+        lambda d: d["learners"][0].update(asked=d["learners"][1]["asked"]),
+        lambda d: d["learners"][1].update(asked="lowdegree:degree=2"),
+        lambda d: d["runs"][0].update(attempts=1),
         lambda d: d["learners"].append(d["learners"][0]),
         lambda d: d["learners"].clear(),
         lambda d: d["runs"].pop(),
