@@ -25,7 +25,7 @@ from hardness.runs.parity_curves import (
 )
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import Run, require_support
-from hardness.upper import LEARNERS, Outcome, parse_learner
+from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.attack import needed
 from hardness.upper.restricted import Restricted, best_k, pool_size
 from instances.arguments import located
@@ -102,7 +102,36 @@ class Map(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Leave out what follows from the rest."""
         found = {name: part for name, part in data.items() if name not in ("success", "curves")}
-        return found | {"runs": [Run.shaped(one) for one in data.get("runs", ())]}
+        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be."""
+        found = super().read(data)
+        if reason := found._inconsistency():
+            raise ValueError(reason)
+        return found
+
+    def _inconsistency(self) -> str | None:
+        """Say why what was read does not belong together."""
+        family, names = parse_stored(self.spec), dict.fromkeys(r.learner for r in self.runs)
+        require_noisy(family)
+        for name in names:
+            learner = parse_learner(name)
+            if learner_spec(learner) != name:
+                return f"it names a learner {name}, which is {learner_spec(learner)}"
+            if name.partition(":")[0] in LEARNERS:  # others say it when they run
+                require_mapped(learner, family)
+        seeds = {r.seed for r in self.runs}
+        wanted = {(name, min(seeds) + i) for name in names for i in range(len(seeds))}
+        ran = [(r.learner, r.seed) for r in self.runs]
+        if len(ran) != len(wanted) or set(ran) != wanted:
+            return "its runs are not one for each learner and seed"
+        if any(r.budget != self.runs[0].budget for r in self.runs):
+            return "a run had another budget than the others"
+        if any(r.usage.values for r in self.runs):
+            return "a run asked membership queries: the map counts examples"
+        return next((reason for r in self.runs if (reason := r.inconsistency)), None)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -144,12 +173,7 @@ def noisy_map(
     require_noisy(family)
     names, left, budget = distinct(learners), dict[str, str](), budget or Budget()
     for learner in map(parse_learner, names):
-        require_support(learner, family)
-        if learner.access in ("queries", "values"):
-            asked = "statistical" if learner.access == "queries" else "membership"
-            raise UsageError(
-                f"{learner.name} given: it asks {asked} queries; the map counts examples"
-            )
+        require_mapped(learner, family)
     drawn = Map(spec=family.spec, rates=measure(family, first_seed), runs=(), left_out={})
     if not names:
         names, left = usual(drawn, budget.seconds)
@@ -167,6 +191,14 @@ def noisy_map(
         runs.append(done)
         progress(1)
     return Map(spec=family.spec, rates=drawn.rates, runs=tuple(runs), left_out=left)
+
+
+def require_mapped(learner: Learner, family: Family) -> None:
+    """Refuse a learner that does not run on a family, or asks queries; raises UsageError."""
+    require_support(learner, family)
+    if learner.access in ("queries", "values"):
+        asked = "statistical" if learner.access == "queries" else "membership"
+        raise UsageError(f"{learner.name} given: it asks {asked} queries; the map counts examples")
 
 
 def usual(drawn: Map, budget: float | None) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -292,6 +292,37 @@ def test_what_is_not_worth_a_run_is_left_out_with_the_reason():
 @pytest.mark.parametrize(
     "change",
     [
+        lambda d: [run.update(budget={"examples": 1}) for run in d["runs"]],
+        lambda d: d["runs"][0].update(budget={"seconds": 31.0}),
+        lambda d: d["runs"][0].update(seed=1),
+        lambda d: d["runs"].pop(),
+        lambda d: d["runs"].append(d["runs"][0]),
+        lambda d: d["runs"][0].update(risk_interval=[0, 1e308]),
+        lambda d: d["runs"][0].update(secret_recovered=False),
+        lambda d: d["runs"][0]["usage"].update(values=1),
+        *(
+            lambda d, name=name: [run.update(learner=name) for run in d["runs"][2:]]
+            for name in ("queries", "elimination", "nosuch", "bruteforce")
+        ),
+        *(lambda d, runs=runs: d.update(runs=runs) for runs in ("", {}, [3], None)),
+        *(
+            lambda d, own=own: d["runs"][0].update(own)
+            for own in ({"attempts": 1}, {"key": ""}, {"group": ""}, {"axes": []}, {"layer": None})
+        ),
+    ],
+)
+def test_runs_that_are_changed_are_refused(small, tmp_path, change):
+    data = json.loads(json.dumps(small.filed()))
+    change(data)
+    write_json(tmp_path / "results.json", data)
+    with pytest.raises(DamagedFile, match="damaged") as refused:
+        Map.load(tmp_path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
         {"spec": "parity:d=17,m=2,noise=0.1,rho=3"},
         {"rates": {}},
         {"rates": {"candidate": 0.0}},
