@@ -70,7 +70,9 @@ class Resumable:
             job = run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
             held = self._writer.run(job.key) if self._writer else None
             if held and self._writer:
-                yield index, job.require_own(held, self._writer.path)
+                if reason := job.require_own(held, self._writer.path).inconsistency:
+                    raise DamagedFile(f"{self._writer.path} is damaged: {reason}")
+                yield index, held
             else:
                 left.append((index, job))
         if self._engine or min(self._jobs, len(left)) > 1:

@@ -60,14 +60,22 @@ def test_a_store_of_an_interrupted_command_is_not_overwritten(tmp_path):
     assert len(done(tmp_path / "out", resume=True)) == 8
 
 
-def test_a_run_under_the_key_of_another_job_is_not_taken(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("spec = 'parity:d=6,m=1,noise=0,rho=2'", "under the key of another job"),
+        ("secret_recovered = 0", "it claims a secret that is that of its seed"),
+        ("examples = 5001", "more examples than its budget"),
+    ],
+)
+def test_a_run_that_was_changed_is_not_taken(tmp_path, change, reason):
     with pytest.raises(KeyboardInterrupt):
         done(tmp_path / "out", stop=3)
     connection = sqlite3.connect(unfinished(tmp_path / "out"))
-    connection.execute("UPDATE runs SET spec = 'parity:d=6,m=1,noise=0,rho=2' WHERE seed = 1")
+    connection.execute(f"UPDATE runs SET {change} WHERE seed = 1")
     connection.commit()
     connection.close()
-    with pytest.raises(DamagedFile, match="under the key of another job"):
+    with pytest.raises(DamagedFile, match=rf"out\.unfinished .*{reason}"):
         done(tmp_path / "out", resume=True)
 
 
