@@ -149,9 +149,12 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         where = Path(located("path", path))
         data = read_json(where)
-        require_format(data, cls._format, where)
-        del data["format"]
+        if cls._format:
+            require_format(data, cls._format, where)
+            del data["format"]
         with damage(where):
+            if "format" in data:
+                raise ValueError(f"it is of a format, and a {cls.__name__} has none")
             return cls.read(data)
 
 

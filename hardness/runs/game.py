@@ -59,6 +59,11 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
 
     _words: ClassVar[str] = "hardness.report.run.game_words"
 
+    @classmethod
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Raise ValueError: its JSON holds no transcript, which has a file of its own."""
+        raise ValueError("a game is not read from its JSON: `verify` plays its transcript again")
+
     def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""
         left = self.transcript.entries[-1].alive if self.transcript.entries else None

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from hardness.oracles import Budget, Usage
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
-from hardness.runs.attack import known, out_of_reach
+from hardness.runs.attack import Attacks, known, out_of_reach
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
 from hardness.upper import Outcome, learner_spec, parse_learner
-from instances import ToolkitError, UsageError, parse, read_folder, write_folder
+from instances import DamagedFile, ToolkitError, UsageError, parse, read_folder, write_folder
 
 PARITY = "parity:d=12,m=3"
 
@@ -34,6 +34,23 @@ def made(one, *found, **usages):
         changed = {"secret_recovered": recovered, "risk": risk, "usage": usage}
         runs.append(one.updated(**changed))
     return AttackResult(spec=one.spec, learner=one.learner, runs=tuple(runs))
+
+
+def test_attacks_and_runs_are_read_as_they_were_saved(one, tmp_path):
+    whole = made(one, True, False, None)
+    several = Attacks(spec=one.spec, attacks=(whole,), not_run={"bkw": "why"})
+    for name, found in (("run", one), ("attack", whole), ("attacks", several)):
+        found.save(tmp_path / f"{name}.json")
+        assert type(found).load(tmp_path / f"{name}.json") == found
+    with pytest.raises(DamagedFile, match=r"attack\.json is damaged"):
+        type(one).load(tmp_path / "attack.json")
+
+
+@pytest.mark.parametrize("seconds", [10**400, -(10**400), -1, math.inf, math.nan, "1"], ids=str)
+def test_a_time_that_is_none_is_late(one, seconds):
+    budget = Budget(seconds=9.0)
+    assert not one.updated(budget=budget).late
+    assert one.updated(budget=budget, details={"predict_seconds": seconds}).late
 
 
 def test_runs_are_counted_where_it_is_known_what_they_found(one):

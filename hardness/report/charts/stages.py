@@ -55,7 +55,7 @@ def of_stages(data: Data) -> Data:
             "accepted": float(residuals["accepted"]),
             "rows": rows,
         }
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise DamagedFile(
             f"this is no run of the staged learner with its stages ({type(error).__name__} "
             f"{error}): give the file of `hardness learn staged SPEC --out FILE`"
