@@ -193,9 +193,9 @@ def test_objects_stand_where_strings_do():
     chosen = h.learner("lowdegree:degree=1")
     assert h.learner(chosen) is chosen
     assert h.learn(chosen, family).risk == h.learn("lowdegree:degree=1", family.spec).risk
-    assert h.compare(family, "d=6,8", chosen, seeds=1, jobs=1).learner_names == [
-        "lowdegree:degree=1,oversample=8"
-    ]
+    compared = h.compare(family, "d=6,8", chosen, seeds=1, jobs=1)
+    assert compared.learner_names == ["lowdegree:degree=1,oversample=8"]
+    assert f" --learner {compared.learner_names[0]} " in compared.command
 
     def mean(x, y):
         return lambda x: 0.0 * x

@@ -191,12 +191,21 @@ def line() -> str:
     for name, value in every.items():
         asked = made.asked[name]
         several = isinstance(value, Iterable) and not isinstance(value, str)
-        for one in value if asked.many and several else (value,):
+        for one in map(_by_name, value if asked.many and several else (value,)):
             if made.is_argument(name):
                 words.append(str(one))
             elif one not in (None, False) and name not in ("force", "jobs", "resume"):
                 options += [asked.flag or called(name), *([] if asked.switch else [str(one)])]
     return shlex.join([*words, *options])
+
+
+def _by_name(value: Any) -> Any:
+    """Give the name of a learner that Python gave as an object; anything else as it is."""
+    if not hasattr(value, "learn"):
+        return value
+    from hardness.upper import learner_spec
+
+    return learner_spec(value)
 
 
 def _asked(annotation: Any) -> Ask:
