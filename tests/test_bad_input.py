@@ -278,7 +278,7 @@ def test_a_full_or_closed_stdout_is_one_line(tmp_path):
 
 
 def test_an_output_that_cannot_be_written_is_said_before_the_work(hardness, monkeypatch):
-    from hardness.upper.elimination import Elimination
+    from hardness.upper.modlinear import Elimination
 
     Path("file").write_text("x")
     monkeypatch.setattr(Elimination, "learn", lambda *a: pytest.fail("ran"))

@@ -2,21 +2,41 @@
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from collections.abc import Callable, Sized
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from hardness.oracles import ExampleOracle
-from hardness.upper.drawing import draw_open
-from hardness.upper.learner import Hypothesis, View
-from instances.capabilities import LINEAR_FORMS, NOISY_PARITIES, Capability
-from instances.family import Family, Secret, require
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
+from instances.capabilities import CODED, LINEAR_FORMS, NOISY_PARITIES, Capability
+from instances.errors import UsageError
+from instances.family import Examples, Family, Secret, require
 from instances.modular import Modular
-from instances.samples import Samples, samples
+from instances.samples import Samples
 
 SPARE = 30  # bits of evidence beyond those that tell a secret from all others
+WORTH_SAYING = 7  # bits beyond those that tell a secret from all others: coins, one in 128
 _SURE = 5  # standard deviations by which samples may tell less than on average
 _LEAST = 1e-20  # bits that a sample tells: float64 knows nothing of less
+_AT_ONCE = 4096  # examples: the clock is looked at between draws
+
+Part = TypeVar("Part", bound=Sized)
+Candidate = tuple[float, Secret] | None  # the best candidate by its evidence, with it
+
+
+class Evidence(Protocol):
+    """Samples that tell for or against a secret."""
+
+    @property
+    def family(self) -> Modular:
+        """The family they are of."""
+
+    def __len__(self) -> int: ...
+
+    def evidence(self, secret: Secret, /) -> float:
+        """Compute the bits by which they favour a secret over labels that are coins."""
 
 
 class Attack(ABC):
@@ -31,9 +51,9 @@ class Attack(ABC):
         """Return None for linear forms that it can attack, or the reason."""
         return self.needs.missing(family) or self.unfit(self.needs.need(family))
 
-    @abstractmethod
     def unfit(self, forms: Modular) -> str | None:
         """Return why it cannot attack such linear forms, or None."""
+        return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Look for the secret; raises UsageError where the family lacks what it needs."""
@@ -42,6 +62,76 @@ class Attack(ABC):
     @abstractmethod
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Look for the secret of linear forms by examples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretSearch(Attack):
+    """An attack in steps, on `samples` samples (0: as many as it takes to be sure of a secret).
+
+    start: the index of the first step, by which a search that ran out of time is taken up again.
+    """
+
+    revision: ClassVar[int] = 2
+
+    samples: int = 0
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            require(given >= 0, f"{field.name}={given} given: at least 0")
+
+
+def gather(
+    oracle: ExampleOracle,
+    count: int,
+    read: Callable[[Examples], Part],
+    *,
+    every: bool = False,
+) -> Part:
+    """Draw examples until `read` keeps `count` of them, or the budget of examples is over.
+
+    read: gives a dataclass, every field but `family` an array with a row an example. Raises Spent
+    where there are none, or where the time is over; with `every` also where there are fewer.
+    """
+    parts: list[Any] = []
+    missing, family = count, CODED.need(oracle.family)
+    try:
+        while missing > 0 or not parts:
+            oracle.meter.require_time()
+            parts.append(read(oracle.draw(min(family.enough(missing) + 8, _AT_ONCE))))
+            missing -= len(parts[-1])
+    except Spent as spent:
+        if every or spent.resource != "examples" or not any(map(len, parts)):
+            raise
+    names = [field.name for field in fields(parts[0]) if field.name != "family"]
+    rows = {n: np.concatenate([getattr(part, n) for part in parts])[:count] for n in names}
+    joined: Part = replace(parts[0], **rows)
+    return joined
+
+
+def values_of(family: Modular) -> tuple[int, ...]:
+    """List what an entry of a secret can be beyond 0, centred.
+
+    >>> from instances import parse
+    >>> values_of(parse("lwr:n=4,q=8,p=2,secret=ternary"))
+    (-1, 1)
+    """
+    return tuple(v for v in family.secrets.values if v)
+
+
+def wanted(family: Modular) -> float:
+    """Count the bits of evidence from which a secret is believed.
+
+    Samples favour a given secret over coins by L bits with probability 2^-L at most: coins do so
+    for any of them with a chance of 2^-SPARE.
+    """
+    return math.log2(family.size) + SPARE
+
+
+def believed(found: Evidence, secret: Secret) -> bool:
+    """Return whether samples tell enough for a secret: n entries, centred."""
+    return found.evidence(secret) >= wanted(found.family)
 
 
 def needed(family: Modular) -> int:
@@ -54,13 +144,16 @@ def needed(family: Modular) -> int:
     >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
     58
     """
-    bits = math.log2(family.size) + SPARE
     mean = family.information
-    require(
-        mean > _LEAST,
-        f"{family} given: labels do not depend on the secret: lower the error",
-    )
-    return enough(bits, mean, _deviation(family))
+    require(mean > _LEAST, f"{family} given: labels do not depend on the secret: lower the error")
+    if family.errors is None:  # a label tells by how rare it is
+        weights = np.bincount(family.table, minlength=len(family.levels)) / family.q
+        weights = weights[weights > 0]
+        bits = -np.log2(weights)
+    else:
+        weights = family.chances[family.chances > 0]
+        bits = np.log2(weights * family.q)
+    return enough(wanted(family), mean, math.sqrt(max(float(weights @ (bits - mean) ** 2), 0.0)))
 
 
 def enough(bits: float, mean: float, deviation: float) -> int:
@@ -76,27 +169,6 @@ def enough(bits: float, mean: float, deviation: float) -> int:
     return math.ceil(root**2) + 1
 
 
-def _deviation(family: Modular) -> float:
-    """The standard deviation of the bits that a sample tells for the true secret."""
-    if family.errors is None:
-        weights = np.bincount(family.table, minlength=len(family.levels)) / family.q
-        weights = weights[weights > 0]
-        bits = -np.log2(weights)
-    else:
-        weights = family.chances[family.chances > 0]
-        bits = np.log2(weights * family.q)
-    return math.sqrt(max(float(weights @ (bits - family.information) ** 2), 0.0))
-
-
-def believed(found: Samples, secret: Secret) -> bool:
-    """Return whether samples show a secret: coins do so for any one with a chance of 2^-SPARE.
-
-    Samples favour a given secret over coins by L bits with probability 2^-L at most; there are
-    family.size secrets.
-    """
-    return found.evidence(secret) >= math.log2(found.family.size) + SPARE
-
-
 def no_lattice(forms: Modular) -> str | None:
     """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
     if forms.rounding.step is None or NOISY_PARITIES.of(forms) is not None:
@@ -107,6 +179,59 @@ def no_lattice(forms: Modular) -> str | None:
     return None
 
 
-def collect(oracle: ExampleOracle, count: int) -> Samples:
-    """Draw examples until there are `count` samples; raises Spent where the budget ends first."""
-    return Samples.join(draw_open(oracle, count, samples, every=True)).cut(0, count)
+def better(best: Candidate, found: Samples, met: Secret | None) -> Candidate:
+    """Return the better of two candidates by their evidence; none without a unit."""
+    if met is None or not any(map(found.family.secrets.is_unit, met)):
+        return best
+    evidence = found.evidence(met)
+    return best if best and best[0] >= evidence else (evidence, met)
+
+
+def is_member(family: Modular, secret: Secret) -> bool:
+    """Return whether n entries, centred, are a secret of the family: of its weight and kind.
+
+    >>> from instances import parse
+    >>> is_member(parse("lpn:n=3,noise=0.1,h=1"), (1, 1, 0))
+    False
+    """
+    try:
+        family.require_member(secret)
+    except UsageError:
+        return False
+    return True
+
+
+def conclude(
+    family: Family,
+    found: Evidence,
+    best: Secret | None,
+    missed: Outcome = Outcome.NOT_FOUND,
+    **details: Any,
+) -> Hypothesis:
+    """Judge the best candidate of a search by samples, if there is one: n entries, centred.
+
+    What is no member is no secret, however well it fits: evidence is weighed against their number.
+    Where the samples are too few to be sure, it is given back with outcome EXAMPLES_SPENT and
+    `coins`, a bound on the chance that labels which are coins favour any secret as much.
+    """
+    bits, need = wanted(found.family), needed(found.family)
+    details["samples"] = len(found)
+    evidence = -math.inf
+    if best is not None and is_member(found.family, best):
+        evidence = found.evidence(best)
+    if best is not None and evidence > -math.inf:
+        details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
+        if evidence >= bits:
+            return member(family, family.from_linear(best), **details)
+    if len(found) >= need:
+        return nothing(family, missed, **details)
+    details["samples_wanted"] = need
+    if best is not None and evidence >= bits - SPARE + WORTH_SAYING:
+        details["coins"] = 2.0 ** (bits - SPARE - evidence)
+        return member(family, family.from_linear(best), Outcome.EXAMPLES_SPENT, **details)
+    return nothing(family, Outcome.EXAMPLES_SPENT, **details)
+
+
+def out_of_time(family: Family, start: int, steps: int, **details: Any) -> Hypothesis:
+    """End a search whose time was over before step `start` of all its steps."""
+    return nothing(family, Outcome.SECONDS_SPENT, start=start, steps=steps, **details)

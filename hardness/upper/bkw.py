@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.attack import needed
-from hardness.upper.blocks import Rows, amplify, character, choose, clear, scores
-from hardness.upper.learner import Hypothesis, Outcome
-from hardness.upper.search import (
+from hardness.upper.attack import (
     SecretSearch,
+    believed,
     conclude,
     gather,
     is_member,
+    needed,
     out_of_time,
     values_of,
-    wanted,
 )
+from hardness.upper.blocks import Rows, amplify, character, choose, clear, scores
+from hardness.upper.learner import Hypothesis, Outcome
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.residues import dot
-from instances.samples import Samples
+from instances.samples import Samples, samples
 from instances.streams import generator
 
 _TRIALS = 8  # orders of the coordinates
@@ -60,7 +60,7 @@ class Bkw(SecretSearch):
         plan = choose(forms.q, forms.n, gain)
         count = self.samples or max(needed(forms), plan.samples if plan else 0)
         require_memory(8 * count * forms.n * 3, f"{count} samples of {forms.spec}")
-        found = gather(oracle, count)
+        found = gather(oracle, count, samples)
         plan = choose(forms.q, forms.n, gain, len(found))
         if plan is None:
             return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
@@ -74,7 +74,7 @@ class Bkw(SecretSearch):
                     return out_of_time(family, index, _TRIALS, samples=len(found), **details)
                 if not is_member(forms, secret):
                     continue
-                if found.evidence(secret) >= wanted(forms):
+                if believed(found, secret):
                     return conclude(family, found, secret, order=index, **details)
                 best = best or secret
         return conclude(family, found, best, orders=_TRIALS, **details)

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle
-from hardness.upper.drawing import draw_joined
 from instances.capabilities import NOISY_PARITIES
 from instances.coded import as_coded
 from instances.family import Examples, Secret
@@ -57,11 +55,3 @@ def equations(examples: Examples) -> Equations:
     words = packed.words[opened, 0] ^ packed.words[opened, 1]
     words[:, 0] &= ~np.uint64(1)
     return Equations(family=family, words=words, codes=packed.codes[opened].astype(np.uint8))
-
-
-def pool(oracle: ExampleOracle, count: int) -> Equations:
-    """Draw examples until there are `count` equations, or the budget of examples is over.
-
-    Raises Spent where there are none, or where the time is over.
-    """
-    return draw_joined(oracle, count, equations)

@@ -9,6 +9,7 @@ secret's entries [Sti02]. Rare errors are passed over: other samples are tried t
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,26 +17,30 @@ from numpy.typing import NDArray
 
 from hardness.kernels.halves import Fit, Half, Sorted
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import needed
-from hardness.upper.costs import costs, patience
-from hardness.upper.learner import Hypothesis
-from hardness.upper.middle import MiddlePlan, explained, halves, plan, stride
-from hardness.upper.search import (
+from hardness.upper.attack import (
+    Candidate,
     SecretSearch,
     better,
     conclude,
     gather,
+    needed,
     out_of_time,
     values_of,
     wanted,
 )
+from hardness.upper.costs import costs, patience
+from hardness.upper.learner import Hypothesis
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples
+from instances.samples import Samples, samples
 
 MOST = 1 << 30  # half secrets, on any machine
 _WORK = 1 << 25  # pairs and parts between looks at the clock
+_RARE = 2.0**-16  # the chance of errors that are passed over where they are few
+_SURE = math.log(2.0**-20)  # of passing over the secret in all blocks of samples
+_MOST_KEYS = 1 << 22
+_MOST_KEYED = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +63,7 @@ class MeetInTheMiddle(SecretSearch):
         how = plan(forms)
         named = f"the list of sorted half secrets of {forms.spec}{_more(forms)}"
         require_memory(2 * how.bytes, named)
-        found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks))
+        found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks), samples)
         if len(found) < how.samples:
             how = plan(forms, len(found))
         blocks = max(1, min(how.blocks, len(found) // how.keyed))
@@ -72,7 +77,7 @@ class MeetInTheMiddle(SecretSearch):
             "list_bytes": how.bytes,
         }
         tried, total, meeting = 0, turns * blocks * chunks, None
-        best: tuple[float, Secret] | None = None
+        best: Candidate = None
         index = self.start
         try:
             for index in range(self.start, total):
@@ -102,57 +107,180 @@ class Meeting:
     """One rotation of the window, on one block of samples."""
 
     def __init__(
-        self, found: Samples, how: MiddlePlan, rotation: int, block: int, check: Callable[[], None]
+        self,
+        found: Samples,
+        how: "MiddlePlan",
+        rotation: int,
+        block: int,
+        check: Callable[[], None],
     ) -> None:
         """Write down and sort the sums of the right half; what `check` raises passes through."""
-        family = found.family
-        n, at = family.n, rotation * stride(family.n)
-        places = (np.arange(n) + at) % n
-        self._places = places[: n // 2], places[n // 2 :]
-        self._found = found
+        family, n = found.family, found.family.n
+        turned = (np.arange(n) + rotation * stride(n)) % n
         first = np.roll(np.arange(len(found)), -how.keyed * block)[: how.samples]
+        chosen = Samples(family=family, a=found.a[first], codes=found.codes[first])
         values = np.array(values_of(family), np.int64)
-        a = found.a[first].T
-        columns = (values[:, None, None] * a % family.q).astype(np.uint32)
+        columns = (values[:, None, None] * chosen.a.T % family.q).astype(np.uint32)
         light = family.h // 2
         weights = ((light,), (family.h - light,)) if family.h else (None, None)
-        self._halves = [
+        self._family = family
+        self._places = turned[: n // 2], turned[n // 2 :]
+        self._left, right = (
             Half(
                 columns=np.ascontiguousarray(columns[:, part]),
                 q=family.q,
                 weights=weight or tuple(range(len(part) + 1)),
             )
             for part, weight in zip(self._places, weights, strict=True)
-        ]
-        right = self._halves[1]
-        self._sorted = Sorted(right.all(check), _fit(found, first, how), check)
+        )
+        of, where = costs(chosen), explained(family)
+        fit = Fit(
+            tables=of.tables,
+            rows=of.rows,
+            shifts=of.shifts,
+            limits=of.limits,
+            low=where.low,
+            width=where.width,
+            keyed=how.keyed,
+            buckets=how.buckets,
+        )
+        self._right, self._sorted = right, Sorted(right.all(check), fit, check)
 
     def step(self, start: int, count: int) -> tuple[int, Secret | None]:
         """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
-        left = self._halves[0].sums(start, count)
-        tried, pair = self._sorted.join(left)
+        tried, pair = self._sorted.join(self._left.sums(start, count))
         if pair is None:
             return tried, None
-        family = self._found.family
-        out, values = [0] * family.n, values_of(family)
-        indices = (start + pair[0], pair[1])
-        for half, places, index in zip(self._halves, self._places, indices, strict=True):
-            for j, v in half.entries(index):
+        out, values = [0] * self._family.n, values_of(self._family)
+        chosen = self._left.entries(start + pair[0]), self._right.entries(pair[1])
+        for places, entries in zip(self._places, chosen, strict=True):
+            for j, v in entries:
                 out[int(places[j])] = values[v]
         return tried, tuple(out)
 
 
-def _fit(found: Samples, first: NDArray[np.intp], how: MiddlePlan) -> Fit:
-    """Say when sums explain some of the samples."""
-    chosen = Samples(family=found.family, a=found.a[first], codes=found.codes[first])
-    of, where = costs(chosen), explained(found.family)
-    return Fit(
-        tables=of.tables,
-        rows=of.rows,
-        shifts=of.shifts,
-        limits=of.limits,
-        low=where.low,
-        width=where.width,
-        keyed=how.keyed,
-        buckets=how.buckets,
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explained:
+    """Labels of row i are explained by sums in width[i] numbers from low[i] on, mod q.
+
+    share: (rows,), how often each is met; hit: the chance that the true sum lies there.
+    """
+
+    low: NDArray[np.int64]
+    width: NDArray[np.int64]
+    share: NDArray[np.float64]
+    hit: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiddlePlan:
+    """Sizes of the halves, samples in a key, parts of Z_q, blocks of samples, samples in a list.
+
+    work: pairs and parts that are looked at in one rotation, about; bytes: of the sorted list.
+    """
+
+    left: int
+    right: int
+    keyed: int
+    buckets: int
+    blocks: int
+    samples: int
+    work: float
+    bytes: int
+
+
+def explained(family: Modular) -> Explained:
+    """Find the numbers <a, s> (less the label, where there are errors) that explain a label.
+
+    >>> from instances import parse
+    >>> found = explained(parse("lwr:n=4,q=8,p=4,secret=binary"))
+    >>> found.low.tolist(), found.width.tolist()
+    ([0, 2, 4, 6], [2, 2, 2, 2])
+    """
+    q = family.q
+    if family.errors is None:
+        width = np.bincount(family.table, minlength=len(family.levels))
+        low = np.array([int(np.argmax(family.table == c)) for c in range(len(width))])
+        return Explained(low=low, width=width, share=width / q, hit=1.0)
+    by_sum = family.chances[-np.arange(q) % q]
+    low_end = high_end = int(by_sum.argmax())
+    mass = float(by_sum[low_end])
+    while mass < 1 - _RARE and high_end - low_end + 1 < max(1, q // 2):
+        if by_sum[(low_end - 1) % q] > by_sum[(high_end + 1) % q]:
+            low_end -= 1
+            mass += float(by_sum[low_end % q])
+        else:
+            high_end += 1
+            mass += float(by_sum[high_end % q])
+    return Explained(
+        low=np.array([low_end % q]),
+        width=np.array([high_end - low_end + 1]),
+        share=np.ones(1),
+        hit=min(mass, 1.0),
     )
+
+
+@cache
+def plan(family: Modular, given: int | None = None) -> MiddlePlan:
+    """Choose the keys that make the least work, on `given` samples where there are no more.
+
+    >>> from instances import parse
+    >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
+    1140
+    """
+    left, right = halves(family)
+    where, count = explained(family), needed(family)
+    if given is not None:
+        count = min(count, given)
+    buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
+    best: tuple[float, int, int, int] | None = None
+    for many in sorted(buckets):
+        spans = np.minimum(many, (where.width - 1) * many / family.q + 1)
+        span = float(where.share @ spans)
+        for keyed in range(1, _MOST_KEYED + 1):
+            if many**keyed > max(_MOST_KEYS, right) or keyed > count:
+                break
+            blocks = _blocks(where.hit**keyed)
+            each = span**keyed * keyed + right * (span / many) ** keyed + count
+            if best is None or left * each * blocks < best[0] * best[3]:
+                best = left * each, keyed, many, blocks
+    assert best is not None
+    work, keyed, many, blocks = best
+    return MiddlePlan(
+        left=left,
+        right=right,
+        keyed=keyed,
+        buckets=many,
+        blocks=blocks,
+        samples=max(count, keyed),
+        work=work,
+        bytes=right * (2 * max(count, keyed) + 24) + 8 * many**keyed,
+    )
+
+
+def stride(n: int) -> int:
+    """Return a step, prime to n, that spreads the first rotations over all n.
+
+    >>> stride(40), stride(1)
+    (17, 1)
+    """
+    near = round(n * (3 - math.sqrt(5)) / 2)
+    steps = range(1, n + 1)
+    return min((s for s in steps if math.gcd(s, n) == 1), key=lambda s: (abs(s - near), -s))
+
+
+def halves(family: Modular) -> tuple[int, int]:
+    """Count the candidates for each half."""
+    values, n, light = len(values_of(family)), family.n // 2, family.h // 2
+    if not family.h:
+        return (values + 1) ** n, (values + 1) ** (family.n - n)
+    heavy = family.h - light
+    return (
+        math.comb(n, light) * values**light,
+        math.comb(family.n - n, heavy) * values**heavy,
+    )
+
+
+def _blocks(hit: float) -> int:
+    """The blocks of samples of which one has no rare error in its key, almost surely."""
+    return 1 if hit > 1 - 2.0**-11 else math.ceil(_SURE / math.log1p(-hit))

@@ -1,28 +1,31 @@
-"""Linear algebra over Z_q: recovers the secret of noiseless labels from about n samples.
+"""Linear algebra over Z_q: recovers the secret of labels without error from about n samples.
 
 The first n samples that are independent modulo the residue field are solved there; for q = 2^l the
 inverse is then lifted, which doubles its bits each time. One wrong label among those it uses spoils
-it, and is noticed.
+it, and is noticed. `elimination` is the same for parities, packed: with thousands of coordinates.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
+from hardness.kernels import System
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import Attack, collect
+from hardness.upper.attack import Attack, gather, is_member
+from hardness.upper.equations import equations
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
-from hardness.upper.search import is_member
+from instances.capabilities import CODED, NOISY_PARITIES, Capability
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples
+from instances.samples import Samples, samples
 
 _MORE = 8  # samples at a time, where the first are not independent
+_AT_ONCE = 1024  # examples for parities: the clock is looked at between draws
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
 
 
@@ -49,13 +52,12 @@ class ModLinear(Attack):
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
-        family = oracle.family
+        family, missing = oracle.family, forms.n + self.checks
         found = Samples.none(forms)
-        missing = forms.n + self.checks
         require_memory(_NUMBER_BYTES * missing * forms.n, f"{missing} equations")
         try:
             while len(independent(found.a, forms.q)) < forms.n:
-                found = Samples.join((found, collect(oracle, missing)))
+                found = Samples.join((found, gather(oracle, missing, samples, every=True)))
                 missing = _MORE
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], samples=len(found))
@@ -65,6 +67,46 @@ class ModLinear(Attack):
         if wrong or secret is None or not is_member(forms, secret):
             return nothing(family, Outcome.NOISY, samples=len(found), contradictions=wrong)
         return member(family, family.from_linear(secret), samples=len(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elimination(Attack):
+    """Solves for the hidden set; `checks` more equations confirm it (a false one: 2^-checks)."""
+
+    name: ClassVar[str] = "elimination"
+    needs: ClassVar[Capability[Modular]] = NOISY_PARITIES
+    about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
+
+    checks: int = 32
+
+    def __post_init__(self) -> None:
+        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Add equations until the rank is full and the checks are passed, or one contradicts."""
+        family, n = CODED.need(oracle.family), forms.n
+        system, used = System(forms.d), 0
+        try:
+            while system.rank < n or used < n + self.checks:
+                missing = max(n + self.checks - used, n - system.rank)
+                found = equations(oracle.draw(min(family.enough(missing), _AT_ONCE)))
+                used += len(found)
+                conflicts = system.add(found.words, found.codes)
+                if conflicts:
+                    return nothing(
+                        family,
+                        Outcome.NOISY,
+                        rank=system.rank,
+                        equations=used,
+                        contradictions=conflicts,
+                    )
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], rank=system.rank, equations=used)
+        bits = tuple(int(bit) for bit in system.solution()[1:])
+        details: dict[str, Any] = {"rank": system.rank, "equations": used}
+        if not is_member(forms, bits):
+            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+        return member(family, family.from_linear(bits), **details)
 
 
 def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:

@@ -24,8 +24,9 @@ import numpy as np
 from hardness.kernels.pairsums import Array, strips
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import ExampleOracle
+from hardness.upper.attack import gather
 from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
-from hardness.upper.signs import Signs, gather, telling, wanted
+from hardness.upper.signs import Signs, signs, telling, wanted
 from instances import tokens
 from instances.capabilities import SCHEME
 from instances.family import Family, Secret, require
@@ -119,7 +120,7 @@ class Pairs:
         """Score all coordinates, and claim the m best where the examples confirm them."""
         family = SCHEME.need(oracle.family)
         plan = pairs_cost(family, self.level, _RARELY)
-        found = gather(oracle, self.samples or plan.opened)
+        found = gather(oracle, self.samples or plan.opened, signs)
         statistic = PairStatistic.of(family, plan.level)
         total = np.zeros(family.d - 1)
         for part in strips(found.words, _values(found, statistic), tables(statistic)[1]):

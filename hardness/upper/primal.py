@@ -8,16 +8,15 @@ import numpy as np
 from flint import fmpz_mat
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import Attack, believed, collect, needed, no_lattice
+from hardness.upper.attack import Attack, believed, gather, needed, no_lattice
 from hardness.upper.embedding import Embedding, best_count, embed
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.reduction import LLL_BLOCK, bkz, lll, require_fpylll, root_hermite
-from hardness.upper.search import gather
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples
+from instances.samples import Samples, samples
 
 LARGEST_BLOCK = 80
 _STEP = 4  # between block sizes
@@ -82,13 +81,13 @@ class Primal(Attack):
 
     def _embed(self, forms: Modular, oracle: ExampleOracle) -> tuple[Embedding, int]:
         """Embed the best number of samples, or all that there are, and say how many that takes."""
-        found = gather(oracle, max(needed(forms), forms.n))
+        found = gather(oracle, max(needed(forms), forms.n), samples)
         count = self.samples or best_count(found, root_hermite(self.block))
         d = forms.n + count + 1
         require_memory(100 * d * d, f"a lattice of dimension {d}")
         if len(found) < count + forms.n:
             try:
-                found = Samples.join((found, gather(oracle, count + forms.n - len(found))))
+                found = Samples.join((found, gather(oracle, count + forms.n - len(found), samples)))
             except Spent as spent:  # what is there has to do
                 if spent.resource != "examples":
                     raise
@@ -97,7 +96,7 @@ class Primal(Attack):
                 made = embed(found, count)
                 return made, max(needed(forms), count + (forms.n if made.back is not None else 0))
             except UsageError:  # a low rank, likely for small n and q only
-                found = Samples.join((found, collect(oracle, 8)))
+                found = Samples.join((found, gather(oracle, 8, samples, every=True)))
 
     def _reduce(
         self, lattice: Embedding, oracle: ExampleOracle, seed: int

@@ -14,10 +14,10 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
     "hardness.upper",
     {
         "queries": "queries.Queries",
-        "elimination": "elimination.Elimination",
+        "elimination": "modlinear.Elimination",
         "lowdegree": "lowdegree.LowDegree",
-        "student": "student.Student",
-        "mlp": "mlp.Mlp",
+        "student": "trained.Student",
+        "mlp": "trained.Mlp",
         "pooled": "pooled.Pooled",
         "staged": "staged.learner.Staged",
         "levenberg": "levenberg.Levenberg",

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.attack import needed
-from hardness.upper.equations import pool
+from hardness.upper.attack import SecretSearch, believed, conclude, gather, needed, out_of_time
+from hardness.upper.equations import equations
 from hardness.upper.learner import Hypothesis
-from hardness.upper.search import SecretSearch, conclude, out_of_time, wanted
 from instances import tokens
 from instances.capabilities import NOISY_PARITIES, Capability
 from instances.family import Secret
@@ -143,7 +142,7 @@ class Restricted(SecretSearch):
         plan = expected_trials(forms.d, forms.h or forms.n, forms.noise, kept)
         size = self.samples or pool_size(forms, kept)
         require_memory(3 * 8 * size * tokens.words_per_token(forms.d), f"{size} equations")
-        found = pool(oracle, size)
+        found = gather(oracle, size, equations)
         checked = min(len(found), _CHECKED)
         limit = int(binom.isf(_MISS, checked, float(forms.noise)))
         total = math.ceil(min(_PATIENCE * plan.expected, 2.0**62))
@@ -170,7 +169,7 @@ class Restricted(SecretSearch):
             index = met + 1 if met >= 0 else index + count
             if met >= 0:
                 best = _bits(out, forms)
-                if found.evidence(best) >= wanted(forms):
+                if believed(found, best):
                     break
         return conclude(family, found, best, trials=index, **details)
 

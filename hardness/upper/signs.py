@@ -7,9 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle
 from hardness.upper.attack import SPARE, enough
-from hardness.upper.drawing import draw_joined
 from instances.capabilities import SCHEME
 from instances.family import Examples, Secret
 from instances.reduced import reduce
@@ -63,14 +61,6 @@ def signs(examples: Examples) -> Signs:
         words=found.words,
         signs=1 - 2 * found.codes.astype(np.int8),
     )
-
-
-def gather(oracle: ExampleOracle, count: int) -> Signs:
-    """Draw examples until `count` are open, or the budget of examples is over.
-
-    Raises Spent where there are none, or where the time is over.
-    """
-    return draw_joined(oracle, count, signs)
 
 
 def wanted(family: Symmetric) -> float:

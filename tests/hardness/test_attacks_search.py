@@ -9,10 +9,9 @@ from scipy.stats import binom
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
-from hardness.upper.attack import needed
+from hardness.upper.attack import gather, needed
 from hardness.upper.costs import MISS, UNIT, costs
 from hardness.upper.restricted import expected_trials
-from hardness.upper.search import gather
 from instances import ToolkitError, limits, parse
 from instances.coded import CodedExamples
 from instances.samples import samples
@@ -233,7 +232,7 @@ def test_trials_are_as_many_as_expected():
 def test_differences_are_bounded_after_every_word():
     """The true secret lies beyond with a chance of 2^-20 at most, in all words together."""
     family = parse("lpn:n=5,noise=0.2")
-    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 150)
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 150, samples)
     bounds = bruteforce._differences(found)
     assert len(bounds) == 3
     for bound, count in zip(bounds, (64, 128, 150), strict=True):
@@ -243,7 +242,7 @@ def test_differences_are_bounded_after_every_word():
 def test_limits_of_costs_are_missed_as_rarely_as_they_say():
     """By adding up the true secret's cost exactly, a distribution on whole numbers."""
     family = parse("lwe:n=3,q=17,sigma=1")
-    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12)
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12, samples)
     of = costs(found)
     table = of.tables[0][-np.arange(17) % 17]  # by error
     one = np.bincount(table, weights=family.chances)

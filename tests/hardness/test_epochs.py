@@ -7,8 +7,8 @@ import pytest
 
 from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.runs import run
-from hardness.upper import Outcome, learner_spec, mlp, parse_learner
-from hardness.upper.mlp import initial
+from hardness.upper import Outcome, learner_spec, parse_learner, trained
+from hardness.upper.trained import initial
 from instances import parse, read_folder, write_folder
 from instances.errors import UsageError
 
@@ -110,7 +110,7 @@ def test_an_oracle_gives_again_what_was_drawn_and_counts_it_once():
 
 def test_mlp_goes_on_from_its_first_round(monkeypatch):
     made = []
-    monkeypatch.setattr(mlp, "initial", lambda *given: made.append(given) or initial(*given))
+    monkeypatch.setattr(trained, "initial", lambda *given: made.append(given) or initial(*given))
     found = run(parse_learner("mlp:steps=200"), parse("parity:d=8,m=2").instance(0),
                 Budget(examples=2000))  # fmt: skip
     assert found.details["epochs"] > 1

@@ -6,7 +6,7 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.mlp import evaluate, gradient, initial
+from hardness.upper.trained import evaluate, gradient, initial
 from instances import UsageError, parse
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from hardness.oracles import Character, Correlational, Factor, Pool, Query
-from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Hypothesis
+from hardness.upper.modlinear import Elimination
 from instances import UsageError
 
 

@@ -1,13 +1,7 @@
-"""A two-layer ReLU network, trained by gradient descent on minibatches.
+"""Learners trained by gradient descent on minibatches: a layer of attention, a ReLU network.
 
-f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). Of labels that are codes it is fitted to the unknown
-factor, less what everyone knows of it, on the signs of z where z_0 = -1; else to all k d numbers of
-a label, less what is known, on those of the tokens. In one epoch every example is used once, so
-that the training loss is an estimate of the population's; in several it is not. Optimizers: plain
-SGD, SGD with momentum .9, Adam [KB15].
-
-Where the examples are at their end after one epoch, an eighth is held out and the network goes on
-with the others, until the loss on what is held out stops falling. It saw that once, in the first.
+Optimizers: plain SGD, SGD with momentum .9, Adam [KB15]. In one epoch every example is used once,
+so that the training loss is an estimate of the population's; in several it is not.
 """
 
 import math
@@ -19,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Epochs, ExampleOracle, Spent
+from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
 from instances.capabilities import CODED, REAL_LABELS
 from instances.coded import Coded
 from instances.family import Examples, Family, require
+from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
 from instances.reduced import reduce
 
-OPTIMIZERS = ("adam", "momentum", "sgd")
 _SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once
 _MARKS = 50  # of the curve
@@ -41,22 +36,139 @@ _LEARNED = 0.05  # of the baseline's loss on them: the judge decides
 _FEW = 8  # held-out examples below which their loss shows nothing
 _ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
 
-Array = NDArray[np.float32]
+Array = NDArray[Any]
+
+
+class _Trained:
+    """What both share: an optimizer's parameters, checked, and its steps."""
+
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    optimizers: ClassVar[tuple[str, ...]]
+    least: ClassVar[dict[str, int]]  # of parameters
+
+    optimizer: str
+    rate: float
+    batch: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        *others, last = self.optimizers
+        known = f"one of {', '.join(self.optimizers)}" if others[1:] else f"{others[0]} or {last}"
+        require(self.optimizer in self.optimizers, f"optimizer={self.optimizer} given: {known}")
+        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
+        for name, bound in self.least.items():
+            value = getattr(self, name)
+            require(value >= bound, f"{name}={value} given: it must be at least {bound}")
+
+    def update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
+        """Take step t in place."""
+        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
+        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
+        first, second = moments
+        if self.optimizer == "sgd":
+            value -= rate * slope
+        elif self.optimizer == "momentum":
+            first *= 0.9
+            first += slope
+            value -= rate * first
+        else:
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope * slope - second)
+            scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+            value -= scale * first / (np.sqrt(second) + 1e-8)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mlp:
+class Student(_Trained):
+    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps.
+
+    Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch.
+    epochs: over the examples there are; 1: each is used once.
+    """
+
+    name: ClassVar[str] = "student"
+    revision: ClassVar[int] = 3
+    view: ClassVar[View] = "tokens"
+    about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
+    optimizers: ClassVar[tuple[str, ...]] = ("adam", "sgd")
+    least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
+
+    optimizer: str = "adam"
+    rate: float = 0.01
+    batch: int = 256
+    steps: int = 4000
+    heads: int = 0
+    epochs: int = later(1)
+
+    def supports(self, family: Family) -> str | None:
+        """Any family but those of linear attention."""
+        if family.kind == "linear":
+            return "it fits softmax attention; `lifted` learns linear attention"
+        if not (self.heads or family.layer_heads):
+            return "nobody knows how many heads to fit: say student:heads=2, or another number"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Descend until the steps, the budget or the error are at their end."""
+        family, d = oracle.family, oracle.family.d
+        heads = self.heads or family.layer_heads
+        size = 8 * heads * (16 * d**2 + 4 * self.batch * family.k * (d + family.k))
+        require_memory(size, f"a student of {heads} heads at d={d}, batch {self.batch}")
+        layer = np.stack([rng.normal(0.0, s, (heads, d, d)) for s in (1 / math.sqrt(d), 1 / d)])
+        moments = np.zeros((2, *layer.shape))
+        oracle = Epochs(oracle, self.epochs, rng)
+        loss, scale, step, outcome = math.inf, 0.0, 0, None
+        try:
+            for step in range(1, self.steps + 1):
+                batch = oracle.draw(self.batch)
+                new, slope = layer_gradient(layer, batch.x, batch.y)
+                loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
+                if not math.isfinite(new):
+                    return nothing(family, Outcome.DIVERGED, steps=step, heads=heads)
+                scale = scale or _trivial_loss(family, batch)
+                if max(loss, new) < 1e-6 * scale:
+                    break
+                self.update(layer, slope, moments, step)
+        except Spent as spent:
+            outcome = None if oracle.ended else SPENT[spent.resource]
+        found = AttentionLayer(theta=layer[0], w=layer[1])
+        details = {"steps": step, "heads": heads, "smoothed_loss": loss, "epochs": oracle.epoch}
+        return Hypothesis(predict=found, outcome=outcome, details=details, layer=found)
+
+
+def layer_gradient(layer: Array, x: Array, y: Array) -> tuple[float, Array]:
+    """Compute the batch's mean squared loss and its gradient, in Theta and W: (2, m, d, d)."""
+    found = linearize(layer[0], layer[1], columns(x))
+    residual = found.value - columns(y)
+    return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
+
+
+def _trivial_loss(family: Family, batch: Examples) -> float:
+    """The loss of the baseline: as the family says, else on a batch."""
+    if (coded := CODED.of(family)) is not None:
+        return coded.trivial_risk
+    return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mlp(_Trained):
     """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
 
-    Of labels that are codes, examples with z_0 = -1. epochs: over the examples there are; 1: each
-    is used once; 0: as many as help on examples that are held out.
+    f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). Of labels that are codes it is fitted to the
+    unknown factor, less what everyone knows of it, on the signs of z where z_0 = -1; else to all
+    k d numbers of a label, less what is known, on those of the tokens.
+
+    epochs: over the examples there are; 1: each is used once; 0: where they end after one epoch, an
+    eighth is held out and the network goes on with the others, until the loss on what is held out
+    stops falling. It saw that once, in the first.
     """
 
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 2
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "z"
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
+    optimizers: ClassVar[tuple[str, ...]] = ("adam", "momentum", "sgd")
+    least: ClassVar[dict[str, int]] = {"width": 1, "batch": 1, "steps": 1, "epochs": 0}
 
     width: int = 100
     optimizer: str = "adam"
@@ -64,17 +176,6 @@ class Mlp:
     batch: int = 256
     steps: int = 60_000
     epochs: int = later(0)
-
-    def __post_init__(self) -> None:
-        require(
-            self.optimizer in OPTIMIZERS,
-            f"optimizer={self.optimizer} given: one of {', '.join(OPTIMIZERS)}",
-        )
-        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name in ("width", "batch", "steps"):
-            value = getattr(self, name)
-            require(value >= 1, f"{name}={value} given: it must be at least 1")
-        require(self.epochs >= 0, f"epochs={self.epochs} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and real labels."""
@@ -90,7 +191,7 @@ class Mlp:
             f"a network of width {width} at d={family.d}, batch {self.batch}",
         )
         theta = initial(rng, view.inputs, width, view.outputs)
-        moments = np.zeros_like(theta), np.zeros_like(theta)
+        moments = np.zeros((2, len(theta)), np.float32)
         source, oracle = oracle, Epochs(oracle, self.epochs or 1, rng)
         curve, step, outcome = _Curve(self.steps), 0, None
         try:
@@ -100,7 +201,7 @@ class Mlp:
                     return nothing(family, Outcome.DIVERGED, steps=step, curve=curve.points)
                 scale = float(np.vdot(values, values)) / len(values)
                 curve.add(step, step * self.batch, loss, scale)
-                self._update(theta, slope, moments, step)
+                self.update(theta, slope, moments, step)
                 if curve.solved:
                     break
         except Spent as spent:
@@ -131,7 +232,7 @@ class Mlp:
         held_z, held_values = z[order[:held]], values[order[:held]].astype(np.float64)
         rest = order[held:]
         baseline = float((held_values**2).mean()) or 1.0
-        moments = np.zeros_like(theta), np.zeros_like(theta)
+        moments = np.zeros((2, len(theta)), np.float32)
         curve, outcome, epoch, rows = _Curve(self.steps), None, 0, rest[:0]
         batch = min(self.batch, len(rest))
         look = max(_LOOK, len(rest) // batch)
@@ -148,7 +249,7 @@ class Mlp:
                 if not math.isfinite(loss):
                     break
                 curve.add(step, step * batch, loss, scale)
-                self._update(theta, slope, moments, step)
+                self.update(theta, slope, moments, step)
                 if step % look and step < self.steps:
                     continue
                 left = evaluate(theta, held_z, view.outputs) - held_values
@@ -195,23 +296,6 @@ class Mlp:
                 oracle.meter.require_time()
                 yield z[start : start + self.batch], values[start : start + self.batch]
             z, values = z[whole * self.batch :], values[whole * self.batch :]
-
-    def _update(self, theta: Array, slope: Array, moments: tuple[Array, Array], t: int) -> None:
-        """Take one step in place."""
-        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
-        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
-        first, second = moments
-        if self.optimizer == "sgd":
-            theta -= rate * slope
-        elif self.optimizer == "momentum":
-            first *= 0.9
-            first += slope
-            theta -= rate * first
-        else:
-            first += 0.1 * (slope - first)
-            second += 0.001 * (slope * slope - second)
-            scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
-            theta -= scale * first / (np.sqrt(second) + 1e-8)
 
 
 class _View(Protocol):
