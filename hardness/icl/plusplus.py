@@ -64,26 +64,6 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     return _scalars(n, d, noise, np.append(c / q[:-1], 0.0), q, how)
 
 
-def shared_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
-    """Search for one p and one q that all layers share."""
-    _check(layers)
-    objective = Objective(n, d, layers, noise, degree(layers))
-    spread = np.zeros((2 * layers - 1, 2))
-    spread[: layers - 1, 0] = spread[layers - 1 :, 1] = 1
-    starts = [np.array([c, q]) for c in (0.0, 0.1, 0.3) for q in (0.3, 0.6, 1.2, 2.4)]
-    found = [
-        descend(
-            lambda x: objective.vector(spread @ x),
-            lambda x: objective.jacobian(spread @ x) @ spread,
-            start,
-        )
-        for start in starts
-    ]
-    c, q = min(found, key=lambda pair: pair[0])[1]
-    p = np.full(layers, c / q if layers > 1 else 0.0)
-    return _scalars(n, d, noise, p, np.full(layers, q), f"best of {len(starts)} starts on a grid")
-
-
 def _scalars(n: int, d: int, noise: float, p: Array, q: Array, how: str) -> Scalars:
     ps, qs = tuple(float(v) for v in p), tuple(float(v) for v in q)
     loss = exact_loss(n, d, ps, qs, noise)

@@ -46,20 +46,6 @@ def spectra(n: int, d: int, count: int, seed: int) -> Array:
     return out
 
 
-def sampled_loss(
-    p: ArrayLike, q: ArrayLike, n: int, d: int, count: int, seed: int, noise: float = 0.0
-) -> Sampled:
-    """Estimate the loss of scalars p, q (L,) over n points in dimension d from sampled spectra.
-
-    The query, the task and the noise are integrated exactly given S.
-
-    >>> found = sampled_loss([0.0], [10 / 13], 20, 5, 2000, 0)
-    >>> abs(found.mean - 15 / 13) < 4 * found.error
-    True
-    """
-    return loss_on(spectra(n, d, count, seed), p, q, n, noise)
-
-
 def loss_on(values: Array, p: ArrayLike, q: ArrayLike, n: int, noise: float = 0.0) -> Sampled:
     """Average the loss of scalars p, q (L,) over spectra (count, d) of n points."""
     if len(values) < 2:

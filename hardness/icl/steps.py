@@ -8,7 +8,7 @@ of degree L for t dmu, p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = p
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, cos, pi, sqrt
+from math import comb, cos, pi
 from typing import Any
 
 import numpy as np
@@ -118,21 +118,6 @@ def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
         raise UsageError(f"an interval from {low} to {high} given: 0 < low <= high is needed")
     angles = [(2 * k + 1) * pi / (2 * layers) for k in range(layers)]
     return sorted(2 / (high + low + (high - low) * cos(angle)) for angle in angles)
-
-
-def limit_steps(ratio: float, layers: int) -> list[float]:
-    """Return the best steps for n, d to infinity with d/n = ratio, no noise: closed form.
-
-    There mu is Marchenko and Pastur's law, and t dmu a half circle: Chebyshev polynomials of the
-    second kind. [MP67]
-
-    >>> [round(a, 4) for a in limit_steps(0.25, 2)]
-    [0.5714, 1.3333]
-    """
-    _check(layers)
-    _check_ratio(ratio)
-    angles = [k * pi / (layers + 1) for k in range(1, layers + 1)]
-    return [1 / (1 + ratio + 2 * sqrt(ratio) * cos(angle)) for angle in angles]
 
 
 def limit_loss(ratio: float, layers: int) -> float:

@@ -41,31 +41,6 @@ class Normal:
         return np.asarray(mean + self.std / np.sqrt(times) * rng.standard_normal(mean.shape))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dithered:
-    """Each coordinate of the mean rounded to a multiple of `grid`, up or down without bias."""
-
-    grid: float
-
-    def average(self, mean: Array, reference: Array, times: int, rng: np.random.Generator) -> Array:
-        """Draw how often each coordinate is rounded up."""
-        low = np.floor(mean / self.grid)
-        share = np.clip(mean / self.grid - low, 0, 1)
-        return np.asarray(self.grid * (low + rng.binomial(times, share) / times))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Nearby:
-    """The reference where it is within l2 distance `within` of the mean, else the mean."""
-
-    within: float
-
-    def average(self, mean: Array, reference: Array, times: int, rng: np.random.Generator) -> Array:
-        """Say the same every time."""
-        far = np.linalg.norm(mean - reference, axis=1) > self.within
-        return np.where(far[:, None], mean, reference)
-
-
 class GradientOracle:
     """Answers about mean gradients, one a step for every run, each counted as a query.
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hardness.icl.plusplus import best_scalars, shared_scalars
+from hardness.icl.plusplus import best_scalars
 from hardness.icl.scalar import Objective, degree, descend, exact_loss, polynomials
-from hardness.icl.spectra import loss_on, sampled_loss, spectra
+from hardness.icl.spectra import loss_on, spectra
 from hardness.icl.steps import best_steps
 from instances.errors import UsageError
 
@@ -105,17 +105,8 @@ def test_the_loss_in_one_and_two_dimensions_is_that_of_the_density():
 
 def test_samples_agree_where_tails_are_light():
     found = best_scalars(200, 2, 2, noise=0.5)
-    sampled = sampled_loss(found.p, found.q, 200, 2, 10000, 0, noise=0.5)
+    sampled = loss_on(spectra(200, 2, 10000, 0), found.p, found.q, 200, 0.5)
     assert abs(sampled.mean - float(found.loss)) < 4.5 * sampled.error
-    assert sampled == loss_on(spectra(200, 2, 10000, 0), found.p, found.q, 200, 0.5)
-
-
-def test_one_pair_for_all_layers_is_between():
-    for layers in (1, 2, 3):
-        found = shared_scalars(20, 5, layers)
-        assert len(set(found.p)) == len(set(found.q)) == 1
-        assert found.loss >= best_scalars(20, 5, layers).loss * (1 - 1e-12)
-    assert float(found.loss) < float(best_steps(20, 5, 3).least)
 
 
 def test_scalars_refuse_what_they_cannot_do():
@@ -126,4 +117,4 @@ def test_scalars_refuse_what_they_cannot_do():
     with pytest.raises(UsageError, match="degree above"):
         exact_loss(20, 5, [0.1] * 5, [0.5] * 5)
     with pytest.raises(UsageError, match="at least 2 samples"):
-        sampled_loss([0.0], [0.5], 20, 5, 1, 0)
+        loss_on(spectra(20, 5, 1, 0), [0.0], [0.5], 20)

@@ -9,13 +9,12 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from hardness.icl.exact import exact_curves
-from hardness.icl.spectra import sampled_loss, spectra
+from hardness.icl.spectra import loss_on, spectra
 from hardness.icl.steps import (
     best_steps,
     chebyshev_steps,
     common_step,
     limit_loss,
-    limit_steps,
     with_steps,
 )
 from hardness.icl.wishart import moments, rationals
@@ -113,7 +112,7 @@ def test_the_common_step_is_the_best_of_a_fine_grid():
 def test_exact_losses_agree_with_samples():
     for noise in (0.0, 1.0):
         best = best_steps(60, 4, 3, noise)
-        found = sampled_loss([0.0] * 3, best.steps, 60, 4, 20000, 1, noise)
+        found = loss_on(spectra(60, 4, 20000, 1), [0.0] * 3, best.steps, 60, noise)
         assert abs(found.mean - float(best.loss)) < 4.5 * found.error
 
 
@@ -137,12 +136,15 @@ def test_the_loss_is_that_of_layers_on_raw_prompts():
 
 
 def test_the_limit_of_many_points_is_approached():
+    """Of Marchenko and Pastur's law: Chebyshev polynomials of the second kind. [MP67]"""
     for layers in (1, 2, 3):
         gaps, places = [], []
         for n in (80, 320, 1280):
             best = best_steps(n, n // 4, layers)
             gaps.append(float(best.least) / (n // 4) / limit_loss(0.25, layers) - 1)
-            places.append(np.abs(np.array(best.steps) - limit_steps(0.25, layers)).max())
+            angles = np.pi * np.arange(1, layers + 1) / (layers + 1)
+            limit = 1 / (1 + 0.25 + 2 * 0.5 * np.cos(angles))
+            places.append(np.abs(np.array(best.steps) - limit).max())
         assert gaps[0] > gaps[1] > gaps[2] > 0
         assert gaps[2] < 0.05
         assert places[2] < places[0] / 4
@@ -166,7 +168,7 @@ def test_steps_refuse_what_they_cannot_do():
     with pytest.raises(UsageError, match="interval"):
         chebyshev_steps(2, 0.0, 1.0)
     with pytest.raises(UsageError, match="d/n"):
-        limit_steps(0.0, 2)
+        limit_loss(0.0, 2)
     with pytest.raises(UsageError, match="layers given"):
         exact_curves(20, 5, 21)
 
