@@ -1,7 +1,7 @@
 """Tables of the learner `lifted`, for docs/lifted-tables.md: `make lifted-tables`.
 
 Linear attention by least squares, what noise costs, ranks on boolean tokens, softmax layers by the
-size of their logits, and how many heads are counted.
+size of their logits.
 """
 
 import os
@@ -24,7 +24,6 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
 from hardness.upper.features import MAPS, Cubic
-from hardness.upper.heads import generic_heads, heads
 from hardness.upper.leastsquares import LeastSquares
 from hardness.upper.lifted import predict, tensor
 from instances import parse
@@ -139,28 +138,6 @@ def dial(task: tuple[str, int, str, str]) -> str:
     return f"| {tokens} | {k} | {m} | {tau} | {shares} |"
 
 
-def counted(task: tuple[int, int]) -> str:
-    m, d = task
-    elbows, before = [], []
-    for seed in SEEDS:
-        layer = parse(f"linear:m={m},k=2,d={d}").instance(seed).layer()
-        found = heads(coefficients(layer.theta, layer.w), m + 1, seed=seed)
-        elbows.append(found.elbow)
-        before.append(found.residuals[min(m, len(found.residuals) - 1) - 1])
-    right = sum(elbow == m for elbow in elbows)
-    return (
-        f"| {d} | {generic_heads(d)} | {m} | {right}/{len(elbows)} "
-        f"| {', '.join('–' if e is None else str(e) for e in elbows)} | {min(before):.1e} |"
-    )
-
-
-def head_tasks() -> Iterator[tuple[int, int]]:
-    for d in (3, 4, 5, 6):
-        limit = generic_heads(d)
-        yield from ((m, d) for m in sorted({1, 2, limit // 2, limit - 3, limit - 2, limit - 1}))
-    yield from ((m, 8) for m in (1, 4, 8))
-
-
 def table(title: str, header: str, rows: Iterator[str]) -> None:
     print(f"\n## {title}\n\n{header}\n{'|---' * (header.count('|') - 1)}|")
     for row in rows:
@@ -207,11 +184,6 @@ def main() -> None:
                 dial,
                 [(t, k, tau, "2") for t in ("boolean", "gaussian") for k in (2, 4) for tau in taus],
             ),
-        )
-        table(
-            "Heads counted in the true coefficients, seeds 0 to 4",
-            "| d | random coefficients | planted | right | elbows | least left by one head less |",
-            pool.map(counted, list(head_tasks())),
         )
     sizes = ("linear:m=20,k=3,d=12", "linear:m=4,k=4,d=16", "linear:m=4,k=3,d=20")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:

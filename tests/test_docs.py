@@ -101,7 +101,7 @@ def test_commands_print_what_the_page_says(hardness, page):
                 prints(hardness(*arguments), expected, f"{called(one)}: {command}")
 
 
-@pytest.mark.parametrize("script", ["collapse", "heads", "descent", "dial"])
+@pytest.mark.parametrize("script", ["collapse", "descent", "dial"])
 def test_scripts_of_the_docs_draw_their_picture(hardness, monkeypatch, script):
     spec = {"descent": "parity:d=6,m=2", "dial": "out"}.get(script, "linear:m=1,k=2,d=2")
     if script == "dial":

@@ -21,9 +21,7 @@ _LEAST_BLOCK = 512
 class LeastSquaresFit:
     """The solution of least norm, (features, labels), of `rows` rows of a rank.
 
-    residual: sum of squares that is left, total: of the labels, both (labels,). noise_gain: trace
-    of the pseudo-inverse of A^T A: noise of variance 1 in the labels moves the coefficients of each
-    label by that much in squared norm.
+    residual: sum of squares that is left, total: of the labels, both (labels,).
     """
 
     solution: Array
@@ -31,7 +29,6 @@ class LeastSquaresFit:
     rows: int
     residual: Array
     total: Array
-    noise_gain: float
 
     @property
     def unexplained(self) -> float | None:
@@ -93,7 +90,7 @@ class LeastSquares:
             factor = _folded(factor.copy(order="F"), self._block[: self._filled])
         left, right = factor[:, : self._features], factor[:, self._features :]
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
-        solution, rank, gain = _solved(left, right, cutoff)
+        solution, rank = _solved(left, right, cutoff)
         residual = ((left @ solution - right) ** 2).sum(axis=0)
         return LeastSquaresFit(
             solution=solution,
@@ -101,7 +98,6 @@ class LeastSquares:
             rows=self.rows,
             residual=residual,
             total=(right**2).sum(axis=0),
-            noise_gain=gain,
         )
 
 
@@ -116,26 +112,24 @@ def _folded(factor: Array, block: Array) -> Array:
     return np.asarray(found)
 
 
-def _solved(left: Array, right: Array, cutoff: float) -> tuple[Array, int, float]:
-    """Solve a triangular factor: the solution of least norm, the rank, the noise gain."""
+def _solved(left: Array, right: Array, cutoff: float) -> tuple[Array, int]:
+    """Solve a triangular factor: the solution of least norm, and the rank."""
     from scipy.linalg import qr, qr_multiply, solve_triangular
-    from scipy.linalg.lapack import dtrcon, dtrtri
+    from scipy.linalg.lapack import dtrcon
 
     count = left.shape[1]
     square = left[:count]
     if dtrcon(square)[0] > _SAFE:
-        inverse = np.triu(dtrtri(square)[0])
-        return solve_triangular(square, right[:count]), count, float((inverse**2).sum())
+        return solve_triangular(square, right[:count]), count
     turned, triangle, order = qr_multiply(left, right.T, pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > cutoff * sizes[0]).sum()) if sizes[0] else 0
     solution = np.zeros((count, right.shape[1]))
     if not rank:
-        return solution, 0, 0.0
+        return solution, 0
     # Of the solutions the shortest has no part outside of the rows' span: a complete orthogonal
     # decomposition. [GVL13, section 5.5]
     basis, lower = qr(triangle[:rank].T, mode="economic")
     within = solve_triangular(lower, turned[:, :rank].T, trans="T")
     solution[order] = basis @ within
-    inverse = np.triu(dtrtri(lower)[0])
-    return solution, rank, float((inverse**2).sum())
+    return solution, rank

@@ -12,7 +12,6 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.features import MAPS, FeatureMap
-from hardness.upper.heads import HeadCount, heads
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, View
 from hardness.upper.leastsquares import Array, LeastSquares, LeastSquaresFit
 from instances.capabilities import REAL_LABELS
@@ -24,7 +23,6 @@ _EXCESS = 0.01  # of the labels' second moment: what noise in them may add to th
 _MOST_OVER = 1000.0  # however large the noise
 _GROWTH, _LONGEST = 1.25, 20.0  # while the rank is short: few boolean tokens repeat
 _AT_ONCE, _NUMBERS = 4096, 1 << 21  # examples drawn at once; numbers in a block of features
-_LARGEST_D = 24  # of a tensor fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Lifted:
     """Least squares on `features` ("auto": "cubic" of linear attention, else "softmax").
 
     oversample: examples, as a multiple of the fewest that tell all coefficients; 0: as many as are
-    due. heads: up to how many heads a tensor fit of the cubic coefficients tries; 0: none.
+    due.
     """
 
     name: ClassVar[str] = "lifted"
@@ -43,7 +41,6 @@ class Lifted:
 
     features: str = "auto"
     oversample: float = 0.0
-    heads: int = 0
 
     def __post_init__(self) -> None:
         require(
@@ -55,7 +52,6 @@ class Lifted:
             f"oversample={self.oversample} given: from 1 to 1000000, or 0 for as many examples as "
             "are due",
         )
-        require(0 <= self.heads <= 64, f"heads={self.heads} given: between 0 and 64")
 
     def supports(self, family: Family) -> str | None:
         """Any family whose features are not too many."""
@@ -63,10 +59,6 @@ class Lifted:
         most = _MOST_FEATURES[features.name]
         if features.count > most:
             return f"d={family.d} makes {features.count} features, {most} at most are solved for"
-        if self.heads and features.name != "cubic":
-            return f"heads={self.heads} given: heads are counted on cubic features alone"
-        if self.heads and family.d > _LARGEST_D:
-            return f"heads={self.heads} given at d={family.d}: heads are counted up to d=24"
         return None
 
     def map_of(self, family: Family) -> FeatureMap:
@@ -75,7 +67,7 @@ class Lifted:
         return MAPS[linear if self.features == "auto" else self.features](k=family.k, d=family.d)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Gather as many examples as are due, solve, and count heads if asked to."""
+        """Gather as many examples as are due, and solve."""
         family = oracle.family
         features, boolean = self.map_of(family), _boolean(family)
         rows = _Rows(oracle, features)
@@ -98,8 +90,6 @@ class Lifted:
             "examples_needed": features.examples(boolean),
             "unexplained": fit.unexplained,
         }
-        if self.heads:
-            details["head_count"] = self._count(fit, features, boolean, rng).to_dict()
         return Hypothesis(
             predict=lambda x: family.known(x) + predict(features, fit.solution, x),
             outcome=outcome,
@@ -108,13 +98,6 @@ class Lifted:
 
     def _factor(self, features: FeatureMap) -> float:
         return self.oversample or _OVER[features.name]
-
-    def _count(
-        self, fit: LeastSquaresFit, features: FeatureMap, boolean: bool, rng: np.random.Generator
-    ) -> HeadCount:
-        seed = int(rng.integers(1 << 62))
-        cubic = tensor(fit.solution)
-        return heads(cubic, self.heads, boolean=boolean, floor=noise_floor(fit), seed=seed)
 
 
 class _Rows:
@@ -198,11 +181,3 @@ def tensor(solution: Array) -> Array:
     out[:, first, second] = scaled
     out[:, second, first] = scaled
     return out
-
-
-def noise_floor(fit: LeastSquaresFit) -> float:
-    """Estimate the share of the coefficients' squared norm that noise in the labels makes."""
-    spare, size = fit.rows - fit.rank, float((fit.solution**2).sum())
-    if spare <= 0 or not size:
-        return 1.0
-    return min(1.0, fit.noise_gain * float(fit.residual.sum()) / spare / size)

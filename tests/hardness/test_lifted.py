@@ -12,7 +12,7 @@ from hardness.runs import Run, run
 from hardness.upper import Outcome, lifted, parse_learner
 from hardness.upper.features import Cubic, FirstOrder
 from hardness.upper.leastsquares import LeastSquares
-from hardness.upper.lifted import noise_floor, tensor
+from hardness.upper.lifted import tensor
 from instances import AttentionLayer, ToolkitError, parse, write_folder
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator
@@ -96,13 +96,12 @@ def test_solutions_equal_numpys_from_too_few_examples_to_many(kind, n):
     y = planted(3, 4)(x) + generator(0, "noise").standard_normal(x.shape)
     fit = solved(features, x, y)
     rows, labels = features(x).reshape(-1, features.count), y.reshape(-1, 4)
-    wanted, _, rank, sizes = np.linalg.lstsq(rows, labels)
+    wanted, _, rank, _ = np.linalg.lstsq(rows, labels)
     assert fit.rank == rank
     assert fit.rows == 2 * len(x)
     assert np.allclose(fit.solution, wanted, atol=1e-10)
     assert np.allclose(fit.residual, ((rows @ wanted - labels) ** 2).sum(axis=0), atol=1e-9)
     assert np.allclose(fit.total, (labels**2).sum(axis=0))
-    assert fit.noise_gain == pytest.approx((sizes[:rank] ** -2).sum(), rel=1e-9)
     if fit.rows <= fit.rank:
         assert fit.unexplained is None
 
@@ -159,18 +158,14 @@ def test_on_boolean_tokens_the_function_is_found_and_the_coefficients_are_not(d)
 
 def test_noise_costs_what_the_law_says_and_what_is_due_is_drawn():
     features = Cubic(k=3, d=4)
-    rows, excess, floors, apart = 200 * features.count, [], [], []
+    rows, excess = 200 * features.count, []
     for seed in range(8):
         x = tokens("gaussian", rows // 3 + 1, 3, 4, seed)
         layer = planted(2, 4, seed)
-        truth = coefficients(layer.theta, layer.w)
         fit = solved(features, x, layer(x) + generator(seed, "noise").standard_normal(x.shape))
-        off = tensor(fit.solution) - truth
+        off = tensor(fit.solution) - coefficients(layer.theta, layer.w)
         excess.append(power(off, 3, "gaussian") / 12)
-        floors.append(noise_floor(fit) * (fit.solution**2).sum())
-        apart.append((off**2).sum())
     assert np.mean(excess) * rows / features.count == pytest.approx(1, abs=0.12)
-    assert np.mean(apart) == pytest.approx(np.mean(floors), rel=0.15)
     found = learn("lifted", "linear:m=2,k=3,d=4,noise=2")
     assert 0.003 < found.risk.value < 0.03
     assert found.usage.examples > 2 * found.details["examples_needed"]
@@ -195,8 +190,6 @@ def test_a_folder_of_examples_gives_what_the_stream_gives(tmp_path):
     [
         ("lifted", "linear:m=1,k=2,d=64", "131072|133120"),
         ("lifted", "nice:m=1,k=2,d=40", "features"),
-        ("lifted:heads=3", "nice:m=1,k=2,d=8", "cubic"),
-        ("lifted:heads=3", "linear:m=1,k=2,d=30", "up to d=24"),
     ],
 )
 def test_what_is_too_large_is_refused(learner, spec, why):
@@ -221,3 +214,11 @@ def test_what_is_known_of_a_family_is_not_learned_twice():
     found = learn("lifted:oversample=20", "parity:d=8,m=3")
     assert found.details["unexplained"] == pytest.approx(1, abs=0.05)
     assert 1 <= found.risk.unclipped < 1.2
+
+
+def test_singular_values_do_not_count_heads():
+    d, m = 5, 2
+    theta, w = generator(0, "planted", m).standard_normal((2, m, d, d))
+    plain = np.einsum("ipj,ilc->pjlc", theta, w).reshape(d * d, d * d)
+    assert np.linalg.matrix_rank(plain) == m
+    assert np.linalg.matrix_rank(coefficients(theta, w).reshape(d * d, d * d)) == d * d
