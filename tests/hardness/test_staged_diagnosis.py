@@ -1,3 +1,5 @@
+"""The diagnosis: what is flagged of reports, and of layers on which the stages must fail."""
+
 import json
 
 import numpy as np
@@ -5,13 +7,13 @@ import pytest
 
 from hardness.oracles import Budget, Meter
 from hardness.runs import run
-from hardness.upper.staged.data import Data, error_bound, relative_error
-from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
-from hardness.upper.staged.journal import Journal
-from hardness.upper.staged.learner import Staged
-from hardness.upper.staged.moment import moment
-from hardness.upper.staged.stage import StageFailed, StageReport
+from hardness.upper import parse_learner
+from hardness.upper.fitting import Data, Result, error_bound, relative_error
+from hardness.upper.staged import StageFailed, StageReport, diagnose, moment
+from hardness.upper.staged.moment import beyond_linear
+from hardness.upper.staged.runner import Runner
 from instances import AttentionLayer, parse
+from tests.planted import flagged
 
 GOOD = {
     "moment": {"halves": 0.03, "label_rank": 16, "label_square": 1.0, "linear": 0.3},
@@ -34,23 +36,26 @@ def reports(**changes):
     ]
 
 
-def flagged(signals):
-    return {signal.name for signal in signals if signal.flagged}
+def signals(error=np.inf, upper=np.inf, *, k=2, noise=0.0, failed=None, stages=None, **changes):
+    seen = reports(**changes) if stages is None else stages
+    found = diagnose(seen, k=k, error=error, upper=upper, noise=noise, failed=failed)
+    return [json.loads(json.dumps(signal.to_dict(), allow_nan=False)) for signal in found]
 
 
-def learn(spec, seed, budget=None, **learner):
-    return run(Staged(**learner), parse(spec).instance(seed), budget or Budget(), seed)
+def flags(*errors, **given):
+    return flagged(signals(*errors, **given))
 
 
-def warnings(found):
-    return {s["name"] for s in found.details["diagnosis"] if s["flagged"]}
+def learn(spec, seed, budget=None, learner="staged"):
+    found = run(parse_learner(learner), parse(spec).instance(seed), budget or Budget(), seed)
+    return found.risk.value, flagged(found.details["diagnosis"])
 
 
 def test_a_sound_run_has_all_signals_and_none_is_flagged():
-    signals = diagnose(reports(), HoldOut(error=1e-9, upper=2e-3), k=2)
-    assert not flagged(signals)
-    assert len(signals) == 10
-    assert all(signal.advice for signal in signals)
+    found = signals(1e-9, 2e-3)
+    assert not flagged(found)
+    assert len(found) == 10
+    assert all(signal["advice"] for signal in found)
 
 
 @pytest.mark.parametrize(
@@ -64,27 +69,14 @@ def test_a_sound_run_has_all_signals_and_none_is_flagged():
         ({"moment__linear": 0.9}, 2, "share beyond linear"),
         ({"refine__halves": 0.3}, 2, "halves of the refined sum"),
         ({"refine__outside": 0.2}, 2, "patterns out of [0, 1]"),
+        ({"refine__outside": 0.25}, 3, None),
+        ({"refine__outside": 0.35}, 3, "patterns out of [0, 1]"),
         ({"hull__r2": 0.5}, 2, "R^2 of the logits"),
         ({"span__gap": 1.3}, 2, "gap of the span"),
     ],
 )
 def test_each_signal_has_its_own_threshold(change, k, name):
-    signals = diagnose(reports(**change), HoldOut(error=0.01, upper=0.02), k=k)
-    assert flagged(signals) == {name}
-    json.dumps([signal.to_dict() for signal in signals], allow_nan=False)
-
-
-def test_patterns_of_more_tokens_are_impossible_more_often():
-    sound = HoldOut(error=0.01, upper=0.02)
-    assert not flagged(diagnose(reports(refine__outside=0.25), sound, k=3))
-    assert flagged(diagnose(reports(refine__outside=0.35), sound, k=3)) == {
-        "patterns out of [0, 1]"
-    }
-
-
-def test_an_error_that_few_examples_bound_badly_is_flagged():
-    seen = reports(moment__linear=0.79)
-    assert "hold-out error" in flagged(diagnose(seen, HoldOut(error=0.05, upper=0.2), k=2))
+    assert flags(0.01, 0.02, k=k, **change) == {name} - {None}
 
 
 def test_the_linear_part_is_measured_on_the_hold_out():
@@ -92,151 +84,139 @@ def test_the_linear_part_is_measured_on_the_hold_out():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 100, 2, 8))
     whole = Data(x=x, y=y)
-    seen = moment_measures(moment(whole), whole.cut(0, 8), whole.cut(8, 100))
-    assert seen["linear"] > 1
+    assert beyond_linear(whole.cut(0, 8), whole.cut(8, 100)) > 1
+    seen = moment(whole, whole).measures
+    assert seen["linear"] == beyond_linear(whole, whole) < 1
     assert seen["label_square"] == pytest.approx(np.mean(y**2))
     assert seen["label_rank"] == 8
 
 
 def test_what_the_hold_out_has_proved_is_not_doubted():
-    weak = reports(span__gap=1.3, hull__r2=0.5)
-    assert not flagged(diagnose(weak, HoldOut(error=1e-5, upper=1e-3), k=2))
+    assert not flags(1e-5, 1e-3, span__gap=1.3, hull__r2=0.5)
     # Rows cannot show agreement, however well it went.
-    rank = reports(moment__label_rank=1)
-    assert flagged(diagnose(rank, HoldOut(error=1e-5, upper=1e-3), k=2)) == {"rank of the labels"}
+    assert flags(1e-5, 1e-3, moment__label_rank=1) == {"rank of the labels"}
 
 
 def test_known_label_noise_is_no_fault_and_unknown_noise_is_named():
-    noisy, seen = HoldOut(error=0.2, upper=0.21), reports(moment__linear=0.5)
-    assert not flagged(diagnose(seen, noisy, k=2, noise=0.2**0.5))
-    found = {s.name: s for s in diagnose(seen, noisy, k=2) if s.flagged}
+    assert not flags(0.2, 0.21, noise=0.2**0.5, moment__linear=0.5)
+    found = {s["name"]: s for s in signals(0.2, 0.21, moment__linear=0.5) if s["flagged"]}
     assert set(found) == {"hold-out error", "error over linear"}
-    assert all("noise" in signal.advice for signal in found.values())
-    assert flagged(diagnose(seen, HoldOut(error=0.4, upper=0.41), k=2, noise=0.2**0.5))
+    assert all("noise" in signal["advice"] for signal in found.values())
+    assert flags(0.4, 0.41, noise=0.2**0.5, moment__linear=0.5)
     # 0.95 of the labels is noise: half of the remaining square is not explained.
-    faint = diagnose(seen, HoldOut(error=0.975, upper=0.98), k=2, noise=0.95**0.5)
-    assert "hold-out error" in flagged(faint)
-    assert "hold-out error" in flagged(diagnose(seen, noisy, k=2, noise=1.0))
+    assert "hold-out error" in flags(0.975, 0.98, noise=0.95**0.5, moment__linear=0.5)
+    assert "hold-out error" in flags(0.2, 0.21, noise=1.0, moment__linear=0.5)
     # Beside noise of 0.2 the linear part leaves 0.375 of what is not noise, the layer 0.044.
-    close = HoldOut(error=0.22, upper=0.235)
-    assert flagged(diagnose(seen, close, k=2, noise=0.2**0.5)) == {"error over linear"}
-    all_noise = reports(moment__linear=0.2)
-    found = flagged(diagnose(all_noise, close, k=2, noise=0.2**0.5))
-    assert found == {"error over linear"}
+    for linear in (0.5, 0.2):
+        close = flags(0.22, 0.235, noise=0.2**0.5, moment__linear=linear)
+        assert close == {"error over linear"}
 
 
 def test_a_large_known_part_hides_nothing():
     """A parity's linear part makes the relative error small with nothing learned."""
-    easy = reports(moment__linear=0.04)
-    assert flagged(diagnose(easy, HoldOut(error=0.04, upper=0.05), k=2)) == {"error over linear"}
-    unsure = HoldOut(error=0.02, upper=0.04)  # the linear part left 0.3
-    assert flagged(diagnose(reports(), unsure, k=2)) == {"error over linear"}
+    assert flags(0.04, 0.05, moment__linear=0.04) == {"error over linear"}
+    assert flags(0.02, 0.04) == {"error over linear"}  # the linear part left 0.3
 
 
-def test_a_small_hold_out_is_not_called_a_wrong_layer():
-    wrong, unsure = (
-        next(s for s in diagnose(reports(), left, k=2) if s.name == "hold-out error")
-        for left in (HoldOut(error=0.3, upper=0.5), HoldOut(error=1e-26, upper=0.2))
-    )
-    assert wrong.flagged
-    assert unsure.flagged
-    assert "not the one sought" in wrong.advice
-    assert "too few examples are held out" in unsure.advice
+@pytest.mark.parametrize(
+    ("error", "upper", "word"),
+    [
+        (0.3, 0.5, "not the one sought"),
+        (1e-26, 0.2, "too few examples are held out"),
+        (0.05, 0.2, "too few examples are held out"),
+    ],
+)
+def test_a_small_hold_out_is_not_called_a_wrong_layer(error, upper, word):
+    (found,) = (s for s in signals(error, upper) if s["name"] == "hold-out error")
+    assert found["flagged"]
+    assert word in found["advice"]
 
 
 def test_failures_say_whether_more_examples_help():
-    error = HoldOut(error=1e-9, upper=1e-3)
-    (few,) = [
-        s
-        for s in diagnose(reports(), error, k=2, failed=StageFailed("refine", "few", needs=9000))
-        if s.flagged
-    ]
-    assert (few.name, few.value, few.threshold) == ("examples", 5000.0, 9000.0)
-    assert flagged(diagnose([], error, k=2, failed=StageFailed("x", "degenerate"))) == {"stages"}
     early = StageReport(name="single", seconds=0.1, examples=100, rows=0)
-    failed = StageFailed("x", "few", needs=9000)
-    (few,) = [s for s in diagnose([early, *reports()], error, k=2, failed=failed) if s.flagged]
-    assert few.value == 5000.0
+    failed = StageFailed("refine", "few", needs=9000)
+    (few,) = (s for s in signals(1e-9, 1e-3, stages=[early, *reports()], failed=failed)
+              if s["flagged"])  # fmt: skip
+    assert (few["name"], few["value"], few["threshold"]) == ("examples", 5000.0, 9000.0)
+    assert flags(1e-9, 1e-3, stages=[], failed=StageFailed("x", "degenerate")) == {"stages"}
 
 
-def test_the_error_bound_covers_the_error_of_few_examples():
-    """Labels of which one in fifty is missed altogether: relative error 0.02."""
-    rng = np.random.default_rng(0)
-    covered = 0
-    for _ in range(300):
-        y = rng.normal(size=(80, 2, 3))
-        predicted = y * (rng.random((80, 1, 1)) > 0.02)
-        assert error_bound(predicted, y) > relative_error(predicted, y)
-        covered += error_bound(predicted, y) >= 0.02
-    assert covered >= 295
-    assert error_bound(np.zeros((4, 2, 2)), np.zeros((4, 2, 2))) == np.inf
-
-
-def test_the_error_bound_covers_the_error_of_many_examples():
-    """Where faults are seen the standard error counts, and not much more than that."""
+@pytest.mark.parametrize(
+    ("n", "share", "most"), [(80, 0.02, np.inf), (2000, 0.05, 0.1)], ids=["few", "many"]
+)
+def test_the_error_bound_covers_the_error(n, share, most):
+    """Labels of which a share is missed altogether; where faults are seen, not much more."""
     rng = np.random.default_rng(0)
     bounds = []
     for _ in range(200):
-        y = rng.normal(size=(2000, 2, 3))
-        bounds.append(error_bound(y * (rng.random((2000, 1, 1)) > 0.05), y))
-    assert np.mean(np.array(bounds) >= 0.05) >= 0.98
-    assert max(bounds) < 0.1
+        y = rng.normal(size=(n, 2, 3))
+        predicted = y * (rng.random((n, 1, 1)) > share)
+        bounds.append(error_bound(predicted, y))
+        assert bounds[-1] > relative_error(predicted, y)
+    assert np.mean(np.array(bounds) >= share) >= 0.98
+    assert max(bounds) < most
+    assert error_bound(np.zeros((4, 2, 2)), np.zeros((4, 2, 2))) == np.inf
 
 
-def test_the_journal_keeps_the_best_and_what_it_is_at_most():
+def offered(run, theta, w, **measures):
+    """The stage "net" with a layer."""
+
+    class Found(Result):
+        layer = theta, w
+
+    return run.stage("net", lambda clock: Found(measures=measures))
+
+
+def test_the_runner_keeps_the_best_and_what_it_is_at_most():
     rng = np.random.default_rng(0)
     theta, w, x = (rng.normal(size=(n, 2, 2)) for n in (1, 1, 60))
     held_out = Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
-    journal = Journal(Meter(Budget()))
-    assert journal.error == np.inf
-    errors = [journal.offer("x", theta, c * w, 50, held_out) for c in (0.5, 0.9, 0.8)]
+    run = Runner(Meter(Budget()))
+    assert run.error == np.inf
+    run.go_on(held_out, held_out.cut(0, 5))
+    for part in (0.5, 0.9, 0.8):
+        offered(run, theta, part * w)
+    run.go_on(held_out, held_out)  # all are judged again, by the same examples
+    errors = [report.measures["error"] for report in run.reports]
     np.testing.assert_allclose(errors, [0.25, 0.01, 0.04])
-    assert journal.best.error == journal.error == errors[1]
-    assert journal.best.upper == pytest.approx(0.01 + 3 / 60)
-    (hold_out,) = (s for s in journal.diagnose(2) if s.name == "hold-out error")
-    assert hold_out.value == journal.best.upper
-    journal.failed = StageFailed("x", "degenerate")
-    assert "stages" in flagged(journal.diagnose(2))
+    np.testing.assert_allclose([one.error for one in run.found], errors)
+    assert run.best is run.found[1]
+    assert run.best.upper == pytest.approx(0.01 + 3 / 60)
 
 
-def test_the_journal_refuses_what_is_not_finite_and_reports_what_fails():
-    one, held_out = np.ones((1, 2, 2)), Data(x=np.ones((5, 2, 2)), y=np.zeros((5, 2, 2)))
-    journal = Journal(Meter(Budget()))
+def test_the_runner_refuses_what_is_not_finite_and_reports_what_fails():
+    one, zero = np.ones((1, 2, 2)), Data(x=np.ones((5, 2, 2)), y=np.zeros((5, 2, 2)))
+    run = Runner(Meter(Budget()))
+    run.go_on(zero, zero)
     with pytest.raises(StageFailed, match="left the range of float64"):
-        journal.offer("net", np.inf * one, one, 5, held_out)
+        offered(run, np.inf * one, one)
     with pytest.raises(StageFailed, match="hold-out are all zero"):
-        journal.offer("net", one, one, 5, held_out)
-
-    def fail():
-        with journal.stage("net", 5) as entry:
-            entry.measures["points"] = 3
-            np.linalg.cholesky(-np.eye(2))
-
+        offered(run, one, one, points=3)
     with pytest.raises(StageFailed, match=r"stage net: .*too degenerate"):
-        fail()
-    (report,) = journal.reports
-    assert (report.name, report.measures) == ("net", {"points": 3.0})
+        run.stage("net", lambda clock: np.linalg.cholesky(-np.eye(2)))
+    assert [report.measures for report in run.reports] == [{}, {"points": 3.0}, {}]
 
 
 @pytest.mark.parametrize("m", range(2, 7))
 def test_parities_are_flagged(m):
-    found = learn(f"parity:d=12,m={m}", m, examples=2000, polish=0)
-    assert found.risk.value > 0.1
-    assert "rank of the labels" in warnings(found)
-    assert warnings(found) & {"hold-out error", "error over linear"}
+    risk, found = learn(f"parity:d=12,m={m}", m, learner="staged:examples=2000,polish=0")
+    assert risk > 0.1
+    assert "rank of the labels" in found
+    assert found & {"hold-out error", "error over linear"}
 
 
 def test_w_of_alternating_signs_are_flagged():
-    found = learn("nice:m=2,k=2,d=8,shared=1,signs=alternating", 0, heads=2, examples=3000)
-    assert warnings(found) & {"halves of the refined sum", "patterns out of [0, 1]"}
+    spec = "nice:m=2,k=2,d=8,shared=1,signs=alternating"
+    _, found = learn(spec, 0, learner="staged:heads=2,examples=3000")
+    assert found & {"halves of the refined sum", "patterns out of [0, 1]"}
 
 
 @pytest.mark.parametrize("examples", [20, 100, 400])
 def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
     for seed in range(3):
-        found = learn("nice:m=3,k=2,d=12", seed, Budget(examples=examples))
-        assert warnings(found) or found.risk.value < 0.1
-    assert examples > 100 or "examples" in warnings(found)
+        risk, found = learn("nice:m=3,k=2,d=12", seed, Budget(examples=examples))
+        assert found or risk < 0.1
+    assert examples > 100 or "examples" in found
 
 
 @pytest.mark.parametrize(
@@ -249,6 +229,6 @@ def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
     ],
 )
 def test_nice_layers_are_not_flagged(spec, heads):
-    found = learn(spec, 1, heads=heads)
-    assert found.risk.value < 0.01
-    assert not warnings(found)
+    risk, found = learn(spec, 1, learner=f"staged:heads={heads}")
+    assert risk < 0.01
+    assert not found

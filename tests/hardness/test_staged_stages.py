@@ -1,78 +1,78 @@
-"""Stages 1 to 5, the single head and the learner, against planted layers."""
+"""Each stage by itself, on input whose answer is planted, and what no stage may depend on."""
 
 import dataclasses
-import json
+import itertools
+import sys
 import tracemalloc
 from functools import cache
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 from scipy.optimize import minimize
 
-from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs import run
-from hardness.upper import Outcome
-from hardness.upper.levenberg import Levenberg
-from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.constraints import constraints
-from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.hull import hull
-from hardness.upper.staged.learner import Staged
-from hardness.upper.staged.moment import disagreement, moment
-from hardness.upper.staged.noise import evenness
-from hardness.upper.staged.refine import refine
-from hardness.upper.staged.single import single
-from hardness.upper.staged.span import span
-from hardness.upper.staged.stage import StageFailed
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper.attention import columns, linearize
+from hardness.upper.fitting import Data, relative_error
+from hardness.upper.levenberg import enough
+from hardness.upper.staged import (
+    StageFailed,
+    agreement,
+    constraints,
+    grid,
+    hull,
+    moment,
+    net,
+    polish,
+    project,
+    prune,
+    refine,
+    single,
+    span,
+)
+from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.hull import Constraints
+from hardness.upper.staged.moment import disagreement
+from hardness.upper.staged.single import evenness
+from hardness.upper.staged.span import RowMoment, second_moment
+from hardness.upper.staged.supply import Supply
 from instances import AttentionLayer, UsageError, parse
+from tests.planted import labelled, off_span, planted, true_span
 
 
 @cache
-def planted(m, k, d, n, seed=0, tokens="boolean", noise=0.0):
-    rng = np.random.default_rng([m, k, d, seed])
-    theta, w = rng.normal(size=(2, m, d, d))
-    theta *= 2 / np.linalg.norm(theta, axis=(1, 2), keepdims=True)
-    w *= np.sqrt(d) / np.linalg.norm(w, axis=(1, 2), keepdims=True)
-    layer = AttentionLayer(theta=theta, w=w)
-    size = (n, k, d)
-    x = rng.choice([-1.0, 1.0], size) if tokens == "boolean" else rng.normal(size=size)
-    y = layer(x)
-    y += noise * np.sqrt(np.mean(y**2)) * rng.normal(size=size)
-    return layer, Data(x=x, y=y)
-
-
-@cache
-def stages(m, k, d, n, seed=0, tokens="boolean", noise=0.0):
+def stages(m, k, d, n, noise=0.0, gaussian=False, seed=0):
     """Everything up to the hull, and the truth."""
-    layer, data = planted(m, k, d, n, seed, tokens, noise)
+    layer = planted(m, d, seed)
+    data = labelled(layer, n, k, seed, noise, gaussian)
     first = moment(data)
     refined = refine(first.w, data)
-    found = constraints(refined.agreement, data)
-    return layer, data, first, refined, found, hull(found)
+    return layer, data, first, refined, hull(constraints(refined.agreement, data))
 
 
 def far(w, layer):
+    """How far an estimate is from the sum of the W_i, relative."""
     truth = layer.w.sum(axis=0)
     return np.linalg.norm(w - truth) / np.linalg.norm(truth)
 
 
-def sine(directions, layer):
-    """Of the largest principal angle to the true span of differences."""
-    true = np.linalg.qr((layer.theta[1:] - layer.theta[0]).reshape(layer.m - 1, -1).T)[0]
-    found = directions.reshape(len(directions), -1)
-    assert np.allclose(found @ found.T, np.eye(len(found)))
-    return np.linalg.norm(true - found.T @ (found @ true), 2)
+def nearest(layer):
+    """The point of the affine hull of the Theta_i of least norm."""
+    true, flat = true_span(layer), layer.theta[0].ravel()
+    return (flat - true @ (true.T @ flat)).reshape(layer.theta[0].shape)
 
 
 def off_hull(centre, layer):
     """Distance of a point from the affine hull of the Theta_i, relative to their norm."""
-    true = np.linalg.qr((layer.theta[1:] - layer.theta[0]).reshape(layer.m - 1, -1).T)[0]
-    off = (centre - layer.theta[0]).ravel()
+    true, off = true_span(layer), (centre - layer.theta[0]).ravel()
     return np.linalg.norm(off - true @ (true.T @ off)) / np.linalg.norm(layer.theta[0])
 
 
+# Stage 1
+
+
 def test_moment_is_least_squares_on_the_sums_of_tokens():
-    _, data = planted(2, 3, 6, 500)
+    data = labelled(planted(2, 6), 500, 3)
     x, y = data.x.sum(axis=1), data.y.sum(axis=1)
     found = moment(data)
     with_one = np.concatenate([x, np.ones((len(x), 1))], axis=1)
@@ -85,6 +85,29 @@ def test_moment_is_least_squares_on_the_sums_of_tokens():
     assert found.label_rank == 6
 
 
+def test_the_moment_is_exact_for_two_tokens_of_signs_and_diagonal_theta():
+    rng = np.random.default_rng(0)
+    theta = np.stack([np.diag(rng.normal(size=6)) for _ in range(3)])
+    w = rng.normal(size=(3, 6, 6))
+    found = moment(labelled(AttentionLayer(theta=theta, w=w), 24))
+    np.testing.assert_allclose(found.w, w.sum(axis=0), atol=1e-12)
+    assert found.halves < 1e-12
+
+
+def test_too_few_examples_and_labels_of_zero_are_refused():
+    data = labelled(planted(2, 8), 128)
+    for count, needs, stage in ((31, 32, moment), (127, 128, lambda data: refine(np.eye(8), data))):
+        with pytest.raises(StageFailed, match=f"at least {needs} are needed") as error:
+            stage(data.cut(0, count))
+        assert error.value.needs == needs
+        stage(data.cut(0, needs))
+    with pytest.raises(StageFailed, match="all labels are zero"):
+        moment(Data(x=data.x, y=0 * data.y))
+
+
+# Stage 2
+
+
 @pytest.mark.parametrize(("k", "d"), [(2, 5), (3, 5), (4, 6)])
 def test_patterns_are_constrained_least_squares(k, d):
     rng = np.random.default_rng(k)
@@ -95,21 +118,20 @@ def test_patterns_are_constrained_least_squares(k, d):
     z = data.x @ w
     pairs = [z[:, i] - z[:, j] for i in range(k) for j in range(k) if i != j]
     assert found.scale == pytest.approx(np.sqrt(np.mean(np.sum(np.square(pairs), axis=-1))))
-    for e in range(3):
-        for a in range(k):
-            best = minimize(
-                lambda v, e=e, a=a: np.sum((data.y[e, a] - v @ z[e]) ** 2),
-                np.full(k, 1 / k),
-                constraints={"type": "eq", "fun": lambda v: v.sum() - 1},
-                tol=1e-14,
-            )
-            assert np.allclose(found.patterns[e, a], best.x, atol=1e-5)
-            assert found.residuals[e, a] * found.scale == pytest.approx(np.sqrt(best.fun))
+    for e, a in itertools.product(range(3), range(k)):
+        best = minimize(
+            lambda v, e=e, a=a: np.sum((data.y[e, a] - v @ z[e]) ** 2),
+            np.full(k, 1 / k),
+            constraints={"type": "eq", "fun": lambda v: v.sum() - 1},
+            tol=1e-14,
+        )
+        assert np.allclose(found.patterns[e, a], best.x, atol=1e-5)
+        assert found.residuals[e, a] * found.scale == pytest.approx(np.sqrt(best.fun))
 
 
 def test_coinciding_tokens_get_the_uniform_pattern_and_give_no_constraint():
-    layer, data = planted(1, 2, 4, 64)
-    x = data.x.copy()
+    layer = planted(1, 4)
+    x = labelled(layer, 64).x.copy()
     x[::2, 1] = x[::2, 0]
     data = Data(x=x, y=layer(x))
     found = agreement(layer.w[0], data)
@@ -119,64 +141,200 @@ def test_coinciding_tokens_get_the_uniform_pattern_and_give_no_constraint():
     assert np.allclose(taken.u @ layer.theta[0].ravel(), taken.b, atol=1e-6)
 
 
+def test_labels_in_fewer_dimensions_than_tokens_agree_with_everything():
+    """Why a rank of k - 1 is flagged: the residual is zero whatever the heads do."""
+    layer = planted(3, 6)
+    layer = AttentionLayer(theta=layer.theta, w=layer.w * (np.arange(6) < 2))
+    for k, vacuous in ((2, False), (3, True), (4, True)):
+        data = labelled(layer, 100, k, gaussian=True)
+        found = moment(data)
+        assert found.label_rank == 2
+        assert (agreement(found.w, data).residuals.max() < 1e-6) == vacuous
+
+
+# Stage 3
+
+
+def test_halves_of_the_refined_sum_are_two_halves():
+    """One of W, one of -W: together there is nothing, and the halves say so."""
+    layer = planted(1, 6)
+    first, second = (labelled(layer, 400, seed=seed, gaussian=True) for seed in (0, 1))
+    both = Data(x=np.concatenate([first.x, second.x]), y=np.concatenate([first.y, -second.y]))
+    assert moment(both).halves > 1.5
+    assert refine(layer.w[0], both).halves > 1.5
+    assert refine(layer.w[0], first).halves < 0.1
+
+
+# Stages 4 and 5
+
+
 @pytest.mark.parametrize(
-    ("m", "k", "d", "n", "crude", "fine"),
-    [(2, 2, 16, 20_000, 0.2, 1e-3), (2, 3, 12, 20_000, 0.3, 1e-2), (3, 2, 12, 40_000, 0.2, 5e-3)],
+    ("m", "k", "d", "n", "noise", "gaussian", "crude", "fine"),
+    [
+        (2, 2, 16, 20_000, 0.0, False, 0.2, 1e-3),
+        (2, 3, 12, 20_000, 0.0, False, 0.3, 1e-2),
+        (3, 2, 12, 40_000, 0.0, False, 0.3, 5e-3),
+        (2, 2, 12, 12_000, 0.0, True, 0.3, 1e-2),
+        (2, 2, 12, 12_000, 0.01, False, 0.3, 1e-2),
+    ],
 )
-def test_stages_find_sum_hull_span_and_heads(m, k, d, n, crude, fine):
-    layer, data, first, refined, found, around = stages(m, k, d, n)
+def test_stages_find_sum_hull_span_and_heads(m, k, d, n, noise, gaussian, crude, fine):
+    layer, data, first, refined, around = stages(m, k, d, n, noise, gaussian)
     assert 0.05 < far(first.w, layer) < crude
     assert far(refined.w, layer) < fine
     assert refined.halves < 0.05
-    assert [step.quantile for step in refined.history] == sorted(
-        (step.quantile for step in refined.history), reverse=True
-    )
-    along = span(found, data)
+    along = span(around.found, data)
     assert along.heads == m
     assert along.gap > 3
     assert along.gap == pytest.approx(along.eigenvalues[m - 1] / along.eigenvalues[m - 2])
-    assert sine(along.directions, layer) < 0.06
+    assert off_span(along.directions, layer) < 0.06
     assert off_hull(around.centre, layer) < 0.06
     assert around.r2 > 0.95
-    assert found.rows <= 40 * d * d // k
-
-
-@pytest.mark.parametrize(("tokens", "noise"), [("gaussian", 0.0), ("boolean", 0.01)])
-def test_stages_bear_gaussian_tokens_and_noise(tokens, noise):
-    layer, data, _, refined, found, around = stages(2, 2, 12, 12_000, 1, tokens, noise)
-    along = span(found, data)
-    assert far(refined.w, layer) < 1e-2
-    assert along.heads == 2
-    assert sine(along.directions, layer) < 0.05
-    assert off_hull(around.centre, layer) < 0.05
+    assert around.rows <= 40 * d * d // k
 
 
 def test_weights_matter():
-    layer, data, _, _, found, around = stages(2, 2, 16, 20_000)
-    flat = dataclasses.replace(found, weights=np.ones(len(found)))
-    weighted, unweighted = (span(at, data, heads=2).directions for at in (found, flat))
-    assert sine(unweighted, layer) > 3 * sine(weighted, layer)
+    layer, data, _, _, around = stages(2, 2, 16, 20_000)
+    flat = dataclasses.replace(around.found, weights=np.ones(len(around.found)))
+    weighted, unweighted = (span(at, data, heads=2).directions for at in (around.found, flat))
+    assert off_span(unweighted, layer) > 3 * off_span(weighted, layer)
     assert off_hull(hull(flat).centre, layer) > 3 * off_hull(around.centre, layer)
 
 
-@pytest.mark.parametrize(
-    ("k", "d", "tokens"), [(2, 16, "boolean"), (3, 8, "boolean"), (4, 12, "gaussian")]
-)
-def test_a_single_head_is_exact_from_few_examples(k, d, tokens):
-    layer, data = planted(1, k, d, 4 * d * d, 0, tokens)
+@cache
+def exact(m, d, rows=400, seed=0):
+    """Log-ratios of rows of normal tokens on which all heads agree exactly, and the heads."""
+    layer = planted(m, d, seed)
+    theta = layer.theta
+    rng = np.random.default_rng([seed, m, d, 1])
+    left = rng.normal(size=(rows, d))
+    right = np.empty((rows, d))
+    for r, x in enumerate(left):
+        free = null_space(np.stack([x @ (one - theta[0]) for one in theta[1:]] or [np.zeros(d)]))
+        right[r] = free @ (free.T @ rng.normal(size=d))
+    b = np.einsum("ra,ab,rb->r", left, theta[0], right)
+    ones = np.ones(rows)
+    found = Constraints(left=left, right=right, b=b, weights=ones, residuals=0 * ones, rows=rows)
+    return layer, found, labelled(layer, 500, gaussian=True)
+
+
+@pytest.mark.parametrize(("m", "d"), [(1, 4), (2, 4), (3, 6), (4, 6)])
+def test_exact_log_ratios_determine_the_affine_hull_and_nothing_else(m, d):
+    """The ridge moves the centre by at most itself over the least eigenvalue that is not zero.
+
+    Rounding, n unknowns and a condition number c: n eps c of the first solution, its square and
+    n eps sqrt(c), as of the constraints themselves, of the refined one.
+    """
+    layer, found, data = exact(m, d)
+    around = hull(found, ridge=1e-10, accuracy=1e-15)
+    values = np.linalg.eigvalsh(second_moment(found))
+    shift = 1e-10 * values.mean()
+    condition, unit = values[-1] / shift, d * d * np.finfo(float).eps
+    relative = shift / values[m - 1] + (unit * condition) ** 2 + unit * np.sqrt(condition)
+    point = nearest(layer)
+    assert np.linalg.norm(around.centre - point) < relative * np.linalg.norm(point)
+    assert relative < 1e-7
+    assert around.r2 > 1 - 1e-6
+    assert (values[: m - 1] < unit * values[-1]).all()
+    assert values[m - 1] > 1e-3
+    if m > 1:
+        along = span(found, data)
+        assert along.heads == m
+        assert along.gap > 1e6
+        assert off_span(along.directions, layer) < 1e-5
+
+
+def test_the_number_of_heads_may_be_given_and_has_bounds():
+    _, found, data = exact(3, 6)
+    for count in (1, 2, 5, 20):
+        along = span(found, data, heads=count)
+        assert along.heads == count
+        assert along.directions.shape == (count - 1, 6, 6)
+        flat = along.directions.reshape(count - 1, 36)
+        np.testing.assert_allclose(flat @ flat.T, np.eye(count - 1), atol=1e-9)
+    assert span(found, data, heads=1).gap == 1.0
+    assert span(found, data, heads=2).gap < 1e3 < span(found, data, heads=3).gap
+    with pytest.raises(StageFailed, match="at most d"):
+        span(found, data, heads=37)
+
+
+def test_the_span_by_products_is_that_by_matrices(monkeypatch):
+    _, data, _, _, around = stages(3, 2, 12, 15_000)
+    by_matrices = span(around.found, data)
+    monkeypatch.setattr(sys.modules["hardness.upper.staged.span"], "MATRIX_D", 8)
+    by_products = span(around.found, data)
+    assert by_products.heads == by_matrices.heads == 3
+    assert by_products.gap == pytest.approx(by_matrices.gap, rel=0.3)
+    one, other = (a.directions.reshape(2, -1) for a in (by_matrices, by_products))
+    assert np.linalg.svd(one @ other.T, compute_uv=False).min() > 0.995
+
+
+def test_the_operator_of_the_constraints_is_their_matrix():
+    layer = planted(2, 5)
+    data = labelled(layer, 400, 3)
+    found = constraints(agreement(layer.w.sum(axis=0), data), data)
+    matrix = found.weights[:, None] * found.u
+    np.testing.assert_allclose(found.operator() @ np.eye(25), matrix, atol=1e-12)
+    np.testing.assert_allclose(found.operator().H @ np.eye(len(found)), matrix.T, atol=1e-12)
+    assert found.trace == pytest.approx(np.sum(matrix**2))
+
+
+def test_the_law_of_all_rows_is_what_data_shows():
+    x = np.random.default_rng(0).normal(0.0, 0.1, (40_000, 3, 4))
+    data = Data(x=x, y=x)
+    law = RowMoment.of(data)
+    half = np.stack([law.whiten(unit) for unit in np.eye(16)])
+    shown = np.zeros((16, 16))
+    for a, i, j in itertools.product(range(3), repeat=3):
+        u = data.x[:, a, :, None] * (data.x[:, i] - data.x[:, j])[:, None]
+        shown += np.tensordot(u, u, axes=(0, 0)).reshape(16, 16) / (18 * len(data))
+    np.testing.assert_allclose(half @ shown @ half, np.eye(16), atol=0.05)
+
+
+@pytest.mark.parametrize("kind", ["heads", "tokens"])
+def test_the_order_of_heads_and_of_tokens_does_not_matter(kind):
+    layer, data, first, refined, around = stages(3, 2, 12, 15_000)
+    if kind == "tokens":
+        again = Data(x=data.x[:, ::-1], y=data.y[:, ::-1])
+    else:
+        order = [2, 0, 1]
+        turned = AttentionLayer(theta=layer.theta[order], w=layer.w[order])
+        again = Data(x=data.x, y=turned(data.x))
+    other = moment(again)
+    np.testing.assert_allclose(other.w, first.w, atol=1e-10)
+    other = refine(other.w, again)
+    np.testing.assert_allclose(other.w, refined.w, atol=1e-8)
+    found = hull(constraints(other.agreement, again))
+    np.testing.assert_allclose(found.centre, around.centre, atol=1e-5)
+    one, two = span(around.found, data), span(found.found, again)
+    assert one.heads == two.heads == 3
+    one, two = (along.directions.reshape(2, -1) for along in (one, two))
+    assert np.linalg.svd(one @ two.T, compute_uv=False).min() > 1 - 1e-6
+
+
+# A single head
+
+
+@pytest.mark.parametrize(("k", "d", "gaussian"), [(2, 16, False), (3, 8, False), (4, 12, True)])
+def test_a_single_head_is_exact_from_few_examples(k, d, gaussian):
+    layer = planted(1, d)
+    data = labelled(layer, 4 * d * d, k, gaussian=gaussian)
     stop = len(data) * 7 // 8
-    found = single(moment(data).w, data.cut(0, stop), data.cut(stop, len(data)))
+    held_out = data.cut(stop, len(data))
+    found = single(moment(data), data.cut(0, stop), held_out)
     assert found.recognised
     assert found.error < 1e-20
     assert np.allclose(found.theta, layer.theta, atol=1e-8)
     assert np.allclose(found.w, layer.w, atol=1e-8)
+    double = Data(x=held_out.x, y=2 * held_out.y)
+    assert single(moment(data), data.cut(0, stop), double).error == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.01, 0.1])
 def test_a_single_head_is_told_from_two(noise):
     for m in (1, 2):
-        _, data = planted(m, 2, 12, 2_000, 2, "boolean", noise)
-        found = single(moment(data).w, data.cut(0, 1_800), data.cut(1_800, 2_000))
+        data = labelled(planted(m, 12, 2), 2_000, noise=noise)
+        found = single(moment(data), data.cut(0, 1_800), data.cut(1_800, 2_000))
         assert found.recognised == (m == 1)
         assert (found.error > 0.1) == (m == 2)
 
@@ -190,28 +348,9 @@ def test_evenness_of_noise_is_one_whatever_the_dimension():
     assert evenness(np.zeros(2_000), 9) == evenness(np.ones(2_000), 2) == 0
 
 
-@pytest.mark.parametrize(("spec", "seed"), [("nice:m=2,k=2,d=6", 203), ("nice:m=3,k=2,d=8", 200)])
-def test_small_layers_of_several_heads_are_not_taken_for_one_in_noise(spec, seed):
-    found, _ = learn(spec, seed)
-    assert found.details["heads"] == parse(spec).layer_heads
-    assert found.details["error"] < 1e-20
-
-
-@pytest.mark.parametrize("d", [4, 6])
-def test_a_single_head_of_small_dimension_is_proved_right(d):
-    found, examples = learn(f"nice:m=1,k=2,d={d}", 203)
-    assert examples == 640
-    assert found.details["error"] < 1e-15
-    assert not [s for s in found.details["diagnosis"] if s["flagged"]]
-
-
-def test_fewer_constraints_than_unknowns_are_solved_without_a_warning():
-    learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64))  # scipy would warn, here an error
-
-
 def test_a_single_head_of_many_tokens_takes_little_memory():
-    _, data = planted(1, 16, 16, 2_000, 0, "gaussian")
-    crude = moment(data).w
+    data = labelled(planted(1, 16), 2_000, 16, gaussian=True)
+    crude = moment(data)
     tracemalloc.start()
     with pytest.raises(StageFailed, match="attend to all tokens"):  # after the alternation
         single(crude, data, data)
@@ -220,189 +359,271 @@ def test_a_single_head_of_many_tokens_takes_little_memory():
     assert peak < 6 * data.x.nbytes  # the tokens once for each token would be 16
 
 
-def test_too_few_examples_are_refused_with_the_number():
-    _, data = planted(2, 2, 8, 128)
-    for count, needs, stage in ((31, 32, moment), (127, 128, lambda data: refine(np.eye(8), data))):
-        with pytest.raises(StageFailed, match=f"at least {needs} are needed") as error:
-            stage(data.cut(0, count))
-        assert error.value.needs == needs
-        stage(data.cut(0, needs))
+# Stage 6 and the polish
 
 
-def test_zero_labels_are_refused():
-    with pytest.raises(StageFailed, match="all labels are zero"):
-        moment(Data(x=np.ones((50, 2, 3)), y=np.zeros((50, 2, 3))))
+def near_hull(layer, sine=0.0, seed=0):
+    """The affine hull of a layer's heads, every direction turned by an angle of a given sine."""
+    m, d = layer.m, layer.d
+    rng = np.random.default_rng([seed, m, d, 1])
+    along, centre = true_span(layer).T, nearest(layer).ravel()
+    basis = np.linalg.qr(np.vstack([along, centre, rng.normal(size=(m, d * d))]).T)[0].T
+    turned = np.sqrt(1 - sine**2) * along + sine * basis[m : 2 * m - 1]
+    turned = np.linalg.qr(rng.normal(size=(m - 1, m - 1)))[0] @ turned
+    moved = centre + sine / 2 * np.linalg.norm(centre) * basis[-1]
+    return moved.reshape(d, d), turned.reshape(m - 1, d, d)
 
 
-def learn(spec, seed=0, budget=None, **parameters):
-    oracle = ExampleOracle(parse(spec).instance(seed), Meter(budget or Budget()))
-    found = Staged(**parameters).learn(oracle, np.random.default_rng(seed))
-    json.dumps(found.details, allow_nan=False)
-    return found, oracle.meter.examples
+def fitted(found, data, validation):
+    start = net(*found, data, validation, np.random.default_rng(0))
+    return start, project(*found, start.leaders, data, validation)
 
 
-@pytest.mark.parametrize(
-    ("spec", "heads", "examples"),
-    [
-        ("nice:m=1,k=2,d=16", 1, 1024),
-        ("nice:m=2,k=2,d=12", 2, 20_000),
-        ("nice:m=2,k=2,d=12,tokens=gaussian", 2, 20_000),
-    ],
-)
-def test_the_learner_finds_out_heads_and_examples(spec, heads, examples):
-    found, used = learn(spec)
-    assert found.outcome is None
-    assert found.details["heads"] == heads
-    assert found.details["error"] < 1e-20
-    assert used <= examples
-    instance = parse(spec).instance(0)
-    x = instance.examples(0, 500, "evaluate").x
-    assert relative_error(found.predict(x), instance.layer()(x)) < 1e-20
-    errors = {one["stage"]: one["error"] for one in found.details["errors"]}
-    assert errors["moment"] > errors[list(errors)[-1]]
-
-
-def test_the_learner_stops_at_noise():
-    found, used = learn("nice:m=2,k=2,d=12,noise=1/100")
-    assert used < 20_000
-    assert found.details["heads"] == 2
-    assert 1e-6 < found.details["error"] < 1e-3
-
-
-@pytest.mark.parametrize("noise", ["0.3", "0.4", "0.5"])
-@pytest.mark.parametrize("seed", range(3))
-def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(noise, seed):
-    instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
-    found = run(Staged(), instance, Budget(), seed)
-    assert found.details["heads"] == 2
-    rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
-    assert found.risk.value <= 2 * rival.risk.value
-
-
-@pytest.mark.parametrize("m", [1, 3])
-def test_heavy_noise_hides_no_head_and_adds_none(m):
-    found, _ = learn(f"nice:m={m},k=2,d=8,noise=0.5", 1)
-    assert found.details["heads"] == m
-
-
-def test_examples_that_are_given_are_used_where_labels_are_noisy():
-    found, used = learn("nice:m=1,k=2,d=8,noise=0.3", examples=3_000)
-    assert used == 3_000
-    assert found.details["heads"] == 1
-    assert [s["examples"] for s in found.details["stages"] if s["name"] == "single"] == [560, 2625]
-
-
-def test_no_polish_and_given_heads_and_examples_are_obeyed():
-    found, used = learn("nice:m=2,k=2,d=12", heads=2, examples=12_000, polish=0)
-    assert used == 12_000
-    names = [stage["name"] for stage in found.details["stages"]]
-    assert names == ["moment", "refine", "hull", "span", "net", "projection"]
-    assert found.details["error"] < 1e-3
+@pytest.mark.parametrize(("k", "gaussian"), [(2, False), (3, True)])
+def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gaussian):
+    layer = planted(3, 5)
+    rng = np.random.default_rng(1)
+    data = labelled(layer, 7, k, gaussian=gaussian)
+    x = columns(data.x)
+    at = linearize(layer.theta, layer.w, x)
+    np.testing.assert_allclose(at.value, columns(layer(data.x)), atol=1e-13)
+    theta, w = rng.normal(size=(2, 3, 5, 5))
+    h = 1e-6
+    ahead, behind = (linearize(layer.theta + t * theta, layer.w + t * w, x).value for t in (h, -h))
+    product = at.product(theta, w)
+    np.testing.assert_allclose(product, (ahead - behind) / (2 * h), atol=1e-8)
+    cotangent = rng.normal(size=at.value.shape)
+    back_theta, back_w = at.adjoint(cotangent)
+    inner = np.sum(back_theta * theta) + np.sum(back_w * w)
+    assert np.sum(product * cotangent) == pytest.approx(inner, rel=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("spec", "word"),
+    ("m", "k", "d", "sine", "error"),
     [
-        ("parity:d=10,m=3", "rank 1"),
-        ("parity:d=10,m=4", "rank 1"),
-        ("nice:m=3,k=2,d=8,parity=1", "rank 1"),
-        ("nice:m=2,k=4,d=3", "rank 3"),
+        (2, 2, 16, 0.02, 1e-3),
+        (2, 3, 12, 0.024, 1e-3),
+        (3, 2, 16, 0.07, 5e-3),
+        (3, 3, 16, 0.12, 2e-2),
+        (4, 2, 16, 0.18, 3e-2),
     ],
 )
-def test_degenerate_layers_end_with_an_outcome(spec, word):
-    found, used = learn(spec)
-    assert found.outcome is Outcome.DEGENERATE
-    assert word in found.details["failed"]
-    assert used <= max(20 * parse(spec).d ** 2, 1500)  # more would not help
+def test_heads_are_found_from_a_hull_that_is_off(m, k, d, sine, error):
+    layer = planted(m, d)
+    data, validation = labelled(layer, enough(m, k, d), k), labelled(layer, 500, k, 1)
+    start, projected = fitted(near_hull(layer, sine), data, validation)
+    assert projected.error < min(error, start.error)
+    end = polish(projected.theta, projected.w, data, validation)
+    assert end.error < 1e-27
+    assert end.end == "exact"
+    assert end.history[-1] == min(end.history)
+    for part in (start, projected, end):
+        fit = AttentionLayer(theta=part.theta, w=part.w)
+        seen = relative_error(fit(validation.x), validation.y)
+        assert part.error == pytest.approx(seen, rel=1e-6, abs=1e-27)
 
 
-def measured(found, stage, name):
-    return [s["measures"][name] for s in found.details["stages"] if s["name"] == stage]
+def test_opposite_heads_whose_mean_is_zero():
+    layer = planted(2, 8)
+    layer = AttentionLayer(theta=np.stack([layer.theta[0], -layer.theta[0]]), w=layer.w)
+    data, validation = labelled(layer, enough(2, 2, 8), 2), labelled(layer, 200, 2, 1)
+    start, projected = fitted(near_hull(layer), data, validation)
+    assert projected.error < 1e-9
+    assert np.abs(start.leaders[0]).max() > 1.5  # the heads are at 2 and -2
 
 
-def test_without_a_gap_no_heads_are_claimed():
-    found, _ = learn("nice:m=3,k=2,d=12", budget=Budget(examples=1_500))
-    assert found.outcome is Outcome.EXAMPLES_SPENT
-    assert "no gap" in found.details["failed"]
-    assert found.details["needs"] > 1_500
-    gaps = measured(found, "span", "gap")
-    assert max(gaps) < 1.5
-    assert len(gaps) == 2  # not again on the same examples
-    assert found.details["heads"] == 1
-    assert not measured(found, "net", "error")
+@pytest.mark.parametrize(("k", "gaussian"), [(2, True), (4, False), (3, True)])
+def test_the_polish_ends_at_the_floor_of_the_noise(k, gaussian):
+    """The excess over the noise is that of least squares: parameters / numbers, relative."""
+    m, d, noise = 2, 8, 0.05
+    layer = planted(m, d)
+    data, validation = (
+        labelled(layer, n, k, seed, noise, gaussian) for seed, n in ((0, 3000), (1, 1000))
+    )
+    rng = np.random.default_rng(0)
+    start = (part * (1 + 0.3 * rng.normal(size=part.shape)) for part in (layer.theta, layer.w))
+    end = polish(*start, data, validation)
+    assert end.end == "flat"
+    clean = labelled(layer, 1000, k, 1, 0.0, gaussian)
+    excess = relative_error(AttentionLayer(theta=end.theta, w=end.w)(clean.x), clean.y)
+    expected = noise**2 * 2 * m * d * d / (3000 * k * d) / np.mean(clean.y**2)
+    assert 0.5 < excess / expected < 2
+    floor = noise**2 / np.mean(validation.y**2)
+    assert end.error == pytest.approx(floor, rel=0.1)
 
 
-def test_a_failure_that_more_examples_mend_is_forgotten():
-    found, _ = learn("nice:m=3,k=2,d=8", 1)
-    gaps = measured(found, "span", "gap")
-    assert gaps[0] < 1.5 < gaps[-1]
-    assert found.details["failed"] is found.details["needs"] is None
-    assert found.details["heads"] == 3
-    assert found.details["error"] < 1e-20
+@pytest.mark.parametrize("w", [0.0, 1.0])
+def test_the_polish_bears_heads_that_are_alike_or_nothing(w):
+    layer = planted(2, 6)
+    data = labelled(layer, 300)
+    theta = np.stack([layer.theta[0]] * 2)
+    end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
+    assert np.isfinite(end.theta).all()
+    assert end.error <= end.history[0]
 
 
-def test_a_single_head_may_be_asked_for_where_there_are_two():
-    assert learn("nice:m=2,k=2,d=8", heads=1)[1] == 640
-    found, used = learn("nice:m=2,k=2,d=8", heads=1, examples=2_000)
-    assert used == 2_000
-    assert found.details["heads"] == 1
-    assert found.details["error"] > 0.1
-    assert not measured(found, "span", "gap")
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_labels_of_zero_and_few_examples_do_no_harm(n):
+    layer = planted(3, 5)
+    for data in (labelled(layer, n), Data(x=np.ones((n, 2, 5)), y=np.zeros((n, 2, 5)))):
+        _, projected = fitted(near_hull(layer), data, data)
+        end = polish(projected.theta, projected.w, data, data, steps=5)
+        assert np.isfinite(end.theta).all()
+        assert np.isfinite(end.w).all()
 
 
-def test_who_solved_it_with_the_last_example_did_not_run_out():
-    found, used = learn("nice:m=1,k=2,d=8", budget=Budget(examples=250))
-    assert used == 250
-    assert found.outcome is None
-    assert found.details["error"] < 1e-20
+# Spare heads
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_tiny_dimensions_end_without_a_crash(d):
-    for k, m, tokens in ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean")):
-        found, _ = learn(
-            f"nice:d={d},k={k},m={m},tokens={tokens}", budget=Budget(examples=1_000), polish=5
-        )
-        assert found.outcome in (None, Outcome.DEGENERATE, Outcome.EXAMPLES_SPENT)
+def with_spare(kind):
+    """A layer of two heads, with one or two more that add nothing."""
+    layer, other = planted(2, 6), planted(1, 6, 1)
+    if kind == "nothing":
+        more, values = other.theta, 0 * other.w
+    elif kind == "merged":
+        more, values = layer.theta[:1], other.w
+    else:
+        more, values = other.theta[[0, 0]], np.concatenate([other.w, -other.w])
+    w = np.concatenate([layer.w, values])
+    w[0] -= values[0] * (kind == "merged")
+    return layer, np.concatenate([layer.theta, more]), w
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("kind", ["nothing", "merged", "cancelling"])
+def test_spare_heads_are_taken_out(kind, noise):
+    layer, more, values = with_spare(kind)
+    data = labelled(layer, 3000, noise=noise)
+    parts = data.cut(0, 2000), data.cut(2000, 3000)
+    if noise:
+        fit = polish(more, values, *parts, steps=20)
+        more, values = fit.theta, fit.w
+    found = prune(more, values, *parts, steps=20)
+    assert len(found.theta) == 2
+    assert found.error < (1e-20 if noise == 0 else 1.2 * noise**2 / np.mean(data.y**2))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_a_weak_head_that_matters_is_kept(noise):
+    layer = planted(3, 6)
+    layer = AttentionLayer(theta=layer.theta, w=layer.w * [[[1]], [[1]], [[0.1]]])
+    data = labelled(layer, 3000, noise=noise)
+    found = prune(layer.theta, layer.w, data.cut(0, 2000), data.cut(2000, 3000), steps=20)
+    assert found.theta is layer.theta
+    assert found.layer is None
+
+
+def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
+    """Two wrong heads of which one does as well: labels that are exact say both are wrong."""
+    layer = planted(3, 6)
+    data = labelled(layer, 3000)
+    parts = data.cut(0, 2000), data.cut(2000, 3000)
+    theta, w = layer.theta.mean(axis=0), layer.w.sum(axis=0)
+    wrong = np.stack([theta] * 2), np.stack([w / 2] * 2)
+    assert len(prune(*wrong, *parts, steps=5, noisy=False).theta) == 2
+    assert len(prune(*wrong, *parts, steps=5, noisy=True).theta) == 1
+
+
+# Seconds
+
+
+class Ending:
+    """A clock that ends after some questions."""
+
+    def __init__(self, questions):
+        self.left = questions
+
+    def __call__(self):
+        self.left -= 1
+        if self.left < 0:
+            raise Spent("seconds")
+        return np.inf
+
+
+def test_every_stage_asks_the_clock_and_ends_with_it():
+    layer = planted(2, 6)
+    data = labelled(layer, 4000)
+    both, rng = (data, data.cut(0, 500)), np.random.default_rng(0)
+    first = moment(data)
+    agreed = refine(first.w, data).agreement
+    found = constraints(agreed, data)
+    near = hull(found).centre, span(found, data, heads=2).directions
+    leaders = net(*near, *both, rng).leaders
+    small = constraints(agreed, data, rows=60)
+    u, b = small.u, small.b
+    body = Body(u=u, b=b, epsilon=1.5 * least_epsilon(u, b, 8.0)[0], bound=8.0)
+    often = [  # these ask more than three times
+        (moment, data),
+        (refine, first.w, data),
+        (single, first, *both),
+        (hull, found),
+        (net, *near, *both, rng),
+        (project, *near, leaders, *both),
+        (grid, *near, *both),
+        (extract, body, 2, rng),
+    ]
+    once = [
+        (agreement, first.w, data),
+        (constraints, agreed, data),
+        (span, found, data),
+        (prune, layer.theta, layer.w, *both, 5),
+        (least_epsilon, u, b, 8.0),
+        (minimum_norm, body),
+    ]
+    for questions, stages_ in ((0, often + once), (3, often)):
+        for stage, *given in stages_:
+            clock = Ending(questions)
+            with pytest.raises(Spent, match="seconds"):
+                stage(*given, clock=clock)
+            assert clock.left == -1
+
+
+def test_what_cannot_be_stopped_is_not_started():
+    body = Body(u=np.eye(64), b=np.ones(64), epsilon=0.1, bound=8.0)
+    for query in (
+        lambda: minimum_norm(body, lambda: 10 * (8 / 16) ** 6 - 1e-9),
+        lambda: least_epsilon(np.eye(4), np.ones(4), 8.0, lambda: 1e-9),
+    ):
+        with pytest.raises(Spent, match="seconds"):
+            query()
+    minimum_norm(body, lambda: 10 * (8 / 16) ** 6)
+
+
+def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
+    layer = planted(2, 8)
+    parts = labelled(layer, 300), labelled(layer, 100, seed=1)
+    some, none = (polish(0.7 * layer.theta, layer.w, *parts, clock=Ending(n)) for n in (80, 0))
+    assert some.end == none.end == "stopped"
+    assert 0 < some.measures["steps"] < 10
+    assert some.error < 0.01
+    assert none.measures["steps"] == 0
+    assert (none.theta == 0.7 * layer.theta).all()
+    two = polish(0.7 * layer.theta, layer.w, *parts, steps=2)
+    assert (two.end, two.measures["steps"]) == ("steps", 2)
+
+
+# What the stages read
 
 
 @pytest.mark.parametrize(
-    ("budget", "outcome"),
+    ("x", "y", "said"),
     [
-        ({"examples": 1}, Outcome.EXAMPLES_SPENT),
-        ({"examples": 20}, Outcome.EXAMPLES_SPENT),
-        ({"examples": 300}, Outcome.EXAMPLES_SPENT),
-        ({"seconds": 1e-9}, Outcome.SECONDS_SPENT),
-        ({"seconds": 0.05}, Outcome.SECONDS_SPENT),
+        (np.ones((4, 2, 3)), np.ones((4, 3, 2)), "differ in shape"),
+        (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
+        (np.ones((4, 2)), np.ones((4, 2)), r"must be \(n, k, d\)"),
+        (np.ones((0, 2, 3)), np.ones((0, 2, 3)), r"must be \(n, k, d\)"),
+        (np.full((4, 2, 3), np.nan), np.ones((4, 2, 3)), "tokens have entries"),
+        (np.ones((4, 2, 3)), np.full((4, 2, 3), np.inf), "labels have entries"),
+        ([[[1.0, 2.0], [3.0]]], np.ones((2, 2, 2)), "x is ragged"),
+        (np.ones((2, 2, 2)), np.ones((2, 2, 2), complex), "y of type .* real numbers"),
+        (np.full((2, 2, 2), "a"), np.ones((2, 2, 2)), "real numbers"),
+        (np.full((2, 2, 2), 1e200), np.ones((2, 2, 2)), "scale them"),
     ],
 )
-def test_a_spent_budget_is_an_outcome(budget, outcome):
-    found, used = learn("nice:m=3,k=2,d=16", budget=Budget(**budget))
-    assert found.outcome is outcome
-    assert used <= budget.get("examples", 10**9)
-    assert np.isfinite(found.predict(np.ones((3, 2, 16)))).all()
-
-
-def test_a_run_is_reproducible_and_judged():
-    budget = Budget(examples=10_000)
-    a, b = (run(Staged(), parse("nice:m=2,k=2,d=8").instance(3), budget) for _ in range(2))
-    assert a.outcome is Outcome.SOLVED
-    assert a.details["errors"] == b.details["errors"]
-
-
-@pytest.mark.parametrize(
-    ("x", "word"),
-    [
-        ([[[1.0, 2.0], [3.0]]], "ragged"),
-        (np.ones((2, 2, 2), complex), "real numbers"),
-        (np.full((2, 2, 2), "a"), "real numbers"),
-        (np.full((2, 2, 2), 1e200), "scale them"),
-    ],
-)
-def test_data_that_is_no_array_of_moderate_numbers_is_refused(x, word):
-    for given in ({"x": x, "y": np.ones((2, 2, 2))}, {"x": np.ones((2, 2, 2)), "y": x}):
-        with pytest.raises(UsageError, match=word):
-            Data(**given)
+def test_what_are_no_examples_is_refused_in_one_line(x, y, said):
+    with pytest.raises(UsageError, match=said) as found:
+        Data(x=x, y=y)
+    assert "\n" not in str(found.value)
 
 
 def test_data_does_not_lock_the_callers_array():
@@ -413,15 +634,25 @@ def test_data_does_not_lock_the_callers_array():
         data.x[0, 0, 0] = 3.0
 
 
-@pytest.mark.parametrize("w", [np.eye(3), np.full((4, 4), np.nan), np.ones(4)])
-def test_an_estimate_of_another_shape_or_not_finite_is_refused(w):
-    data = Data(x=np.ones((200, 2, 4)), y=np.ones((200, 2, 4)))
-    for stage in (agreement, refine):
-        with pytest.raises(UsageError, match=r"\(4, 4\)"):
-            stage(w, data)
+def test_what_is_held_out_is_held_out():
+    source = parse("nice:m=1,k=2,d=30").instance(0)
+    supply = Supply(ExampleOracle(source, Meter(Budget(examples=400))))
+    whole = source.examples(0, 400).x
+    for asked, there in ((80, 80), (300, 300), (120, 120), (900, 400)):
+        data, held_out = supply.take(asked)
+        assert len(held_out) == there // 8
+        assert (np.concatenate([data.x, held_out.x]) == whole[:there]).all()
+        assert supply.exhausted == (asked > 400)
+    many = parse("nice:m=1,k=2,d=2").instance(0)
+    data, held_out = Supply(ExampleOracle(many, Meter(Budget()))).take(40_000)
+    assert (len(data), len(held_out)) == (35_904, 4_096)
 
 
-def test_a_learner_near_the_truth_on_its_last_example_is_left_to_the_judge():
-    found, _ = learn("nice:m=2,k=2,d=16,noise=0.1", budget=Budget(examples=6000))
-    assert found.details["error"] > 1e-12
-    assert found.outcome is None
+def test_time_that_is_over_is_not_taken_for_examples_that_are_gone(monkeypatch):
+    oracle = ExampleOracle(parse("nice:m=1,k=2,d=8").instance(0), Meter(Budget()))
+    supply = Supply(oracle)
+    supply.take(20)
+    monkeypatch.setattr(oracle, "draw", lambda count: Ending(0)())
+    with pytest.raises(Spent, match="seconds"):
+        supply.take(40)
+    assert len(supply.take(20)[0]) == 18

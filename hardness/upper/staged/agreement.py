@@ -5,15 +5,16 @@ row is fitted by the best v that sums to one, and what is left over measures the
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.upper.staged.data import Array, Data, require_matrix
-from hardness.upper.staged.stage import Clock, endless
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Data, endless
 
-# Patterns this far outside of [0, 1] are counted as impossible.
-MARGIN = 0.05
+_MARGIN = 0.05  # patterns this far outside of [0, 1] are counted as impossible
+_BINS = 40  # of a histogram of the residuals
 _BATCH_BYTES = 1 << 20  # what a core's cache holds
 
 
@@ -22,7 +23,7 @@ class Agreement:
     """Patterns (n, k, k) whose rows sum to one, and relative residuals (n, k) of every row.
 
     scale: root mean square of ||(X_j - X_l) W||, which the residuals are divided by.
-    outside: fraction of rows whose pattern leaves [0, 1] by more than MARGIN.
+    outside: fraction of rows whose pattern leaves [0, 1] by more than 0.05.
     """
 
     patterns: Array
@@ -30,9 +31,15 @@ class Agreement:
     scale: float
     outside: float
 
-    def closest(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return (example, row) of the `count` rows of smallest residual, in no special order."""
-        return smallest(self.residuals, count)
+    def histogram(self, accepted: float) -> dict[str, Any]:
+        """Return that of log10 of the residuals, and the largest one that was accepted."""
+        logs = np.log10(np.maximum(self.residuals, 1e-18))
+        counts, edges = np.histogram(logs, bins=_BINS)
+        return {
+            "log10_edges": edges.tolist(),
+            "counts": counts.tolist(),
+            "accepted": float(accepted),
+        }
 
 
 def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -51,8 +58,7 @@ def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
     """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
 
     A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
-    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant. Raises
-    UsageError for a w that is no (d, d) matrix of finite numbers.
+    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant.
 
     >>> x = np.random.default_rng(0).normal(size=(5, 2, 3))
     >>> y = np.array([[0.25, 0.75], [0.5, 0.5]]) @ x
@@ -60,7 +66,6 @@ def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
     [[0.25, 0.75], [0.5, 0.5]]
     """
     n, k, d = data.x.shape
-    require_matrix("w", w, d)
     patterns, residuals = np.empty((n, k, k)), np.empty((n, k))
     spread = 0.0
     batch = max(1, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)))
@@ -71,7 +76,7 @@ def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
         spread += total
     # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2
     scale = float(np.sqrt(2 * spread / (n * (k - 1))))
-    outside = np.any((patterns < -MARGIN) | (patterns > 1 + MARGIN), axis=-1)
+    outside = np.any((patterns < -_MARGIN) | (patterns > 1 + _MARGIN), axis=-1)
     return Agreement(
         patterns=patterns,
         residuals=residuals / scale if scale else residuals,

@@ -10,32 +10,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
 from hardness.oracles import Spent
-from hardness.upper.staged.stage import Clock, StageFailed, endless, require_seconds
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Result, endless
+from hardness.upper.staged.runner import StageFailed
 from instances.errors import UsageError
-
-Array = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # relative
 _LEAST_DISTANCE_SECONDS = 10  # at d = 16, on one core of the machine of the tables
 _TIES = 1e-3  # of epsilon, at most what is rounding
-
-TOOL_D = 8  # a support query takes .02 s at d = 8, .3 s at 12, seconds at 16
-
-
-class EmptyBody(UsageError):
-    """No Theta meets all constraints within epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Body:
     """The body of the constraints u (R, d*d), b (R,), with epsilon >= 0 and bound > 0.
 
-    Rows multiplied by weights (both u and b) ask for weighted residuals below epsilon. Raises
-    UsageError for other shapes, entries that are not finite, d above `largest_d`.
+    Rows multiplied by weights (both u and b) ask for weighted residuals below epsilon. A support
+    query takes .02 s at d = 8, .3 s at 12, seconds at 16.
 
     >>> body = Body(u=np.eye(4)[:1], b=np.array([1.0]), epsilon=0.1, bound=2.0)
     >>> body.contains(np.array([[1.05, -2.0], [0.0, 2.0]])), body.contains(np.zeros((2, 2)))
@@ -46,46 +39,28 @@ class Body:
     b: Array
     epsilon: float
     bound: float
-    largest_d: int = TOOL_D
-
-    def __post_init__(self) -> None:
-        _require_rows(self.u, self.b)
-        if not 0 <= self.epsilon < np.inf:
-            raise UsageError(f"epsilon={self.epsilon} given: it must be at least 0 and finite")
-        if not 0 < self.bound < np.inf:
-            raise UsageError(f"bound={self.bound} given: it must be above 0 and finite")
-        if self.d > self.largest_d:
-            raise UsageError(
-                f"d={self.d} given: the body's programs are offered up to d={self.largest_d}: "
-                "raise largest_d and wait, or take the eigenvectors of the constraints instead"
-            )
 
     @property
     def d(self) -> int:
         """The dimension of a token."""
         return _side(self.u)
 
-    def violation(self, theta: Array) -> float:
-        """Return by how much theta (d, d) breaks the worst of its bounds; at most 0 inside."""
-        flat = theta.reshape(-1)
-        rows = float(np.abs(self.u @ flat - self.b).max()) - self.epsilon
-        return max(rows, float(np.abs(flat).max()) - self.bound)
-
     def contains(self, theta: Array, slack: float = 1e-9) -> bool:
         """Return whether theta (d, d) keeps every bound up to slack."""
-        return self.violation(theta) <= slack
+        flat = theta.reshape(-1)
+        rows = float(np.abs(self.u @ flat - self.b).max()) - self.epsilon
+        return max(rows, float(np.abs(flat).max()) - self.bound) <= slack
 
 
 def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> tuple[float, Array]:
     """Return the least epsilon whose body is not empty, and its point (d, d): a linear program.
 
-    min over |Theta_ab| <= bound of max_r |<u_r, Theta> - b_r|. Raises UsageError for bad shapes.
+    min over |Theta_ab| <= bound of max_r |<u_r, Theta> - b_r|.
 
     >>> epsilon, theta = least_epsilon(np.array([[1.0], [1.0]]), np.array([0.0, 1.0]), 5.0)
     >>> round(epsilon, 9), round(float(theta[0, 0]), 9)
     (0.5, 0.5)
     """
-    _require_rows(u, b)
     size = u.shape[1]
     ones = np.ones((len(u), 1))
     found = _solve(
@@ -101,7 +76,7 @@ def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> t
 def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
     """Return a point (d, d) of the body with the largest <direction, Theta>: a linear program.
 
-    Raises EmptyBody where there is no point at all.
+    Raises StageFailed where there is no point at all.
 
     >>> body = Body(u=np.array([[1.0]]), b=np.array([1.0]), epsilon=0.25, bound=9.0)
     >>> support(body, np.array([[-1.0]])).item()
@@ -119,7 +94,7 @@ def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
 
 
 def minimum_norm(body: Body, clock: Clock = endless) -> Array:
-    """Return the point (d, d) of the body of least Frobenius norm, or raise EmptyBody.
+    """Return the point (d, d) of the body of least Frobenius norm; raises StageFailed.
 
     Least-distance programming: min |x| subject to G x >= h is, by duality, one nonnegative least
     squares problem [LH74, chapter 23], solved by an active-set method. Constraints on boolean
@@ -143,7 +118,8 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     apart = limits - ties * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, apart])
-    require_seconds(clock, _LEAST_DISTANCE_SECONDS * (body.d / 16) ** 6)
+    if clock() < _LEAST_DISTANCE_SECONDS * (body.d / 16) ** 6:
+        raise Spent("seconds")
     try:
         multipliers, _ = nnls(system, target, maxiter=30 * system.shape[1])
     except RuntimeError as error:
@@ -162,7 +138,7 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Axes:
+class Axes(Result):
     """Orthonormal directions (r, d, d), longest first, and the widths (r,) of the body along them.
 
     A width is max <direction, Theta> - min <direction, Theta> over the body.
@@ -179,7 +155,7 @@ def extract(
 
     Each axis starts at a random direction orthogonal to those before, and climbs: the difference
     of the two support points is the next direction, which never shortens the chord. Takes
-    2 count (climbs + 2) linear programs. Raises EmptyBody, and UsageError for a bad count.
+    2 count (climbs + 2) linear programs. Raises StageFailed, and UsageError for a bad count.
 
     >>> body = Body(u=np.eye(4)[:3], b=np.zeros(3), epsilon=0.1, bound=1.0)
     >>> axes = extract(body, 2, np.random.default_rng(0))
@@ -217,7 +193,7 @@ def _outside(basis: Array, vector: Array) -> Array:
 
 
 def _solve(cost: Array, clock: Clock, empty: Body | None = None, **program: Any) -> Array:
-    """Minimise cost . x; raises EmptyBody where the program of a body has no point."""
+    """Minimise cost . x; raises StageFailed where it has no point."""
     left = clock()
     if left < np.inf:
         program["options"] = {"time_limit": left}
@@ -232,24 +208,15 @@ def _solve(cost: Array, clock: Clock, empty: Body | None = None, **program: Any)
 
 
 def _require_point(body: Body, clock: Clock) -> None:
-    """Raise EmptyBody, with the epsilon that it takes, where no Theta meets the constraints."""
+    """Raise StageFailed, with the epsilon that it takes, where no Theta meets the constraints."""
     least, _ = least_epsilon(body.u, body.b, body.bound, clock)
     if least > body.epsilon:
-        raise EmptyBody(
+        raise StageFailed(
+            "body",
             f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
-            f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals"
+            f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals",
         )
 
 
 def _side(u: Array) -> int:
     return round(u.shape[1] ** 0.5)
-
-
-def _require_rows(u: Array, b: Array) -> None:
-    if u.ndim != 2 or not u.size or _side(u) ** 2 != u.shape[1] or b.shape != u.shape[:1]:
-        raise UsageError(
-            f"constraints u of shape {u.shape} and b of shape {b.shape} given: they must be "
-            "(R, d*d) and (R,), with at least one row"
-        )
-    if not (np.isfinite(u).all() and np.isfinite(b).all()):
-        raise UsageError("constraints have entries that are not finite")

@@ -6,22 +6,18 @@ silent where its stage did not run; what a stage could not do is a signal itself
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hardness.upper.linear import features
-from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.moment import Moment, regress
-from hardness.upper.staged.stage import StageFailed, StageReport
+from hardness.upper.staged.runner import StageFailed, StageReport
 
 # Gaps and regressions fall short with few examples too: where the hold-out error is below this
 # one, the stages after them have proved them good enough.
-SOLVED = 1e-3
-NOISE_LEFT = 0.02
-_LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
-RISK = 0.1
+_SOLVED = 1e-3
+_NOISE_LEFT = 0.02
+_RISK = 0.1
 _ROUNDING = 1e-6  # a share that rounding explains: it is about 1e-24, or 0.5 and more
 
 
@@ -47,83 +43,53 @@ class Signal:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class HoldOut:
-    """The relative error of the best layer on the hold-out, and what it is at most.
-
-    upper: an upper confidence bound, `data.error_bound`.
-    """
-
-    error: float = float("inf")
-    upper: float = float("inf")
-
-    def without(self, share: float) -> "HoldOut":
-        """Return the errors relative to labels without noise, a known share of their square."""
-        return HoldOut(error=_less(self.error, share), upper=_less(self.upper, share))
-
-
 def diagnose(
     reports: Sequence[StageReport],
-    hold_out: HoldOut,
     *,
     k: int,
+    error: float = np.inf,
+    upper: float = np.inf,
     failed: StageFailed | None = None,
     noise: float = 0.0,
     heads: int = 0,
 ) -> tuple[Signal, ...]:
     """Judge the reports of a run; the last report of a stage counts.
 
-    k: number of tokens; failed: the stage that ended the run early; noise: standard deviation of
+    k: number of tokens; error: relative, of the best layer on the hold-out; upper: what it is at
+    most, with confidence; failed: the stage that ended the run early; noise: standard deviation of
     the label noise where it is known (its share of the hold-out error is then no fault); heads: how
     many the stages were told there are, 0 for none, and then a gap has to tell it.
 
-    >>> [signal.name for signal in diagnose([], HoldOut(), k=2) if signal.flagged]
+    >>> [signal.name for signal in diagnose([], k=2) if signal.flagged]
     ['hold-out error']
     """
     seen = {key: value for report in reports for key, value in _named(report)}
     square = seen.get("label_square", 0.0)
     share = noise**2 / square if square else 0.0
-    left = hold_out.without(share)
+    left, most = _less(error, share), _less(upper, share)
     # Noise blurs gaps and regressions without harm where next to nothing else is left over.
-    solved = left.error <= max(SOLVED, min(share / 10, NOISE_LEFT))
+    solved = left <= max(_SOLVED, min(share / 10, _NOISE_LEFT))
     found = [
-        *_above("mean of the tokens", seen.get("tokens mean"), 0.8, _MEAN, moot=solved),
-        *_above("repeated examples", seen.get("repeats"), 0.9, _REPEATS, moot=solved),
-        *_below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
-        *_below("rows beyond one pattern", seen.get("beyond"), _ROUNDING, _PARALLEL, moot=solved),
-        *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
-        *_above("share beyond linear", seen.get("linear"), 0.8, _SUM),
-        *_above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
-        *_above(
+        _above("mean of the tokens", seen.get("tokens mean"), 0.8, _MEAN, moot=solved),
+        _above("repeated examples", seen.get("repeats"), 0.9, _REPEATS, moot=solved),
+        _below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
+        _below("rows beyond one pattern", seen.get("beyond"), _ROUNDING, _PARALLEL, moot=solved),
+        _above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
+        _above("share beyond linear", seen.get("linear"), 0.8, _SUM),
+        _above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
+        _above(
             "patterns out of [0, 1]", seen.get("outside"), 0.15 * (k - 1), _OUTSIDE, moot=solved
         ),
-        *_below("R^2 of the logits", seen.get("r2"), 0.8, _REGRESSION, moot=solved),
-        *_below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved or heads > 0),
-        *_failures(reports, failed),
-        *_above("hold-out error", left.upper, RISK, _ERROR if left.error > RISK else _UNSURE),
+        _below("R^2 of the logits", seen.get("r2"), 0.8, _REGRESSION, moot=solved),
+        _below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved or heads > 0),
+        _failure(reports, failed),
+        _above("hold-out error", most, _RISK, _ERROR if left > _RISK else _UNSURE),
     ]
     if "linear" in seen:  # with a large linear part an error says little of the rest
         linear = _less(seen["linear"], share)
-        ratio = left.upper / linear if linear else np.inf
-        found += _above("error over linear", ratio, RISK, _LINEAR, moot=solved)
-    return tuple(found)
-
-
-def moment_measures(found: Moment, data: Data, validation: Data) -> dict[str, float]:
-    """Return what stage 1 measures for the diagnosis: halves, label_rank, label_square, linear.
-
-    label_square: mean square of a label's entries. linear: relative error of the best linear map
-    from a token and the sum of all tokens to the token's label, on the hold-out.
-    """
-    used = data.cut(0, -(-_LINEAR_ROWS * 2 * data.d // data.k))
-    known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (used, validation))
-    weights = regress(known, used.y.reshape(-1, used.d))
-    return {
-        "halves": found.halves,
-        "label_rank": found.label_rank,
-        "label_square": float(found.label_spectrum.mean()),
-        "linear": relative_error((fresh @ weights).reshape(validation.y.shape), validation.y),
-    }
+        ratio = most / linear if linear else np.inf
+        found.append(_above("error over linear", ratio, _RISK, _LINEAR, moot=solved))
+    return tuple(signal for signal in found if signal)
 
 
 _MEAN = (
@@ -162,11 +128,19 @@ _FEW = (
 
 def _above(
     name: str, value: float | None, threshold: float, advice: str, moot: bool = False
-) -> list[Signal]:
+) -> Signal | None:
     """A signal flagged above its threshold, or none without a value."""
     if value is None:
-        return []
-    return _signal(name, value, threshold, advice, not value <= threshold, moot)
+        return None
+    beyond = not value <= threshold
+    return Signal(
+        name=name,
+        value=value,
+        threshold=threshold,
+        flagged=beyond and not moot,
+        advice=advice,
+        moot=beyond and moot,
+    )
 
 
 def _below(
@@ -176,38 +150,24 @@ def _below(
     advice: str,
     at: bool = False,
     moot: bool = False,
-) -> list[Signal]:
+) -> Signal | None:
     """A signal flagged below its threshold (`at`: there, too), or none without a value."""
-    if value is None:
-        return []
-    beyond = not (value > threshold or (value == threshold and not at))
-    return _signal(name, value, threshold, advice, beyond, moot)
+    found = _above(name, value, threshold, advice)
+    if found is None:
+        return None
+    beyond = not (found.value > threshold or (found.value == threshold and not at))
+    return replace(found, flagged=beyond and not moot, moot=beyond and moot)
 
 
-def _signal(
-    name: str, value: float, threshold: float, advice: str, beyond: bool, moot: bool
-) -> list[Signal]:
-    return [
-        Signal(
-            name=name,
-            value=value,
-            threshold=threshold,
-            flagged=beyond and not moot,
-            advice=advice,
-            moot=beyond and moot,
-        )
-    ]
-
-
-def _failures(reports: Sequence[StageReport], failed: StageFailed | None) -> list[Signal]:
+def _failure(reports: Sequence[StageReport], failed: StageFailed | None) -> Signal | None:
     """The stage that failed: for want of examples, or not."""
-    examples = float(max((report.examples for report in reports), default=0))
     if failed is None:
-        return []
+        return None
+    name, value, threshold, advice = "stages", 1.0, 0.0, _FAILED
     if failed.needs:
-        needs = float(failed.needs)
-        return [Signal(name="examples", value=examples, threshold=needs, flagged=True, advice=_FEW)]
-    return [Signal(name="stages", value=1.0, threshold=0.0, flagged=True, advice=_FAILED)]
+        examples = max((report.examples for report in reports), default=0)
+        name, value, threshold, advice = "examples", float(examples), float(failed.needs), _FEW
+    return Signal(name=name, value=value, threshold=threshold, flagged=True, advice=advice)
 
 
 def _less(error: float, share: float) -> float:

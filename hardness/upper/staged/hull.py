@@ -1,49 +1,220 @@
-"""Stage 4: a point of the affine hull of the Theta_i.
+"""Stages 2 and 4: affine constraints on the Theta_i where all heads agree, and a point near them.
 
-The ridge minimum-norm solution of the constraints: what a minimum-norm query to the convex body
-{Theta: |constraints| <= epsilon} would give. [CL24]
+Where every head attends from token a with the same weights v, every Theta_i satisfies
+X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l: the affine hull of the Theta_i does.
+[CL24]
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import combinations
 
 import numpy as np
-from scipy.sparse.linalg import lsqr
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, lsqr
 
-from hardness.upper.staged.constraints import Constraints
-from hardness.upper.staged.data import Array
-from hardness.upper.staged.stage import Clock, StageFailed, endless
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Data, Result, endless, repeated, rounded
+from hardness.upper.staged.agreement import Agreement, smallest
+from hardness.upper.staged.refine import Refined
+from hardness.upper.staged.runner import StageFailed
 
-RIDGE = 1e-4
+# Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
+# d^2 is the cost of a product.
+MATRIX_D = 32
+# Below this weight the logarithm of an estimated pattern is too noisy.
+_LEAST = 0.02
+# The residual below which rows count alike is this quantile of the residuals that are taken.
+_FLOOR = 0.01
+_ROUNDING = 1e-8
+_SAME = 1e-9  # relative: tokens nearer than this are one
+_BATCH_BYTES = 1 << 23
+_RIDGE = 1e-4
 ACCURACY = 1e-4  # what is left is far below the error of the constraints
 _STEPS = 1000  # 50 to 300 are the rule
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Hull:
-    """The minimum-norm point centre (d, d).
+class Constraints:
+    """R constraints left_r Theta right_r^T = b_r, from rows of the smallest residuals.
 
-    r2: weighted share of the variance of b explained on held-out constraints (1 is all).
+    left, right: (R, d). b, weights, residuals: (R,). The standard deviation of b_r is taken as
+    1/weights_r, up to a common factor: a least squares problem has its rows multiplied by weights.
+    rows: the number of rows of the data that they are from.
+    """
+
+    left: Array
+    right: Array
+    b: Array
+    weights: Array
+    residuals: Array
+    rows: int
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    @property
+    def u(self) -> Array:
+        """The constraints as vectors (R, d*d): u_r . vec(Theta) = b_r."""
+        return np.asarray((self.left[:, :, None] * self.right[:, None, :]).reshape(len(self), -1))
+
+    @property
+    def trace(self) -> float:
+        """The sum of weights_r^2 ||u_r||^2."""
+        squares = (np.einsum("rd,rd->r", side, side) for side in (self.left, self.right))
+        return float(np.sum(self.weights**2 * np.prod(list(squares), axis=0)))
+
+    def operator(self, clock: Clock = endless) -> LinearOperator:
+        """Return the map from vec(Theta) to weights_r left_r Theta right_r^T, without its matrix.
+
+        Equals the matrix weights[:, None] * u, of R d^2 numbers.
+        """
+        d = self.left.shape[1]
+        batch = max(1, _BATCH_BYTES // (8 * d))
+        parts = [slice(start, start + batch) for start in range(0, len(self), batch)]
+
+        def product(flat: Array) -> Array:
+            theta, out = flat.reshape(d, d), np.empty(len(self))
+            for part in parts:
+                clock()
+                out[part] = np.einsum("rd,rd->r", self.left[part] @ theta, self.right[part])
+            return np.asarray(out * self.weights)
+
+        def adjoint(values: Array) -> Array:
+            values, out = values.ravel() * self.weights, np.zeros((d, d))
+            for part in parts:
+                clock()
+                out += self.left[part].T @ (values[part, None] * self.right[part])
+            return out.ravel()
+
+        return LinearOperator((len(self), d * d), matvec=product, rmatvec=adjoint, dtype=np.float64)
+
+    def cut(self, part: slice | NDArray[np.intp]) -> "Constraints":
+        """Return some of the constraints."""
+        names = ("left", "right", "b", "weights", "residuals")
+        return replace(self, **{name: getattr(self, name)[part] for name in names})
+
+
+def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endless) -> Constraints:
+    """Take the rows of smallest residual whose weights all exceed 0.02; raises StageFailed.
+
+    rows: how many, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32 (a count carries over
+    between sizes, a tolerance on the residual does not). Of constraints equal up to sign, which
+    boolean tokens have at small d, the one of smallest residual stays.
+    """
+    n, k, d = data.x.shape
+    usable = np.all(found.patterns > _LEAST, axis=-1)
+    there = int(usable.sum())
+    least = -(-3 * d * d // (2 * (k - 1)))
+    if there < least:
+        needs = -(-len(data) * least // there) if there else None
+        why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
+        raise StageFailed("constraints", why, needs=needs)
+    default = (40 if d <= MATRIX_D else 10) * d * d // k
+    usable[repeated(data.x)] = False
+    e, a = _closest(found, usable, rows or default)
+    if not _apart(data.x[e]).all():
+        usable[~_apart(data.x)] = False
+        if not usable.any():
+            raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
+        e, a = _closest(found, usable, rows or default)
+    order = np.argsort(found.residuals[e, a], kind="stable")
+    e, a = e[order], a[order]
+    x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
+    # A row that half agrees tells less: the error of b goes as its residual over the weights.
+    floor = max(float(np.quantile(residuals, _FLOOR)), _ROUNDING)
+    doubt = np.hypot(residuals, floor) / floor
+    parts = [
+        (x[:, i] - x[:, j], np.log(v[:, i] / v[:, j]), np.minimum(v[:, i], v[:, j]) / doubt)
+        for i, j in combinations(range(k), 2)
+    ]
+    right, b, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+    left = np.tile(data.x[e, a], (len(parts), 1))
+    residuals = np.tile(residuals, len(parts))
+    every = Constraints(
+        left=left, right=right, b=b, weights=weights, residuals=residuals, rows=len(e)
+    )
+    return every.cut(_distinct(left, right, clock))
+
+
+def _closest(
+    found: Agreement, usable: NDArray[np.bool_], rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the usable rows of smallest residual."""
+    count = min(rows, int(usable.sum()))
+    return smallest(np.where(usable, found.residuals, np.inf), count)
+
+
+def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
+    """Indices of the first of each class of constraints equal up to sign."""
+    first: dict[bytes, int] = {}
+    left, right = rounded(left), rounded(right)  # no negative zeros
+    batch = max(1, _BATCH_BYTES // (16 * left.shape[1]))
+    for start in range(0, len(left), batch):
+        clock()
+        part = slice(start, start + batch)
+        both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0
+        for r, row in enumerate(both, start):
+            first.setdefault(blake2b(row, digest_size=16).digest(), r)
+    return np.array(list(first.values()), np.intp)
+
+
+def _apart(x: Array) -> NDArray[np.bool_]:
+    """Say for which of x (r, k, d) all tokens differ: else the pattern is not determined."""
+    pairs = combinations(range(x.shape[1]), 2)
+    least = _SAME * float(np.abs(x).max())
+    return np.all([(np.abs(x[:, i] - x[:, j]) > least).any(axis=-1) for i, j in pairs], axis=0)
+
+
+def _positive(rows: Array) -> Array:
+    """Flip the rows whose first entry other than zero is negative."""
+    leading = np.take_along_axis(rows, np.argmax(rows != 0, axis=-1)[:, None], axis=-1)
+    return np.where(leading < 0, -rows, rows)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hull(Result):
+    """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
+
+    found: the constraints. r2: weighted share of the variance of b explained on held-out ones (1 is
+    all).
     """
 
     centre: Array
+    found: Constraints
     r2: float
+    w: Array | None = None
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer of one head, at the centre."""
+        return None if self.w is None else (self.centre[None], self.w[None])
 
 
 def hull(
-    found: Constraints, ridge: float = RIDGE, accuracy: float = ACCURACY, clock: Clock = endless
+    found: Constraints, ridge: float = _RIDGE, accuracy: float = ACCURACY, clock: Clock = endless
 ) -> Hull:
     """Solve (U^T D U + ridge I) vec(centre) = U^T D b, D the squared weights; raises StageFailed.
 
+    What a minimum-norm query to the convex body {Theta: |constraints| <= epsilon} would give.
     ridge: relative to the mean eigenvalue; accuracy: of the solution, which takes products with U
     and its adjoint alone. Equals sklearn's Ridge without an intercept. [PS82]
     """
     if len(found) < 4:
         raise StageFailed("hull", f"{len(found)} constraints left after removing repeats")
     even, odd = (found.cut(slice(start, None, 2)) for start in (0, 1))
-    return Hull(
-        centre=_solve(found, ridge, accuracy, clock),
-        r2=_explained(_solve(even, ridge, ACCURACY, clock), odd),
-    )
+    centre = _solve(found, ridge, accuracy, clock)
+    r2 = _explained(_solve(even, ridge, ACCURACY, clock), odd)
+    accepted = float(found.residuals.max())
+    measures = {"constraints": len(found), "residual": accepted, "r2": r2}
+    return Hull(centre=centre, found=found, r2=r2, rows=found.rows, measures=measures)
+
+
+def affine_hull(refined: Refined, data: Data, clock: Clock = endless) -> Hull:
+    """Take the constraints of the rows where the heads agree, and a point near the hull."""
+    around = hull(constraints(refined.agreement, data, clock=clock), clock=clock)
+    drawn = refined.agreement.histogram(around.measures["residual"])
+    return replace(around, w=refined.w, figures={"residuals": drawn})
 
 
 def _solve(found: Constraints, ridge: float, accuracy: float, clock: Clock) -> Array:

@@ -11,9 +11,10 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, View, nothing
-from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.diagnosis import diagnose
 from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, forecast, practical
+from hardness.upper.staged.runner import Runner, StageReport
 from hardness.upper.staged.supply import Supply
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
@@ -75,40 +76,51 @@ class Staged:
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""
-        journal = Journal(oracle.meter)
+        family, run, supply = oracle.family, Runner(oracle.meter), Supply(oracle)
         plan = StagedPlan(
             heads=self.heads,
             examples=self.examples,
             polish=self.polish,
-            noisy=oracle.family.noise > 0 or not oracle.family.noise_known,
-            every=self.examples > 0 or not oracle.family.noise_known,
+            noisy=family.noise > 0 or not family.noise_known,
+            every=self.examples > 0 or not family.noise_known,
         )
-        outcome, supply = None, Supply(oracle)
+        outcome = None
         try:
-            ran_out = MODES[self.mode](plan, supply, journal, rng)
-            best = journal.best
-            if journal.error > plan.goal and not (best and best.upper <= _SOLVED):
-                outcome = self._ended(ran_out, journal)
+            ran_out = MODES[self.mode](plan, supply, run, rng)
+            best = run.best
+            if run.error > plan.goal and not (best and best.upper <= _SOLVED):
+                outcome = self._ended(ran_out, run)
         except Spent as spent:
             outcome = SPENT[spent.resource]
-        family, best = oracle.family, journal.best
-        whitening = supply.whitening
-        if whitening and not whitening.standard:
-            journal.describe(whitening)
+        best, tokens, reports = run.best, supply.whitening, run.reports
+        if tokens and not tokens.standard:
+            first = reports[0].examples if reports else 0
+            report = StageReport(
+                name="tokens", seconds=0.0, examples=first, rows=0, measures=tokens.measures
+            )
+            reports.insert(0, report)
         real = REAL_LABELS.of(family)
-        signals = journal.diagnose(family.k, float(real.noise) if real else 0.0, self.heads)
-        details = journal.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
+        signals = diagnose(
+            reports,
+            k=family.k,
+            error=run.error,
+            upper=best.upper if best else np.inf,
+            failed=run.failed,
+            noise=float(real.noise) if real else 0.0,
+            heads=self.heads,
+        )
+        details = run.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
         # The baseline may do better than a layer that explains nothing.
-        if best is None or best.error >= 1 or whitening is None:
+        if best is None or best.error >= 1 or tokens is None:
             return nothing(family, outcome, **details)
-        layer = whitening.back(best.layer)
+        layer = tokens.back(best.layer)
         return Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)
 
     @staticmethod
-    def _ended(ran_out: bool, journal: Journal) -> Outcome | None:
+    def _ended(ran_out: bool, run: Runner) -> Outcome | None:
         """Say why a layer whose error is not small enough is the last."""
-        if not journal.meter.has_time():
+        if not run.meter.has_time():
             return Outcome.SECONDS_SPENT
         if ran_out:
             return Outcome.EXAMPLES_SPENT
-        return Outcome.DEGENERATE if journal.failed else None
+        return Outcome.DEGENERATE if run.failed else None

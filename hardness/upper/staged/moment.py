@@ -8,32 +8,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.upper.staged.data import Array, Data
-from hardness.upper.staged.stage import Clock, StageFailed, endless
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Data, Result, endless, relative_error
+from hardness.upper.linear import features
+from hardness.upper.staged.runner import StageFailed
+
+_LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Moment:
-    """The crude estimate w (d, d) of sum_i W_i.
+class Moment(Result):
+    """The crude estimate w (d, d) of sum_i W_i; its layer attends uniformly.
 
     halves: disagreement of the estimates from the two halves of the data, between 0 and 2.
-    label_spectrum: (d,) eigenvalues of the mean of y^T y over rows, falling.
+    label_spectrum: (d,) eigenvalues of the mean of y^T y over rows, falling. label_rank: their
+    number above 1e-10 of the largest.
     """
 
     w: Array
     halves: float
     label_spectrum: Array
+    label_rank: int
 
     @property
-    def label_rank(self) -> int:
-        """The numerical rank of the second moment of the labels, at 1e-10 of its largest value."""
-        return int(np.sum(self.label_spectrum > 1e-10 * self.label_spectrum[0]))
+    def layer(self) -> tuple[Array, Array]:
+        """The layer of uniform attention."""
+        return np.zeros_like(self.w)[None], self.w[None]
 
 
-def moment(data: Data, clock: Clock = endless) -> Moment:
+def moment(data: Data, validation: Data | None = None, clock: Clock = endless) -> Moment:
     """Solve the least squares problem of sum_l Y_l on sum_j X_j and a constant; raises StageFailed.
 
-    Equals numpy.linalg.lstsq on the sums, (n, d) each, with a column of ones.
+    Equals numpy.linalg.lstsq on the sums, (n, d) each, with a column of ones. validation: to
+    measure by it what a linear map leaves of the labels.
 
     >>> x = np.random.default_rng(0).normal(size=(40, 2, 3))
     >>> np.allclose(moment(Data(x=x, y=x)).w, np.eye(3))
@@ -50,14 +57,34 @@ def moment(data: Data, clock: Clock = endless) -> Moment:
     for part in (slice(middle), slice(middle, None), slice(None)):
         clock()
         fits.append(regress(x[part], y[part]))
-    *halves, w = fits
+    *both, w = fits
     clock()
     rows = data.y.reshape(-1, data.d)
+    spectrum = np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows))[::-1], 0.0)
+    rank, halves = int(np.sum(spectrum > 1e-10 * spectrum[0])), disagreement(*both)
+    measures = {"halves": halves, "label_rank": rank, "label_square": float(spectrum.mean())}
+    if validation:
+        clock()
+        measures["linear"] = beyond_linear(data, validation)
     return Moment(
         w=w,
-        halves=disagreement(*halves),
-        label_spectrum=np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows))[::-1], 0.0),
+        halves=halves,
+        label_spectrum=spectrum,
+        label_rank=rank,
+        rows=len(rows),
+        measures=measures,
     )
+
+
+def beyond_linear(data: Data, validation: Data) -> float:
+    """Return the relative error on the hold-out of the best linear map, found from some examples.
+
+    It is one from a token and the sum of all tokens to the token's label.
+    """
+    used = data.cut(0, -(-_LINEAR_ROWS * 2 * data.d // data.k))
+    known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (used, validation))
+    weights = regress(known, used.y.reshape(-1, used.d))
+    return relative_error((fresh @ weights).reshape(validation.y.shape), validation.y)
 
 
 def disagreement(a: Array, b: Array) -> float:

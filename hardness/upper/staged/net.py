@@ -1,21 +1,23 @@
-"""Stage 6a: a net of points on the affine hull, and the best tuple of them by least squares.
+"""Stage 6a: a net of points on the affine hull, and the best tuple of them by least squares. [CL24]
 
 Given the attention of all heads the layer is linear in W_1..W_m, so a tuple of m net points costs
-one (md, md) system. Its blocks are computed once for all pairs of points. [CL24] tries all tuples;
-here a tuple is improved one point at a time, from several random ones: the best point beside m - 1
+one (md, md) system. Its blocks are computed once for all pairs of points. The paper tries all
+tuples (`grid`), without local search or derivatives: the error is that of the net's spacing. In
+`net` a tuple is improved one point at a time, from several random ones: the best point beside m - 1
 fixed ones takes one (d, d) Schur complement a point.
 """
 
+import heapq
 import itertools
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from hardness.upper.attention import Array, attend, columns, linearize, scores, softmax
-from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.stage import Clock, endless
-from instances.errors import UsageError
+from hardness.upper.fitting import Clock, Data, Fit, endless, relative_error
+from instances.layer import AttentionLayer
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
 _POINTS = 60  # a dimension needs no finer net than this for what follows to converge
@@ -23,24 +25,21 @@ _STARTS = 12
 _LEAST_RADIUS = 2.0  # for heads whose mean vanishes: logits of standard deviation 2, unit tokens
 _ROWS_A_COLUMN = 30  # labelled tokens for each of the md unknowns of a column of W
 _RIDGE = 1e-9  # relative to the mean of the diagonal
+# Where all tuples are tried: at most so many, of so many points times d, on so many times the
+# examples; among the tuples of least error on them the hold-out chooses.
+_TUPLES, _ALL_GRAM_ROWS, _SAMPLE, _LEADERS = 30_000, 1536, 4, 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Net:
+class Net(Fit):
     """The best tuple that was found, and the runners-up.
 
-    theta, w: (m, d, d); coefficients: (m, m-1), of each head along the directions; error: relative
-    error on the hold-out; leaders: (t, m, m-1), different tuples from which no change of one point
-    is better, best first; points: the net's size; tuples: how many were compared.
+    leaders: (t, m, m-1), coefficients along the directions of different tuples from which no change
+    of one point is better, best first. Measures: points, the net's size; tuples, how many were
+    compared.
     """
 
-    theta: Array
-    w: Array
-    coefficients: Array
-    error: float
     leaders: Array
-    points: int
-    tuples: int
 
 
 def net(
@@ -53,47 +52,81 @@ def net(
 ) -> Net:
     """Find m heads on the hull centre + span(directions) that fit best, W by least squares. [CL24]
 
-    centre: (d, d); directions: (m-1, d, d), orthonormal in the Frobenius inner product. Raises
-    UsageError for other shapes.
+    centre: (d, d); directions: (m-1, d, d), orthonormal in the Frobenius inner product.
     """
-    require_hull(centre, directions, data)
     m = len(directions) + 1
     used = data.cut(0, enough(m, data.k, data.d))
-    points = ball(m - 1, max(2 * m - 1, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d)))
-    # Orthogonal heads of one norm lie at half this radius from the hull's point of least norm.
-    points = points * max(2 * float(np.linalg.norm(centre)) * np.sqrt(m - 1), _LEAST_RADIUS)
+    most = max(2 * m - 1, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d))
+    points = ball(m - 1, most) * _radius(centre, m)
     blocks = gram_blocks(centre, directions, points, used, clock)
     found: dict[tuple[int, ...], float] = {}
     tuples = 0
     for _ in range(_STARTS):
         start = rng.choice(len(points), m, replace=len(points) < m)
-        chosen, loss, compared = improve(blocks, [int(p) for p in start], clock)
+        chosen, loss, compared = _improve(blocks, [int(p) for p in start], clock)
         found[tuple(sorted(chosen))] = loss
         tuples += compared
     leaders = sorted(found, key=lambda chosen: (found[chosen], chosen))
-    best = points[list(leaders[0])]
-    theta = on_hull(centre, directions, best)
+    theta = on_hull(centre, directions, points[list(leaders[0])])
     w = blocks.solve(list(leaders[0]))
     predicted = linearize(theta, w, columns(validation.x)).value
     return Net(
         theta=theta,
         w=w,
-        coefficients=best,
         error=relative_error(predicted, columns(validation.y)),
         leaders=np.stack([points[list(chosen)] for chosen in leaders]),
-        points=len(points),
-        tuples=tuples,
+        measures={"points": len(points), "tuples": tuples},
     )
 
 
-def require_hull(centre: Array, directions: Array, data: Data) -> None:
-    """Refuse a hull whose matrices are not (d, d); raises UsageError."""
-    d = data.d
-    if centre.shape != (d, d) or directions.ndim != 3 or directions.shape[1:] != (d, d):
-        raise UsageError(
-            f"a hull of shapes {centre.shape} and {directions.shape} given: ({d}, {d}) and "
-            f"(m - 1, {d}, {d}) are needed for tokens of dimension {d}"
-        )
+def grid(
+    centre: Array, directions: Array, data: Data, validation: Data, clock: Clock = endless
+) -> Fit:
+    """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
+
+    centre: (d, d); directions: (m-1, d, d), orthonormal. Measures: points, the net's size; spacing,
+    the distance between neighbours, Frobenius; tuples, how many were compared.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.choice([-1.0, 1.0], size=(400, 2, 3))
+    >>> data = Data(x=x, y=np.repeat(x.mean(axis=1, keepdims=True), 2, axis=1))
+    >>> found = grid(np.zeros((3, 3)), np.empty((0, 3, 3)), data, data)
+    >>> np.allclose(found.w, np.eye(3)), found.measures["tuples"]
+    (True, 1)
+    """
+    m = len(directions) + 1
+    points = ball(m - 1, size(m, data.d)) * _radius(centre, m)
+    used = data.cut(0, _SAMPLE * enough(m, data.k, data.d))
+    blocks = gram_blocks(centre, directions, points, used, clock)
+    leaders: list[tuple[float, tuple[int, ...]]] = []
+    tuples = 0
+    for fixed in itertools.combinations(range(len(points)), m - 1):
+        clock()
+        first = fixed[-1] + 1 if fixed else 0
+        errors = blocks.beside(list(fixed))[first:]
+        tuples += len(errors)
+        for j in np.argsort(errors)[:_LEADERS]:
+            leaders.append((float(errors[j]), (*fixed, first + int(j))))
+        leaders = heapq.nsmallest(_LEADERS, leaders)
+    tried = []
+    for _, chosen in leaders:
+        theta = on_hull(centre, directions, points[list(chosen)])
+        layer = AttentionLayer(theta=theta, w=blocks.solve(list(chosen)))
+        tried.append((relative_error(layer(validation.x), validation.y), layer))
+    error, best = min(tried, key=lambda pair: pair[0])
+    apart = np.linalg.norm(points[1:] - points[0], axis=1)
+    measures = {
+        "heads": m,
+        "points": len(points),
+        "spacing": float(apart.min()) if len(apart) else 0.0,
+        "tuples": tuples,
+    }
+    return Fit(theta=best.theta, w=best.w, error=error, measures=measures)
+
+
+def _radius(centre: Array, m: int) -> float:
+    """The net's; orthogonal heads of one norm lie at half of it from the point of least norm."""
+    return max(2 * float(np.linalg.norm(centre)) * math.sqrt(m - 1), _LEAST_RADIUS)
 
 
 def enough(m: int, k: int, d: int) -> int:
@@ -199,12 +232,10 @@ def gram_blocks(
     )
 
 
-def improve(
-    blocks: Blocks, chosen: list[int], clock: Clock = endless
-) -> tuple[list[int], float, int]:
+def _improve(blocks: Blocks, chosen: list[int], clock: Clock) -> tuple[list[int], float, int]:
     """Change one point of a tuple at a time, to the best, until no change is better.
 
-    Returns the tuple, its relative error, and how many tuples were compared.
+    The tuple, its relative error, and how many tuples were compared.
     """
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
@@ -219,3 +250,17 @@ def improve(
         if unchanged == len(chosen):
             return chosen, loss, compared
     raise AssertionError("unreachable")
+
+
+def size(m: int, d: int) -> int:
+    """Return the largest number of points whose sets of m are not too many to try.
+
+    >>> size(2, 8), size(2, 12), size(3, 12), size(4, 12), size(1, 12)
+    (192, 128, 57, 30, 1)
+    """
+    if m == 1:
+        return 1
+    points = m
+    while math.comb(points + 1, m) <= _TUPLES and (points + 1) * d <= _ALL_GRAM_ROWS:
+        points += 1
+    return points

@@ -7,21 +7,20 @@ least one, and the bound is on entries. Every stage that has a layer reports its
 hold-out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Data, Fit, Result, endless
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.body import Body, EmptyBody, extract, least_epsilon, minimum_norm
-from hardness.upper.staged.constraints import Constraints, constraints
-from hardness.upper.staged.data import Array, Data
-from hardness.upper.staged.diagnosis import moment_measures
-from hardness.upper.staged.grid import grid
-from hardness.upper.staged.journal import Journal
-from hardness.upper.staged.moment import disagreement, moment
+from hardness.upper.staged.body import Axes, Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.hull import constraints
+from hardness.upper.staged.moment import moment
+from hardness.upper.staged.net import grid
 from hardness.upper.staged.practical import StagedPlan
-from hardness.upper.staged.proxy import refine_by_proxy
-from hardness.upper.staged.stage import Clock, StageFailed, endless
+from hardness.upper.staged.refine import refine_by_proxy
+from hardness.upper.staged.runner import Runner, StageFailed
 from hardness.upper.staged.supply import Supply
 from instances.errors import UsageError
 
@@ -40,147 +39,112 @@ MOST_HEADS = 4
 _ALONE = 2.0  # a single head that does no worse than this, times the error of several, is all
 
 
+def paper(plan: StagedPlan, supply: Supply, run: Runner, rng: np.random.Generator) -> bool:
+    """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
+
+    What cannot go on is left in `run.failed`. Raises Spent where there are no examples at all, or
+    the time is over, and UsageError for d above 16 or more than 4 heads.
+    """
+    d, k, heads = supply.family.d, supply.family.k, plan.heads
+    refused = refusal(d, heads)
+    if refused:
+        raise UsageError(refused)
+    data, validation = supply.take(plan.examples or examples(heads or 2, k, d))
+    run.go_on(data, validation)
+    try:
+        first = run.stage("moment", moment, data, validation)
+        crude = run.stage("crude body", ask, first.w, data)
+        refined = run.stage("proxy", refine_by_proxy, crude.centre, first.w, data)
+        around = run.stage("refined body", ask, refined.w, data)
+        axes = run.stage("span", long_axes, around.body(_LOOSE), heads, rng)
+        run.stage("net", tuples, around.centre, axes.directions, heads, data, validation)
+    except StageFailed as failed:
+        run.failed = failed
+    return supply.exhausted
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
-    """What linear programs say of the body: the constraints, least epsilon, minimum-norm point."""
+class Asked(Result):
+    """What linear programs say of the body of weighted constraints u (R, d*d), b (R,).
+
+    least: the least epsilon; centre: (d, d), the point of least norm near it, with the sum w of the
+    W_i a layer of one head.
+    """
 
     u: Array
     b: Array
     least: float
     centre: Array
+    w: Array
+
+    @property
+    def layer(self) -> tuple[Array, Array]:
+        """The layer of one head, at the centre."""
+        return self.centre[None], self.w[None]
 
     def body(self, slack: float) -> Body:
         """Return the body whose epsilon is a multiple of the least."""
-        return Body(
-            u=self.u, b=self.b, epsilon=slack * self.least, bound=BOUND, largest_d=LARGEST_D
-        )
+        return Body(u=self.u, b=self.b, epsilon=slack * self.least, bound=BOUND)
 
 
-def ask(found: Constraints, clock: Clock = endless) -> Asked:
-    """Find the least epsilon of the weighted constraints and the point of least norm near it.
+def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
+    """Stages 2 and 4: the body of the rows on which the heads agree, given the sum w (d, d).
 
-    Raises StageFailed where the programs are not solved.
+    Raises StageFailed, also where the programs are not solved.
     """
+    agreed = agreement(w, data, clock)
+    pairs = data.k * (data.k - 1) // 2
+    found = constraints(agreed, data, _ROWS * data.d**2 // pairs, clock)
     u, b = found.u * found.weights[:, None], found.b * found.weights
     least, _ = least_epsilon(u, b, BOUND, clock)
     # Exact constraints leave a body of no width, which no solver in float64 finds.
     least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
-    tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND, largest_d=LARGEST_D)
-    try:
-        return Asked(u=u, b=b, least=least, centre=minimum_norm(tight, clock))
-    except EmptyBody as error:
-        raise StageFailed("body", str(error)) from error
+    tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND)
+    return Asked(
+        u=u,
+        b=b,
+        least=least,
+        centre=minimum_norm(tight, clock),
+        w=w,
+        rows=found.rows,
+        measures={"constraints": len(found), "epsilon": least, "outside": agreed.outside},
+        figures={"residuals": agreed.histogram(float(found.residuals.max()))},
+    )
 
 
-def paper(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random.Generator) -> bool:
-    """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
+def long_axes(body: Body, heads: int, rng: np.random.Generator, clock: Clock = endless) -> Axes:
+    """Stage 5: the heads - 1 longest axes; heads=0: where the widths fall most."""
+    axes = extract(body, heads or MOST_HEADS, rng, clock=clock)
+    # Eigenvalues are as the inverse squares of widths.
+    gaps = (axes.widths[:-1] / axes.widths[1:]) ** 2
+    heads = heads or int(np.argmax(gaps)) + 2
+    measures = {"heads": heads, "width": float(axes.widths[0])}
+    if heads > 1:
+        measures["gap"] = float(gaps[heads - 2])
+    return replace(
+        axes,
+        directions=axes.directions[: heads - 1],
+        rows=len(body.b),
+        measures=measures,
+        figures={"widths": axes.widths.tolist()},
+    )
 
-    What cannot go on is left in `journal.failed`. Raises Spent where there are no examples at all,
-    or the time is over, and UsageError for d above 16 or more than 4 heads.
-    """
-    d, k = supply.family.d, supply.family.k
-    refused = refusal(d, plan.heads)
-    if refused:
-        raise UsageError(refused)
-    data, validation = supply.take(plan.examples or examples(plan.heads or 2, k, d))
-    run = Run(heads=plan.heads, data=data, validation=validation, journal=journal, rng=rng)
-    try:
-        run.stages()
-    except StageFailed as failed:
-        journal.failed = failed
-    return supply.exhausted
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
-    """One pass through the stages; each writes to the journal, and raises StageFailed."""
-
-    heads: int
-    data: Data
-    validation: Data
-    journal: Journal
-    rng: np.random.Generator
-
-    @property
-    def clock(self) -> Clock:
-        """What every stage asks for the time."""
-        return self.journal.meter.left
-
-    def stages(self) -> None:
-        """All of them."""
-        crude = self.moment()
-        first = self.body("crude body", crude)
-        refined = self.refine(first.centre, crude)
-        second = self.body("refined body", refined)
-        self.net(second.centre, self.span(second))
-
-    def moment(self) -> Array:
-        """Stage 1; its layer attends uniformly."""
-        with self.journal.stage("moment", len(self.data)) as entry:
-            found = moment(self.data, self.clock)
-            entry.rows = self.data.k * len(self.data)
-            error = self.offer("moment", np.zeros_like(found.w), found.w)
-            self.clock()
-            entry.measures |= moment_measures(found, self.data, self.validation)
-            entry.measures["error"] = error
-        return found.w
-
-    def body(self, name: str, w: Array) -> Asked:
-        """Stages 2 and 4; the layer has one head, at the body's minimum-norm point."""
-        with self.journal.stage(name, len(self.data)) as entry:
-            found = agreement(w, self.data, self.clock)
-            pairs = self.data.k * (self.data.k - 1) // 2
-            rows = constraints(found, self.data, _ROWS * self.data.d**2 // pairs, self.clock)
-            asked = ask(rows, self.clock)
-            entry.rows = rows.rows
-            entry.measures |= {"constraints": len(rows), "epsilon": asked.least}
-            entry.measures["outside"] = found.outside
-            entry.measures["error"] = self.offer(name, asked.centre, w)
-        self.journal.draw_residuals(found, float(rows.residuals.max()))
-        return asked
-
-    def refine(self, proxy: Array, crude: Array) -> Array:
-        """Stage 3."""
-        with self.journal.stage("proxy", len(self.data)) as entry:
-            refined = refine_by_proxy(proxy, self.data)
-            entry.rows = refined.rows
-            entry.measures |= {"dropped": refined.dropped, "margin": refined.margin}
-            entry.measures["halves"] = refined.spread
-            entry.measures["untrimmed_residual"] = float(refined.history[0])
-            entry.measures["residual"] = float(refined.history[-1])
-            entry.measures["moved"] = disagreement(refined.w, crude)
-            entry.measures["error"] = self.offer("proxy", proxy, refined.w)
-        return refined.w
-
-    def span(self, asked: Asked) -> Array:
-        """Stage 5: the directions, (heads-1, d, d)."""
-        with self.journal.stage("span", len(self.data)) as entry:
-            axes = extract(asked.body(_LOOSE), self.heads or MOST_HEADS, self.rng, clock=self.clock)
-            # Eigenvalues are as the inverse squares of widths.
-            gaps = (axes.widths[:-1] / axes.widths[1:]) ** 2
-            heads = self.heads or int(np.argmax(gaps)) + 2
-            entry.rows = len(asked.b)
-            entry.measures |= {"heads": heads, "width": float(axes.widths[0])}
-            if heads > 1:
-                entry.measures["gap"] = float(gaps[heads - 2])
-        self.journal.figures["widths"] = axes.widths.tolist()
-        return axes.directions[: heads - 1]
-
-    def net(self, centre: Array, directions: Array) -> None:
-        """Stage 6."""
-        with self.journal.stage("net", len(self.data)) as entry:
-            best = grid(centre, directions, self.data, self.validation, self.clock)
-            if not self.heads:  # the gap speaks for two heads at least, but one has no gap
-                alone = grid(centre, directions[:0], self.data, self.validation, self.clock)
-                best = alone if alone.error <= _ALONE * best.error else best
-            entry.measures |= {"heads": len(best.theta), "points": best.points}
-            entry.measures |= {"spacing": best.spacing, "tuples": best.tuples}
-            entry.measures["error"] = self.offer("net", best.theta, best.w)
-
-    def offer(self, stage: str, theta: Array, w: Array) -> float:
-        """Give a stage's layer to the journal; returns its error on the hold-out."""
-        theta, w = (a if a.ndim == 3 else a[None] for a in (theta, w))
-        return self.journal.offer(stage, theta, w, len(self.data), self.validation)
+def tuples(
+    centre: Array,
+    directions: Array,
+    heads: int,
+    data: Data,
+    validation: Data,
+    clock: Clock = endless,
+) -> Fit:
+    """Stage 6: the best tuple of net points; heads=0: or a single head, where that does as well."""
+    best = grid(centre, directions, data, validation, clock)
+    if heads:
+        return best
+    # The gap speaks for two heads at least, but one has no gap.
+    alone = grid(centre, directions[:0], data, validation, clock)
+    return alone if alone.error <= _ALONE * best.error else best
 
 
 def examples(heads: int, k: int, d: int) -> int:

@@ -1,170 +1,166 @@
-"""The polish: Levenberg-Marquardt on all 2 m d^2 parameters, without ever forming the Jacobian.
+"""After the stages, outside of the theorem: the polish, spare heads taken out, another head tried.
 
-A step s solves min ||J s + r||^2 + damping ||s||^2 by LSMR, from products with J and its
-adjoint alone. Scaled parameters keep that short: W = L^-T V with L the Cholesky factor of the Gram
-matrix of what the heads attend to, so that the columns of J for V are orthonormal, and each Theta_i
-divided by the typical norm of its columns. [Mar63, FS11]
+A head may add nothing, two may have merged or cancel: spare are those without which the others,
+fitted again, do as well on the hold-out. Heads are taken out one by one, each time that whose loss
+the W of the others make up for best, by least squares. Of what is left on the way the fewest heads
+that do as well after a polish are kept: too many heads descend slowly.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.sparse.linalg import LinearOperator, lsmr
 
-from hardness.oracles import Spent
-from hardness.upper.attention import Array, Linearized, columns, gram_factor, linearize
-from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.stage import Clock, endless
+from hardness.upper.attention import Array, attend, columns, gram_factor, scores, softmax
+from hardness.upper.fitting import Clock, Data, Fit, endless, gain, relative_error
+from hardness.upper.levenberg import polish
+from hardness.upper.staged.projection import solve
+from hardness.upper.staged.single import evenness
+from instances.layer import AttentionLayer
 
-End = Literal["exact", "flat", "steps", "stopped"]
-_EXACT = (16 * np.finfo(float).eps) ** 2  # relative error on the examples: rounding is all
-_WINDOW, _FLAT = 6, 0.99  # flat: 6 steps leave 99 % of the loss
-_DAMPING = 1e-2  # to start with; the scaled columns have norm 1 or so
-_LEAST_DAMPING = 1e-12
-_INNER = 100  # iterations at most; some 15 are the rule
-_ACCURACY = 1e-3  # of the inner solve
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Polished:
-    """Where the descent ended.
-
-    theta, w: (m, d, d); error: relative error on the hold-out; steps: tried, not all accepted;
-    history: relative error on the examples before the first step and after each; end: why it ended:
-    only rounding is left, the loss is flat, the steps are used up, or the time is over.
-    """
-
-    theta: Array
-    w: Array
-    error: float
-    steps: int
-    history: tuple[float, ...]
-    end: End
+# Relative errors on the hold-out without some heads, before the polish, above which none is tried:
+# for labels with noise, a multiple of the error with all heads; without, where that error is that
+# of rounding, and where the descent has not come so far.
+_WORTH, _SMALL, _ROUGH = 2.0, 1e-6, 0.05
+_ROUNDING = 1e-20  # relative errors below it are alike
+# Another head starts at a part of the size of the others, and gains by so many standard errors.
+_NEW_HEAD, _GAIN = 0.1, 2.0
 
 
-def polish(
+def polished(
+    theta: Array, w: Array, data: Data, validation: Data, steps: int, clock: Clock = endless
+) -> Fit:
+    """Polish theta, w (m, d, d), and say how even the residuals are on the hold-out."""
+    found = polish(theta, w, data, validation, steps, clock)
+    even = left_even(AttentionLayer(theta=found.theta, w=found.w), validation)
+    return replace(found, measures={**found.measures, "evenness": even})
+
+
+def left_even(layer: AttentionLayer, validation: Data) -> float:
+    """Say how even a layer's residuals on the hold-out are: about 1 for noise."""
+    left = validation.y - layer(validation.x)
+    return evenness(np.linalg.norm(left, axis=-1), validation.d)
+
+
+class Pruned(Fit):
+    """The heads that are left, a layer of their own where any were spare."""
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer, where it is another one."""
+        return super().layer if self.measures["spare"] else None
+
+
+def prune(
     theta: Array,
     w: Array,
     data: Data,
     validation: Data,
-    steps: int = 100,
+    steps: int,
+    noisy: bool = True,
     clock: Clock = endless,
-) -> Polished:
-    """Descend on the squared loss over all of `data` from theta, w (m, d, d). [Mar63]
+) -> Pruned:
+    """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
 
-    Where the clock stops it, which is asked before every product with the Jacobian, what the last
-    full step left is returned.
+    A head is spare where the error on the hold-out without it is that of rounding. Of labels that
+    may be noisy it is also where the squared error is larger by less than the standard error of the
+    difference over examples. Raises Spent.
 
     >>> rng = np.random.default_rng(0)
-    >>> theta, w, x = rng.normal(size=(1, 3, 3)), np.eye(3)[None], rng.normal(size=(90, 2, 3))
-    >>> y = np.moveaxis(linearize(theta, w, columns(x)).value, 2, 0)
-    >>> data = Data(x=x, y=y)
-    >>> polish(0.9 * theta, 0.9 * w, data, data).error < 1e-20
-    True
+    >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
+    >>> x = rng.normal(size=(400, 2, 3))
+    >>> data = Data(x=x, y=layer(x))
+    >>> split = layer.theta[[0, 1, 1]], layer.w[[0, 1, 1]] * [[[1]], [[0.3]], [[0.7]]]
+    >>> found = prune(*split, data.cut(0, 300), data.cut(300, 400), steps=10)
+    >>> found.theta.shape, found.error < 1e-20
+    ((2, 3, 3), True)
     """
-    x, y = columns(data.x), columns(data.y)
-    scale = float(np.sum(y**2)) or 1.0
-    at = linearize(theta, w, x)
-    loss = float(np.sum((at.value - y) ** 2))
-    history, damping, growth = [loss / scale], _DAMPING, 2.0
-    while not (end := ended(history, steps)):
-        try:
-            move = Step.solve(at, at.value - y, damping, clock)
-        except Spent:
-            end = "stopped"
+    left = _fit(theta, w, validation)
+    while fewer := _fewer(left, data, validation, steps, noisy, clock):
+        left = fewer
+    measures = {"heads": len(left.theta), "spare": len(theta) - len(left.theta)}
+    return Pruned(theta=left.theta, w=left.w, error=left.error, measures=measures)
+
+
+def _fewer(
+    found: Fit, data: Data, validation: Data, steps: int, noisy: bool, clock: Clock
+) -> Fit | None:
+    """The fewest heads that do as well as those found, if fewer do."""
+    for fewer in reversed(_descent(found, data, validation, noisy, clock)):
+        if steps and fewer.error > _ROUNDING:
+            fewer = polish(fewer.theta, fewer.w, data, validation, steps, clock)
+            clock()  # raises where the polish was stopped
+        if fewer.error <= _ROUNDING:
+            return fewer
+        # No worse on the hold-out, beyond the uncertainty of the difference.
+        before, after = (AttentionLayer(theta=one.theta, w=one.w) for one in (fewer, found))
+        if noisy and gain(before(validation.x), after(validation.x), validation.y) <= 1:
+            return fewer
+    return None
+
+
+def _descent(found: Fit, data: Data, validation: Data, noisy: bool, clock: Clock) -> list[Fit]:
+    """Ever fewer heads, without the polish, as long as their error is not beyond hope."""
+    rough = _WORTH * found.error if noisy else _ROUGH
+    most = _SMALL if found.error <= _ROUNDING else rough
+    path: list[Fit] = []
+    theta = found.theta
+    while len(theta) > 1:
+        tried = [_without(i, theta, data, validation, clock) for i in range(len(theta))]
+        best = min(tried, key=lambda one: one.error)
+        if best.error > most:
             break
-        tried = linearize(at.theta + move.theta, at.w + move.w, x)
-        found = float(np.sum((tried.value - y) ** 2))
-        # Nielsen's rule: no jumps of the damping near a gain of 0 or 1, faster after each refusal.
-        gain = (loss - found) / move.promised if move.promised > 0 else 0.0
-        if found < loss:
-            at, loss = tried, found
-            damping = max(_LEAST_DAMPING, damping * max(0.1, 1 - (2 * gain - 1) ** 3))
-            growth = 2.0
-        else:
-            damping, growth = damping * growth, growth * 2
-        history.append(loss / scale)
-    predicted = linearize(at.theta, at.w, columns(validation.x)).value
-    return Polished(
-        theta=at.theta,
-        w=at.w,
-        error=relative_error(predicted, columns(validation.y)),
-        steps=len(history) - 1,
-        history=tuple(history),
-        end=end,
+        path.append(best)
+        theta = best.theta
+    return path
+
+
+def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -> Fit:
+    """The others than head i, with the W that fit best."""
+    clock()
+    left = np.delete(theta, i, axis=0)
+    x, y = columns(data.x), columns(data.y)
+    attended = attend(softmax(scores(left, x)), x)
+    return _fit(left, solve(gram_factor(attended), attended, y), validation)
+
+
+def _fit(theta: Array, w: Array, validation: Data) -> Fit:
+    predicted = AttentionLayer(theta=theta, w=w)(validation.x)
+    return Fit(theta=theta, w=w, error=relative_error(predicted, validation.y))
+
+
+class Added(Fit):
+    """A layer with one more head, offered where the hold-out gains by it."""
+
+    @property
+    def gained(self) -> bool:
+        """Whether it is better by more than two standard errors of the difference."""
+        return self.measures["gain"] > _GAIN
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer, where it is better."""
+        return super().layer if self.gained else None
+
+
+def another(
+    layer: AttentionLayer,
+    data: Data,
+    validation: Data,
+    steps: int,
+    rng: np.random.Generator,
+    clock: Clock = endless,
+) -> Added:
+    """Add a head to a layer, from a random start, and polish all."""
+    d = data.d
+    theta = rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
+    w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))
+    theta, w = np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w])
+    found = polish(theta, w, data, validation, steps, clock)
+    more = AttentionLayer(theta=found.theta, w=found.w)
+    gained = gain(layer(validation.x), more(validation.x), validation.y)
+    return Added(
+        theta=found.theta,
+        w=found.w,
+        error=found.error,
+        measures={"heads": more.m, "gain": gained},
     )
-
-
-def enough(m: int, k: int, d: int) -> int:
-    """Return how many noiseless examples the polish needs, with room: ample for a basin to be wide.
-
-    40 labelled tokens for each unknown of a column of W; 8 logits for each unknown of a Theta.
-
-    >>> enough(2, 2, 16), enough(4, 2, 16)
-    (1024, 1280)
-    """
-    return max(-(-40 * m * d // k), -(-8 * d * d // (k * (k - 1))))
-
-
-def ended(history: list[float], steps: int) -> End | None:
-    """Say why the descent is over, if it is, by the relative errors so far."""
-    if history[-1] <= _EXACT:
-        return "exact"
-    if len(history) > _WINDOW and not history[-1] < _FLAT * history[-1 - _WINDOW]:
-        return "flat"
-    return "steps" if len(history) > steps else None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Step:
-    """A step of all parameters, (m, d, d) each, and the decrease that the linear model promises."""
-
-    theta: Array
-    w: Array
-    promised: float
-
-    @staticmethod
-    def solve(at: Linearized, residual: Array, damping: float, clock: Clock = endless) -> "Step":
-        """Solve for the damped step in scaled parameters; residual: (k, d, n)."""
-        m, d, _ = at.theta.shape
-        factor = gram_factor(at.attended)
-        norms = column_norms(at)[:, None, None]
-
-        def unscaled(flat: Array) -> tuple[Array, Array]:
-            theta, v = flat.reshape(2, m, d, d)
-            w = solve_triangular(factor, v.reshape(m * d, d), trans="T", lower=True)
-            return theta / norms, w.reshape(m, d, d)
-
-        def product(flat: Array) -> Array:
-            clock()
-            return at.product(*unscaled(flat)).ravel()
-
-        def adjoint(flat: Array) -> Array:
-            clock()
-            theta, w = at.adjoint(flat.reshape(residual.shape))
-            v = solve_triangular(factor, w.reshape(m * d, d), lower=True)
-            return np.concatenate([(theta / norms).ravel(), v.ravel()])
-
-        operator = LinearOperator(
-            (residual.size, 2 * at.theta.size), matvec=product, rmatvec=adjoint, dtype=np.float64
-        )
-        flat, *_ = lsmr(
-            operator, -residual.ravel(), damp=np.sqrt(damping), atol=_ACCURACY, btol=0, conlim=0,
-            maxiter=_INNER,
-        )  # fmt: skip
-        left = np.sum((product(flat) + residual.ravel()) ** 2)
-        theta, w = unscaled(flat)
-        return Step(theta=theta, w=w, promised=float(np.sum(residual**2) - left))
-
-
-def column_norms(at: Linearized) -> Array:
-    """Estimate the norm of the Jacobian's columns for each Theta_i: (m,).
-
-    Exact on average for two independent tokens with independent entries of one variance.
-    """
-    spread = 1 - np.sum(at.p**2, axis=2)
-    power = float(np.mean(at.x**2)) ** 3
-    squares = power * np.sum(at.w**2, axis=(1, 2)) * np.sum(spread**2, axis=(1, 2))
-    return np.asarray(np.sqrt(squares + 1e-6 * squares.max() + np.finfo(float).tiny))

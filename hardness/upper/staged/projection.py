@@ -5,7 +5,7 @@ that of the features with W held fixed, projected off the features: Kaufman's ap
 are damped as in Levenberg-Marquardt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -21,30 +21,13 @@ from hardness.upper.attention import (
     softmax,
     softmax_slope,
 )
-from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.net import enough, on_hull, require_hull
-from hardness.upper.staged.stage import Clock, endless
+from hardness.upper.fitting import Clock, Data, Fit, endless, relative_error
+from hardness.upper.staged.net import enough, on_hull
 
 _LEADERS = 4  # of the net: nice layers have one
 _STEPS = 60
 _TINY = 1e-300  # where all labels are zero
 _FLAT = 1e-6  # relative decrease at which a descent ends
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Projected:
-    """The heads on the hull that fit best.
-
-    theta, w: (m, d, d); coefficients: (m, m-1); error: relative error on the hold-out; errors: the
-    same from each start; steps: of all descents together.
-    """
-
-    theta: Array
-    w: Array
-    coefficients: Array
-    error: float
-    errors: tuple[float, ...]
-    steps: int
 
 
 def project(
@@ -54,35 +37,27 @@ def project(
     data: Data,
     validation: Data,
     clock: Clock = endless,
-) -> Projected:
+) -> Fit:
     """Descend from the first few starts (t, m, m-1), and keep what is best on the hold-out. [GP73]
 
-    centre: (d, d); directions: (m-1, d, d). Raises UsageError for other shapes.
+    centre: (d, d); directions: (m-1, d, d). The measure steps is of all descents together.
     """
-    require_hull(centre, directions, data)
     used = data.cut(0, enough(len(directions) + 1, data.k, data.d))
     x, y = columns(used.x), columns(used.y)
     logits = scores(np.concatenate([centre[None], directions]), x)
-    ends = [descend(start, logits, x, y, clock) for start in starts[:_LEADERS]]
-    thetas = [on_hull(centre, directions, fit.coefficients) for fit, _ in ends]
     unseen, labels = columns(validation.x), columns(validation.y)
-    errors = [
-        relative_error(linearize(theta, fit.w, unseen).value, labels)
-        for theta, (fit, _) in zip(thetas, ends, strict=True)
-    ]
-    best = int(np.argmin(errors))
-    return Projected(
-        theta=thetas[best],
-        w=ends[best][0].w,
-        coefficients=ends[best][0].coefficients,
-        error=errors[best],
-        errors=tuple(errors),
-        steps=sum(steps for _, steps in ends),
-    )
+    fits, taken = [], 0
+    for start in starts[:_LEADERS]:
+        end, steps = _descend(start, logits, x, y, clock)
+        theta = on_hull(centre, directions, end.coefficients)
+        error = relative_error(linearize(theta, end.w, unseen).value, labels)
+        fits.append(Fit(theta=theta, w=end.w, error=error))
+        taken += steps
+    return replace(min(fits, key=lambda fit: fit.error), measures={"steps": taken})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ProjectionFit:
+class _Eliminated:
     """The best W for given coefficients (m, m-1) on tokens and labels (k, d, n).
 
     p: (m, k, k, n); attended: (k, m, d, n); factor: (md, md), of its Gram matrix; w: (m, d, d);
@@ -102,14 +77,14 @@ class ProjectionFit:
         return change - heads_sum(self.attended, solve(self.factor, self.attended, change))
 
 
-def eliminate(coefficients: Array, logits: Array, x: Array, y: Array) -> ProjectionFit:
+def _eliminate(coefficients: Array, logits: Array, x: Array, y: Array) -> _Eliminated:
     """Fit W by least squares; logits (m, k, k, n) are those of the centre and the directions."""
     p = softmax(on_hull(logits[0], logits[1:], coefficients))
     attended = attend(p, x)
     factor = gram_factor(attended)
     w = solve(factor, attended, y)
     residual = heads_sum(attended, w) - y
-    return ProjectionFit(
+    return _Eliminated(
         coefficients=coefficients,
         p=p,
         attended=attended,
@@ -127,7 +102,7 @@ def solve(factor: Array, attended: Array, y: Array) -> Array:
     return np.asarray(cho_solve((factor, True), right).reshape(m, d, d))
 
 
-def jacobian(fit: ProjectionFit, logits: Array, x: Array, clock: Clock = endless) -> Array:
+def _jacobian(fit: _Eliminated, logits: Array, x: Array, clock: Clock) -> Array:
     """Derive the residual in all coefficients, by Kaufman's approximation: (kdn, m(m-1))."""
     out = []
     for p, w in zip(fit.p, fit.w, strict=True):
@@ -138,20 +113,20 @@ def jacobian(fit: ProjectionFit, logits: Array, x: Array, clock: Clock = endless
     return np.stack(out, axis=1) if out else np.zeros((x.size, 0))
 
 
-def descend(
-    start: Array, logits: Array, x: Array, y: Array, clock: Clock = endless
-) -> tuple[ProjectionFit, int]:
+def _descend(
+    start: Array, logits: Array, x: Array, y: Array, clock: Clock
+) -> tuple[_Eliminated, int]:
     """Take damped Gauss-Newton steps until the loss is flat; returns the fit and the steps."""
-    fit, damping = eliminate(start, logits, x, y), 1e-2
+    fit, damping = _eliminate(start, logits, x, y), 1e-2
     for step in range(_STEPS):
-        slopes = jacobian(fit, logits, x, clock)
+        slopes = _jacobian(fit, logits, x, clock)
         normal, gradient = slopes.T @ slopes, slopes.T @ fit.residual.ravel()
         before = fit.loss
         while True:
             clock()
             lifted = normal + damping * np.diag(np.diag(normal) + 1e-12 * before + _TINY)
             moved = np.linalg.solve(lifted, -gradient).reshape(start.shape)
-            tried = eliminate(fit.coefficients + moved, logits, x, y)
+            tried = _eliminate(fit.coefficients + moved, logits, x, y)
             if tried.loss <= before or damping > 1e6:
                 break
             damping *= 8

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from hardness.upper.staged.constraints import MATRIX_D, Constraints
-from hardness.upper.staged.data import Array, Data
-from hardness.upper.staged.stage import Clock, StageFailed, endless
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Clock, Data, Result, endless
+from hardness.upper.staged.hull import MATRIX_D, Constraints
+from hardness.upper.staged.runner import StageFailed
 
 _SHOWN = 12
 _MOST_HEADS = 8
@@ -25,7 +26,7 @@ _SHARP = 0.05  # relative, of an eigenvalue
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Span:
+class Span(Result):
     """Orthonormal directions (heads-1, d, d), the smallest eigenvalues, and the gap after them.
 
     gap: eigenvalue number `heads` over the one before it, counted from 1; 1 for a single head.
@@ -54,11 +55,15 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
     ratios = values[1:] / values[:-1]
     heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
     directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
+    gap = float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0
     return Span(
         eigenvalues=values,
         directions=np.ascontiguousarray(directions),
-        gap=float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0,
+        gap=gap,
         heads=heads,
+        rows=found.rows,
+        measures={"heads": heads, "gap": gap},
+        figures={"eigenvalues": values.tolist()},
     )
 
 

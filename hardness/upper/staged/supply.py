@@ -1,20 +1,94 @@
-"""Examples for stages that come back for more: all that were drawn, and a hold-out among them.
+"""Examples for stages that come back for more, their tokens brought to second moment one.
 
-Their tokens are whitened by a map that the first batch chooses.
+With x = z A, A invertible, a layer of Theta, W on x is that of A Theta A^T, A W on z, with the same
+labels: so the stages work on z, and what they find is mapped back. A shift is no equivalence: with
+x = z + mu logits get a part mu Theta z_b^T that no Theta gives. The stages after the first never
+use that tokens have mean zero; what a large mean does is saturate the attention.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.staged.data import Data
-from hardness.upper.staged.whiten import Whitening
+from hardness.upper.attention import Array
+from hardness.upper.fitting import Data, draw, repeated
+from instances.layer import AttentionLayer
 
+_EVEN = 4.0  # a ratio of eigenvalues that the stages do not mind
+_RANK = 1e-12  # of the largest eigenvalue: below it is rounding
+_STANDARD_MEAN, _STANDARD_REPEATS = 0.05, 0.5
 _LARGEST_HOLD_OUT = 4096
-_BATCH = 1 << 20  # numbers of a batch's tokens
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Whitening:
+    """The map x = z A with A = root, symmetric; None where tokens are left as they are.
+
+    measures: condition, of the second moment of the tokens on what they span; mean, the share of
+    |E x|^2 in E|x|^2, over the tokens of an example; repeats, the share of the examples that stood
+    before; unseen, the dimensions that they do not span; whitened, whether there is a map.
+
+    >>> x = np.random.default_rng(0).normal(size=(500, 2, 2)) * [1.0, 10.0]
+    >>> found = Whitening.of(x)
+    >>> flat = found.tokens(x).reshape(-1, 2)
+    >>> bool(np.allclose(flat.T @ flat / 1000, np.eye(2))), found.measures["unseen"]
+    (True, 0)
+    """
+
+    root: Array | None
+    inverse: Array | None
+    measures: dict[str, float]
+
+    @staticmethod
+    def of(x: Array) -> "Whitening":
+        """Choose the map for tokens like x (n, k, d): none where their moment is even enough."""
+        n, k, d = x.shape
+        flat = x.reshape(-1, d)
+        values, vectors = np.linalg.eigh(flat.T @ flat / (n * k))
+        size = float(values[-1]) or 1.0
+        there = values > _RANK * size
+        condition = size / float(values[there][0]) if there.any() else 1.0
+        # A sample's moment is uneven by itself, by about this much.
+        chance = np.sqrt(d / (n * k))
+        least = _EVEN * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
+        root = inverse = None
+        if condition > least:
+            roots = np.sqrt(np.where(there, values, 1.0))
+            root, inverse = (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T
+        square = float(np.mean((flat**2).sum(axis=1))) or 1.0
+        measures = {
+            "condition": condition,
+            "mean": float(np.mean((x.mean(axis=0) ** 2).sum(axis=1))) / square,
+            "repeats": float(repeated(x).mean()),
+            "unseen": d - int(there.sum()),
+            "whitened": root is not None,
+        }
+        return Whitening(root=root, inverse=inverse, measures=measures)
+
+    @property
+    def standard(self) -> bool:
+        """Whether there is nothing to say of the tokens."""
+        even = self.root is None and not self.measures["unseen"]
+        few = self.measures["repeats"] < _STANDARD_REPEATS
+        return even and self.measures["mean"] < _STANDARD_MEAN and few
+
+    def tokens(self, x: Array) -> Array:
+        """Map tokens (n, k, d): x -> z."""
+        return x if self.inverse is None else x @ self.inverse
+
+    def back(self, layer: AttentionLayer) -> AttentionLayer:
+        """Map a layer on z to the one on x."""
+        if self.inverse is None:
+            return layer
+        theta = self.inverse @ layer.theta @ self.inverse
+        return AttentionLayer(theta=theta, w=self.inverse @ layer.w)
 
 
 class Supply:
     """Draws from an oracle and keeps what was drawn; whitening: None before the first draw.
+
+    The first batch chooses the map of the tokens.
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -43,34 +117,26 @@ class Supply:
         An eighth of the examples is held out, at most 4096. Raises Spent where there are none or
         the time is over.
         """
-        missing = count - len(self)
-        if missing > 0 and not self.exhausted:
-            try:
-                self._draw(missing)
-            except Spent as spent:
-                if spent.resource != "examples" or not self._drawn:
-                    raise
-                self.exhausted = True
-        if not self._drawn:
-            raise Spent("examples")
+        if count > len(self) and not self.exhausted:
+            spent = self._draw(count - len(self))
+            if spent and (spent.resource != "examples" or not self._drawn):
+                raise spent
+            self.exhausted = spent is not None
         there = min(count, len(self))
-        held_out = min(max(there // 8, 1), _LARGEST_HOLD_OUT)
-        if there < 2:
+        if not self._drawn or there < 2:
             raise Spent("examples")
+        held_out = min(max(there // 8, 1), _LARGEST_HOLD_OUT)
         return self._drawn.cut(0, there - held_out), self._drawn.cut(there - held_out, there)
 
-    def _draw(self, missing: int) -> None:
-        """Draw in batches, between which the oracle looks at its clock."""
-        k, d = self.family.k, self.family.d
-        parts = [self._drawn] if self._drawn else []
-        try:
-            while missing > 0:
-                drawn = self._oracle.draw(min(missing, max(1, _BATCH // (k * d))))
-                tokens = np.asarray(drawn.x, np.float64)
-                self.whitening = self.whitening or Whitening.of(tokens)
-                parts.append(Data(x=self.whitening.tokens(tokens), y=drawn.y))
-                missing -= len(drawn)
-        finally:
-            if parts:
-                x, y = (np.concatenate([getattr(p, name) for p in parts]) for name in ("x", "y"))
-                self._drawn = Data(x=x, y=y)
+    def _draw(self, missing: int) -> Spent | None:
+        """Add to what was drawn; returns what ended it early."""
+        batches, spent = draw(self._oracle, missing)
+        parts = [(self._drawn.x, self._drawn.y)] if self._drawn else []
+        for drawn in batches:
+            tokens = np.asarray(drawn.x, np.float64)
+            self.whitening = self.whitening or Whitening.of(tokens)
+            parts.append((self.whitening.tokens(tokens), drawn.y))
+        if batches:
+            x, y = (np.concatenate(part) for part in zip(*parts, strict=True))
+            self._drawn = Data(x=x, y=y)
+        return spent

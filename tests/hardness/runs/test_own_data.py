@@ -18,7 +18,7 @@ from hardness.runs.run import learn_once
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.plugins import function
 from hardness.upper.staged import Data
-from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.runner import Runner
 from instances import AttentionLayer, parse
 from instances.errors import UsageError
 from instances.owndata import split
@@ -375,11 +375,12 @@ def test_layers_are_compared_on_one_hold_out():
     layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
     x = rng.standard_normal((400, 2, 2))
     data = Data(x=x, y=layer(x) + rng.standard_normal(x.shape))
-    journal = Journal(Meter(Budget()))
-    journal.offer("lucky", layer.theta, layer.w, 10, data.cut(0, 5))
-    journal.measure(data)
-    journal.offer("same", layer.theta, layer.w, 10, data)
-    assert journal.found[0].error == journal.found[1].error
+    run = Runner(Meter(Budget()))
+    run.go_on(data, data.cut(0, 5))
+    run.offer("lucky", layer.theta, layer.w)
+    run.go_on(data, data)
+    run.offer("same", layer.theta, layer.w)
+    assert run.found[0].error == run.found[1].error
 
 
 def test_what_a_baseline_finds_is_not_called_noise():

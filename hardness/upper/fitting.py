@@ -1,15 +1,31 @@
-"""What every stage reads: labelled examples as dense float64 arrays, checked once."""
+"""What fits a layer reads and returns: labelled examples, a clock, the layer and its errors."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.attention import Array
 from instances.errors import UsageError
+from instances.family import Examples
 
-Array = NDArray[np.float64]
+# The seconds that are left; raises Spent where there are none. A fit asks between bounded pieces.
+Clock = Callable[[], float]
 _LARGEST = 1e100
+_BATCH = 1 << 20  # numbers of a batch's tokens
+
+
+def endless() -> float:
+    """Be the clock of a fit that may take as long as it needs.
+
+    >>> endless()
+    inf
+    """
+    return math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,9 +47,8 @@ class Data:
             given = _real(name, getattr(self, name))
             if given.ndim != 3 or not given.size:
                 raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
-            largest = max(
-                float(given.max()), -float(given.min())
-            )  # no arrays beside: they are large
+            # No arrays beside: they are large.
+            largest = max(float(given.max()), -float(given.min()))
             if not np.isfinite(largest):
                 raise UsageError(f"{what} have entries that are not finite")
             if largest > _LARGEST:
@@ -70,15 +85,6 @@ class Data:
         return Data(x=self.x[start:stop], y=self.y[start:stop])
 
 
-def require_matrix(name: str, given: Array, d: int) -> None:
-    """Refuse what is no (d, d) matrix of finite numbers; raises UsageError."""
-    if np.shape(given) != (d, d) or not np.isfinite(given).all():
-        raise UsageError(
-            f"{name} of shape {np.shape(given)} given: a ({d}, {d}) matrix of finite numbers is "
-            "needed"
-        )
-
-
 def _real(name: str, given: Any) -> Array:
     """Read an array of real numbers; raises UsageError for ragged, complex or other values."""
     try:
@@ -90,24 +96,48 @@ def _real(name: str, given: Any) -> Array:
     return np.ascontiguousarray(found, np.float64)
 
 
-def rounded(values: Array) -> Array:
-    """Round to 1e-9 of the largest: equal tokens times a matrix may differ in the last digits."""
-    return np.asarray(np.round(values / (np.abs(values).max() or 1.0), 9) + 0.0)
+def draw(oracle: ExampleOracle, count: int) -> tuple[list[Examples], Spent | None]:
+    """Draw in batches, between which the oracle looks at its clock; also what ended it early."""
+    most = max(1, _BATCH // (oracle.family.k * oracle.family.d))
+    batches: list[Examples] = []
+    try:
+        while count > 0:
+            batches.append(oracle.draw(min(count, most)))
+            count -= len(batches[-1])
+    except Spent as spent:
+        return batches, spent
+    return batches, None
 
 
-def repeated(x: Array) -> NDArray[np.bool_]:
-    """Say which of the examples x (n, k, d) stood there before, but for rounding.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What a stage of a fit returns, beside what is its own.
 
-    By a random linear form; two that differ share its value with a chance of about 1e-9.
-
-    >>> repeated(np.array([[[1.0]], [[2.0]], [[1.0]]])).tolist()
-    [False, False, True]
+    rows: of the data that it accepted; measures: of how well it went; figures: numbers to draw.
     """
-    form = np.random.default_rng(0).standard_normal(x.shape[1:])
-    values = np.einsum("nkd,kd->n", x, form)
-    before = np.ones(len(x), np.bool_)
-    before[np.unique(rounded(values), return_index=True)[1]] = False
-    return before
+
+    rows: int = 0
+    measures: Mapping[str, float] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer that it found, theta and w (m, d, d), if it found one."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit(Result):
+    """A layer theta, w (m, d, d), and its relative squared error on the hold-out."""
+
+    theta: Array
+    w: Array
+    error: float
+
+    @property
+    def layer(self) -> tuple[Array, Array] | None:
+        """The layer."""
+        return self.theta, self.w
 
 
 def relative_error(predicted: Array, y: Array) -> float:
@@ -149,3 +179,23 @@ def gain(before: Array, after: Array, y: Array) -> float:
     better = np.sum((before - y) ** 2 - (after - y) ** 2, axis=(1, 2))
     error = float(better.std() / np.sqrt(len(better)))
     return float(better.mean()) / error if error else 0.0
+
+
+def rounded(values: Array) -> Array:
+    """Round to 1e-9 of the largest: equal tokens times a matrix may differ in the last digits."""
+    return np.asarray(np.round(values / (np.abs(values).max() or 1.0), 9) + 0.0)
+
+
+def repeated(x: Array) -> NDArray[np.bool_]:
+    """Say which of the examples x (n, k, d) stood there before, but for rounding.
+
+    By a random linear form; two that differ share its value with a chance of about 1e-9.
+
+    >>> repeated(np.array([[[1.0]], [[2.0]], [[1.0]]])).tolist()
+    [False, False, True]
+    """
+    form = np.random.default_rng(0).standard_normal(x.shape[1:])
+    values = np.einsum("nkd,kd->n", x, form)
+    before = np.ones(len(x), np.bool_)
+    before[np.unique(rounded(values), return_index=True)[1]] = False
+    return before

@@ -1,0 +1,314 @@
+"""The learner: what it finds, with how many examples, on tokens of other laws; its limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hardness
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs import run
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.fitting import relative_error, repeated
+from hardness.upper.levenberg import Levenberg
+from hardness.upper.staged import Data, Staged, StageReport, agreement, constraints, diagnose, span
+from hardness.upper.staged.supply import Whitening
+from instances import AttentionLayer, parse
+from instances.errors import TooLarge
+from instances.heads import Heads
+from instances.teacher import teach
+from instances.tokenlaw import given_law, law_of
+from tests.planted import flagged, learn, measured
+
+EXACT, NOISE = (0, 1e-20), (1e-6, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "seed", "given", "heads", "error", "used"),
+    [
+        ("nice:m=1,k=2,d=16", 0, {}, 1, EXACT, 1024),
+        ("nice:m=2,k=2,d=12", 0, {}, 2, EXACT, 20_000),
+        ("nice:m=2,k=2,d=12,tokens=gaussian", 0, {}, 2, EXACT, 20_000),
+        ("nice:m=1,k=2,d=33", 0, {}, 1, EXACT, 10_000),
+        ("nice:m=2,k=2,d=33", 0, {}, 2, EXACT, 20_000),
+        # Small layers of several heads are not taken for one in noise, and one is proved right.
+        ("nice:m=2,k=2,d=6", 203, {}, 2, EXACT, 20_000),
+        ("nice:m=3,k=2,d=8", 200, {}, 3, EXACT, 90_000),
+        ("nice:m=1,k=2,d=4", 203, {}, 1, EXACT, 640),
+        ("nice:m=1,k=2,d=6", 203, {}, 1, EXACT, 640),
+        # Spare heads are taken out, none that matters.
+        ("nice:m=2,k=2,d=8", 0, {"heads": 4}, 2, EXACT, 20_000),
+        ("nice:m=2,k=2,d=8", 0, {"heads": 2}, 2, EXACT, 20_000),
+        ("nice:m=2,k=2,d=8,noise=1/10", 0, {"heads": 4}, 2, (1e-6, 0.02), 20_000),
+        # It stops at noise, which hides no head and adds none.
+        ("nice:m=2,k=2,d=12,noise=1/100", 0, {}, 2, (1e-6, 1e-3), 20_000),
+        ("nice:m=1,k=2,d=8,noise=0.5", 1, {}, 1, NOISE, 20_000),
+        ("nice:m=3,k=2,d=8,noise=0.5", 1, {}, 3, NOISE, 20_000),
+        # What is given is obeyed.
+        ("nice:m=2,k=2,d=8", 0, {"heads": 1}, 1, (0.1, 1), 640),
+        ("nice:m=2,k=2,d=8", 0, {"heads": 1, "examples": 2_000}, 1, (0.1, 1), 2_000),
+    ],
+)
+def test_it_finds_out_heads_and_examples(spec, seed, given, heads, error, used):
+    budget = Budget(examples=20_000) if given == {"heads": 4} else None
+    found, examples = learn(spec, seed, budget, **given)
+    assert found.outcome is None
+    assert found.details["heads"] == found.layer.m == heads
+    assert error[0] <= found.details["error"] < error[1]
+    assert found.details["failed"] is found.details["needs"] is None
+    assert examples <= used
+    spare = given.get("heads", 0) - heads
+    assert found.details["spare"] == (f"{spare} of 4 heads" if spare > 0 else None)
+    if error == EXACT:
+        assert not flagged(found.details["diagnosis"])
+        instance = parse(spec).instance(seed)
+        x = instance.examples(0, 500, "evaluate").x
+        assert relative_error(found.predict(x), instance.layer()(x)) < 1e-20
+    if given.get("heads") == 1:
+        assert not measured(found, "span", "gap")
+
+
+@pytest.mark.parametrize("noise", ["0.3", "0.4", "0.5"])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(noise, seed):
+    instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
+    found = run(Staged(), instance, Budget(), seed)
+    assert found.details["heads"] == 2
+    rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
+    assert found.risk.value <= 2 * rival.risk.value
+
+
+def test_examples_that_are_given_are_used_where_labels_are_noisy():
+    found, used = learn("nice:m=1,k=2,d=8,noise=0.3", examples=3_000)
+    assert used == 3_000
+    assert found.details["heads"] == 1
+    assert [s["examples"] for s in found.details["stages"] if s["name"] == "single"] == [560, 2625]
+
+
+def test_without_the_polish_the_stages_are_those_of_the_theorem():
+    found, used = learn("nice:m=2,k=2,d=12", heads=2, examples=12_000, polish=0)
+    assert used == 12_000
+    names = [stage["name"] for stage in found.details["stages"]]
+    assert names == ["moment", "refine", "hull", "span", "net", "projection"]
+    assert found.details["error"] < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("spec", "word"),
+    [
+        ("parity:d=10,m=3", "rank 1"),
+        ("parity:d=10,m=4", "rank 1"),
+        ("nice:m=3,k=2,d=8,parity=1", "rank 1"),
+        ("nice:m=2,k=4,d=3", "rank 3"),
+    ],
+)
+def test_degenerate_layers_end_with_an_outcome(spec, word):
+    found, used = learn(spec)
+    assert found.outcome is Outcome.DEGENERATE
+    assert word in found.details["failed"]
+    assert used <= max(20 * parse(spec).d ** 2, 1500)  # more would not help
+
+
+def test_without_a_gap_no_heads_are_claimed():
+    found, _ = learn("nice:m=3,k=2,d=12", budget=Budget(examples=1_500))
+    assert found.outcome is Outcome.EXAMPLES_SPENT
+    assert "no gap" in found.details["failed"]
+    assert found.details["needs"] > 1_500
+    gaps = measured(found, "span", "gap")
+    assert max(gaps) < 1.5
+    assert len(gaps) == 2  # not again on the same examples
+    assert found.details["heads"] == 1
+    assert not measured(found, "net", "error")
+
+
+def test_a_failure_that_more_examples_mend_is_forgotten():
+    found, _ = learn("nice:m=3,k=2,d=8", 1)
+    gaps = measured(found, "span", "gap")
+    assert gaps[0] < 1.5 < gaps[-1]
+    assert found.details["failed"] is found.details["needs"] is None
+    assert (found.details["heads"], found.details["error"] < 1e-20) == (3, True)
+
+
+def test_a_small_vocabulary_is_not_asked_for_more_examples():
+    rng = np.random.default_rng(1)
+    theta, w = 4 * rng.standard_normal((3, 6, 6)), rng.standard_normal((3, 6, 6))
+    layer = AttentionLayer(theta=theta, w=w)
+    found = hardness.learn("staged", teacher=layer, tokens=rng.standard_normal((8, 6)), seed=1)
+    assert "only 64 are different" in found.details["failed"]
+    assert found.details["needs"] is None
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_tiny_dimensions_end_without_a_crash(d):
+    for k, m, tokens in ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean")):
+        spec = f"nice:d={d},k={k},m={m},tokens={tokens}"
+        found, _ = learn(spec, budget=Budget(examples=1_000), polish=5)
+        assert found.outcome in (None, Outcome.DEGENERATE, Outcome.EXAMPLES_SPENT)
+    learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64))  # scipy would warn, here an error
+
+
+# Budgets and limits
+
+
+@pytest.mark.parametrize(
+    ("spec", "budget", "outcome"),
+    [
+        ("nice:m=3,k=2,d=16", {"examples": 1}, Outcome.EXAMPLES_SPENT),
+        ("nice:m=3,k=2,d=16", {"examples": 20}, Outcome.EXAMPLES_SPENT),
+        ("nice:m=3,k=2,d=16", {"examples": 300}, Outcome.EXAMPLES_SPENT),
+        ("nice:m=3,k=2,d=16", {"seconds": 1e-9}, Outcome.SECONDS_SPENT),
+        ("nice:m=3,k=2,d=16", {"seconds": 0.05}, Outcome.SECONDS_SPENT),
+        ("nice:m=1,k=2,d=8", {"examples": 250}, None),  # solved with the last example
+        ("nice:m=2,k=2,d=16,noise=0.1", {"examples": 6000}, None),  # near: the judge decides
+    ],
+)
+def test_a_spent_budget_is_an_outcome(spec, budget, outcome):
+    found, used = learn(spec, budget=Budget(**budget))
+    assert found.outcome is outcome
+    assert used <= budget.get("examples", 10**9)
+    assert np.isfinite(found.predict(np.ones((3, 2, parse(spec).d)))).all()
+
+
+class Counting(Meter):
+    """A meter to which every question takes a second."""
+
+    asked = 0.0
+
+    @property
+    def seconds(self):
+        self.asked += 1
+        return self.asked
+
+
+@pytest.mark.parametrize(
+    ("spec", "parameters"),
+    [("nice:m=3,k=2,d=16", {}), ("nice:m=2,k=2,d=12", {"mode": "paper"}), ("nice:m=2,k=9,d=8", {})],
+)
+def test_the_best_layer_so_far_is_what_is_left_at_the_end_of_the_seconds(spec, parameters):
+    oracle = ExampleOracle(parse(spec).instance(0), Counting(Budget(seconds=60)))
+    found = Staged(**parameters).learn(oracle, np.random.default_rng(0))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.layer is not None
+    assert found.details["error"] < 1
+
+
+@pytest.mark.parametrize(
+    ("d", "parameters", "taken"),
+    [(256, {}, True), (257, {}, False), (128, {"heads": 2}, True), (129, {"heads": 2}, False)],
+)
+def test_the_limits_are_said_before_it_starts(d, parameters, taken):
+    refused = Staged(**parameters).supports(parse(f"nice:m=2,k=2,d={d}"))
+    assert (refused is None) == taken
+    assert taken or "at most 256 for one head and 128 for several" in refused
+
+
+def test_a_long_run_is_announced(hardness):
+    short = ("--budget-seconds", "0.01", "--quiet")
+    said = hardness("learn", "staged", "nice:m=1,k=2,d=128", *short[:2]).err
+    assert "staged at d=128 takes about 1 min and" in said
+    assert "for two, on one core" in said
+    assert hardness("learn", "staged", "nice:m=1,k=2,d=128", *short).err == ""
+    assert "takes" not in hardness("learn", "staged", "nice:m=1,k=2,d=48", *short[:2]).err
+    assert "two" not in Staged().forecast(parse("nice:m=1,k=2,d=200"))
+
+
+def test_what_does_not_fit_in_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("instances.limits.available_memory", lambda: 1 << 20)
+    with pytest.raises(TooLarge, match="d=16 with 1024 examples needs"):
+        learn("nice:m=1,k=2,d=16")
+
+
+# Tokens of other laws: what is whitened, and what is said of the rest
+
+D = 6
+RNG = np.random.default_rng(3)
+TURN = np.linalg.qr(RNG.normal(size=(D, D)))[0]
+UNEVEN = (TURN * np.geomspace(0.05, 5.0, D)) @ TURN.T  # of condition 100
+WORDS = RNG.normal(size=(40, D))
+OFTEN = 1 / np.arange(1, 41) / (1 / np.arange(1, 41)).sum()
+LAWS = {
+    "uneven": given_law({"covariance": UNEVEN}, D),
+    "uneven with a mean": given_law({"covariance": UNEVEN, "mean": np.full(D, 0.5)}, D),
+    "positions": given_law({"positions": RNG.normal(size=(2, D))}, D),
+    "words": given_law({"embedding": WORDS}, D),
+    "frequent words": given_law({"embedding": WORDS, "frequencies": OFTEN}, D),
+    "thin": given_law({"covariance": TURN[:, :4] @ TURN[:, :4].T}, D),
+    "constant": replace(law_of("gaussian", D - 1), constant=True),
+}
+
+
+def layer(seed=0, d=D):
+    return parse(f"nice:m=2,k=2,d={d}").instance(seed).layer()
+
+
+@pytest.mark.parametrize("law", sorted(set(LAWS) - {"uneven with a mean"}))
+def test_the_stages_find_the_heads_on_tokens_of_other_laws(law):
+    instance = teach(Heads.of(layer()), LAWS[law])
+    found = run(parse_learner("staged"), instance, Budget(examples=30_000))
+    assert found.passed
+    truth = found.details["truth"]
+    assert truth["spare"] == []
+    assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-6
+    assert np.abs(found.layer(instance.examples(0, 9).x) - instance.examples(0, 9).y).max() < 1e-6
+
+
+@pytest.mark.parametrize("law", ["uneven", "uneven with a mean", "thin"])
+def test_whitening_is_an_equivalence_of_layers(law):
+    x = teach(Heads.of(layer()), LAWS[law]).examples(0, 2000).x
+    found = Whitening.of(x)
+    assert found.measures["condition"] == pytest.approx(100, rel=0.5) or law != "uneven"
+    assert found.measures["unseen"] == (2 if law == "thin" else 0)
+    one = AttentionLayer(theta=RNG.normal(size=(3, D, D)), w=RNG.normal(size=(3, D, D)))
+    z = found.tokens(x)
+    assert np.allclose(found.back(one)(x), one(z), atol=1e-10)
+    if found.root is not None:
+        assert np.allclose(z @ found.root, x)
+        again = Whitening.of(z)  # nothing is left to whiten
+        assert again.root is None
+        assert again.measures["condition"] < 1.01
+
+
+@pytest.mark.parametrize("law", ["boolean", "gaussian"])
+@pytest.mark.parametrize("d", [4, 16])
+def test_standard_tokens_are_left_as_they_are(law, d):
+    for seed in range(5):
+        instance = teach(Heads.of(layer(d=d)), law_of(law, d), seed=seed)
+        found = Whitening.of(np.asarray(instance.examples(0, 640).x, float))
+        assert found.root is None
+        assert found.standard or d == 4  # where signs repeat
+
+
+def test_no_row_whose_tokens_coincide_and_no_example_twice():
+    x = WORDS[RNG.integers(0, 6, size=(600, 2))]
+    data = Data(x=x, y=layer()(x))
+    assert len(x) - repeated(x).sum() == 36
+    assert (~repeated(x @ UNEVEN)).sum() == 36
+    w = layer().w.sum(axis=0)
+    with pytest.raises(Exception, match="attend to all tokens"):
+        constraints(agreement(w, data.cut(0, 20)), data.cut(0, 20))
+    found = constraints(agreement(w, data), data)
+    assert len(found) <= 30  # pairs of different words
+    assert (np.abs(found.right).max(axis=1) > 0.01).all()
+
+
+def test_directions_that_no_token_has_are_none_of_the_span():
+    x = RNG.normal(size=(4000, 2, 4)) @ TURN[:, :4].T
+    data = Data(x=x, y=layer()(x))
+    along = span(constraints(agreement(layer().w.sum(axis=0), data), data), data)
+    left = TURN[:, :4] @ TURN[:, :4].T
+    assert np.allclose(left @ along.directions[0] @ left, along.directions[0])
+    assert along.heads == 2
+    assert along.gap > 2
+
+
+def test_a_mean_is_named_where_nothing_was_found():
+    x = RNG.normal(size=(500, 2, D)) + 9 * TURN[0]
+    measures = Whitening.of(x).measures
+    assert measures["mean"] == pytest.approx(81 / (81 + D), rel=0.02)
+    report = StageReport(name="tokens", seconds=0, examples=500, rows=0, measures=measures)
+    lost = diagnose([report], error=0.5, upper=0.6, k=2)
+    assert {one.name for one in lost if one.flagged} == {"mean of the tokens", "hold-out error"}
+    won = diagnose([report], error=1e-9, upper=1e-8, k=2)
+    assert [one.name for one in won if one.moot] == ["mean of the tokens"]
+    moments = replace(report, name="moment", measures={"mean": 1.0})
+    assert "mean of the tokens" not in {one.name for one in diagnose([moments], k=2)}
