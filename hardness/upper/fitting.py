@@ -127,17 +127,34 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class OneHead(Result):
+    """A layer of one head, from matrices (d, d)."""
+
+    theta: Array
+    w: Array
+
+    @property
+    def layer(self) -> tuple[Array, Array]:
+        """The layer."""
+        return self.theta[None], self.w[None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Fit(Result):
-    """A layer theta, w (m, d, d), and its relative squared error on the hold-out."""
+    """A layer theta, w (m, d, d), and its relative squared error on the hold-out.
+
+    offered: whether it is one to keep; else it is what it was made from, or no better.
+    """
 
     theta: Array
     w: Array
     error: float
+    offered: bool = True
 
     @property
     def layer(self) -> tuple[Array, Array] | None:
-        """The layer."""
-        return self.theta, self.w
+        """The layer, where it is one to keep."""
+        return (self.theta, self.w) if self.offered else None
 
 
 def relative_error(predicted: Array, y: Array) -> float:

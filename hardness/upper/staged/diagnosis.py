@@ -5,8 +5,9 @@ what layers give on which the stages fail: parities, W_i = +-W, too few examples
 silent where its stage did not run; what a stage could not do is a signal itself.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from operator import ge, gt, le
 from typing import Any
 
 import numpy as np
@@ -69,26 +70,25 @@ def diagnose(
     left, most = _less(error, share), _less(upper, share)
     # Noise blurs gaps and regressions without harm where next to nothing else is left over.
     solved = left <= max(_SOLVED, min(share / 10, _NOISE_LEFT))
+    most_out = 0.15 * (k - 1)
     found = [
-        _above("mean of the tokens", seen.get("tokens mean"), 0.8, _MEAN, moot=solved),
-        _above("repeated examples", seen.get("repeats"), 0.9, _REPEATS, moot=solved),
-        _below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
-        _below("rows beyond one pattern", seen.get("beyond"), _ROUNDING, _PARALLEL, moot=solved),
-        _above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
-        _above("share beyond linear", seen.get("linear"), 0.8, _SUM),
-        _above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
-        _above(
-            "patterns out of [0, 1]", seen.get("outside"), 0.15 * (k - 1), _OUTSIDE, moot=solved
-        ),
-        _below("R^2 of the logits", seen.get("r2"), 0.8, _REGRESSION, moot=solved),
-        _below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved or heads > 0),
+        _signal("mean of the tokens", seen.get("tokens mean"), le, 0.8, _MEAN, solved),
+        _signal("repeated examples", seen.get("repeats"), le, 0.9, _REPEATS, solved),
+        _signal("rank of the labels", seen.get("label_rank"), gt, k - 1, _RANK),
+        _signal("rows beyond one pattern", seen.get("beyond"), ge, _ROUNDING, _PARALLEL, solved),
+        _signal("halves of the moment", seen.get("moment halves"), le, 0.5, _MOMENT),
+        _signal("share beyond linear", seen.get("linear"), le, 0.8, _SUM),
+        _signal("halves of the refined sum", seen.get("halves"), le, 0.2, _REFINED),
+        _signal("patterns out of [0, 1]", seen.get("outside"), le, most_out, _OUTSIDE, solved),
+        _signal("R^2 of the logits", seen.get("r2"), ge, 0.8, _REGRESSION, solved),
+        _signal("gap of the span", seen.get("gap"), ge, 3.0, _GAP, solved or heads > 0),
         _failure(reports, failed),
-        _above("hold-out error", most, _RISK, _ERROR if left > _RISK else _UNSURE),
+        _signal("hold-out error", most, le, _RISK, _ERROR if left > _RISK else _UNSURE),
     ]
     if "linear" in seen:  # with a large linear part an error says little of the rest
         linear = _less(seen["linear"], share)
         ratio = most / linear if linear else np.inf
-        found.append(_above("error over linear", ratio, _RISK, _LINEAR, moot=solved))
+        found.append(_signal("error over linear", ratio, le, _RISK, _LINEAR, solved))
     return tuple(signal for signal in found if signal)
 
 
@@ -126,13 +126,18 @@ _FEW = (
 )
 
 
-def _above(
-    name: str, value: float | None, threshold: float, advice: str, moot: bool = False
+def _signal(
+    name: str,
+    value: float | None,
+    holds: Callable[[float, float], bool],
+    threshold: float,
+    advice: str,
+    moot: bool = False,
 ) -> Signal | None:
-    """A signal flagged above its threshold, or none without a value."""
+    """A signal, flagged where its value does not hold against the threshold; none without one."""
     if value is None:
         return None
-    beyond = not value <= threshold
+    beyond = not holds(value, threshold)
     return Signal(
         name=name,
         value=value,
@@ -141,22 +146,6 @@ def _above(
         advice=advice,
         moot=beyond and moot,
     )
-
-
-def _below(
-    name: str,
-    value: float | None,
-    threshold: float,
-    advice: str,
-    at: bool = False,
-    moot: bool = False,
-) -> Signal | None:
-    """A signal flagged below its threshold (`at`: there, too), or none without a value."""
-    found = _above(name, value, threshold, advice)
-    if found is None:
-        return None
-    beyond = not (found.value > threshold or (found.value == threshold and not at))
-    return replace(found, flagged=beyond and not moot, moot=beyond and moot)
 
 
 def _failure(reports: Sequence[StageReport], failed: StageFailed | None) -> Signal | None:

@@ -176,13 +176,12 @@ def _positive(rows: Array) -> Array:
 class Hull(Result):
     """The minimum-norm point centre (d, d); with the refined sum w of the W_i a layer of one head.
 
-    found: the constraints. r2: weighted share of the variance of b explained on held-out ones (1 is
-    all).
+    found: the constraints. Measures: constraints, their number; residual, the largest; r2, the
+    weighted share of the variance of b explained on held-out ones (1 is all).
     """
 
     centre: Array
     found: Constraints
-    r2: float
     w: Array | None = None
 
     @property
@@ -207,7 +206,7 @@ def hull(
     r2 = _explained(_solve(even, ridge, ACCURACY, clock), odd)
     accepted = float(found.residuals.max())
     measures = {"constraints": len(found), "residual": accepted, "r2": r2}
-    return Hull(centre=centre, found=found, r2=r2, rows=found.rows, measures=measures)
+    return Hull(centre=centre, found=found, rows=found.rows, measures=measures)
 
 
 def affine_hull(refined: Refined, data: Data, clock: Clock = endless) -> Hull:

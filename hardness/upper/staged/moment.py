@@ -4,43 +4,23 @@ By symmetry E[sum_l Y_l | sum_j X_j] is about (sum_j X_j) (sum_i W_i): a least s
 error, 0.1 to 0.2 on generic layers, is bias: more examples do not help, stage 3 does.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Result, endless, relative_error
+from hardness.upper.fitting import Clock, Data, OneHead, endless, relative_error
 from hardness.upper.linear import features
 from hardness.upper.staged.runner import StageFailed
 
 _LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Moment(Result):
-    """The crude estimate w (d, d) of sum_i W_i; its layer attends uniformly.
+def moment(data: Data, validation: Data | None = None, clock: Clock = endless) -> OneHead:
+    """Estimate w (d, d), the sum of the W_i; its layer attends uniformly. Raises StageFailed.
 
-    halves: disagreement of the estimates from the two halves of the data, between 0 and 2.
-    label_spectrum: (d,) eigenvalues of the mean of y^T y over rows, falling. label_rank: their
-    number above 1e-10 of the largest.
-    """
-
-    w: Array
-    halves: float
-    label_spectrum: Array
-    label_rank: int
-
-    @property
-    def layer(self) -> tuple[Array, Array]:
-        """The layer of uniform attention."""
-        return np.zeros_like(self.w)[None], self.w[None]
-
-
-def moment(data: Data, validation: Data | None = None, clock: Clock = endless) -> Moment:
-    """Solve the least squares problem of sum_l Y_l on sum_j X_j and a constant; raises StageFailed.
-
-    Equals numpy.linalg.lstsq on the sums, (n, d) each, with a column of ones. validation: to
-    measure by it what a linear map leaves of the labels.
+    Least squares of sum_l Y_l on sum_j X_j and a constant, (n, d) each: equals numpy.linalg.lstsq
+    with a column of ones. Measures: halves, the disagreement of the estimates from two halves of
+    the data, 0 to 2; label_rank and label_square, the number of eigenvalues of the mean of y^T y
+    over rows above 1e-10 of the largest, and their mean; linear, where there is a hold-out.
 
     >>> x = np.random.default_rng(0).normal(size=(40, 2, 3))
     >>> np.allclose(moment(Data(x=x, y=x)).w, np.eye(3))
@@ -57,23 +37,19 @@ def moment(data: Data, validation: Data | None = None, clock: Clock = endless) -
     for part in (slice(middle), slice(middle, None), slice(None)):
         clock()
         fits.append(regress(x[part], y[part]))
-    *both, w = fits
+    *halves, w = fits
     clock()
     rows = data.y.reshape(-1, data.d)
     spectrum = np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows))[::-1], 0.0)
-    rank, halves = int(np.sum(spectrum > 1e-10 * spectrum[0])), disagreement(*both)
-    measures = {"halves": halves, "label_rank": rank, "label_square": float(spectrum.mean())}
+    measures = {
+        "halves": disagreement(*halves),
+        "label_rank": int(np.sum(spectrum > 1e-10 * spectrum[0])),
+        "label_square": float(spectrum.mean()),
+    }
     if validation:
         clock()
         measures["linear"] = beyond_linear(data, validation)
-    return Moment(
-        w=w,
-        halves=halves,
-        label_spectrum=spectrum,
-        label_rank=rank,
-        rows=len(rows),
-        measures=measures,
-    )
+    return OneHead(theta=np.zeros_like(w), w=w, rows=len(rows), measures=measures)
 
 
 def beyond_linear(data: Data, validation: Data) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Fit, Result, endless
+from hardness.upper.fitting import Clock, Data, Fit, OneHead, endless
 from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.body import Axes, Body, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.hull import constraints
@@ -22,7 +22,6 @@ from hardness.upper.staged.practical import StagedPlan
 from hardness.upper.staged.refine import refine_by_proxy
 from hardness.upper.staged.runner import Runner, StageFailed
 from hardness.upper.staged.supply import Supply
-from instances.errors import UsageError
 
 LARGEST_D = 16  # a linear program over d^2 unknowns takes seconds there
 BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their norms as known
@@ -43,44 +42,33 @@ def paper(plan: StagedPlan, supply: Supply, run: Runner, rng: np.random.Generato
     """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
 
     What cannot go on is left in `run.failed`. Raises Spent where there are no examples at all, or
-    the time is over, and UsageError for d above 16 or more than 4 heads.
+    the time is over.
     """
     d, k, heads = supply.family.d, supply.family.k, plan.heads
-    refused = refusal(d, heads)
-    if refused:
-        raise UsageError(refused)
     data, validation = supply.take(plan.examples or examples(heads or 2, k, d))
     run.go_on(data, validation)
     try:
         first = run.stage("moment", moment, data, validation)
         crude = run.stage("crude body", ask, first.w, data)
-        refined = run.stage("proxy", refine_by_proxy, crude.centre, first.w, data)
+        refined = run.stage("proxy", refine_by_proxy, crude.theta, first.w, data)
         around = run.stage("refined body", ask, refined.w, data)
         axes = run.stage("span", long_axes, around.body(_LOOSE), heads, rng)
-        run.stage("net", tuples, around.centre, axes.directions, heads, data, validation)
+        run.stage("net", tuples, around.theta, axes.directions, heads, data, validation)
     except StageFailed as failed:
         run.failed = failed
     return supply.exhausted
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked(Result):
+class Asked(OneHead):
     """What linear programs say of the body of weighted constraints u (R, d*d), b (R,).
 
-    least: the least epsilon; centre: (d, d), the point of least norm near it, with the sum w of the
-    W_i a layer of one head.
+    least: the least epsilon; theta: (d, d), the point of least norm near it, beside the sum w.
     """
 
     u: Array
     b: Array
     least: float
-    centre: Array
-    w: Array
-
-    @property
-    def layer(self) -> tuple[Array, Array]:
-        """The layer of one head, at the centre."""
-        return self.centre[None], self.w[None]
 
     def body(self, slack: float) -> Body:
         """Return the body whose epsilon is a multiple of the least."""
@@ -104,7 +92,7 @@ def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
         u=u,
         b=b,
         least=least,
-        centre=minimum_norm(tight, clock),
+        theta=minimum_norm(tight, clock),
         w=w,
         rows=found.rows,
         measures={"constraints": len(found), "epsilon": least, "outside": agreed.outside},

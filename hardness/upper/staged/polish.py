@@ -41,15 +41,6 @@ def left_even(layer: AttentionLayer, validation: Data) -> float:
     return evenness(np.linalg.norm(left, axis=-1), validation.d)
 
 
-class Pruned(Fit):
-    """The heads that are left, a layer of their own where any were spare."""
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer, where it is another one."""
-        return super().layer if self.measures["spare"] else None
-
-
 def prune(
     theta: Array,
     w: Array,
@@ -58,12 +49,12 @@ def prune(
     steps: int,
     noisy: bool = True,
     clock: Clock = endless,
-) -> Pruned:
+) -> Fit:
     """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
 
     A head is spare where the error on the hold-out without it is that of rounding. Of labels that
     may be noisy it is also where the squared error is larger by less than the standard error of the
-    difference over examples. Raises Spent.
+    difference over examples. Not offered where none is. Raises Spent.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
@@ -77,8 +68,9 @@ def prune(
     left = _fit(theta, w, validation)
     while fewer := _fewer(left, data, validation, steps, noisy, clock):
         left = fewer
-    measures = {"heads": len(left.theta), "spare": len(theta) - len(left.theta)}
-    return Pruned(theta=left.theta, w=left.w, error=left.error, measures=measures)
+    spare = len(theta) - len(left.theta)
+    measures = {"heads": len(left.theta), "spare": spare}
+    return replace(left, measures=measures, offered=spare > 0)
 
 
 def _fewer(
@@ -128,20 +120,6 @@ def _fit(theta: Array, w: Array, validation: Data) -> Fit:
     return Fit(theta=theta, w=w, error=relative_error(predicted, validation.y))
 
 
-class Added(Fit):
-    """A layer with one more head, offered where the hold-out gains by it."""
-
-    @property
-    def gained(self) -> bool:
-        """Whether it is better by more than two standard errors of the difference."""
-        return self.measures["gain"] > _GAIN
-
-    @property
-    def layer(self) -> tuple[Array, Array] | None:
-        """The layer, where it is better."""
-        return super().layer if self.gained else None
-
-
 def another(
     layer: AttentionLayer,
     data: Data,
@@ -149,8 +127,11 @@ def another(
     steps: int,
     rng: np.random.Generator,
     clock: Clock = endless,
-) -> Added:
-    """Add a head to a layer, from a random start, and polish all."""
+) -> Fit:
+    """Add a head to a layer, from a random start, and polish all; offered where the hold-out gains.
+
+    By more than two standard errors of the difference, that is.
+    """
     d = data.d
     theta = rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
     w = rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))
@@ -158,9 +139,4 @@ def another(
     found = polish(theta, w, data, validation, steps, clock)
     more = AttentionLayer(theta=found.theta, w=found.w)
     gained = gain(layer(validation.x), more(validation.x), validation.y)
-    return Added(
-        theta=found.theta,
-        w=found.w,
-        error=found.error,
-        measures={"heads": more.m, "gain": gained},
-    )
+    return replace(found, measures={"heads": more.m, "gain": gained}, offered=gained > _GAIN)

@@ -11,10 +11,10 @@ from enum import Enum
 import numpy as np
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import repeated
+from hardness.upper.fitting import OneHead, repeated
 from hardness.upper.levenberg import enough
 from hardness.upper.staged.hull import MATRIX_D, Hull, affine_hull
-from hardness.upper.staged.moment import Moment, moment
+from hardness.upper.staged.moment import moment
 from hardness.upper.staged.net import net
 from hardness.upper.staged.polish import another, left_even, polished, prune
 from hardness.upper.staged.projection import project
@@ -185,10 +185,11 @@ class Attempt:
         around = run.stage("hull", affine_hull, refined, data)
         along = run.stage("span", span, around.found, data, heads)
         if not heads:
-            if first.label_rank < data.k:
+            rank = first.measures["label_rank"]
+            if rank < data.k:
                 raise StageFailed(
                     "agreement",
-                    f"labels of rank {first.label_rank} given: with k = {data.k} tokens some "
+                    f"labels of rank {rank} given: with k = {data.k} tokens some "
                     f"pattern fits every row unless it is at least {data.k}, so no row shows that "
                     "heads agree",
                 )
@@ -196,7 +197,7 @@ class Attempt:
                 return
         self.heads(around, along)
 
-    def alone(self, first: Moment) -> Verdict:
+    def alone(self, first: OneHead) -> Verdict:
         """Whether one head is all that there is, or all that is to be found of these examples."""
         run, plan = self.run, self.plan
         found = run.stage("single", single, first, run.data, run.validation)
@@ -300,7 +301,7 @@ class Attempt:
         run, data = self.run, self.run.data.cut(0, _NOISY)
         given = (data, run.validation, self.plan.polish, self.rng)
         name = "another head"
-        return run.stage(name, another, best.layer, *given, examples=len(data)).gained
+        return run.stage(name, another, best.layer, *given, examples=len(data)).offered
 
     def left_like_noise(self) -> bool:
         """Whether what the best layer leaves of the hold-out is even, as noise is."""

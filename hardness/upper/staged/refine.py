@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Result, endless
+from hardness.upper.fitting import Clock, Data, OneHead, Result, endless
 from hardness.upper.staged.agreement import Agreement, agreement, smallest
 from hardness.upper.staged.moment import disagreement, moment, regress
 from hardness.upper.staged.runner import StageFailed
@@ -36,13 +36,12 @@ _EXACT = 1e-12
 class Refined(Result):
     """The refined estimate w (d, d) of sum_i W_i, and the agreement of all rows under it.
 
-    halves: disagreement, 0 to 2, of the estimates from two halves of at most 32768 examples each.
-    rows: the number of rows that the last step kept.
+    rows: the number that the last step kept. Measures: halves, the disagreement, 0 to 2, of the
+    estimates from two halves of at most 32768 examples each; outside, as of the agreement.
     """
 
     w: Array
     agreement: Agreement
-    halves: float
 
 
 def refine(
@@ -63,15 +62,14 @@ def refine(
         raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
     middle = len(data) // 2
     parts = (data.cut(0, min(middle, _HALF)), data.cut(middle, min(len(data), middle + _HALF)))
-    both = [_alternate(moment(part).w, part, quantiles, clock) for part in parts]
-    w, halves = _alternate(w, data, quantiles, clock), disagreement(*both)
+    halves = [_alternate(moment(part).w, part, quantiles, clock) for part in parts]
+    w = _alternate(w, data, quantiles, clock)
     agreed = agreement(w, data, clock)
     return Refined(
         w=w,
         agreement=agreed,
-        halves=halves,
         rows=_kept(data, quantiles[-1]),
-        measures={"halves": halves, "outside": agreed.outside},
+        measures={"halves": disagreement(*halves), "outside": agreed.outside},
     )
 
 
@@ -100,31 +98,17 @@ def _kept(data: Data, quantile: float) -> int:
     return min(len(data) * data.k, max(int(quantile * len(data) * data.k), 20 * data.d))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ProxyRefined(Result):
-    """The refined sum w (d, d) of the W_i; its layer has one head, the proxy.
-
-    Measures: dropped, the share of the rows of high margin that were not kept; margin, the least
-    one in the proxy's logits; halves, the relative difference between the fits on two halves of the
-    kept rows; residuals, root mean squares relative to the labels, before any rows were dropped and
-    in the end; moved, how far it is from the crude sum.
-    """
-
-    w: Array
-    proxy: Array
-
-    @property
-    def layer(self) -> tuple[Array, Array]:
-        """The layer of one head."""
-        return self.proxy[None], self.w[None]
-
-
-def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endless) -> ProxyRefined:
+def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endless) -> OneHead:
     """Refine the crude sum by a proxy, (d, d) each: high-margin rows, trimmed least squares. [CL24]
 
     Takes the 3 % of all rows (n k of them) where the largest two of the proxy's logits differ most,
     and drops those with the largest residuals, step by step to 30 %. Raises StageFailed where too
-    few rows are left.
+    few rows are left. Its layer has one head, the proxy.
+
+    Measures: dropped, the share of the rows that were not kept; margin, the least one in the
+    proxy's logits; halves, the relative difference between the fits on two halves of the kept rows;
+    residuals, root mean squares relative to the labels, before any rows were dropped and in the
+    end; moved, how far it is from the crude sum.
 
     >>> rng = np.random.default_rng(0)
     >>> x = rng.choice([-1.0, 1.0], size=(2000, 2, 3))
@@ -154,7 +138,7 @@ def refine_by_proxy(proxy: Array, crude: Array, data: Data, clock: Clock = endle
         "residual": residuals[1],
         "moved": disagreement(w, crude),
     }
-    return ProxyRefined(w=w, proxy=proxy, rows=len(kept), measures=measures)
+    return OneHead(theta=proxy, w=w, rows=len(kept), measures=measures)
 
 
 def _trim(tokens: Array, labels: Array) -> tuple[NDArray[np.intp], Array, tuple[float, float]]:

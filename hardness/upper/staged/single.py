@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Fit, endless, relative_error
+from hardness.upper.fitting import Clock, Data, Fit, OneHead, endless, relative_error
 from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.hull import ACCURACY, MATRIX_D, constraints, hull
-from hardness.upper.staged.moment import Moment, regress
+from hardness.upper.staged.moment import regress
 from hardness.upper.staged.refine import as_weights
 from instances.layer import AttentionLayer, softmax_rows
 
@@ -44,7 +44,7 @@ class Single(Fit):
     recognised: bool
 
 
-def single(first: Moment, data: Data, validation: Data, clock: Clock = endless) -> Single:
+def single(first: OneHead, data: Data, validation: Data, clock: Clock = endless) -> Single:
     """Fit a single head from the crude estimate of stage 1; raises StageFailed.
 
     >>> from hardness.upper.staged.moment import moment
@@ -67,8 +67,8 @@ def single(first: Moment, data: Data, validation: Data, clock: Clock = endless) 
     layer = AttentionLayer(theta=logits.centre[None], w=w[None])
     error = relative_error(layer(validation.x), validation.y)
     even = evenness(found.residuals, freedom)
-    measures = {"steps": steps, "r2": logits.r2, "evenness": even, "noise": noise}
-    if error > EXACT and first.label_rank >= k:
+    measures = {"steps": steps, "r2": logits.measures["r2"], "evenness": even, "noise": noise}
+    if error > EXACT and first.measures["label_rank"] >= k:
         measures["beyond"] = noise / error
     return Single(
         theta=layer.theta,
