@@ -1,7 +1,7 @@
 """What fits a layer reads and returns: labelled examples, a clock, the layer and its errors."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,17 @@ def endless() -> float:
     inf
     """
     return math.inf
+
+
+def pieces(count: int, size: int, clock: Clock) -> Iterator[slice]:
+    """Cut `count` rows into slices of about `size` rows, at least 1, with a look at the clock each.
+
+    >>> [(part.start, part.stop) for part in pieces(5, 2, endless)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, count, max(1, size)):
+        clock()
+        yield slice(start, min(start + max(1, size), count))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

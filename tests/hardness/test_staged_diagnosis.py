@@ -197,14 +197,6 @@ def test_the_runner_refuses_what_is_not_finite_and_reports_what_fails():
     assert [report.measures for report in run.reports] == [{}, {"points": 3.0}, {}]
 
 
-@pytest.mark.parametrize("m", range(2, 7))
-def test_parities_are_flagged(m):
-    risk, found = learn(f"parity:d=12,m={m}", m, learner="staged:examples=2000,polish=0")
-    assert risk > 0.1
-    assert "rank of the labels" in found
-    assert found & {"hold-out error", "error over linear"}
-
-
 def test_w_of_alternating_signs_are_flagged():
     spec = "nice:m=2,k=2,d=8,shared=1,signs=alternating"
     _, found = learn(spec, 0, learner="staged:heads=2,examples=3000")
@@ -217,18 +209,3 @@ def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
         risk, found = learn("nice:m=3,k=2,d=12", seed, Budget(examples=examples))
         assert found or risk < 0.1
     assert examples > 100 or "examples" in found
-
-
-@pytest.mark.parametrize(
-    ("spec", "heads"),
-    [
-        ("nice:m=1,k=2,d=16", 0),
-        ("nice:m=1,k=2,d=16,noise=0.3", 1),
-        ("nice:m=2,k=2,d=8", 2),
-        ("nice:m=2,k=2,d=8,noise=0.05", 2),
-    ],
-)
-def test_nice_layers_are_not_flagged(spec, heads):
-    risk, found = learn(spec, 1, learner=f"staged:heads={heads}")
-    assert risk < 0.01
-    assert not found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, endless
+from hardness.upper.fitting import Clock, Data, endless, pieces
 
 _MARGIN = 0.05  # patterns this far outside of [0, 1] are counted as impossible
 _BINS = 40  # of a histogram of the residuals
@@ -68,10 +68,7 @@ def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
     n, k, d = data.x.shape
     patterns, residuals = np.empty((n, k, k)), np.empty((n, k))
     spread = 0.0
-    batch = max(1, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)))
-    for start in range(0, n, batch):
-        clock()
-        part = slice(start, start + batch)
+    for part in pieces(n, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)), clock):
         patterns[part], residuals[part], total = _fit(w, data.x[part], data.y[part])
         spread += total
     # sum over pairs of ||z_j - z_l||^2 is k times the sum of ||z_j - mean||^2

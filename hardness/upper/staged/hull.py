@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Result, endless, repeated, rounded
+from hardness.upper.fitting import Clock, Data, Result, endless, pieces, repeated, rounded
 from hardness.upper.staged.agreement import Agreement, smallest
 from hardness.upper.staged.refine import Refined
 from hardness.upper.staged.runner import StageFailed
@@ -70,20 +70,17 @@ class Constraints:
         Equals the matrix weights[:, None] * u, of R d^2 numbers.
         """
         d = self.left.shape[1]
-        batch = max(1, _BATCH_BYTES // (8 * d))
-        parts = [slice(start, start + batch) for start in range(0, len(self), batch)]
+        size = _BATCH_BYTES // (8 * d)
 
         def product(flat: Array) -> Array:
             theta, out = flat.reshape(d, d), np.empty(len(self))
-            for part in parts:
-                clock()
+            for part in pieces(len(self), size, clock):
                 out[part] = np.einsum("rd,rd->r", self.left[part] @ theta, self.right[part])
             return np.asarray(out * self.weights)
 
         def adjoint(values: Array) -> Array:
             values, out = values.ravel() * self.weights, np.zeros((d, d))
-            for part in parts:
-                clock()
+            for part in pieces(len(self), size, clock):
                 out += self.left[part].T @ (values[part, None] * self.right[part])
             return out.ravel()
 
@@ -149,12 +146,9 @@ def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
     first: dict[bytes, int] = {}
     left, right = rounded(left), rounded(right)  # no negative zeros
-    batch = max(1, _BATCH_BYTES // (16 * left.shape[1]))
-    for start in range(0, len(left), batch):
-        clock()
-        part = slice(start, start + batch)
+    for part in pieces(len(left), _BATCH_BYTES // (16 * left.shape[1]), clock):
         both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0
-        for r, row in enumerate(both, start):
+        for r, row in enumerate(both, part.start):
             first.setdefault(blake2b(row, digest_size=16).digest(), r)
     return np.array(list(first.values()), np.intp)
 

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from hardness.upper.attention import Array, attend, columns, linearize, scores, softmax
-from hardness.upper.fitting import Clock, Data, Fit, endless, relative_error
+from hardness.upper.fitting import Clock, Data, Fit, endless, pieces, relative_error
 from instances.layer import AttentionLayer
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
@@ -215,9 +215,7 @@ def gram_blocks(
     p, d = len(points), data.d
     gram, right = np.zeros((p * d, p * d)), np.zeros((p * d, d))
     x, y = columns(data.x), columns(data.y)
-    for start in range(0, len(data), 256):
-        clock()
-        part = slice(start, start + 256)
+    for part in pieces(len(data), 256, clock):
         tokens = np.ascontiguousarray(x[..., part])
         logits = scores(np.concatenate([centre[None], directions]), tokens)
         attended = attend(softmax(on_hull(logits[0], logits[1:], points)), tokens)

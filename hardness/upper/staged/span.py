@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Result, endless
+from hardness.upper.fitting import Clock, Data, Result, endless, pieces
 from hardness.upper.staged.hull import MATRIX_D, Constraints
 from hardness.upper.staged.runner import StageFailed
 
@@ -101,10 +101,8 @@ def second_moment(found: Constraints, clock: Clock = endless) -> Array:
     """Return the weighted mean (d*d, d*d) of u_r u_r^T over the constraints."""
     size = found.left.shape[1] ** 2
     second = np.zeros((size, size))
-    batch = max(1, _BATCH_BYTES // (8 * size))
-    for start in range(0, len(found), batch):
-        clock()
-        part = found.cut(slice(start, start + batch))
+    for rows in pieces(len(found), _BATCH_BYTES // (8 * size), clock):
+        part = found.cut(rows)
         u = part.u * part.weights[:, None]
         second += u.T @ u
     return np.asarray(second / float(np.sum(found.weights**2)))
@@ -119,10 +117,8 @@ def row_moment(data: Data, clock: Clock = endless) -> Array:
     d, k = data.d, data.k
     sums = np.zeros((d * d, d * d))
     count = min(len(data), _EXAMPLES * d * d)
-    batch = max(1, _BATCH_BYTES // (16 * d * d))
-    for start in range(0, count, batch):
-        clock()
-        x = data.x[start : min(start + batch, count)]
+    for part in pieces(count, _BATCH_BYTES // (16 * d * d), clock):
+        x = data.x[part]
         centred = x - x.mean(axis=1, keepdims=True)
         left, right = (np.reshape(z.swapaxes(1, 2) @ z, (len(x), d * d)) for z in (x, centred))
         sums += left.T @ right
