@@ -14,7 +14,7 @@ from scipy.optimize import linprog, nnls
 
 from hardness.oracles import Spent
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Result, endless
+from hardness.upper.fitting import Clock, endless
 from hardness.upper.staged.runner import StageFailed
 from instances.errors import UsageError
 
@@ -137,29 +137,21 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     raise StageFailed("body", "the minimum-norm point was not found: rounding hides it")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Axes(Result):
-    """Orthonormal directions (r, d, d), longest first, and the widths (r,) of the body along them.
-
-    A width is max <direction, Theta> - min <direction, Theta> over the body.
-    """
-
-    directions: Array
-    widths: Array
-
-
 def extract(
     body: Body, count: int, rng: np.random.Generator, climbs: int = 4, clock: Clock = endless
-) -> Axes:
+) -> tuple[Array, Array]:
     """Find the `count` longest axes of a body from support queries alone. [CL24]
+
+    Returns orthonormal directions (count, d, d), longest first, and the widths (count,) along them:
+    max <direction, Theta> - min <direction, Theta> over the body.
 
     Each axis starts at a random direction orthogonal to those before, and climbs: the difference
     of the two support points is the next direction, which never shortens the chord. Takes
     2 count (climbs + 2) linear programs. Raises StageFailed, and UsageError for a bad count.
 
     >>> body = Body(u=np.eye(4)[:3], b=np.zeros(3), epsilon=0.1, bound=1.0)
-    >>> axes = extract(body, 2, np.random.default_rng(0))
-    >>> axes.widths.round(2).tolist()
+    >>> directions, widths = extract(body, 2, np.random.default_rng(0))
+    >>> widths.round(2).tolist()
     [2.02, 0.2]
     """
     size = body.u.shape[1]
@@ -177,7 +169,7 @@ def extract(
     _, _, basis = np.linalg.svd(chords, full_matrices=False)
     widths = np.array([_chord(body, axis, clock) @ axis for axis in basis])
     order = np.argsort(-widths)
-    return Axes(directions=basis[order].reshape(-1, body.d, body.d), widths=widths[order])
+    return basis[order].reshape(-1, body.d, body.d), widths[order]
 
 
 def _chord(body: Body, direction: Array, clock: Clock) -> Array:

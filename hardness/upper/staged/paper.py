@@ -7,14 +7,14 @@ least one, and the bound is on entries. Every stage that has a layer reports its
 hold-out.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from hardness.upper.attention import Array
-from hardness.upper.fitting import Clock, Data, Fit, OneHead, endless
+from hardness.upper.fitting import Clock, Data, Fit, OneHead, Result, endless
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.body import Axes, Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.hull import constraints
 from hardness.upper.staged.moment import moment
 from hardness.upper.staged.net import grid
@@ -100,22 +100,25 @@ def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Axes(Result):
+    """Orthonormal directions (heads - 1, d, d) along which the body is longest."""
+
+    directions: Array
+
+
 def long_axes(body: Body, heads: int, rng: np.random.Generator, clock: Clock = endless) -> Axes:
     """Stage 5: the heads - 1 longest axes; heads=0: where the widths fall most."""
-    axes = extract(body, heads or MOST_HEADS, rng, clock=clock)
+    directions, widths = extract(body, heads or MOST_HEADS, rng, clock=clock)
     # Eigenvalues are as the inverse squares of widths.
-    gaps = (axes.widths[:-1] / axes.widths[1:]) ** 2
+    gaps = (widths[:-1] / widths[1:]) ** 2
     heads = heads or int(np.argmax(gaps)) + 2
-    measures = {"heads": heads, "width": float(axes.widths[0])}
+    measures = {"heads": heads, "width": float(widths[0])}
     if heads > 1:
         measures["gap"] = float(gaps[heads - 2])
-    return replace(
-        axes,
-        directions=axes.directions[: heads - 1],
-        rows=len(body.b),
-        measures=measures,
-        figures={"widths": axes.widths.tolist()},
-    )
+    figures = {"widths": widths.tolist()}
+    kept = directions[: heads - 1]
+    return Axes(directions=kept, rows=len(body.b), measures=measures, figures=figures)
 
 
 def tuples(

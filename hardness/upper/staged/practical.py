@@ -185,7 +185,7 @@ class Attempt:
         around = run.stage("hull", affine_hull, refined, data)
         along = run.stage("span", span, around.found, data, heads)
         if not heads:
-            rank = first.measures["label_rank"]
+            rank = int(first.measures["label_rank"])
             if rank < data.k:
                 raise StageFailed(
                     "agreement",

@@ -5,6 +5,7 @@ generalised eigenvectors of the constraints' second moment against that of all r
 both are matrices; beyond, Lanczos' method takes products with the constraints alone. [Lan50]
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +28,11 @@ _SHARP = 0.05  # relative, of an eigenvalue
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Span(Result):
-    """Orthonormal directions (heads-1, d, d), the smallest eigenvalues, and the gap after them.
+    """Orthonormal directions (heads-1, d, d), and the gap after their eigenvalues, the smallest.
 
     gap: eigenvalue number `heads` over the one before it, counted from 1; 1 for a single head.
     """
 
-    eigenvalues: Array
     directions: Array
     gap: float
     heads: int
@@ -57,7 +57,6 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
     directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
     gap = float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0
     return Span(
-        eigenvalues=values,
         directions=np.ascontiguousarray(directions),
         gap=gap,
         heads=heads,
@@ -134,7 +133,7 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
     It ends where the `count` smallest are known within 5 %, at the latest after 400 steps.
     """
     d = data.d
-    product, law = found.operator(clock), RowMoment.of(data)
+    product, law = found.operator(clock), row_whitening(data)
     total = float(np.sum(found.weights**2))
     basis = np.zeros((_STEPS, d * d))
     left, right = (part @ part.T for part in bases(data))
@@ -144,7 +143,7 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
         """Whiten by the law; tokens that span less are left as they are, on what they span."""
         if thin:
             return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
-        return law.whiten(vector)
+        return law(vector)
 
     start = (left @ np.random.default_rng(0).standard_normal((d, d)) @ right).ravel()
     basis[0] = start / np.linalg.norm(start)
@@ -168,48 +167,30 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
     return np.asarray(values[:count]), np.stack([scaled(v) for v in found_vectors.T], axis=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowMoment:
-    """The eigenvalues of `row_moment` for tokens of independent entries.
+def row_whitening(data: Data) -> Callable[[Array], Array]:
+    """Return the inverse square root of `row_moment`, on vec(Theta), for independent entries.
 
-    For entries of variance 1 it is (2 - 2/k) I + (2/k) F with F the fourth moment of a token. Its
-    eigenspaces are the antisymmetric matrices, the symmetric ones with a zero diagonal, the
-    diagonal ones of trace zero, and the multiples of the identity.
+    Variance and kurtosis of the entries are those of the data. For variance 1 the moment is
+    (2 - 2/k) I + (2/k) F with F the fourth moment of a token. Its eigenspaces are the antisymmetric
+    matrices, the symmetric ones with a zero diagonal, the diagonal ones of trace zero, and the
+    multiples of the identity.
     """
+    d, x = data.d, data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
+    square = float(np.mean(x**2)) ** 2
+    kurtosis = float(np.mean(x**4)) / square
+    base, weight = square * (2 - 2 / data.k), square * 2 / data.k
+    off_diagonal = base + 2 * weight
+    diagonals = base + weight * (kurtosis - 1)
+    identity = base + weight * (kurtosis - 1 + d)
 
-    d: int
-    antisymmetric: float
-    symmetric: float
-    diagonal: float
-    identity: float
-
-    @staticmethod
-    def of(data: Data) -> "RowMoment":
-        """Take the variance and the kurtosis of the entries from the data."""
-        x = data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
-        square = float(np.mean(x**2)) ** 2
-        kurtosis = float(np.mean(x**4)) / square
-        base, weight = square * (2 - 2 / data.k), square * 2 / data.k
-        return RowMoment(
-            d=data.d,
-            antisymmetric=base,
-            symmetric=base + 2 * weight,
-            diagonal=base + weight * (kurtosis - 1),
-            identity=base + weight * (kurtosis - 1 + data.d),
-        )
-
-    def whiten(self, flat: Array) -> Array:
-        """Apply the inverse of its square root to vec(Theta), (d*d,).
-
-        >>> law = RowMoment(d=2, antisymmetric=1.0, symmetric=4.0, diagonal=9.0, identity=16.0)
-        >>> law.whiten(np.array([1.0, 4.0, 4.0, 1.0])).tolist()
-        [0.25, 2.0, 2.0, 0.25]
-        """
-        theta = flat.reshape(self.d, self.d)
+    def whiten(flat: Array) -> Array:
+        theta = flat.reshape(d, d)
         symmetric, antisymmetric = (theta + theta.T) / 2, (theta - theta.T) / 2
         diagonal = np.diag(symmetric)
         mean = float(diagonal.mean())
-        out = antisymmetric / np.sqrt(self.antisymmetric)
-        out += (symmetric - np.diag(diagonal)) / np.sqrt(self.symmetric)
-        out += np.diag((diagonal - mean) / np.sqrt(self.diagonal) + mean / np.sqrt(self.identity))
+        out = antisymmetric / np.sqrt(base)
+        out += (symmetric - np.diag(diagonal)) / np.sqrt(off_diagonal)
+        out += np.diag((diagonal - mean) / np.sqrt(diagonals) + mean / np.sqrt(identity))
         return np.asarray(out.ravel())
+
+    return whiten

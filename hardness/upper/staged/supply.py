@@ -23,7 +23,7 @@ _LARGEST_HOLD_OUT = 4096
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Whitening:
-    """The map x = z A with A = root, symmetric; None where tokens are left as they are.
+    """The map x = z A, A symmetric, by its inverse; None where tokens are left as they are.
 
     measures: condition, of the second moment of the tokens on what they span; mean, the share of
     |E x|^2 in E|x|^2, over the tokens of an example; repeats, the share of the examples that stood
@@ -36,7 +36,6 @@ class Whitening:
     (True, 0)
     """
 
-    root: Array | None
     inverse: Array | None
     measures: dict[str, float]
 
@@ -52,24 +51,22 @@ class Whitening:
         # A sample's moment is uneven by itself, by about this much.
         chance = np.sqrt(d / (n * k))
         least = _EVEN * ((1 + chance) / (1 - chance)) ** 2 if chance < 1 else np.inf
-        root = inverse = None
-        if condition > least:
-            roots = np.sqrt(np.where(there, values, 1.0))
-            root, inverse = (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T
+        roots = np.sqrt(np.where(there, values, 1.0))
+        inverse = (vectors / roots) @ vectors.T if condition > least else None
         square = float(np.mean((flat**2).sum(axis=1))) or 1.0
         measures = {
             "condition": condition,
             "mean": float(np.mean((x.mean(axis=0) ** 2).sum(axis=1))) / square,
             "repeats": float(repeated(x).mean()),
             "unseen": d - int(there.sum()),
-            "whitened": root is not None,
+            "whitened": inverse is not None,
         }
-        return Whitening(root=root, inverse=inverse, measures=measures)
+        return Whitening(inverse=inverse, measures=measures)
 
     @property
     def standard(self) -> bool:
         """Whether there is nothing to say of the tokens."""
-        even = self.root is None and not self.measures["unseen"]
+        even = self.inverse is None and not self.measures["unseen"]
         few = self.measures["repeats"] < _STANDARD_REPEATS
         return even and self.measures["mean"] < _STANDARD_MEAN and few
 
