@@ -49,12 +49,7 @@ class Polished(Fit):
 
 
 def polish(
-    theta: Array,
-    w: Array,
-    data: Data,
-    validation: Data,
-    steps: int = 100,
-    clock: Clock = endless,
+    theta: Array, w: Array, data: Data, validation: Data, steps: int = 100, clock: Clock = endless
 ) -> Polished:
     """Descend on the squared loss over all of `data` from theta, w (m, d, d). [Mar63]
 
