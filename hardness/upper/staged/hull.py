@@ -6,7 +6,6 @@ X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l: the affine hull of 
 """
 
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from itertools import combinations
 
 import numpy as np
@@ -108,6 +107,7 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
     default = (40 if d <= MATRIX_D else 10) * d * d // k
+    clock()
     usable[repeated(data.x)] = False
     e, a = _closest(found, usable, rows or default)
     if not _apart(data.x[e]).all():
@@ -131,7 +131,7 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
     every = Constraints(
         left=left, right=right, b=b, weights=weights, residuals=residuals, rows=len(e)
     )
-    return every.cut(_distinct(left, right, clock))
+    return every.cut(_distinct(left, right))
 
 
 def _closest(
@@ -142,15 +142,13 @@ def _closest(
     return smallest(np.where(usable, found.residuals, np.inf), count)
 
 
-def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
+def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
-    first: dict[bytes, int] = {}
-    left, right = rounded(left), rounded(right)  # no negative zeros
-    for part in pieces(len(left), _BATCH_BYTES // (16 * left.shape[1]), clock):
-        both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0
-        for r, row in enumerate(both, part.start):
-            first.setdefault(blake2b(row, digest_size=16).digest(), r)
-    return np.array(list(first.values()), np.intp)
+    both = (
+        np.hstack([_positive(rounded(side)) for side in (left, right)]) + 0.0
+    )  # no negative zeros
+    rows = both.view(np.dtype((np.void, both[0].nbytes))).ravel()
+    return np.sort(np.unique(rows, return_index=True)[1])
 
 
 def _apart(x: Array) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ Where one of its logits is far above the others every head should attend to that
 so that y_a = x_j^T sum_i W_i: a linear regression.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,7 @@ from hardness.upper.staged.agreement import Agreement, agreement, smallest
 from hardness.upper.staged.moment import disagreement, moment, regress
 from hardness.upper.staged.runner import StageFailed
 
-QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
+_QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
 # The halves serve a diagnosis, which does not gain by more examples than these.
 _HALF = 1 << 15
 _MARGIN = 0.03  # of all rows: those where the proxy's margin is largest
@@ -44,9 +43,7 @@ class Refined(Result):
     agreement: Agreement
 
 
-def refine(
-    w: Array, data: Data, quantiles: Sequence[float] = QUANTILES, clock: Clock = endless
-) -> Refined:
+def refine(w: Array, data: Data, clock: Clock = endless) -> Refined:
     """Refine the crude w (d, d) of stage 1; raises StageFailed for fewer than 16 d examples.
 
     >>> from instances import AttentionLayer
@@ -62,19 +59,19 @@ def refine(
         raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
     middle = len(data) // 2
     parts = (data.cut(0, min(middle, _HALF)), data.cut(middle, min(len(data), middle + _HALF)))
-    halves = [_alternate(moment(part).w, part, quantiles, clock) for part in parts]
-    w = _alternate(w, data, quantiles, clock)
+    halves = [_alternate(moment(part).w, part, clock) for part in parts]
+    w = _alternate(w, data, clock)
     agreed = agreement(w, data, clock)
     return Refined(
         w=w,
         agreement=agreed,
-        rows=_kept(data, quantiles[-1]),
+        rows=_kept(data, _QUANTILES[-1]),
         measures={"halves": disagreement(*halves), "outside": agreed.outside},
     )
 
 
-def _alternate(w: Array, data: Data, quantiles: Sequence[float], clock: Clock) -> Array:
-    for quantile in quantiles:
+def _alternate(w: Array, data: Data, clock: Clock) -> Array:
+    for quantile in _QUANTILES:
         found = agreement(w, data, clock)
         e, a = smallest(found.residuals, _kept(data, quantile))
         weights = as_weights(found.patterns[e, a])
