@@ -1,4 +1,4 @@
-"""What the provable learner takes at large d, and how it keeps a budget: `make limit-tables`."""
+"""What the staged learner takes at large d, and how it keeps a budget: `make limit-tables`."""
 
 import os
 import platform
@@ -72,7 +72,7 @@ def main() -> None:
         }
         budgets = [(one, pool.submit(measured, *one)) for one in BUDGETS]
         print(
-            "# Limits of the provable learner\n\nPrinted by `make limit-tables`: seed 0, one core "
+            "# Limits of the staged learner\n\nPrinted by `make limit-tables`: seed 0, one core "
             f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}.\n"
             "\n## Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.\n"
         )

@@ -1,4 +1,4 @@
-"""Tables of the provable learner, for docs/staged-tables.md: `make tables`.
+"""Tables of the staged learner, for docs/staged-tables.md: `make tables`.
 
 Random layers, the same instances with other learners, dials, and what must be flagged. Seeds 0 to
 7; the thresholds of the learner were chosen on seeds from 100.
@@ -186,7 +186,7 @@ def main() -> None:
             found[task] = result
             print(f"{i + 1}/{len(todo)} {task} {result['risk']:.1e}", file=sys.stderr)
     print(
-        "# Tables of the provable learner\n\nPrinted by `make tables`: medians over the instances "
+        "# Tables of the staged learner\n\nPrinted by `make tables`: medians over the instances "
         "of seeds 0 to 7, one core a run.\nThe error is the relative squared error on fresh "
         f"examples, noise left out; before the polish on held-out ones.\n{platform.machine()}, "
         f"Python {platform.python_version()}, {os.cpu_count()} runs at a time."

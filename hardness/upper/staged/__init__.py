@@ -1,7 +1,7 @@
-"""The provable learner in six stages, one file a stage: each a function from records to a record.
+"""Chen and Li's learner in six stages, one file a stage: each a function from records to a record.
 
-It is the paper's, with eigenvectors (span) in place of the convex body, and with a projection and a
-polish that are outside of its theorem; `mode=paper` has the body itself (`body.py`, `paper.py`).
+Eigenvectors (`span`) stand in place of the paper's convex body, and a projection and a polish are
+outside of its theorem; `mode=paper` has the body itself (`body.py`, `paper.py`).
 
     moment → agreement → refine → hull → span → net → project → polish
 

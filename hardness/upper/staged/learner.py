@@ -1,4 +1,4 @@
-"""The provable learner: stages that recover all heads of a non-degenerate layer. [CL24]
+"""The staged learner: Chen and Li's stages, which recover all heads of a layer. [CL24]
 
 In the practical mode eigenvectors stand where the paper has a convex body. The projection, the
 polish and the count of heads under noise are outside of its theorem.

@@ -1,4 +1,4 @@
-"""The provable learner nearly as the paper states it, all six stages. [CL24]
+"""The six stages nearly as the paper states them. [CL24]
 
 Moment, agreement rows, convex body, its minimum-norm point as a proxy, high-margin rows, the body
 again, its long axes by support queries, a net. No variable projection and no polish: the error is
