@@ -7,7 +7,7 @@ least one, and the bound is on entries. Every stage that has a layer reports its
 hold-out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,18 +61,17 @@ def paper(plan: StagedPlan, supply: Supply, run: Runner, rng: np.random.Generato
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked(OneHead):
-    """What linear programs say of the body of weighted constraints u (R, d*d), b (R,).
+    """What linear programs say of the body of the weighted constraints.
 
-    least: the least epsilon; theta: (d, d), the point of least norm near it, beside the sum w.
+    least: the least epsilon; theta: (d, d), the point of least norm of a body near it.
     """
 
-    u: Array
-    b: Array
+    tight: Body
     least: float
 
     def body(self, slack: float) -> Body:
         """Return the body whose epsilon is a multiple of the least."""
-        return Body(u=self.u, b=self.b, epsilon=slack * self.least, bound=BOUND)
+        return replace(self.tight, epsilon=slack * self.least)
 
 
 def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
@@ -89,8 +88,7 @@ def ask(w: Array, data: Data, clock: Clock = endless) -> Asked:
     least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
     tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND)
     return Asked(
-        u=u,
-        b=b,
+        tight=tight,
         least=least,
         theta=minimum_norm(tight, clock),
         w=w,

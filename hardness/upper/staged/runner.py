@@ -16,7 +16,7 @@ from hardness.upper.fitting import Data, Result, error_bound, relative_error
 from instances.errors import UsageError
 from instances.layer import AttentionLayer
 
-Found = TypeVar("Found", bound=Result)
+Returned = TypeVar("Returned", bound=Result)
 PRUNE = "prune"  # the stage whose layer takes the place of the one before it
 
 
@@ -91,8 +91,8 @@ class Runner:
         self.found = [self._judged(one.stage, one.examples, one.layer) for one in self.found]
 
     def stage(
-        self, name: str, work: Callable[..., Found], *given: Any, examples: int | None = None
-    ) -> Found:
+        self, name: str, work: Callable[..., Returned], *given: Any, examples: int | None = None
+    ) -> Returned:
         """Run a stage on what it is given, report it, also where it fails, and judge its layer.
 
         examples: how many it reads, all by default. Raises Spent where the time is over, and
