@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hardness.runs import Comparison
 from hardness.verbs import progress
 from tests.waiting import wait_for
 
@@ -214,9 +215,9 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, jobs, 
     )  # fmt: skip
     assert found.code == 130
     found.one_line("interrupted", "2 of 3 sizes were finished and are kept in")
-    data = json.loads(Path("c/results.json").read_text())
-    assert data["values"] == [8, 9]
-    assert len(data["runs"]) == 2
+    kept = Comparison.load("c/results.json")
+    assert [*kept.values] == [8, 9]
+    assert len(kept.runs) == 2
     assert Path("c/report.html").exists()
 
 
