@@ -4,6 +4,7 @@ import re
 from typing import Any, Literal
 
 from hardness.report.style import Look, config
+from instances.text import printable
 
 Data = dict[str, Any]
 Kind = Literal["svg", "pdf", "png"]
@@ -36,9 +37,25 @@ def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
 
 
 def complete(chart: Data, look: Look = "paper") -> Data:
-    """Return the chart with the style of a look in it, as a page's script takes it."""
+    """Return the chart with the style of a look in it, as a page's script takes it.
+
+    Its texts are printable: control characters, which files may hold, end the process that draws.
+    """
     schema = "https://vega.github.io/schema/vega-lite/v6.json"  # a name: nothing is fetched
-    return {"$schema": schema, **chart, "config": config(look)}
+    return {"$schema": schema, **_shown(chart), "config": config(look)}
+
+
+def _shown(chart: Any) -> Any:
+    """Make every text of a chart printable.
+
+    >>> _shown({"title": ["a" + chr(27), 1]})
+    {'title': ['a?', 1]}
+    """
+    if isinstance(chart, str):
+        return chart if chart.isprintable() else printable(chart)
+    if isinstance(chart, dict):
+        return {_shown(key): _shown(one) for key, one in chart.items()}
+    return [_shown(one) for one in chart] if isinstance(chart, list | tuple) else chart
 
 
 def _svg(chart: Data) -> str:

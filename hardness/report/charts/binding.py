@@ -225,7 +225,7 @@ def draw_binding(data: Data) -> Data:
     faces = {state: look[0] for state, look in LOOKS.items()} | _FACES
     states = [state for state in faces if any(row["state"] == state for row in rows)]
     marks = {state: f"{mark} {state}" for state, (_, _, mark) in LOOKS.items()}
-    heads = {name: [name, f"cost in {cost}"] for name, cost in data["classes"].items()}
+    heads = {named(n): [named(n), named(f"cost in {cost}")] for n, cost in data["classes"].items()}
     axis = {"domain": False, "labelPadding": 6}
     above = {"orient": "top", "labelPadding": 20, "labelExpr": f"{heads}[datum.label]"}
     chart = cells(
