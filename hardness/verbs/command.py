@@ -396,6 +396,9 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
         if name in made.asked and value:
             said[name] = value
     if out is None and made.lacks(said, form):
+        with ask.flags():
+            for name in filter(made.is_argument, said):
+                made.read(name, said[name])  # which is wrong before anything is missing
         raise click.UsageError(f"{path} needs {made.needs}")
     with ask.flags(), progress.shown(not quiet, form == "json"), _named(families):
         if out and "out" not in made.asked:

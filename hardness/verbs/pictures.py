@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hardness.verbs import sources
-from hardness.verbs.ask import choice, cores, path, text, thing
+from hardness.verbs.ask import Ask, choice, cores, path, text, thing
 from hardness.verbs.asks import FORCE, JOBS, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
@@ -22,6 +22,14 @@ def _figures() -> list[str]:
     from hardness.report.figures import FIGURES
 
     return list(FIGURES)
+
+
+def _named(_: str, given: Any) -> str:
+    """Return the name of a figure; raises UsageError with the nearest name."""
+    from hardness.report.figures import known
+
+    known(str(given))
+    return str(given)
 
 
 @verb(
@@ -89,7 +97,7 @@ def _page(source: Path, out: Path, jobs: int, force: bool) -> "Answer":
     needs="--out FILE.svg, .pdf or .png, or --json",
 )
 def figure(
-    name: Annotated[str | None, text("Its name.", complete=_figures)] = None,
+    name: Annotated[str | None, Ask("Its name.", _named, complete=_figures)] = None,
     source: Annotated["Source | Result | None", thing("What it is drawn from.", specs)] = None,
     out: Annotated[Path | None, path("A file.", flag="--out", writes=True)] = None,
     *,
@@ -122,7 +130,7 @@ def figure(
     """
     from dataclasses import replace
 
-    from hardness.report.figures import FIGURES, Picture, known, listed, numbers
+    from hardness.report.figures import FIGURES, Picture, listed, numbers
     from instances.result import Answer
 
     if name is None:
@@ -130,12 +138,12 @@ def figure(
             raise UsageError("figure needs a NAME: `hardness figure` lists them")
         every = {key: {"shows": one.shows, "source": one.takes} for key, one in FIGURES.items()}
         return Answer(data={"figures": every}, told=listed())
-    entry = known(name)
     if source is None:
-        raise UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+        raise UsageError(f"figure {name} needs a SOURCE: {FIGURES[name].takes}")
     kind = _kind(out, format) if out else None
     data = numbers(name, _material(name, source), slice)
-    of = str(data.get("spec") or sources.text_of(source) or type(source).__name__)
+    known = (data.get(key) for key in ("spec", "about", "title"))
+    of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))
     made = Picture(name=name, of=of, data=data, look=style)
     if out:
         made.save(out, force=force, kind=kind)
@@ -160,7 +168,7 @@ def _kind(out: Path, asked: str | None) -> str:
 def _material(name: str, source: Any) -> Any:
     """Read what a figure is drawn from where it is no file: a family, its members, a result."""
     from hardness.lower.members import read_members
-    from hardness.report.figures import known
+    from hardness.report.figures import FIGURES
     from hardness.sweep import Ended
     from instances.result import Result
 
@@ -168,7 +176,7 @@ def _material(name: str, source: Any) -> Any:
         return source.store
     if isinstance(source, Result):
         return source
-    entry, given = known(name), sources.text_of(source)
+    entry, given = FIGURES[name], sources.text_of(source)
     if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
         return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):
