@@ -102,7 +102,9 @@ class Axis:
             low, high = self.domain or _ends(held, self.scale)
             found = _linear(low, high, self.scale)
         ticks = sorted({v for v in self.ticks if not held or min(held) <= v <= max(held)})
-        axis = {"values": ticks, "labelOverlap": True} if len(ticks) > 1 else {}
+        axis: Data = {"values": ticks, "labelOverlap": True} if len(ticks) > 1 else {}
+        if axis and self.scale == "linear" and all(float(tick).is_integer() for tick in ticks):
+            axis["format"] = ",d"  # by the step between few ticks Vega would write 6.0
         if self.domain:
             found["scale"] |= {"domain": list(self.domain), "padding": 0}
         elif len(ticks) > 1 and self.scale == "log":

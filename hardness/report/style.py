@@ -28,7 +28,6 @@ PALE = "#D0D0D0"
 _GRID = "#E4E4E4"
 RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
 CROSS = "M-1,-1L1,1M1,-1L-1,1"
-MORE = "M0,1L0,-1.6M-.7,-.7L0,-1.6L.7,-.7"  # an arrow upwards, of a value that is at least so large
 _LINE = "M-1.8,0L1.8,0"  # in a legend
 # Those that mostly stand beside each other differ in both; no two are equal.
 _BUILT_IN = {

@@ -47,6 +47,8 @@ def of_stages(data: Data) -> Data:
         ]
         if not rows:
             raise ValueError("it ended before the first stage")
+        if int(details["heads"]) < 1 or any(float(v) < 0 for v in details.get("eigenvalues", [])):
+            raise ValueError("heads below 1, or an eigenvalue below 0")
         return {
             "spec": run.spec,
             "learner": run.learner,
@@ -101,10 +103,11 @@ def _residuals(rows: list[Data], accepted: float) -> Data:
         return {}
     limit = {"series": "accepted", "log10": math.log10(max(accepted, 1e-18))}
     bars = Style(colour=_BLUE, marks=("bar",), wide=rows[0]["wide"], shown=False)
+    counts = [row["rows"] for row in rows]
     return plot(
         [*rows, limit],
         x=Axis("log10", "residual of the common pattern, log10, relative"),
-        y=Axis("rows", "number of rows", domain=(0, 1.05 * max(row["rows"] for row in rows))),
+        y=Axis("rows", "number of rows", scale="whole", domain=(0, 1.05 * max(counts) or 1.0)),
         styles={"residual": bars, "accepted": wall(colour=_RED)},
         title="Do the heads agree on a row?",
     )
