@@ -246,7 +246,7 @@ def test_a_figure_is_drawn_of_a_result_as_of_its_file(made, tmp_path):
     assert drawn._repr_html_().startswith('<img src="data:image/svg+xml;base64,')
     drawn.save(tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(h.ToolkitError, match="a Run given: figure both-sides is of `hardness comp"):
+    with pytest.raises(h.ToolkitError, match="a Run given: figure both-sides is of what `hardn"):
         h.figure("both-sides", made["learn"])
 
 

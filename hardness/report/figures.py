@@ -18,9 +18,9 @@ from instances.arguments import located
 from instances.capabilities import FACTOR, SCHEME
 from instances.disk import write_bytes
 from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
-from instances.export import flat, frame
+from instances.export import ENDINGS, flat, form_of, frame
 from instances.result import Result, TableRow
-from instances.strict import opened, read_json
+from instances.strict import one_line, opened, read_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Data = dict[str, Any]
 _CHARTS, _SOURCE = "hardness.report.charts.", "hardness.report.source:"
+# What goes wrong with fields of a file that are missing, or not what they should be.
+_NOT_WHOLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,9 @@ ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
 INSPECT = Source(made="inspect FILE --out FILE", read=_SOURCE + "facts_of", given=_RESULT)
-GAME = Source(made="learn NAME SPEC --oracle adversary --transcript FILE")
+GAME = Source(
+    made="learn NAME SPEC --oracle adversary --transcript FILE", given="hardness.runs.game:Game"
+)
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,9 @@ class Figure:
         """Say what stands in the place of SOURCE.
 
         >>> FIGURES["sda"].takes, FIGURES["map"].takes
-        ('a SPEC', 'of `hardness map SPEC --out DIR`')
+        ('a SPEC', 'what `hardness map SPEC --out DIR` writes')
         """
-        return f"of `hardness {self.source.made}`" if self.source.made else "a SPEC"
+        return f"what `hardness {self.source.made}` writes" if self.source.made else "a SPEC"
 
     def rows(self, material: Any) -> Data:
         """Give its data: a small head, and rows. material: one thing, or a tuple of several."""
@@ -185,6 +189,9 @@ class Picture(Result):
         where = Path(located("path", path))
         kind = kind or where.suffix.removeprefix(".").lower()
         if kind not in KINDS:
+            if form_of(where) is None:
+                every = ", ".join([*(f".{one}" for one in KINDS), *ENDINGS])
+                raise UsageError(f"{where} given: end its name in {every}")
             return super().save(where, force=force)
         return write_bytes(where, draw(self.name, self.data, kind, self.look), force=force)
 
@@ -239,16 +246,14 @@ def numbers(
         drawn = ", ".join(key for key, one in FIGURES.items() if one.source.store)
         raise UsageError(
             f"{source} given: it is a store, from which {drawn} are drawn; figure {name} is "
-            f"{figure.takes}"
+            f"of {figure.takes}"
         )
     if choice is not None and not figure.source.store:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():
-        raise ToolkitError(
-            f"{source} does not exist: figure {name} needs the file or folder {figure.takes}"
-        )
+        raise ToolkitError(f"{source} does not exist: figure {name} needs {figure.takes}")
     if found := own_rows(name, source):
         return found
     if not figure.source.made:
@@ -259,9 +264,17 @@ def numbers(
     read = resolve_name(figure.source.read)
     material = read(source, choice) if figure.source.store else read(source)
     try:
-        return _data(name, material)
+        data = _data(name, material)
+        if isinstance(material, dict):  # which nobody has looked at: it must give a picture
+            described(name, data)
+        return data
     except (UsageError, DamagedFile) as error:
         raise type(error)(f"{source} given: {error}") from error
+    except _NOT_WHOLE as error:
+        if not isinstance(material, dict):
+            raise
+        said = f"{type(error).__name__} {one_line(error)}"
+        raise DamagedFile(f"{source} has nothing to draw as {name}: {said}") from error
 
 
 def _data(name: str, material: Any) -> Data:
@@ -275,7 +288,9 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
         given = figure.source.given
         if not given or not isinstance(source, resolve_name(given)):
             kind = type(source).__name__
-            raise UsageError(f"a {kind} given: figure {name} is {figure.takes}")
+            raise UsageError(f"a {kind} given: figure {name} is of {figure.takes}")
+        if given == GAME.given:
+            return source.transcript.to_dict()
         return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
         from hardness.lower.members import Members, of_family
@@ -299,13 +314,12 @@ def own_rows(name: str, path: Path) -> Data | None:
     if data["figure"] != name:
         raise UsageError(
             f"{path} given: it holds rows of figure {str(data['figure'])[:40]}: draw that, for "
-            f"figure {name} is {FIGURES[name].takes}"
+            f"figure {name} is of {FIGURES[name].takes}"
         )
     try:
         draw(name, data)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        said = " ".join(str(error).split())[:80]
-        raise DamagedFile(f"{path} has no rows of figure {name}: {said}") from error
+    except _NOT_WHOLE as error:
+        raise DamagedFile(f"{path} has no rows of figure {name}: {one_line(error, 80)}") from error
     return data
 
 

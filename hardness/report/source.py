@@ -117,9 +117,12 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
         kept = [name for name in every if choice is None or name.startswith(choice)]
         if len(kept) == 1:
             return climbs_in(path, every[kept[0]], store.runs())
+    if not every:
+        raise UsageError(f"{path} given: it has no climbs: run a sweep with [[climbs]] into it")
     names = "; ".join(f"'{name}'" for name in list(every)[:20])
-    said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
-    raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")
+    raise UsageError(
+        f"{path} given: {len(kept)} of its climbs are meant: give one with --slice, of {names}"
+    )
 
 
 def study_of(path: Path) -> dict[str, Any]:

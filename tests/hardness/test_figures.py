@@ -2,13 +2,14 @@
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from msgspec.structs import replace
 
-from hardness import estimate, inspect
+from hardness import check, estimate, figure, inspect, learn
 from hardness.cost.grid import grid
 from hardness.oracles import Budget
 from hardness.report.charts.costs import (
@@ -24,6 +25,7 @@ from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import Style
 from hardness.runs import compare, play, stress
 from hardness.upper import Outcome, parse_learner
+from hardness.verbs.icl import optimum
 from instances import UsageError, parse
 from instances.disk import write_json
 from instances.errors import DamagedFile, ToolkitError
@@ -138,6 +140,93 @@ def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, st
             numbers(name, source)
         assert isinstance(refused.value, UsageError | DamagedFile), source
         assert "\n" not in str(refused.value)
+
+
+@every
+def test_control_characters_in_rows_are_drawn_as_question_marks_or_refused(data):
+    """vl-convert would end the process."""
+    name, found = data
+
+    def spoiled(one):
+        if isinstance(one, dict):
+            return {key: spoiled(value) for key, value in one.items()}
+        if isinstance(one, list):
+            return [spoiled(value) for value in one]
+        return one + "\x1b" if isinstance(one, str) else one
+
+    for key in found.keys() - {"figure", "rows"}:
+        with suppress(ToolkitError, LookupError, ValueError):  # a spec, or the name of a panel
+            assert b"\x1b" not in draw(name, {**found, key: spoiled(found[key])})
+
+
+def _at(data, *path, value):
+    """A copy of JSON with another value at a place."""
+    data = json.loads(json.dumps(data))
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+@pytest.fixture(scope="module")
+def sources():
+    """What commands write whose readers know no version, and rows of a figure."""
+    over = ["n=64,80", "h=4,6"]
+    made = {
+        "stages": learn("staged", "nice:m=2,k=2,d=8"),
+        "coherence": inspect("nice:m=3,k=2,d=8"),
+        "contours": grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"]),
+        "icl": optimum(samples=100),
+    }
+    return {name: json.loads(one.to_json()) for name, one in made.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("stages", ("details", "eigenvalues"), [int("9" * 400)]),
+        ("stages", ("details", "eigenvalues"), [-1.0, 1.0]),
+        ("stages", ("details", "heads"), -1),
+        ("icl", ("n",), -1),
+        ("icl", ("d",), 0),
+        ("coherence", ("layer", "cosines", 0, 1), "x"),
+        ("coherence", ("layer", "cosines", 0, 1), 7.0),
+        ("contours", ("problems", 0, "rop"), -1),
+        ("contours", ("problems", 0, "rop"), int("9" * 400)),
+    ],
+)
+def test_nonsense_in_a_source_without_a_version_is_refused(sources, tmp_path, name, path, value):
+    file = tmp_path / "source.json"
+    file.write_text(json.dumps(sources[name]))
+    assert numbers(name, file)["rows"]
+    file.write_text(json.dumps(_at(sources[name], *path, value=value)))
+    with pytest.raises(DamagedFile, match=r"source\.json") as refused:
+        numbers(name, file)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_matrix_of_too_many_heads_is_refused(tmp_path):
+    file = tmp_path / "rows.json"
+    data = numbers("coherence", inspect("nice:m=3,k=2,d=8"))
+    file.write_text(json.dumps({**data, "heads": 2**63 - 1}))
+    with pytest.raises(DamagedFile, match="2 to 128"):
+        numbers("coherence", file)
+
+
+def test_a_picture_names_all_endings_and_a_game_is_drawn_as_its_transcript(tmp_path):
+    game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
+    drawn = figure("adversary", game)
+    write_json(tmp_path / "game.json", game.transcript.to_dict())
+    assert drawn.data == numbers("adversary", tmp_path / "game.json")
+    assert check(game).statements == check(tmp_path / "game.json").statements
+    with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
+        drawn.save(tmp_path / "k.xyz")
+
+
+def test_ticks_of_whole_sizes_are_whole(small):
+    for name, data in (("both-sides", of_both_sides(small)), ("risks", of_risks(small))):
+        assert {"6", "8"} <= set(texts(draw(name, {"figure": name, **data})))
 
 
 def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():

@@ -5,7 +5,8 @@ from typing import Any
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
 from hardness.runs.names import brief_spec
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
+from instances.strict import shown
 
 _SIDE = 230  # pixels of a matrix
 _WRITTEN = 8  # heads, up to which numbers stand in the cells
@@ -18,6 +19,8 @@ def of_coherence(facts: dict[str, Any]) -> Data:
     if not isinstance(layer, dict) or not {"cosines", "w_cosines"} <= set(layer):
         raise UsageError("no cosines of heads there: figure coherence is of `hardness inspect`")
     m = len(layer["cosines"])
+    if any(abs(v) > 1.001 for name in ("cosines", "w_cosines") for row in layer[name] for v in row):
+        raise DamagedFile("a cosine above 1 there: it is none of `hardness inspect`")
     if not 2 <= m <= _SHOWN:
         raise UsageError(f"{m} heads given: figure coherence shows 2 to {_SHOWN}")
     return {
@@ -34,7 +37,9 @@ def of_coherence(facts: dict[str, Any]) -> Data:
 
 
 def draw_coherence(data: Data) -> Data:
-    """Draw both matrices, the diagonal left out, with one scale of colours."""
+    """Draw both matrices, the diagonal left out, with one scale of colours; raises DamagedFile."""
+    if not 2 <= data["heads"] <= _SHOWN:
+        raise DamagedFile(f"{shown(data['heads'])} heads: figure coherence shows 2 to {_SHOWN}")
     chart = panels(
         *(_matrix(name, data) for name in ("Theta", "W")),
         title=named(data["about"], 90),

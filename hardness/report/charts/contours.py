@@ -33,7 +33,9 @@ def of_contours(found: Any) -> Data:
     """
     try:
         return _collected(found)
-    except (LookupError, TypeError, AttributeError) as error:
+    except UsageError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise DamagedFile(
             f"this is no grid of costs ({type(error).__name__} {error}): {_MADE}"
         ) from error
@@ -94,6 +96,8 @@ def _cell(problem: Data | None) -> Data:
     if problem is None or problem["rop"] is None or not isfinite(problem["rop"]):
         why = problem["reason"] or "no attack here applies" if problem else "not estimated"
         return {"rop": None, "attack": None, "known": None, "reason": why}
+    if problem["rop"] < 0:
+        raise ValueError(f"rop is {problem['rop']:g}, below 0")
     attack = problem["least"]
     known = problem["estimates"][attack]["kind"]
     return {"rop": float(problem["rop"]), "attack": attack, "known": known, "reason": ""}

@@ -50,8 +50,10 @@ def of_icl(data: Data) -> Data:
     if data.get("format") != 1 or data.get("kind") not in _STUDIES:
         raise DamagedFile("this results.json holds no study of `hardness icl ... --out DIR`")
     try:
+        if any(isinstance(one := data.get(key), int) and one < 1 for key in ("d", "n", "heads")):
+            raise ValueError("d, n or heads below 1")
         title, notes, found = _STUDIES[data["kind"]](data)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise DamagedFile(
             f"this results.json is no whole study ({type(error).__name__} {error}): make it again "
             f"with `hardness {data['kind']} --out DIR`"
