@@ -17,6 +17,7 @@ from hardness.report.charts.costs import (
     draw_training,
     of_attacks,
     of_risks,
+    of_scaling,
     of_training,
 )
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
@@ -222,6 +223,19 @@ def test_a_picture_names_all_endings_and_a_game_is_drawn_as_its_transcript(tmp_p
     assert check(game).statements == check(tmp_path / "game.json").statements
     with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
         drawn.save(tmp_path / "k.xyz")
+
+
+def test_notes_speak_of_what_is_drawn_alone(small):
+    rows = [{**row, "risk": 0.0, "low": 0.0, "high": 0.0} for row in of_risks(small)["rows"]]
+    drawn = said("risks", {**of_risks(small), "rows": rows})
+    assert "no risk above 0" in drawn
+    assert "median over the seeds" not in drawn
+    data = of_scaling(small)
+    rows = [row | ({"exponent": None} if row["kind"] == "law" else {}) for row in data["rows"]]
+    rows = [row for row in rows if row["kind"] != "certified"]
+    drawn = said("scaling", {**data, "rows": rows})
+    assert "power laws" not in drawn
+    assert "certified" not in drawn
 
 
 def test_ticks_of_whole_sizes_are_whole(small):

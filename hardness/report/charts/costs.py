@@ -109,14 +109,18 @@ def draw_scaling(data: Data) -> Data:
     learners = dict.fromkeys(named(row["learner"]) for row in data["rows"] if "learner" in row)
     charts = [_growth(data, cost, {CERTIFIED: DASHED, **styles_of(learners)}) for cost in COSTS]
     told = [chart["title"]["subtitle"] for chart in charts if chart]
+    rows = data["rows"]
+    fitted = any(row["kind"] == "law" and row["exponent"] is not None for row in rows)
+    shown = any(shown_bounds(rows, cost) for cost in COSTS)
+    certified = ["black, dashed: certified"] if shown else []
     for lines in told:  # the panels begin at one height
         lines += [" "] * (max(map(len, told)) - len(lines))
     return panels(
         *charts,
         title=about(data),
         notes=[
-            "lines: power laws with 95 % intervals",
-            "hollow: not fitted, a seed did not pass; black, dashed: certified",
+            *(["lines: power laws with 95 % intervals"] if fitted else []),
+            "; ".join(["hollow: not fitted, a seed did not pass", *certified]),
         ],
         pick="learner",
     )
@@ -141,18 +145,18 @@ def _growth(data: Data, cost: str, styles: dict[str, Style]) -> Data:
         kinds={CERTIFIED: {}, "law": {"marks": ("band", "line")}, "run": {"marks": ("point",)}},
         hollow="fitted",
         told={"learner": "learner", "fitted": "fitted", parameter: "place", unit: "amount"},
-        title={"text": title, "subtitle": [*_told(rows, parameter)]},
+        title={"text": title, "subtitle": [*_told(rows, parameter, bool(bounds))]},
     )
 
 
-def _told(rows: list[Data], parameter: str) -> Iterator[str]:
+def _told(rows: list[Data], parameter: str, bound: bool) -> Iterator[str]:
     """Write the exponents of a panel."""
     for row in rows:
         power = None if row.get("exponent") is None else f"{parameter}^{row['exponent']:.2f}"
         if row["kind"] == "law":
             within = power and f"{power} [{row['low']:.2f}, {row['high']:.2f}]"
             yield f"{named(row['learner'], 24)}: {within or 'no fit'}"
-        elif row["kind"] == "certified law":
+        elif row["kind"] == "certified law" and bound:
             yield f"certified: {power}" if power else "certified"
 
 
@@ -237,7 +241,9 @@ def draw_risks(data: Data) -> Data:
             **common,
         ),
         title=about(data),
-        notes=[f"median over the seeds, with their range; a run passes below {SOLVED_BELOW:g}"],
+        notes=[f"median over the seeds, with their range; a run passes below {SOLVED_BELOW:g}"]
+        if any(row["risk"] for row in rows)
+        else ["no risk above 0: a logarithm shows none"],
         pick="learner",
     )
 
