@@ -170,12 +170,15 @@ def _number(text: str) -> Value | str:
     return number if plain(number) == text else text
 
 
+_BOOLS = {0: False, 1: True}
+
+
 def exact(record: Record) -> Record:
-    """Give the integers and bools of a run back their types."""
+    """Give the integers and bools of a run back their types; raises LookupError for no bool."""
     found = dict(record)
     for name, kind in COLUMNS.items():
         if kind == "bool" and found[name] is not None:
-            found[name] = bool(found[name])
+            found[name] = _BOOLS[found[name]]
         elif kind == "int" and isinstance(found[name], str):
             found[name] = int(found[name])
     return found

@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
+from hardness.lower import BoundParameters, Certificate
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import exact
+from hardness.runs.rows import CertificateRow
+from hardness.runs.run import Run
+from hardness.sweep.jobs import key_of
 from hardness.sweep.store import TABLES, Reader, read
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, UsageError
 from instances.export import flat
 from instances.result import Record, TableRow
 
@@ -81,9 +85,40 @@ def check(path: Path) -> Checkup:
 
 
 def _reads(store: Reader, table: str, record: Columns) -> bool:
-    """Return whether a row reads as what it should be, and a run's columns agree."""
+    """Return whether a row reads as what it should be, and its parts agree."""
     try:
         row = store.typed(table, record)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
+        if table == "runs":
+            return row.record() == exact(record) and _agrees(row)
+        return table != "certificates" or _whole(row)
+    except (
+        *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+        DamagedFile,
+    ):
         return False
-    return table != "runs" or row.record() == exact(record)
+
+
+def _agrees(run: Run) -> bool:
+    """Return whether a run can have been, and stands under the key of its job.
+
+    The secret that it claims is not made again, which is most of the time.
+    """
+    if run.attempts < 1 or key_of(run) not in (None, run.key):
+        return False
+    if run.secret_recovered is not None and "claimed_secret" in run.details:
+        details = {name: part for name, part in run.details.items() if name != "claimed_secret"}
+        run = run.updated(secret_recovered=None, details=details)
+    try:
+        return run.inconsistency is None
+    except UsageError:  # a family of a user that is not here
+        return True
+
+
+def _whole(row: CertificateRow) -> bool:
+    """Return whether a certificate has its digest and its spec, and terms."""
+    terms, found = BoundParameters.from_json(row.terms), Certificate.read(row.certificate)
+    return (
+        terms.to_dict() == row.terms
+        and found.spec == row.spec
+        and found.to_dict() == row.certificate
+    )

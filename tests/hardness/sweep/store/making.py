@@ -1,11 +1,11 @@
 """Rows for the tests of stores."""
 
 import dataclasses
-import hashlib
 from functools import cache
 
 from msgspec.structs import replace
 
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.runs.rows import (
     CertificateRow,
@@ -13,15 +13,22 @@ from hardness.runs.rows import (
     SweepRow,
 )
 from hardness.runs.run import Run, run
+from hardness.sweep.jobs import run_job
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 
 BUDGET = Budget(examples=100, seconds=2.5)
+NAMES = ("trivial", "elimination", "lowdegree")
 SPEC = "parity:d=10,m=2,noise=0,rho=2"
 
+TERMS = BoundParameters()
+CERTIFICATE = certify(parse(SPEC), TERMS).to_dict()
 
-def key(i: object) -> str:
-    return hashlib.sha256(str(i).encode()).hexdigest()[:32]
+
+def key(i: int) -> str:
+    """Of the job that `made_run(i)` was."""
+    spec, name = SPEC.replace("d=10", f"d={9 + i % 2}"), NAMES[i % 3]
+    return run_job(spec, parse_learner(name), i // 6, BUDGET).key
 
 
 @cache
@@ -30,10 +37,16 @@ def base(learner: str) -> Run:
 
 
 def made_run(i: int, **changed: object) -> Run:
-    one = base(("trivial", "elimination", "lowdegree")[i % 3])
+    one = base(NAMES[i % 3])
     one = replace(one, seed=i // 6, spec=SPEC.replace("d=10", f"d={9 + i % 2}"))
     if i % 10 == 9:
-        one = replace(one, outcome=Outcome.CRASHED, risk=None, details={"why": "signal 9"})
+        one = replace(
+            one,
+            outcome=Outcome.CRASHED,
+            risk=None,
+            secret_recovered=None,
+            details={"why": "signal 9"},
+        )
     return replace(one, key=key(i), **changed)
 
 
@@ -41,7 +54,7 @@ def rows(count: int) -> list[Row]:
     """Runs, and one or two of every other kind."""
     return [
         *(made_run(i) for i in range(count)),
-        CertificateRow(key=key("c"), spec=SPEC, terms={"tau": "1/10"}, certificate={"a": [1, 2]}),
+        CertificateRow(key="c" * 32, spec=SPEC, terms=TERMS.to_dict(), certificate=CERTIFICATE),
     ]
 
 

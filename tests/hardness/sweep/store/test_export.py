@@ -88,7 +88,7 @@ WILD = '=cmd|"a,b".py:Mine'
 @pytest.mark.cluster
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    large = replace(made_run(0), key=key("large"), seed=2**70)
+    large = replace(made_run(0), key="large", seed=2**70)
     a = exported(store_of(tmp_path / "a", [*rows(12), large]), "parquet", True)[1]
     b = exported(store_of(tmp_path / "b", [large, *reversed(rows(12))]), "parquet", True)[1]
     assert a.read_bytes() == b.read_bytes()

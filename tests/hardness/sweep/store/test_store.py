@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from hardness.sweep.damage import check
+from hardness.sweep.jobs import key_of
 from hardness.sweep.store import create, decide, held, read, reopen
 from hardness.upper import Outcome
 from hardness.verbs.stores import show, status
@@ -48,16 +49,17 @@ def test_what_is_written_is_read(db):
     assert os.listdir(db.parent) == ["runs.db"]
     with reopen(db) as writer:
         assert not writer.empty
-        assert set(writer.finished()) == {*map(key, range(30)), key("c")}
+        assert set(writer.finished()) == {*map(key, range(30)), "c" * 32}
         assert writer.failed() == {key(9), key(19), key(29)}
-        assert (writer.run(key(3)), writer.run(key("none"))) == (made_run(3), None)
+        assert (writer.run(key(3)), writer.run("none")) == (made_run(3), None)
         assert (writer.sweep(sweep().sha256), writer.sweep("b" * 64)) == (sweep(), None)
 
 
 def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
     budget = dataclasses.replace(made_run(1).budget, examples=2**70)
     given = [made_run(i) for i in range(2, 40)]
-    given += [replace(made_run(0), seed=2**200), replace(made_run(1), budget=budget)]
+    odd = replace(made_run(0), seed=2**200), replace(made_run(1), budget=budget)
+    given += [replace(one, key=key_of(one)) for one in odd]
     orders = []
     for name in (b"a", b"r\xff%20?#.db"):
         random.Random(name).shuffle(given)
@@ -193,6 +195,14 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         ("UPDATE sweeps SET climbs = '{'", "1 row of sweeps"),
         ("UPDATE sweeps SET climbs = '{\"a\":5}'", "1 row of sweeps"),
         ("UPDATE sweeps SET done = '{\"a\":-5}'", "1 row of sweeps"),
+        ("UPDATE runs SET key = key || 'x'", "30 rows of runs"),
+        ("UPDATE runs SET passed = 'x'", "30 rows of runs"),
+        ("UPDATE runs SET attempts = -3", "30 rows of runs"),
+        ("UPDATE runs SET learner = 'bkw'", "30 rows of runs"),
+        ("UPDATE runs SET risk_confidence = 0.5 WHERE rowid = 4", f"1 row of runs ({key(3)})"),
+        ("UPDATE certificates SET certificate = '{}'", "1 row of certificates"),
+        ("UPDATE certificates SET certificate = replace(certificate, 'STAT', 'S')", "1 row of"),
+        ("UPDATE certificates SET terms = '{}'", "1 row of certificates"),
         ("UPDATE sweeps SET slots = -1", "1 row of sweeps"),
         ("UPDATE sweeps SET updated = 1e300", "1 row of sweeps"),
         ("UPDATE sweeps SET updated = 9e999", "1 row of sweeps"),
