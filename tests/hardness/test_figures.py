@@ -221,6 +221,8 @@ def test_a_picture_names_all_endings_and_a_game_is_drawn_as_its_transcript(tmp_p
     write_json(tmp_path / "game.json", game.transcript.to_dict())
     assert drawn.data == numbers("adversary", tmp_path / "game.json")
     assert check(game).statements == check(tmp_path / "game.json").statements
+    with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
+        figure("stages", learn("pooled", "parity:d=9,m=2"))
     with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
         drawn.save(tmp_path / "k.xyz")
 

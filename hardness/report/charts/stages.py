@@ -24,6 +24,11 @@ def of_stages(data: Data) -> Data:
     try:
         run = Run.read(data)
         details = run.details
+        if run.learner.partition(":")[0] != "staged":
+            raise DamagedFile(
+                f"a run of {named(run.learner)} given: figure stages is of one of staged: give "
+                "the file of `hardness learn staged SPEC --out FILE`"
+            )
         residuals = details.get("residuals") or {"log10_edges": [], "counts": [], "accepted": 1}
         errors = details["errors"]
         last = max((i for i, e in enumerate(errors) if e["stage"] == "moment"), default=0)
