@@ -61,10 +61,10 @@ class Checkup(Record, frozen=True, kw_only=True):
 
 
 def check(path: Path) -> Checkup:
-    """Check the pages of a store, its tables, and that every row reads as what it should be.
+    """Check the pages of a store, its tables, and that every row is one that may be.
 
     Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
-    is not seen, unless another column of the row follows from it.
+    is not seen where both may be.
     """
     rows: dict[str, list[str]] = {}
     with read(path) as store:

@@ -231,14 +231,22 @@ def _convert(data: Any, kind: Any) -> Any:
         given = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
         if odd := _UNKNOWN.search(said):
             key += f".{odd[1][:40]}"
-            said = str(unknown("key", odd[1][:40], sorted(_KEYS)))
+            said = str(unknown("key", odd[1][:40], sorted(_keys(steps))))
         elif not isinstance(given, dict | list):
             said = f"{shown(given)} given: {said}"
+        if wrong := _OTHER.fullmatch(said):
+            wanted, got = ([_PLAIN.get(k, k) for k in one.split(" | ")] for one in wrong.groups())
+            said = f"{' or '.join(one for one in wanted if one)} is needed, not {got[0]}"
         said = said.removeprefix("Object ").replace(" | null", "")
         raise _Misplaced(key.strip("."), said) from error
 
 
 _STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
+_OTHER = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_PLAIN = {
+    "str": "a text", "int": "an integer", "float": "a number", "bool": "true or false",
+    "array": "a list", "object": "a table", "null": "",
+}  # fmt: skip
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 
@@ -396,8 +404,16 @@ class _File(_Shared, frozen=True, kw_only=True):
     climbs: list[_Climb] = []
 
 
-_KEYS = {key for kind in (_File, _Runs, _Climb, _Hard, _Limited, _Varied)
-         for key in kind.__struct_fields__}  # fmt: skip
+_TABLES: dict[str, type[_Table]] = {
+    "": _File, "runs": _Runs, "climbs": _Climb, "limits": _Hard, "budget": _Limited,
+    "learners": _Varied,
+}  # fmt: skip
+
+
+def _keys(steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Name the keys of the table that a place leads to."""
+    table = next((name for name, _ in reversed(steps) if name), "")
+    return _TABLES[table].__struct_fields__
 
 
 # How they make a sweep
