@@ -178,6 +178,7 @@ def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch
     now = [0.0]
     monkeypatch.setattr(clock, "now", lambda: now[0])
     monkeypatch.setattr(progress, "_EVERY", 30.0)
+    monkeypatch.setattr(progress, "_TICK", threading.TIMEOUT_MAX)
     with progress.shown(True), progress.counted(100, "running") as bar:
         for _ in range(100):
             now[0] += 1
@@ -191,3 +192,24 @@ def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch
         now[0] += 99
         bar(1)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.clocks
+@pytest.mark.parametrize(
+    ("terminal", "seconds", "told"),
+    [(False, 31.0, "running: 0 of 2, 31 s so far\n"), (True, 11.0, "running  [")],
+)
+def test_progress_is_shown_before_the_first_unit_ends(capfd, monkeypatch, terminal, seconds, told):
+    now, said = [0.0], []
+    monkeypatch.setattr(clock, "now", lambda: now[0])
+    monkeypatch.setattr(progress, "_EVERY", 30.0)
+    monkeypatch.setattr(progress, "_TICK", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+
+    def there():
+        said.append(capfd.readouterr().err)
+        return told in "".join(said)
+
+    with progress.shown(True), progress.counted(2, "running"):
+        now[0] += seconds
+        wait_for(there)

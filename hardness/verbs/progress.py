@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import partial
 from shutil import get_terminal_size
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from instances.text import printable
 _SHOWN: ContextVar[bool] = ContextVar("_SHOWN", default=False)
 _LINES: ContextVar[bool] = ContextVar("_LINES", default=False)  # whether JSON is on stdout
 _EVERY, _LOGGED = 30.0, 200  # seconds between lines of a log, and columns of one
+_EMPTY = 10.0  # seconds after which a terminal shows a bar of which nothing is done
+_TICK = 1.0  # seconds between looks at the clock while nothing is reported
 
 
 @contextmanager
@@ -43,28 +46,34 @@ def note(line: str) -> None:
 
 @contextmanager
 def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """Give what counts as done: it is shown where it takes over a second, with the time left."""
+    """Give what counts as done: it is shown where it takes over a second, with the time left.
+
+    Before the first is done, a log says how long it has taken, and a terminal shows an empty bar.
+    """
     if not _SHOWN.get():
         yield lambda done: None
         return
     start, count, bar = clock.now(), 0, None
     made = click.progressbar(length=total, label=label, file=sys.stderr)
+    lock = Lock()
     with _line() as show:
 
-        def update(done: int) -> None:
+        def look(done: int, least: float) -> None:
             nonlocal count, bar
-            count += done
-            if not sys.stderr.isatty():
-                if 0 < count < total:
-                    show(lambda width: _told(label, count, total, clock.now() - start))
-            elif bar is not None:
-                bar.update(done)
-            elif clock.now() - start > 1:
-                bar = made.__enter__()
-                bar.update(count)
+            with lock:
+                count += done
+                if not sys.stderr.isatty():
+                    if count < total:
+                        show(lambda width: _told(label, count, total, clock.now() - start))
+                elif bar is not None:
+                    bar.update(done)
+                elif clock.now() - start > least:
+                    bar = made.__enter__()
+                    bar.update(count)
 
         try:
-            yield update
+            with _ticking(lambda: look(0, _EMPTY)):
+                yield lambda done: look(done, 1)
         finally:
             if bar is not None:
                 made.__exit__(None, None, None)
@@ -73,6 +82,8 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
 def _told(label: str, count: int, total: int, spent: float) -> str:
     from hardness.report.progress import duration
 
+    if not count:
+        return f"{label}: 0 of {total}, {duration(spent)} so far"
     left = duration(spent * (total - count) / count)
     return f"{label}: {count} of {total}, {duration(spent)} so far, about {left} left"
 
@@ -103,20 +114,29 @@ def waited(label: str) -> Iterator[None]:
         return
     from hardness.report.progress import duration
 
-    start, ended = clock.now(), Event()
+    start = clock.now()
     with _line() as show:
-
-        def count() -> None:
-            while not ended.wait(1):
-                show(lambda width: f"{label}, {duration(clock.now() - start)}")
-
-        counter = Thread(target=copy_context().run, args=(count,), daemon=True)
-        counter.start()
-        try:
+        said = partial(show, lambda width: f"{label}, {duration(clock.now() - start)}")
+        with _ticking(said):
             yield
-        finally:
-            ended.set()
-            counter.join()
+
+
+@contextmanager
+def _ticking(look: Callable[[], None]) -> Iterator[None]:
+    """Call something every second, from a thread."""
+    ended = Event()
+
+    def count() -> None:
+        while not ended.wait(_TICK):
+            look()
+
+    counter = Thread(target=copy_context().run, args=(count,), daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        counter.join()
 
 
 @contextmanager
