@@ -100,7 +100,10 @@ def distinguish(
     jobs: Annotated[int | None, JOBS] = None,
     **limits: Unpack[Limits],
 ) -> "Distinction":
-    """Play a learner against labels of a random member or coins, and report its advantage."""
+    """Play a learner against labels of a random member or coins, and report its advantage.
+
+    From Python a learner may be an object of yours, which runs in this process alone.
+    """
     from hardness.runs import distinguish as told
     from hardness.runs.planned import require_loaded
     from hardness.verbs.ask import cores
@@ -116,7 +119,7 @@ def distinguish(
             budget_of(limits),
             seed,
             confidence=confidence,
-            jobs=cores(jobs),
+            jobs=cores(jobs) if sources.named(learner) else 1,
             progress=bar,
         )
 

@@ -183,6 +183,13 @@ def names(given: "Learners", command: str) -> tuple[str, ...]:
     return tuple(name_of(one, command) for one in given)
 
 
+def named(given: object) -> bool:
+    """Whether other processes know a learner, by its name."""
+    with suppress(UsageError):
+        return bool(name_of(given, ""))
+    return False
+
+
 def name_of(given: Any, command: str) -> str:
     """Return a learner's name, by which other processes know it; raises UsageError without."""
     from hardness.upper import learner_spec, parse_learner
