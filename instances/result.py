@@ -208,6 +208,11 @@ class Answer(Result):
         return self.data
 
     def _rows(self) -> list[TableRow]:
+        """Give the rows; of data that lists things by name, and nothing else, one each."""
+        if not self.rows and len(self.data) == 1:
+            [listed] = self.data.values()
+            if isinstance(listed, Mapping) and all(isinstance(v, Mapping) for v in listed.values()):
+                return [{"name": name, **flat(one)} for name, one in listed.items()]
         return list(self.rows) or super()._rows()
 
 

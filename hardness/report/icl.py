@@ -7,6 +7,8 @@ from typing import Any
 
 from hardness.icl.noise import LEVELS
 from hardness.report.text import count, sheet, table
+from instances.export import flat
+from instances.text import TableRow
 
 Data = dict[str, Any]
 _LONG = 24  # characters of a fraction that is still worth reading
@@ -578,6 +580,32 @@ _WORDS: dict[str, Callable[[Data], str]] = {
     "icl optimizers": optimizers_words,
     "icl softmax": softmax_words,
 }
+
+
+def rows(data: Data) -> list[TableRow]:
+    """Give the rows of a study that is of several things; none of one that is of one.
+
+    >>> rows({"kind": "icl curves", "points": [{"name": "gd", "layers": 1, "loss": 0.5}]})
+    [{'name': 'gd', 'layers': 1, 'loss': 0.5}]
+    """
+    match data["kind"]:
+        case "icl curves":
+            found = data["points"]
+        case "icl softmax":
+            found = data["trained"]
+        case "icl optimizers":
+            found = [{"method": m["name"], **one} for m in data["methods"] for one in m["tried"]]
+        case "icl steps":
+            found = [
+                {"way": way, "layers": depth, **one}
+                for way in ("common", "best", "plusplus", "chebyshev")
+                for depth, one in zip(data["layers"], data[way], strict=True)
+            ]
+        case _:
+            found = []
+    every = [flat(one) for one in found]
+    names = dict.fromkeys(name for one in every for name in one)
+    return [{name: one.get(name) for name in names} for one in every]
 
 
 def words(data: Data) -> str:

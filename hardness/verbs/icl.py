@@ -70,7 +70,7 @@ def _found(data: dict[str, Any], given: Study) -> "Answer":
     """Give a study, and keep it in the folder `out`."""
     from hardness.report.charts.icl import of_icl
     from hardness.report.figures import draw
-    from hardness.report.icl import words
+    from hardness.report.icl import rows, words
     from instances.disk import new_folder, write_bytes, write_json
     from instances.result import Answer
 
@@ -80,7 +80,7 @@ def _found(data: dict[str, Any], given: Study) -> "Answer":
             write_json(folder / "results.json", data)
             write_bytes(folder / "figure.svg", draw("icl", of_icl(data)))
         told += f"\n\nwritten: {out}"
-    return Answer(data=data, told=told)
+    return Answer(data=data, told=told, rows=rows(data))
 
 
 @verb("One layer: closed forms, evidence, landscape.", **_study)
