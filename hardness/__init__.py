@@ -24,13 +24,16 @@ from instances.lazy import lazily  # noqa: E402
 
 if TYPE_CHECKING:
     from hardness.check.verdict import Checked
+    from hardness.cost.grid import Grid, SearchResult
     from hardness.cost.record import Estimate, Estimates
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
     from hardness.report.citation import Citation
-    from hardness.runs.attack import AttackResult
+    from hardness.report.figures import Picture
+    from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison
     from hardness.runs.game import Game
+    from hardness.runs.noisy_parity import Map
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttackResult",
+    "Attacks",
     "Certificate",
     "Checked",
     "Citation",
@@ -61,11 +65,15 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Game",
+    "Grid",
     "Inspection",
+    "Map",
+    "Picture",
     "Refuted",
     "Result",
     "Run",
     "Samples",
+    "SearchResult",
     "Stress",
     "ToolkitError",
     "Verification",
