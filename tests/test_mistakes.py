@@ -22,6 +22,8 @@ MISTAKES = [
     ("attack lpn:n=16,h=3,noise=0 --learner bruteforce --learner primal", 2, "primal cannot run"),
     ("attack lwe:n=8,q=97,sigma=1 --spec lwe:n=8,q=97,sigma=1", 2, "for a file of samples"),
     ("attack primal", 2, "it is a learner"),
+    ("attack parity:d=8,m=2 --with primal", 2, "It is --learner now"),
+    ("icl train --method adam", 2, "It is --optimizer now"),
     ("certify partiy:d=8,m=2", 2, "did you mean 'parity'"),
     ("certify parity-frist", 2, "did you mean 'parity-first'"),
     ("certify parity d=8 m=2", 2, "arguments (d=8 m=2): see `hardness certify -h`"),

@@ -61,7 +61,7 @@ SCORING = (
     "F = E[Y|X], known what the family predicts without the secret, on top of the random heads for "
     "the family hidden; predictions are first "
     "projected on a convex set that holds F, which never raises the risk; 1 is nothing learned, "
-    "0 all; ranked by the risk in nine decimals"
+    "0 all"
 )
 SECRET_BYTES = 1 << 22
 _OURS = ("challenge.json", "instance.json", "examples-*", "fresh.*")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from instances import Family
     from instances.result import Answer
 
-_FOLDER = path("The public folder of a challenge.")(metavar="DIR")
+_FOLDER = path("The public folder of a challenge.")
 _SECRET = path("The secret file")
 
 
@@ -93,7 +93,7 @@ def submit(
     force: Annotated[bool, FORCE] = False,
     **limits: Unpack[Limits],
 ) -> "Answer":
-    """Pack a submission to the challenge in DIR into the file --out, and print its digest."""
+    """Pack a submission to the challenge in FOLDER into the file --out, and print its digest."""
     from hardness.report.challenge import learned_words, submitted_words
     from hardness.runs import submission
     from hardness.runs.challenge import read_challenge
@@ -143,7 +143,7 @@ def score(
     *,
     secret: Annotated[Path, _SECRET("as revealed.")],
 ) -> "Score":
-    """Check that the secret file opens the challenge in DIR, and score a SUBMISSION.
+    """Check that the secret file opens the challenge in FOLDER, and score a SUBMISSION.
 
     Every stored label and token is made again from the revealed secret. Exit code 3 where the
     commitment does not open, or anything stored is not of the secret.

@@ -8,6 +8,7 @@ screens; `--json`, `--out`, `--format`, `--force` and `--quiet` are the command'
 
 import json
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,10 +16,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, formatannotation, signature
 from os.path import realpath
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, get_args
+from typing import Any, ForwardRef, Literal, ParamSpec, TypeVar, get_args
 
 import click
 
@@ -31,7 +32,13 @@ from instances.text import printable
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 Place = Literal["file", "folder", "table", "page", "own", ""]
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _TABLES = ("json", "csv", "latex", "markdown", "parquet")
+_RENAMED = {  # options by their former names
+    "--with": "--learner",
+    "--method": "--optimizer",
+    "--form": "--rewrite",
+}
 _PRINTED = "the table alone on stdout; --out writes it as .csv, .tex, .md, .parquet."
 # What every command takes, so that scripts may give it to each; a verb that takes it says so.
 _EVERYWHERE = {"seed": ask.whole("Seed of all that is random.", 0), "jobs": ask.whole("Processes.")}
@@ -88,7 +95,24 @@ class Verb:
                 _CALLS.reset(token)
 
         called_by.verb = self  # type: ignore[attr-defined]
+        called_by.__signature__ = self.shown()  # type: ignore[attr-defined]
         return called_by
+
+    def shown(self) -> Signature:
+        """Give the signature that help shows: types alone, and each option of a TypedDict."""
+        every: list[Parameter] = []
+        for one in self.signature.parameters.values():
+            if one.kind is not Parameter.VAR_KEYWORD:
+                every.append(one.replace(annotation=_type(one.annotation)))
+                continue
+            [group] = get_args(one.annotation)
+            for name, annotation in group.__annotations__.items():
+                told = _type(annotation)
+                default = _default(_asked(annotation), told)
+                named = Parameter.KEYWORD_ONLY
+                every.append(Parameter(name, named, default=default, annotation=told))
+        returned = _Shown(self.signature.return_annotation)
+        return self.signature.replace(parameters=every, return_annotation=returned)
 
     @cached_property
     def asked(self) -> dict[str, Ask]:
@@ -208,6 +232,39 @@ def _by_name(value: Any) -> Any:
     return learner_spec(value)
 
 
+class _Shown(str):
+    """A text that stands in a signature as it is, without quotation marks."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _type(annotation: Any) -> _Shown:
+    """Write the type of a parameter, without what it asks for."""
+    kind = get_args(annotation)[0]
+    return _Shown(kind.__forward_arg__ if isinstance(kind, ForwardRef) else formatannotation(kind))
+
+
+def _default(asked: Ask, kind: str) -> Any:
+    """Show the default of an option of a TypedDict: a value, None where it may be, or an ellipsis.
+
+    >>> _default(ask.number("Seconds.", default="60"), "float | None")
+    60
+    >>> _default(ask.whole("Queries.", default="no limit"), "int | None") is None
+    True
+    """
+    if asked.switch:
+        return False
+    if asked.many:
+        return ()
+    said = asked.default or ""
+    if _NUMBER.fullmatch(said):
+        return _Shown(said)
+    if said.isalnum() and said != "none":
+        return said
+    return None if "None" in kind or kind == "Any" else _Shown("...")
+
+
 def _asked(annotation: Any) -> Ask:
     [found] = [one for one in annotation.__metadata__ if isinstance(one, Ask)]
     return found
@@ -255,6 +312,8 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
+            if (now := _RENAMED.get(error.option_name)) in shown:
+                raise click.UsageError(f"{error.message} It is {now} now.", context) from error
             word = error.option_name.strip("-")
             kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
             if not kin:
@@ -307,7 +366,7 @@ def _option(name: str, asked: Ask, default: Any, hidden: bool = False) -> click.
     told = f"  [default: {said}]" if said and not asked.switch else ""
     found = _Option(
         [asked.flag or called(name), name],
-        help=asked.help.rstrip(".") + "." + told,
+        help=asked.help.rstrip(".") + ("" if asked.help.endswith("]") else ".") + told,
         required=default is Parameter.empty,
         is_flag=asked.switch or None,
         multiple=asked.many,
@@ -352,7 +411,7 @@ def _written(made: Verb) -> Iterator[click.Option]:
         yield _Option(
             ["--format", "form"],
             type=click.Choice(_TABLES),
-            help=f"Format: {told}  [default: text]",
+            help=f"Format: {told}  [default: words, no table]",
         )
     yield _Option(["--json", "as_json"], is_flag=True, help="JSON alone on stdout.")
     yield _Option(

@@ -165,7 +165,7 @@ def stress(
     from instances.ladders import ladder_of
 
     if not learner:
-        raise UsageError("stress needs --learner NAME, or --list")
+        raise UsageError("stress needs --learner NAME, or --list (in Python: `ladders()`)")
     if bool(ladder) == bool(on):
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     own: Any = on  # the argument is read as several

@@ -99,7 +99,7 @@ class Attackers(TypedDict, total=False):
     ]
     attack: Annotated[
         "Names",
-        text("The attack of a name, several times.", default="all", many=True, group=_ATTACKERS),
+        text("The attack of a name; repeatable.", default="all", many=True, group=_ATTACKERS),
     ]
 
 

@@ -142,6 +142,8 @@ def inspect(
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
     """
+    from dataclasses import replace
+
     from instances import AttentionLayer
     from instances.checkpoint import holds_layer, read_heads
     from instances.forms import formed
@@ -149,7 +151,9 @@ def inspect(
     from instances.inspect import inspect as described
     from instances.inspect import inspect_heads
 
-    given: Any = Heads.of(source) if isinstance(source, AttentionLayer) else source
+    given: Any = source
+    if isinstance(source, AttentionLayer):
+        given = replace(Heads.of(source), source="the layer given")
     if (file := sources.text_of(given)) and holds_layer(Path(file)):
         given = read_heads(Path(file), layer, heads)
         layer = heads = None

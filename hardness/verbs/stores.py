@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hardness.sweep.plan import Plan
     from instances.result import Answer
 
-_DB = path("The file of a store.")(metavar="DB")
+_DB = path("The file of a store.")
 _SWEEP = path("The sweep file.")
 _STORE = path("The SQLite file of runs", flag="--store")
 _YES = flag("Take more than 1e7 runs.")
@@ -191,9 +191,7 @@ def export(
 
 
 @verb("Ask in SQL; nothing can be changed.", out="Where to write: the answer, to a file.")
-def query(
-    db: Annotated[Path, _DB], sql: Annotated[str, text("The question.")(metavar="SELECT")]
-) -> "Queried":
+def query(db: Annotated[Path, _DB], sql: Annotated[str, text("The question.")]) -> "Queried":
     """Answer one SELECT over the tables runs, certificates and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
@@ -215,7 +213,7 @@ def query(
 )
 def merge(
     db: Annotated[Path, _DB],
-    others: Annotated["Sequence[Path]", path("More of them.", many=True)(metavar="DB")] = (),
+    others: Annotated["Sequence[Path]", path("More of them.", many=True)] = (),
     *,
     out: Annotated[Path, path("A new store.", writes=True)],
     force: Annotated[bool, FORCE(hidden=True)] = False,
