@@ -45,7 +45,6 @@ html_show_sourcelink = False
 autodoc_default_options = {"members": True, "undoc-members": True, "special-members": "__call__"}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
