@@ -101,6 +101,7 @@ def test_certificates_of_a_store_are_accepted(done, hardness):
 @pytest.mark.clocks
 def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     endless = SMALL.replace('"lowdegree"', '"student:steps=1000000000"')
+    endless = endless.replace("examples = 2000", "examples = 1000000000")
     Path("slow.toml").write_text(endless)
     command = [sys.executable, "-m", "cli", "sweep", "run", "slow.toml", "--store", "runs.db"]
     root = str(Path(__file__).parent.parent)
