@@ -202,7 +202,7 @@ def test_a_budget_that_stops_a_query_learner_early_is_told(hardness):
 def test_progress_is_told_in_lines_where_there_is_no_terminal(hardness, monkeypatch):
     monkeypatch.setattr("hardness.verbs.progress._EVERY", 0.0)
     call = ["stress", "--learner", "trivial", *RUNGS, "--seeds", 2, "--jobs", 1]
-    assert hardness(*call).err.startswith("climbing: 1 of 4, ")
+    assert "climbing: 1 of 4, " in hardness(*call).err
     assert hardness(*call, "--quiet").err == ""
 
 

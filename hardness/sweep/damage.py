@@ -3,12 +3,10 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hardness.lower import BoundParameters, Certificate
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import exact
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
-from hardness.sweep.jobs import key_of
 from hardness.sweep.store import TABLES, Reader, read
 from instances.errors import DamagedFile, UsageError
 from instances.export import flat
@@ -103,6 +101,8 @@ def _agrees(run: Run) -> bool:
 
     The secret that it claims is not made again, which is most of the time.
     """
+    from hardness.sweep.jobs import key_of
+
     if run.attempts < 1 or key_of(run) not in (None, run.key):
         return False
     if run.secret_recovered is not None and "claimed_secret" in run.details:
@@ -116,6 +116,8 @@ def _agrees(run: Run) -> bool:
 
 def _whole(row: CertificateRow) -> bool:
     """Return whether a certificate has its digest and its spec, and terms."""
+    from hardness.lower import BoundParameters, Certificate
+
     terms, found = BoundParameters.from_json(row.terms), Certificate.read(row.certificate)
     return (
         terms.to_dict() == row.terms

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hardness.lower import BoundParameters, certify
+from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.report.charts.phase import budgets, diagrams, draw_phase, needed, of_phase
 from hardness.report.figures import draw, numbers
@@ -294,12 +294,11 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
         certificate=certificate.to_dict(),
     )
     assert "There are no runs here: but 1 certificate." in said("certificates.db", one)
-    gone = CertificateRow(
-        key="00" * 32, spec="gone:d=8", terms=one.terms, certificate={"spec": "gone:d=8"}
-    )
+    moved = Certificate.read(certificate.to_dict() | {"about": {"spec": "gone:d=8"}}).to_dict()
+    gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
     assert "a certificate of gone:d=8 in the store" in said("gone.db", gone)
     forged = certificate.to_dict() | {"scope": "everything"}
-    with pytest.raises(DamagedFile, match="not that of its spec"):
+    with pytest.raises(DamagedFile, match="certificates .* are not as they were written"):
         said("forged.db", dataclasses.replace(one, certificate=forged))
     changed = tmp_path / "changed.db"
     changed.write_bytes(store.read_bytes())
