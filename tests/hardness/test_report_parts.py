@@ -298,7 +298,7 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
     gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
     assert "a certificate of gone:d=8 in the store" in said("gone.db", gone)
     forged = certificate.to_dict() | {"scope": "everything"}
-    with pytest.raises(DamagedFile, match="certificates .* are not as they were written"):
+    with pytest.raises(DamagedFile, match=r"certificates .* are not as they were written"):
         said("forged.db", dataclasses.replace(one, certificate=forged))
     changed = tmp_path / "changed.db"
     changed.write_bytes(store.read_bytes())
