@@ -29,7 +29,6 @@ HOSTILE = (
     "שלום.py:רשת",
     "a\u202egnp.exe\u2066b\u200bc\u00ad",
     "nul\x00bell\x07esc\x1b[31m",
-    "\udcff lone",
     "=HYPERLINK(1)",
     "__proto__",
     "constructor",
