@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,6 +131,23 @@ def every_token(d: int) -> np.ndarray:
     """All 4^d token pairs, packed (4^d, 2, 1)."""
     index = np.arange(4**d, dtype=np.uint64)
     return np.stack([index & np.uint64(2**d - 1), index >> np.uint64(d)], axis=1)[..., None]
+
+
+def not_refused(
+    error: type[Exception], cases: Iterable[tuple[object, Callable[[], object], str]]
+) -> list[object]:
+    """Call each case, (name, call, word): list those not ended by one line that has the word."""
+    wrong: list[object] = []
+    for name, call, word in cases:
+        try:
+            call()
+        except error as refused:
+            said = str(refused)
+            if word not in said or "\n" in said:
+                wrong.append((name, said))
+        else:
+            wrong.append((name, "taken"))
+    return wrong
 
 
 def sealed(data: dict[str, Any]) -> dict[str, Any]:

@@ -140,30 +140,6 @@ def test_arora_ge_agrees_with_brute_force(spec):
         assert [v % instance.family.q for v in claimed] == list(fits[0])
 
 
-def test_what_attacks_cannot_do_is_said():
-    for learner, spec, word in [
-        ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),
-        ("modlinear", "window:n=4,q=16,parts=4", "roughly"),
-        ("modlinear", "window:n=4,q=2,parts=2", "roughly"),
-        ("modlinear", "profile:g=majority,d=8,m=3", "lacks `linear_forms`"),
-        ("arora-ge", "lwe:n=4,q=17,error=none", "modlinear"),
-        ("arora-ge", "lpn:n=10,noise=0.1", "lwe or lwr"),
-        ("arora-ge", "lwe:n=4,q=17,sigma=3", "too many"),
-        ("primal", "lwe:n=4,q=17,error=none", "modlinear"),
-        ("primal", "lwr:n=4,q=16,p=16", "modlinear"),
-        ("primal", "window:n=4,q=16,parts=4", "lwe or lwr"),
-    ]:
-        with pytest.raises(ToolkitError, match=word):
-            learn(learner, spec)
-    with pytest.raises(ToolkitError, match="memory"):
-        learn("arora-ge", "lwe:n=512,q=3329,error=cbd,eta=2")
-    for text in ("primal:block=1", "primal:start=2", "primal:samples=-1", "arora-ge:errors=1"):
-        with pytest.raises(UsageError, match="given"):
-            parse_learner(text)
-    with pytest.raises(UsageError, match="given"):
-        parse_learner("modlinear:checks=7")
-
-
 @pytest.mark.parametrize(
     ("learner", "spec"),
     [

@@ -1,5 +1,4 @@
 import math
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -176,24 +175,6 @@ def test_bkw_amplifies_few_samples():
     found = attack("bkw:samples=300", instance)
     assert found.details["amplified"]
     assert found.secret == instance.hidden.secret
-
-
-@pytest.mark.parametrize(
-    ("learner", "spec", "said"),
-    [
-        ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2\\^44"),
-        ("bruteforce", "profile:g=majority,d=10,m=3", "profile given: it lacks `linear_forms`"),
-        ("mitm", "lwr:n=512,q=64,p=2,secret=binary", "2\\^256.0 half secrets"),
-        ("mitm", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
-        ("restricted", "lwe:n=8,q=17,sigma=1", "lwe given: it lacks `noisy_parities`"),
-        ("restricted", "lpn:n=400,noise=0.2", "at most 2\\^50"),
-        ("bkw", "lpn:n=300,noise=0.1", "2\\^22 samples"),
-        ("bkw", "lwe:n=8,q=17,sigma=10", "say nothing"),
-        ("bkw", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
-    ],
-)
-def test_what_cannot_be_attacked_is_refused_with_the_reason(learner, spec, said):
-    assert re.search(said, parse_learner(learner).supports(parse(spec)))
 
 
 def test_memory_is_asked_for(monkeypatch):

@@ -7,7 +7,7 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.trained import evaluate, gradient, initial
-from instances import UsageError, parse
+from instances import parse
 
 
 def learn(learner, spec, seed=0, **budget):
@@ -92,19 +92,3 @@ def test_a_spent_budget_is_an_outcome(budget, outcome, ticks):
     found = learn("mlp", "lwr:n=16,q=16,p=2,secret=binary,h=4", **budget)
     assert found.outcome is outcome
     assert found.usage.examples <= budget.get("examples", 10**9)
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("mlp:optimizer=rmsprop", "one of adam, momentum, sgd"),
-        ("mlp:rate=0", "above 0"),
-        ("mlp:rate=nan", "rate"),
-        ("mlp:steps=0", "at least 1"),
-        ("mlp:width=0", "at least 1"),
-        ("mlp:batch=0", "at least 1"),
-    ],
-)
-def test_bad_parameters_are_named(text, word):
-    with pytest.raises(UsageError, match=word):
-        parse_learner(text)

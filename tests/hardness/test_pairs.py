@@ -16,7 +16,7 @@ from hardness.runs.run import attempt, run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.pairs import pairs_cost, success, tables
 from hardness.upper.signs import signs
-from instances import ToolkitError, parse
+from instances import parse
 from instances.coded import CodedExamples
 from instances.integers import Integers, bernoulli
 from instances.krawtchouk import column
@@ -243,18 +243,3 @@ def test_what_it_costs_grows_with_the_root_of_the_members_and_the_square_of_the_
 def test_a_clock_that_ends_is_kept():
     found = learned("pairs", "parity:d=200,m=5,noise=0.2", seconds=0.2)
     assert found.outcome is Outcome.SECONDS_SPENT
-
-
-@pytest.mark.parametrize(
-    ("learner", "spec", "word"),
-    [
-        ("pairs", "parity:d=1000,m=20", r"2\^69.4 open examples"),
-        ("pairs:samples=10000000", "parity:d=200,m=3", r"at most 2\^46"),
-        ("pairs:level=2", "parity:d=20,m=3", "parts at 3 only"),
-        ("pairs", "profile:g=parity+0.1*majority,d=9,m=2", "of more values"),
-        ("pairs", "lpn:n=20,h=3,noise=0.1", "lpn given: it lacks `scheme`"),
-    ],
-)
-def test_what_it_cannot_run_on(learner, spec, word):
-    with pytest.raises(ToolkitError, match=word):
-        learned(learner, spec)

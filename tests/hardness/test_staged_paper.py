@@ -7,8 +7,8 @@ import pytest
 from scipy.linalg import eigh
 
 from hardness.oracles import Budget
-from hardness.upper import Outcome, parse_learner
-from hardness.upper.staged import Staged, StageFailed, agreement, constraints, moment, refine, span
+from hardness.upper import Outcome
+from hardness.upper.staged import StageFailed, agreement, constraints, moment, refine, span
 from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm, support
 from hardness.upper.staged.paper import ask
 from hardness.upper.staged.refine import refine_by_proxy
@@ -164,16 +164,6 @@ def test_the_number_of_heads_is_where_the_widths_fall_most():
     assert heads == np.argmax(falls) + 2
     assert measured(found, "span", "gap") == [pytest.approx(falls.max())]
     assert measured(found, "net", "heads")[0] in (1, heads)
-
-
-def test_the_stages_as_stated_refuse_what_they_cannot_hold():
-    learner = parse_learner("staged:mode=paper,heads=5")
-    assert "1 to 4 heads" in learner.supports(parse("nice:m=2,k=2,d=16"))
-    large = "nice:m=2,k=2,d=17"
-    assert "up to d=16: take mode=practical" in Staged(mode="paper").supports(parse(large))
-    assert Staged().supports(parse(large)) is None
-    with pytest.raises(UsageError, match="practical or paper"):
-        Staged(mode="theory")
 
 
 def test_the_stages_as_stated_say_how_many_examples_they_need():

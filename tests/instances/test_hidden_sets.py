@@ -238,10 +238,3 @@ def test_a_secret_of_another_family_is_refused():
     for secret in ((0, 1), (1, 1), (1, 5), (1,)):
         with pytest.raises(UsageError, match="secret"):
             parse("parity:d=5,m=2").layer(secret)
-
-
-def test_the_canonical_spec_is_read_back():
-    for g in [*PROFILES, "[1,-1,0.5,2]", "1-2*(h>=2)", "h%2==0", "-h**2", "(h+1)*(h-1)"]:
-        family = parse(f"profile:g={g},d=9,m=3")
-        assert parse(family.spec) == family
-        assert parse(family.spec).values == family.values

@@ -226,31 +226,6 @@ def test_rounding_to_any_p_is_measured():
     assert found.information == pytest.approx(math.log2(1000))
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ("lwe:n=64,q=3329,sigma=3,h=65", "h=65 given with n=64"),
-        ("lwr:n=64,q=3329,p=3330", "p=3330 given with q=3329"),
-        ("lwe:n=64,q=1,sigma=3", "q=1 given"),
-        ("lwe:n=64,q=2^70000,sigma=3", "q=2^70000 given"),
-        ("lwe:n=64,q=3329,sigma=1e6", "labels then say nothing"),
-        ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
-        ("lwe:n=64,q=3329", "error=gaussian given with no size"),
-        ("lwe:n=64,q=3329,error=ternary,weight=8", "weight=8 given without a number of samples"),
-        ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
-        ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
-        ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
-        ("lwe:n=0,q=3329,sigma=3", "n=0 given"),
-        ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),
-    ],
-)
-def test_bad_words_get_one_line(words, line):
-    with pytest.raises(UsageError) as error:
-        read(words)
-    assert line in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 # ---- which attacks apply
 
 

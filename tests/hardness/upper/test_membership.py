@@ -21,7 +21,7 @@ from hardness.upper.membership.flips import hidden_set
 from hardness.upper.membership.logits import FITS
 from hardness.upper.membership.multihead import heads
 from hardness.upper.membership.onehead import on_reals, on_signs
-from instances import AttentionLayer, UsageError, parse
+from instances import AttentionLayer, parse
 from instances.streams import generator
 
 ROOT = Path(__file__).parents[3]
@@ -385,36 +385,3 @@ def test_the_table_of_values_is_what_runs_take():
         assert f"{int(values) / parse(spec).d ** 2:.2f}" == ratio
         errors = match(found.layer, instance.layer())
         assert max(errors.theta + errors.w) < 100 * float(error) < 1e-8
-
-
-@pytest.mark.parametrize(
-    ("learner", "spec", "said"),
-    [
-        ("flips", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
-        ("flips", "lwr:n=3,q=8,p=2", "its members are no functions of how many places"),
-        ("flips", "parity:d=20,m=3,noise=0.49999", "noise=0.49999 is too near to 1/2"),
-        ("km", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
-        ("km:theta=0.001", "parity:d=20,m=3", "at most 67108864 are asked: raise theta=0.001"),
-        ("onehead", "parity:d=10,m=1", "parity given: it lacks `real_labels`"),
-        ("onehead", "nice:m=2,k=2,d=4", "have 2 heads: several are read on real tokens alone"),
-        ("onehead", "nice:m=2,k=2,d=4,tokens=gaussian", "its layers have 2 heads: take multihead"),
-        ("multihead", "direction:m=3,d=6", "some entries of its tokens are public"),
-        ("onehead", "linear:m=1,k=2,d=4", "it reads softmax attention; `lifted` learns linear"),
-        ("onehead", "nice:m=1,k=2,d=4,noise=1000", "lower noise=1000 or raise accuracy=0.01"),
-        ("multihead", "nice:m=2,k=2,d=4", "this family takes -1 and +1 alone"),
-        ("multihead", "nice:m=5,k=2,d=4,tokens=gaussian", "have 5 heads: at most d = 4 are told"),
-    ],
-)
-def test_what_a_learner_cannot_do_is_one_line(learner, spec, said):
-    with pytest.raises(UsageError, match="cannot run on") as refused:
-        learn(learner, spec)
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "text", ["flips:confidence=1", "km:theta=0", "km:theta=1.5", "onehead:accuracy=0"]
-)
-def test_parameters_out_of_range_are_refused(text):
-    with pytest.raises(UsageError, match="given: above 0"):
-        parse_learner(text)

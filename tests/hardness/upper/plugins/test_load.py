@@ -179,12 +179,6 @@ def test_names_are_read(text, place, name, parameters):
     assert (str(found.path), found.name, found.parameters) == (place, name, parameters)
 
 
-@pytest.mark.parametrize("text", ["mine.py", "mine.py:", "mine.py:9x", "a/mine.py:a b", "x.py:-"])
-def test_a_file_without_a_name_is_refused(text):
-    with pytest.raises(UsageError, match=r"write path\.py:Name"):
-        parse_learner(text)
-
-
 def test_packages_name_no_learners(tmp_path, monkeypatch):
     """An editable install would lay its whole project open: a learner is a file."""
     monkeypatch.syspath_prepend(str(tmp_path))

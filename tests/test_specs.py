@@ -1,0 +1,267 @@
+"""Specs of families, learners and problems: what is read back, and what is refused in one line."""
+
+import contextlib
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.cost.problem import read
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.upper import parse_learner
+from instances import Parity, ToolkitError, UsageError, parse
+from instances.catalog import CATALOG
+from instances.parameters import fraction, plain
+from tests.conftest import not_refused
+
+families = st.builds(
+    lambda d, m, noise, rho: Parity(d=d + m, m=m, noise=noise, rho=rho),
+    st.integers(1, 500),
+    st.integers(1, 12),
+    st.fractions(0, Fraction(49, 100), max_denominator=1000),
+    st.fractions(Fraction(9, 8), 16, max_denominator=16),
+)
+PROFILES = ["majority", "threshold(2)", "mod(3)", "exactly(1)", "parity+0.1*majority", "h**2/9"]
+PROFILES += ["[1,-1,0.5,2]", "1-2*(h>=2)", "h%2==0", "-h**2", "(h+1)*(h-1)"]
+
+
+@given(families)
+def test_specs_read_back(family):
+    assert parse(family.spec) == family
+    assert parse(family.spec).spec == family.spec
+
+
+@given(st.fractions(max_denominator=10**6))
+def test_rationals_read_back(value):
+    assert fraction(plain(value), "x") == value
+
+
+def test_order_spaces_spelling_and_names_do_not_matter():
+    assert parse(" parity: m=3 , d=16, noise=.10").spec == parse("parity:noise=1/10,d=16,m=3").spec
+    for name, entry in CATALOG.items():
+        assert parse(name).spec == parse(entry.spec).spec
+    for g in PROFILES:
+        family = parse(f"profile:g={g},d=9,m=3")
+        assert parse(family.spec) == family
+        assert parse(family.spec).values == family.values
+
+
+@given(st.text(max_size=40))
+def test_no_text_does_anything_but_parse_or_be_refused(text):
+    with contextlib.suppress(ToolkitError):
+        parse(text)
+
+
+# ---- what is refused
+
+UNEVEN = ["1,1,-1", "1,-1,-1,-1", "0,1,3"]  # profiles that are neither odd nor even
+FAMILIES = [
+    ("partiy:d=8,m=2", "did you mean 'parity'"),
+    ("parity", "needs d, m"),
+    ("parity:d=8", "needs m"),
+    ("parity:d=8,m=2,moise=0.1", "did you mean 'noise'"),
+    ("parity:d=8,m=2,m=3", "twice"),
+    ("parity:d=8,m", "key=value"),
+    ("parity:d=8,m=two", "integer"),
+    ("parity:d=8,m=2,noise=a", "number"),
+    ("parity:d=8,m=2,noise=1/0", "number"),
+    ("parity:d=8,m=2,noise=0.5", "below 1/2"),
+    ("parity:d=8,m=2,noise=nan", "number"),
+    ("parity-frist", "did you mean 'parity-first'"),
+    ("parity:d=(8,m=2", "brackets"),
+    ("", "unknown"),
+    ("parity:d=８,m=2", "integer"),
+    ("data:d=0,k=2", "at least 1"),
+    ("data:d=2,k=1", "at least 2"),
+    ("data:d=2,k=2,tokens=x", "boolean or real"),
+    ("parity:d=1,m=1", "at least 2"),
+    ("parity:d=4,m=4", "d - 1"),
+    ("parity:d=4,m=0", "between 1"),
+    ("parity:d=4,m=2,noise=1/2", "below 1/2"),
+    ("parity:d=4,m=2,noise=-1/9", "at least 0"),
+    ("parity:d=4,m=2,rho=1", "above 1"),
+    ("parity:d=999,m=500", "exact heads"),
+    *((f"profile:g={g},d=9,m=3", "no function of h") for g in ("1", "m", "h*0", "[2,2,2,2]")),
+    ("profile:g=parity*parity,d=9,m=3", "no function of h"),
+    ("hardmax:g=1,d=9,m=3", "no function of h"),
+    ("profile:g=majority,d=4,m=3", "one member only"),
+    ("parity_position:d=8,m=3,w0=round", "one of identity, corner, gaussian"),
+    ("tokens3:d=6,m=2,k=2", "unknown parameter of tokens3 'k'"),
+    ("tokens3:d=6,m=2,noise=0.5", "below 1/2"),
+    ("hidden:d=6,hard=6,nice=1", "hard=6"),
+    ("hidden:d=6,hard=2,nice=0", "nice=0"),
+    ("hidden:d=6,hard=2,nice=1,weight=0", "weight=0"),
+    ("hidden:d=6,hard=2,nice=65", "nice=65"),
+    *((f"profile_position:g=[{g}],d=6,m={g.count(',')}", "g(m - h) must be") for g in UNEVEN),
+    ("direction:m=0,d=16", "between 1 and 24"),
+    ("direction:m=25,d=16", "between 1 and 24"),
+    ("direction:m=4,d=3", "between 4 and 4096"),
+    ("direction:m=4,d=16,noise=1/2", "below 1/2"),
+    ("direction:m=4,d=16,labels=hidden", "rounded or raw"),
+    ("direction:m=4,d=16,kappa=2", "between 4 and 1000"),
+    ("direction:m=4,d=16,labels=raw,noise=-1", "standard deviation"),
+    ("lwr:n=4,q=12,p=2", "q=12 given: q must be a power of two"),
+    ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
+    ("lwr:n=4,q=17,p=2", "divide q"),
+    ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
+    ("lwr:n=4,q=16,p=2,secret=odd", "secret=odd given"),
+    ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
+    ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
+    ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
+    ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "all entries are 0, raise it"),
+    ("lwr:n=4,q=16,p=2,beta=10000000000000000", "beyond the 2^53"),
+    ("lwr:n=4,q=16,p=2,beta=0.5", "beta must be at least 1"),
+    ("lwr:n=4,q=16,p=2,heads=many", "saturated or exact"),
+    ("lwr:n=4,q=16,p=2,bits=5", "leave it out"),
+    ("lwr:n=0,q=16,p=2", "n must be between"),
+    ("lwr:n=4,q=16,p=4,labels=layer,beta=8", "lattice reduction finds s"),
+    ("lwe:n=4,q=16,sigma=1,labels=layer", "gives <a, s> away"),
+    ("lwe:n=4,q=17", "it needs sigma="),
+    ("lwe:n=4,q=17,sigma=1,alpha=0.1", "alone"),
+    ("lwe:n=4,q=17,sigma=-1", "above 0"),
+    ("lwe:n=4,q=17,error=cbd,sigma=1", "it needs eta="),
+    ("lwe:n=4,q=17,error=strange", "error=strange given"),
+    ("lwe:n=4,q=17,error=uniform,width=40", "at most q - 1"),
+    ("lwe:n=4,q=17,sigma=100", "labels then say nothing"),
+    ("lpn:n=4,noise=0.5", "must be in [0, 1/2)"),
+    ("lpn:n=4", "lpn needs noise"),
+    ("window:n=4,q=16,parts=3", "a divisor of q"),
+    ("lwe:n=4,q=17,sigma=1,bits=3", "between 5 and 62"),
+    ("nice:m=2,k=1,d=8", "k=1"),
+    ("nice:m=0,k=2,d=8", "m=0"),
+    ("nice:m=2,k=2,d=0", "d=0"),
+    ("nice:m=2,k=2,d=8,tokens=ternary", "boolean or gaussian"),
+    ("nice:m=2,k=2,d=8,coherence=1.5", "coherence=1.5"),
+    ("nice:m=2,k=2,d=8,rank=9", "rank=9"),
+    ("nice:m=2,k=2,d=8,ratio=0.5", "ratio=0.5"),
+    ("nice:m=2,k=2,d=8,signs=minus", "signs=minus"),
+    ("nice:m=2,k=2,d=8,parity=0.5", "odd m"),
+    ("nice:m=3,k=3,d=8,parity=0.5", "k = 2"),
+    ("nice:m=2,k=2,d=8,noise=-1", "noise=-1"),
+    ("nice:m=2,k=2,d=8,scale=0", "scale=0"),
+    ("nice:k=2,d=8", "needs m"),
+    ("nice:m=2,k=2,d=8,noise=1001", "noise=1001"),
+    ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
+    ("nice:m=65,k=2,d=8", "m=65"),
+    ("nice:m=2,k=65,d=8", "k=65"),
+    ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
+    ("nice:m=1,k=2,d=8,attention=power4,parity=0.5", "attention=power4 given with"),
+    ("linear:m=0,k=3,d=6", "between 1 and 1024"),
+    ("linear:m=1,k=1,d=6", "attends to itself"),
+    ("linear:m=1,k=2,d=65", "at most 64"),
+    ("linear:m=1,k=2,d=6,scale=0", "above 0"),
+    ("dial:tau=0,m=1,k=2,d=6", "above 0"),
+    ("dial:m=1,k=2,d=6", "needs tau"),
+    *((f"lwr:n=4,q=2,p=2,secret={s}", "q of at least") for s in ("ternary", "cbd,spread=1")),
+    ("lwr:n=4,q=2,p=2,secret=gaussian,spread=1", "q of at least"),
+]
+LEARNERS = [
+    ("elimniation", "did you mean 'elimination'"),
+    ("lowdegree:degree=-1", "at least 0"),
+    ("lowdegree:deg=1", "did you mean 'degree'"),
+    ("student:optimizer=rmsprop", "adam or sgd"),
+    ("student:rate=0", "above 0"),
+    ("student:steps=0", "at least 1"),
+    ("elimination:checks=-1", "at least 0"),
+    ("queries:x=1", "there are none"),
+    ("mlp:optimizer=rmsprop", "one of adam, momentum, sgd"),
+    ("mlp:rate=0", "above 0"),
+    ("mlp:rate=nan", "rate"),
+    ("mlp:steps=0", "at least 1"),
+    ("mlp:width=0", "at least 1"),
+    ("mlp:batch=0", "at least 1"),
+    ("student:epochs=0", "epochs=0 given: it must be at least 1"),
+    *((f"flips:confidence={v}", "given: above 0") for v in (0, 1)),
+    *((text, "given: above 0") for text in ("km:theta=0", "km:theta=1.5", "onehead:accuracy=0")),
+    *((text, "given") for text in ("primal:block=1", "primal:start=2", "primal:samples=-1")),
+    *((text, "given") for text in ("arora-ge:errors=1", "modlinear:checks=7")),
+    ("staged:mode=theory", "practical or paper"),
+    *((f"mine.py{end}", "write path.py:Name") for end in ("", ":", ":9x")),
+    *((text, "write path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
+]
+PROBLEMS = [  # as `estimate` reads them, beyond families
+    ("lwe:n=64,q=3329,sigma=3,h=65", "h=65 given with n=64"),
+    ("lwr:n=64,q=3329,p=3330", "p=3330 given with q=3329"),
+    ("lwe:n=64,q=1,sigma=3", "q=1 given"),
+    ("lwe:n=64,q=2^70000,sigma=3", "q=2^70000 given"),
+    ("lwe:n=64,q=3329,sigma=1e6", "labels then say nothing"),
+    ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
+    ("lwe:n=64,q=3329", "error=gaussian given with no size"),
+    ("lwe:n=64,q=3329,error=ternary,weight=8", "weight=8 given without a number of samples"),
+    ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
+    ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
+    ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
+    ("lwe:n=0,q=3329,sigma=3", "n=0 given"),
+    ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),
+]
+UNFIT = [
+    ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2^44"),
+    ("bruteforce", "profile:g=majority,d=10,m=3", "profile given: it lacks `linear_forms`"),
+    ("mitm", "lwr:n=512,q=64,p=2,secret=binary", "2^256.0 half secrets"),
+    ("mitm", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
+    ("restricted", "lwe:n=8,q=17,sigma=1", "lwe given: it lacks `noisy_parities`"),
+    ("restricted", "lpn:n=400,noise=0.2", "at most 2^50"),
+    ("bkw", "lpn:n=300,noise=0.1", "2^22 samples"),
+    ("bkw", "lwe:n=8,q=17,sigma=10", "say nothing"),
+    ("bkw", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
+    ("pairs", "parity:d=1000,m=20", "2^69.4 open examples"),
+    ("pairs:samples=10000000", "parity:d=200,m=3", "at most 2^46"),
+    ("pairs:level=2", "parity:d=20,m=3", "parts at 3 only"),
+    ("pairs", "profile:g=parity+0.1*majority,d=9,m=2", "of more values"),
+    ("pairs", "lpn:n=20,h=3,noise=0.1", "lpn given: it lacks `scheme`"),
+    ("flips", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
+    ("flips", "lwr:n=3,q=8,p=2", "its members are no functions of how many places"),
+    ("flips", "parity:d=20,m=3,noise=0.49999", "noise=0.49999 is too near to 1/2"),
+    ("km", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
+    ("km:theta=0.001", "parity:d=20,m=3", "at most 67108864 are asked: raise theta=0.001"),
+    ("onehead", "parity:d=10,m=1", "parity given: it lacks `real_labels`"),
+    ("onehead", "nice:m=2,k=2,d=4", "have 2 heads: several are read on real tokens alone"),
+    ("onehead", "nice:m=2,k=2,d=4,tokens=gaussian", "its layers have 2 heads: take multihead"),
+    ("multihead", "direction:m=3,d=6", "some entries of its tokens are public"),
+    ("onehead", "linear:m=1,k=2,d=4", "it reads softmax attention; `lifted` learns linear"),
+    ("onehead", "nice:m=1,k=2,d=4,noise=1000", "lower noise=1000 or raise accuracy=0.01"),
+    ("multihead", "nice:m=2,k=2,d=4", "this family takes -1 and +1 alone"),
+    ("multihead", "nice:m=5,k=2,d=4,tokens=gaussian", "have 5 heads: at most d = 4 are told"),
+    ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),
+    ("modlinear", "window:n=4,q=16,parts=4", "roughly"),
+    ("modlinear", "window:n=4,q=2,parts=2", "roughly"),
+    ("modlinear", "profile:g=majority,d=8,m=3", "lacks `linear_forms`"),
+    ("arora-ge", "lwe:n=4,q=17,error=none", "modlinear"),
+    ("arora-ge", "lpn:n=10,noise=0.1", "lwe or lwr"),
+    ("arora-ge", "lwe:n=4,q=17,sigma=3", "too many"),
+    ("primal", "lwe:n=4,q=17,error=none", "modlinear"),
+    ("primal", "lwr:n=4,q=16,p=16", "modlinear"),
+    ("primal", "window:n=4,q=16,parts=4", "lwe or lwr"),
+    *((name, "lwe:n=4,q=2,error=cbd,eta=1", "lower the error") for name in ("mitm", "primal")),
+    *(
+        (name, "lwe:n=4,q=31,sigma=60", "lower the error")
+        for name in ("bruteforce", "mitm", "primal")
+    ),
+    ("bruteforce", "lwe:n=4,q=2,error=cbd,eta=1", "lower the error"),
+    ("arora-ge", "lwe:n=512,q=3329,error=cbd,eta=2", "memory"),
+    ("lifted", "linear:m=1,k=2,d=64", "133120"),
+    ("lifted", "nice:m=1,k=2,d=40", "features"),
+    ("staged:mode=paper,heads=5", "nice:m=2,k=2,d=16", "1 to 4 heads"),
+    ("staged:mode=paper", "nice:m=2,k=2,d=17", "up to d=16: take mode=practical"),
+    ("lowdegree", "nice:m=2,k=2,d=6", "nice given: it lacks `coded`"),
+]
+
+
+@pytest.mark.parametrize(
+    ("read_", "table"),
+    [(parse, FAMILIES), (parse_learner, LEARNERS), (read, PROBLEMS)],
+    ids=["families", "learners", "problems"],
+)
+def test_bad_words_are_named_in_one_line(read_, table):
+    cases = ((text, lambda text=text: read_(text), word) for text, word in table)
+    assert not_refused(UsageError, cases) == []
+
+
+def test_what_a_learner_cannot_do_is_said_before_it_starts():
+    def start(learner, spec):
+        run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=30.0))
+
+    cases = (((a, b), lambda a=a, b=b: start(a, b), word) for a, b, word in UNFIT)
+    assert not_refused(ToolkitError, cases) == []
