@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 SPEC = "parity:d=16,m=3"
@@ -52,45 +51,6 @@ def test_learners_attacks_and_the_rest_run_on_the_folder(made):
     found = made("attack", "pub", "--learner", "elimination", "--json")
     assert found.json["attacks"][0]["judged"] == 0
     assert made("generate", SPEC, "--out", "pub", "--force").code == 1  # it is not one of its own
-
-
-LINES = [
-    ("create {spec} --out x --secret y --examples 5 --seed 0", 2, "draws its own"),
-    ("create {spec} --secret y --examples 5", 2, "needs --out DIR"),
-    ("create {spec} --out x --secret y --examples 0", 2, "--examples"),
-    ("create {spec} --out x --secret x/y --examples 5", 2, "lies in the public folder"),
-    ("create {spec} --out x/z --secret x --examples 5", 2, "or that one in it"),
-    ("create {spec} --out pub --secret y --examples 5", 1, "exists and was kept"),
-    ("create {spec} --out x --secret s.json --examples 5 --force", 1, "could never be opened"),
-    ("create {spec} --out x --secret y --examples 5 --fresh 999999999999", 1, "memory"),
-    ("create {spec} --out x --secret y --examples 99999999999999", 1, "disk"),
-    ("submit nowhere --name a --claim [1,2,3] --out a.safetensors", 2, "challenge create"),
-    ("submit pub --name a --out a.safetensors", 2, "give one of"),
-    ("submit pub --name a --claim [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
-    ("submit pub --name a --claim [1,2,3]", 2, "--out FILE.safetensors"),
-    ("submit pub --name a --claim [1,2,3] --out a.json", 2, "ends in .safetensors"),
-    ("submit pub --name a --claim x --out a.safetensors", 2, "write [2,5,7]"),
-    ("submit pub --name a --learner queries --out a.safetensors", 1, "statistical queries"),
-    ("submit pub --name a --predictions p.txt --out a.safetensors", 2, ".npy, .npz"),
-    ("submit pub --name a --predictions p.npy --out a.safetensors", 2, "(50, 2, 16) is wanted"),
-    ("score nowhere --secret s.json", 2, "challenge create"),
-    ("score pub --secret s.json no.safetensors", 1, "does not exist"),
-    ("score pub --secret s.json s.json", 1, "its header claims"),
-    ("score pub --secret s.json --out s.json", 2, "give another name to write"),
-    ("score pub --secret s.json a.safetensors b.safetensors", 2, "unexpected extra argument"),
-    ("score pub --secret pub/challenge.json", 1, "is wanted"),
-]
-
-
-@pytest.mark.parametrize(("line", "code", "word"), LINES, ids=[line for line, _, _ in LINES])
-def test_what_is_refused_is_one_line(made, line, code, word):
-    np.save("p.npy", np.zeros((50, 2, 15)))
-    before = sorted(Path().rglob("*"))
-    found = made("challenge", *line.format(spec=SPEC).split())
-    assert found.code == code, found.err
-    assert word in " ".join(found.err.split()), found.err
-    found.one_line()
-    assert sorted(Path().rglob("*")) == before
 
 
 def test_other_secrets_and_those_that_do_not_open_are_refused(made):

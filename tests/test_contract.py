@@ -90,6 +90,8 @@ def test_generate_inspect_verify_learn_a_folder(hardness):
     assert verified.json["stored"]["different"] == 0
     learned = hardness("learn", "elimination", "x", "--json")
     assert learned.json["secret_recovered"] is True
+    Path("x/secret.json").unlink()
+    assert hardness("learn", "elimination", "x", "--json").json["outcome"] == "not judged"
 
 
 def test_inspect_a_spec(hardness):
@@ -135,12 +137,8 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     ]
     assert hardness("cite", "c.json", "--out", "c.bib").code == 0
     assert Path("c.bib").read_text() == found["bibtex"] + "\n"
-    hardness("cite", "c.json", "--out", "c.tex").one_line("in .bib or .json")
-    hardness("cite", "parity:d=16,m=3").one_line("hardness certify ... --out FILE.json")
     Path("c.json").write_bytes(content.replace(b'"13"', b'"14"', 1))
     assert hardness("cite", "c.json").code == 3
-    Path("c.json").write_bytes(b"[1]")
-    hardness("cite", "c.json").one_line("no object")
 
 
 def test_a_citation_says_once_what_holds_for_all_and_leaves_out_what_is_vacuous(hardness):
@@ -341,7 +339,6 @@ def test_sweep_plan(hardness):
         assert json.load(file) == found.json
     text = hardness("sweep", "plan", "s.toml").out
     assert max(map(len, text.splitlines())) <= 80
-    hardness("sweep", "plan", "no.toml").one_line("does not exist")
 
 
 def test_help_and_version(hardness):

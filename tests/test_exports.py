@@ -160,23 +160,6 @@ def test_parquet_holds_what_csv_holds(command, tmp_path):
                     assert same(row[name], value), (name, value)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("certify parity:d=8,m=3 --out c.xls", "end its name in .json, .csv, .tex, .md, .parquet"),
-        ("certify parity:d=8,m=3 --format xls", "'xls' is not one of"),
-        ("certify parity:d=8,m=3 --format parquet", "add --out FILE.parquet"),
-        ("certify parity:d=8,m=3 --json --format csv", "one of the two"),
-        ("families --out f.html", "end its name in"),
-        ("store query none.db x --format csv --json", "one of the two"),
-    ],
-)
-def test_what_is_no_format_is_one_line(arguments, words, hardness):
-    found = hardness(*arguments.split())
-    assert found.code == 2
-    found.one_line(words)
-
-
 def test_json_is_what_it_was_and_the_ending_rules_the_file(hardness, tmp_path):
     line = ["certify", "parity:d=8,m=3"]
     plain = hardness(*line, "--json")

@@ -234,9 +234,6 @@ def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):
         h.figure("queries", "parity:d=16,m=3", "a.svg")
     with pytest.raises(h.ToolkitError, match=r"end its name in \.svg"):
         h.figure("queries", "parity:d=16,m=3", "a.txt")
-    hardness("figure", "correlations", "c.json", "--out", "d.svg").one_line(
-        "not of a file such as a certificate: give what `certify` was given"
-    )
 
 
 def test_a_figure_is_drawn_of_a_result_as_of_its_file(made, tmp_path):

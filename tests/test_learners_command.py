@@ -131,14 +131,6 @@ def test_a_name_that_the_file_lacks_is_said_beside_its_own_names_alone(hardness,
     hardness("learn", "mine.py:fits", "parity:d=8,m=1").one_line("'fits'", "known: fit: mine.py:")
 
 
-@pytest.mark.parametrize("line", ["learn loop.py:f parity:d=8,m=1", "learn mlp loop.py"])
-def test_links_that_lead_to_themselves_are_no_files(hardness, tmp_path, line):
-    (tmp_path / "loop.py").symlink_to("loop.py")
-    answer = hardness(*line.split())
-    assert answer.code == 2
-    answer.one_line("loop.py")
-
-
 def test_an_output_below_a_link_that_leads_nowhere_is_refused_before_any_work(hardness, tmp_path):
     (tmp_path / "results").symlink_to("unmounted")
     answer = hardness("learn", "mlp", "parity:d=8,m=1", "--out", "results/run.json")

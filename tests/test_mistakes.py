@@ -1,15 +1,30 @@
-"""Mistakes: each is answered by one line with the cure and an exit code; nothing is left."""
+"""Mistakes: each is answered by one line with the cure and an exit code; nothing is left.
 
+Numbers are read in one place, of which tests/test_arguments.py has the mistakes.
+"""
+
+import contextlib
+import json
+import os
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import cli
+from hardness import compare
+from hardness.sweep.store import create
 from instances import AttentionLayer, save_layer
+from instances.spec import VARIABLE
 
-# One of every kind: of specs, learners, options, files. Numbers are read in one place, of which
-# tests/test_arguments.py has the mistakes.
+
+def _of(command, *rows):
+    return [(f"{command} {line}", code, *words) for line, code, *words in rows]
+
+
+# A line, its exit code, and words of what it says.
 MISTAKES = [
     ("attack lwr:n=4,q=16,p=2 --learner nothing", 2, "unknown learner"),
     ("attack nice:m=2,k=2,d=8", 2, "nice given: it lacks `linear_forms`"),
@@ -228,29 +243,299 @@ MISTAKES = [
     ("verify parity:d=200000,m=5", 1, "memory"),
     ("verify mine.py:Wide --samples 9", 2, "raise the samples"),
     ("verify notes.txt", 1, "notes.txt is no LWE challenge"),
+    *_of(
+        "certify parity:d=16,m=3",
+        ("--about gd", 1, "no claim: one exact mean gradient can name the member"),
+        ("--about gd --steps 10 --clip 1", 1, "no claim"),
+        ("--about gd --batch 4", 1, "no claim: --batch is given without --state-bits"),
+        ("--about gd --grid 0.1", 1, "no claim: --grid is given without --parameters"),
+        ("--about all --batch 4", 1, "no claim: --batch"),
+        ("--about gd --noise-std 0", 2, "noise-std=0 given"),
+        ("--about gd --noise-std=-1", 2, "noise-std=-1 given"),
+        ("--about gd --noise-std x", 2, "x given"),
+        ("--about gd --within 0", 2, "within=0 given"),
+        ("--about gd --clip 0 --noise-std 1", 2, "clip=0 given"),
+        ("--about gd --grid=-1 --parameters 3", 2, "grid=-1 given"),
+        ("--about gd --grid 1 --parameters 0", 2, "parameters=0 given"),
+        ("--about gd --batch 0 --state-bits 3", 2, "batch=0 given"),
+        ("--about gd --batch 3 --state-bits 0", 2, "state-bits=0 given"),
+        ("--about gd --batch 3 --state-bits 3 --clip 1", 2, "--clip does not apply"),
+        ("--about gd --noise-std 1 --steps 0", 2, "steps=0 given"),
+        ("--about gd --noise-std 1 --within 1", 2, "--noise-std and --within given"),
+        ("--about gd --noise-std 1 --parameters 9", 2, "--parameters does not apply"),
+        ("--about gd --noise-std 1 --features 9", 2, "--features does not apply"),
+        ("--about kernel --features 0", 2, "features=0 given"),
+        ("--about kernel --features 456", 2, "features=456 given: 1 to 455"),
+        ("--about kernel --features 1.5", 2, "1.5"),
+        ("--about kernel --steps 5", 2, "--steps does not apply"),
+        ("--about kernel --tau 0.2", 2, "--tau does not apply"),
+        ("--about kernel --risk 1", 2, "risk=1 given"),
+        ("--about low-degree", 2, "needs --degree"),
+        ("--about low-degree --degree 0", 2, "degree=0 given"),
+        ("--about low-degree --degree 81 --examples 20", 2, "degree=81 given"),
+        ("--about low-degree --degree 8 --examples 0", 2, "examples=0 given"),
+        (
+            "--about low-degree --degree 8 --examples 5 --sample-degree 6",
+            2,
+            "sample_degree=6 given",
+        ),
+        ("--about low-degree --degree 8 --sample-degree 0", 2, "sample_degree=0 given"),
+        ("--about network", 2, "network"),
+        ("--features 5", 2, "--features needs --about"),
+        ("--noise-std 1", 2, "--noise-std needs --about"),
+    ),
+    *_of(
+        "challenge",
+        ("create parity:d=16,m=3 --out x --secret y --examples 5 --seed 0", 2, "draws its own"),
+        ("create parity:d=16,m=3 --secret y --examples 5", 2, "needs --out DIR"),
+        ("create parity:d=16,m=3 --out x --secret y --examples 0", 2, "--examples"),
+        (
+            "create parity:d=16,m=3 --out x --secret x/y --examples 5",
+            2,
+            "lies in the public folder",
+        ),
+        ("create parity:d=16,m=3 --out x/z --secret x --examples 5", 2, "or that one in it"),
+        ("create parity:d=16,m=3 --out pub --secret y --examples 5", 1, "exists and was kept"),
+        (
+            "create parity:d=16,m=3 --out x --secret s.json --examples 5 --force",
+            1,
+            "could never be opened",
+        ),
+        (
+            "create parity:d=16,m=3 --out x --secret y --examples 5 --fresh 999999999999",
+            1,
+            "memory",
+        ),
+        ("create parity:d=16,m=3 --out x --secret y --examples 99999999999999", 1, "disk"),
+        ("submit nowhere --name a --claim [1,2,3] --out a.safetensors", 2, "challenge create"),
+        ("submit pub --name a --out a.safetensors", 2, "give one of"),
+        ("submit pub --name a --claim [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
+        ("submit pub --name a --claim [1,2,3]", 2, "--out FILE.safetensors"),
+        ("submit pub --name a --claim [1,2,3] --out a.json", 2, "ends in .safetensors"),
+        ("submit pub --name a --claim x --out a.safetensors", 2, "write [2,5,7]"),
+        ("submit pub --name a --learner queries --out a.safetensors", 1, "statistical queries"),
+        ("submit pub --name a --predictions p.txt --out a.safetensors", 2, ".npy, .npz"),
+        ("submit pub --name a --predictions p.npy --out a.safetensors", 2, "(50, 2, 16) is wanted"),
+        ("score nowhere --secret s.json", 2, "challenge create"),
+        ("score pub --secret s.json no.safetensors", 1, "does not exist"),
+        ("score pub --secret s.json s.json", 1, "its header claims"),
+        ("score pub --secret s.json --out s.json", 2, "give another name to write"),
+        ("score pub --secret s.json a.safetensors b.safetensors", 2, "unexpected extra argument"),
+        ("score pub --secret pub/challenge.json", 1, "is wanted"),
+    ),
+    *_of(
+        "learn",
+        ("trivial", 2, "a SPEC or --teacher FILE, one of the two"),
+        ("trivial parity:d=8,m=1 --teacher layer.npz", 2, "one of the two"),
+        ("trivial parity:d=8,m=1 --k 3", 2, "--k 3 given: it is of a layer given by --teacher"),
+        ("trivial --teacher none.npz", 2, "there is no such file"),
+        ("trivial --teacher layer.npz --tokens what", 2, "boolean, gaussian, or a file"),
+        ("trivial --teacher layer.npz --tokens no.npz", 2, "there is no such file"),
+        ("trivial --teacher layer.npz --tokens layer.npz", 1, "arrays theta, w given"),
+        ("trivial --teacher layer.npz --tokens places.npz --k 2", 1, "(2, 4) is needed"),
+        ("trivial --teacher layer.npz --k 1", 2, "k, the number of tokens"),
+        ("trivial --teacher layer.npz --layer 3", 2, "holds one layer"),
+        ("trivial --teacher layer.npz --noise -1", 2, "at least 0"),
+        ("queries --teacher layer.npz", 2, "cannot run on teacher"),
+        ("queries --teacher layer.npz --oracle adversary", 2, "teacher"),
+    ),
+    *_of(
+        "spectrum --out spectrum.json",
+        ("parity:d=28,m=3", 2, "d may be up to 27"),
+        ("parity:d=64,m=3 --learner elimination", 2, "2^63"),
+        ("parity:d=8,m=3 --learner elimniation", 2, "did you mean 'elimination'"),
+        ("profile:g=majority,d=8,m=3 --learner elimination", 2, "cannot run on"),
+        ("parity:d=8,m=3 --learner elimination --draws 5000", 2, "between 2 and 4096"),
+        ("parity:d=8,m=3 --draws 1", 2, "--draws"),
+        ("parity:d=8,m=3 --top 0", 2, "--top"),
+        ("nowhere", 2, "unknown"),
+        ("", 2, "SOURCE"),
+    ),
+    *_of(
+        "stress",
+        ("", 2, "--learner"),
+        ("--learner trivial", 2, "--ladder NAME or --on SPEC"),
+        ("--learner trivial --on parity:d=8,m=2 --ladder parity-v1", 2, "one of the two"),
+        ("--learner trivial --ladder parity-v2", 2, "did you mean 'parity-v1'"),
+        ("--learner triviall --on parity:d=8,m=2", 2, "did you mean 'trivial'"),
+        ("--learner trivial --on partiy:d=8", 2, "did you mean 'parity'"),
+        ("--learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8", 2, "given twice"),
+        ("--learner trivial --on nowhere.py:Family", 2, "no such file"),
+        ("--learner trivial --on parity:d=8,m=2 --seeds 0", 2, "--seeds"),
+        ("--learner trivial --on parity:d=8,m=2 --seeds 5000", 2, "at most 1000 seeds"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-memory 0", 2, "500MB, 4GiB or 4096"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-cpu 0", 2, "--budget-cpu"),
+    ),
+    # Formats and endings.
+    ("certify parity:d=8,m=3 --out c.xls", 2, "end its name in .json, .csv, .tex, .md, .parquet"),
+    ("certify parity:d=8,m=3 --format xls", 2, "'xls' is not one of"),
+    ("certify parity:d=8,m=3 --format parquet", 2, "add --out FILE.parquet"),
+    ("cite c.json --out c.tex", 2, "in .bib or .json"),
+    ("families --out f.html", 2, "end its name in"),
+    ("figure sda", 2, "SPEC"),
+    ("figure sda parity:d=8,m=3 --out a.svg --format png", 2, "a.svg", "png"),
+    ("store query none.db x --format csv --json", 2, "one of the two"),
+    # What is there is kept, and what cannot be written is said.
+    *(
+        (f"{line} --out kept", 1, "kept exists and was kept")
+        for line in (
+            *("certify parity:d=8,m=3", "check c.json", "compare parity:m=2 --over d=6"),
+            *("generate parity:d=8,m=3", "inspect parity:d=8,m=3", "verify parity:d=8,m=3"),
+            *("learn elimination parity:d=8,m=3", "map parity:d=8,m=2,noise=0.1", "report both"),
+        )
+    ),
+    ("certify parity:d=8,m=3 --out kept/x.json", 1, "kept/x", "cannot be written"),
+    (f"certify parity:d=8,m=2 --out {'x' * 300}.json", 1, "cannot be written"),
+    ("compare parity:m=2 --over d=6 --out own --force", 1, "thesis.tex", "not ours"),
+    ("demo", 1, "no demo made"),  # ./out holds a certificate of the user's own
+    ("demo --out both", 1, "no demo made"),
+    ("demo --out kept", 1, "is a file"),
+    ("generate parity:d=8,m=3 --out layers --force", 1, "not ours"),
+    ("sweep run x.toml --store x.db --out y", 2, "--out y given", "sweep run"),
+    # Files of others, and damaged ones.
+    ("certify made/secret.json", 2, "secret part"),
+    ("check empty", 1, "empty is a folder: give the name of a file"),
+    ("check made/secret.json", 1, "no certificate"),
+    ("cite list.json", 1, "no object"),
+    ("figure binding notes.txt --out b.svg", 2, "it is no store"),
+    ("figure binding empty.db --out b.svg", 2, "no runs are in it"),
+    ("figure binding empty.db --out b.svg --slice m=3", 2, "all runs"),
+    (
+        "figure correlations c.json --out d.svg",
+        2,
+        "not of a file such as a certificate",
+        "was given",
+    ),
+    ("figure stress climb.json --out x.svg", 1, "climb.json is damaged"),
+    ("inspect made/secret.json", 2, "secret part"),
+    ("learn elimination cut", 1, "examples-00000"),
+    ("learn elimination made/secret.json", 2, "secret part"),
+    ("learn queries bare", 1, "secret part"),
+    ("report c.json --out r.html", 1, "is wanted, which `hardness compare` writes"),
+    ("sweep plan no.toml", 2, "does not exist"),
+    ("verify cut", 1, "examples-00000"),
+    ("verify made/secret.json", 2, "secret part"),
+    # Names of learners.
+    ("compare parity:m=1 --over d=4 --learner mine.py:fss", 2, "did you mean 'fs'?", "nothing was"),
+    ("learn mine.py:fss parity:d=8,m=2", 2, "unknown name 'fss': did you mean 'fs'?"),
+    ("learn loop.py:f parity:d=8,m=1", 2, "loop.py"),
+    ("learn mlp loop.py", 2, "loop.py"),
+    (
+        "stress --learner mine.py:fss --on parity:d=8,m=2",
+        2,
+        "did you mean 'fs'?",
+        "nothing was run",
+    ),
+    *(
+        (f"{call} --learner {shlex.quote(name)} --out new", 2, "printable characters")
+        for call in ("stress --on parity:d=4,m=1", "compare parity:m=1 --over d=4")
+        for name in ("two\nlines.py:L", "byte\udcff.py:L", "x" * 1000 + ".py:L")
+    ),
 ]
+MADE = (
+    "certify parity:d=8,m=3 --out c.json",
+    "generate parity:d=8,m=3 --examples 100 --out made",
+    "challenge create parity:d=16,m=3 --examples 100 --fresh 50 --out pub --secret s.json",
+)
+FOREIGN = (
+    *('{"a": ' + "1" * 5000 + "}", "", "{", "[1]", "null", '{"format": "other/1"}', "\0\1"),
+    "[" * 100_000,
+)
 
 
-@pytest.fixture
-def files(hardness):
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
     """What lies about where a newcomer works."""
-    functions = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\n"
-    wide = "class Wide:\n    d = 30\n    functions = fs\none = [fs[0], fs[0]]\n"
-    smooth = "smooth = [lambda x: np.tanh(x.sum(axis=1)), fs[0]]\n"
-    Path("mine.py").write_text(functions + wide + smooth)
-    Path("notes.txt").write_text("to do: read the manual\n")
-    Path("other.json").write_text('{"format": "other/1"}')
-    Path("empty").mkdir()
-    Path("layers").mkdir()
-    layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
-    for name in ("layers/0.npz", "layers/1.npz"):
-        save_layer(Path(name), layer)
-    return sorted(map(str, Path().rglob("*")))
+    folder = tmp_path_factory.mktemp("mistakes")
+    with contextlib.chdir(folder):
+        functions = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\n"
+        wide = "class Wide:\n    d = 30\n    functions = fs\none = [fs[0], fs[0]]\n"
+        smooth = "smooth = [lambda x: np.tanh(x.sum(axis=1)), fs[0]]\n"
+        Path("mine.py").write_text(functions + wide + smooth)
+        for name in ("kept", "notes.txt"):
+            Path(name).write_text("to do: read the manual\n")
+        Path("other.json").write_text('{"format": "other/1"}')
+        Path("list.json").write_text("[1]")
+        Path("climb.json").write_text('{"format": "hardness-stress/2", "ladder": 3}')
+        Path("loop.py").symlink_to("loop.py")
+        for name in ("empty", "layers", "out"):
+            Path(name).mkdir()
+        layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
+        for name in ("layers/0.npz", "layers/1.npz"):
+            save_layer(Path(name), layer)
+        deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
+        save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
+        np.savez("places.npz", embedding=np.ones((7, 4)), positions=np.ones((3, 4)))
+        np.save("p.npy", np.zeros((50, 2, 15)))
+        create(Path("empty.db")).close()
+        for line in MADE:
+            with pytest.raises(SystemExit, match="0"):
+                cli.main([*shlex.split(line), "--quiet"])
+        Path("both").mkdir()
+        compare("parity:m=2", "d=6", "elimination", seeds=1, jobs=1).save("both/results.json")
+        for copy in ("bare", "cut"):
+            shutil.copytree("made", copy)
+        Path("bare/secret.json").unlink()
+        os.truncate("cut/examples-00000.safetensors", 1000)
+        shutil.copytree("both", "own")
+        Path("own/thesis.tex").write_text("precious")
+        Path("out/results.json").write_text(
+            '{"format": "hardness-results/2", "command": "hardness demo"}'
+        )
+        shutil.copy("c.json", "out/certificate.json")
+    return folder
 
 
-@pytest.mark.parametrize(("line", "code", "word"), MISTAKES)
-def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, files, line, code, word):
-    found = hardness(*shlex.split(line))
-    found.one_line(word)
-    assert (found.code, found.out) == (code, "")
-    assert sorted(map(str, Path().rglob("*"))) == files
+def lying_about():
+    """Every file of the folder, and when it was last written."""
+    return sorted((str(path), path.lstat().st_mtime_ns) for path in Path().rglob("*"))
+
+
+@pytest.mark.parametrize("command", sorted({line.split()[0] for line, *_ in MISTAKES}))
+def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monkeypatch, command):
+    monkeypatch.chdir(world)
+    files, wrong = lying_about(), []
+    for line, code, *words in MISTAKES:
+        if line.split()[0] == command:
+            monkeypatch.setenv(VARIABLE, "")
+            found = hardness(*shlex.split(line))
+            one = found.err.startswith("hardness: ") and found.err.count("\n") == 1
+            if (found.code, found.out) != (code, "") or not one:
+                wrong.append((line, found))
+            wrong += [(line, word, found.err) for word in words if word not in found.err]
+            assert lying_about() == files, line
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_damaged_and_foreign_files_are_refused(hardness):
+    """A certificate that is cut anywhere too."""
+    whole = hardness("certify", "parity:d=8,m=3", "--json").out
+    cut = [whole[:part] for part in (1, 10, len(whole) // 2, len(whole) - 3)]
+    for text in (*FOREIGN, *cut):
+        Path("f.json").write_text(text)
+        for line in ("check f.json", "report f.json --out r.html", "verify f.json"):
+            found = hardness(*line.split())
+            assert found.code in (1, 2), (line, text[:20])
+            found.one_line("f.json" if "verify" not in line else "hardness: ")
+            assert [p.name for p in Path().iterdir()] == ["f.json"]
+
+
+def test_force_replaces_a_file(hardness):
+    Path("f").write_text("old")
+    assert hardness("certify", "parity:d=8,m=3", "--out", "f", "--force").code == 0
+    assert json.loads(Path("f").read_text())["about"]["spec"] == "parity:d=8,m=3,noise=0,rho=3"
+
+
+def test_an_output_that_cannot_be_written_is_said_before_the_work(hardness, monkeypatch):
+    from hardness.upper.modlinear import Elimination
+
+    Path("file").write_text("x")
+    monkeypatch.setattr(Elimination, "learn", lambda *a: pytest.fail("ran"))
+    for line in (
+        "learn elimination parity:d=8,m=2 --out file/x",
+        "compare parity:m=2 --over d=6 --learner elimination --jobs 1 --out file/x/y",
+        "demo --jobs 1 --out file/x",
+    ):
+        found = hardness(*line.split())
+        assert found.code == 1
+        found.one_line("file/x", "cannot be written")

@@ -1,8 +1,6 @@
 import pytest
 
-from hardness import stress
 from hardness.runs.planned import Planned
-from instances.errors import ToolkitError
 
 RUNGS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
 
@@ -79,37 +77,6 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     assert "Its climb was interrupted." in " ".join(found.out.split())
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("", "--learner"),
-        ("--learner trivial", "--ladder NAME or --on SPEC"),
-        ("--learner trivial --on parity:d=8,m=2 --ladder parity-v1", "one of the two"),
-        ("--learner trivial --ladder parity-v2", "did you mean 'parity-v1'"),
-        ("--learner triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
-        ("--learner trivial --on partiy:d=8", "did you mean 'parity'"),
-        ("--learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8", "given twice"),
-        ("--learner trivial --on mine.py:Family", "no such file"),
-        ("--learner trivial --on parity:d=8,m=2 --seeds 0", "--seeds"),
-        ("--learner trivial --on parity:d=8,m=2 --seeds 5000", "at most 1000 seeds"),
-        ("--learner trivial --on parity:d=8,m=2 --budget-memory 0", "500MB, 4GiB or 4096"),
-        ("--learner trivial --on parity:d=8,m=2 --budget-cpu 0", "--budget-cpu"),
-    ],
-)
-def test_bad_input_is_one_line(hardness, line, words):
-    found = hardness("stress", *line.split())
-    assert found.code == 2
-    found.one_line(words)
-    assert found.out == ""
-
-
-def test_a_damaged_file_is_one_line(hardness, tmp_path):
-    (tmp_path / "x.json").write_text('{"format": "hardness-stress/2", "ladder": 3}')
-    found = hardness("figure", "stress", "x.json", "--out", "x.svg")
-    assert found.code == 1
-    found.one_line("x.json is damaged")
-
-
 LONG = "x" * 200 + "/" + "y" * 200 + ".py"
 # A formula, what legends leave out, what has no glyphs, what is long.
 ODD = ("$x^$.py", "_mine.py", "日本 <b>.py", LONG)
@@ -148,26 +115,6 @@ def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
     assert not list(tmp_path.glob("s.db*"))
 
 
-def test_what_cannot_be_loaded_stops_before_any_run(hardness, tmp_path):
-    """A misspelt name is no learner that fails."""
-    (tmp_path / "mine.py").write_text("def Lucky(x, y):\n    return lambda x: 0.0 * x\n")
-    for call in (
-        ["learn", "mine.py:Luckey", "parity:d=8,m=1"],
-        ["stress", "--learner", "elimination", "--learner", "mine.py:Luckey", *RUNGS],
-        ["compare", "parity:m=1", "--over", "d=4", "--learner", "mine.py:Luckey"],
-    ):
-        found = hardness(*call)
-        assert found.code == 2
-        said = " ".join((found.out + found.err).split())
-        assert "unknown name 'Luckey': did you mean 'Lucky'?" in said
-        assert "in [" not in said  # no risk
-        if call[0] != "learn":
-            assert found.out == ""
-            found.one_line("nothing was run")
-    with pytest.raises(ToolkitError, match="did you mean 'Lucky'"):
-        stress("mine.py:Luckey", on="parity:d=8,m=1")
-
-
 @pytest.mark.parametrize(
     ("call", "out", "row"),
     [
@@ -204,11 +151,3 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(hardness, monkeypa
     call = ["stress", "--learner", "trivial", *RUNGS, "--seeds", 2, "--jobs", 1]
     assert "climbing: 1 of 4, " in hardness(*call).err
     assert hardness(*call, "--quiet").err == ""
-
-
-@pytest.mark.parametrize("name", ["two\nlines.py:L", "byte\udcff.py:L", "x" * 1000 + ".py:L"])
-def test_names_that_no_file_of_results_could_hold_are_refused_first(hardness, name):
-    for call in (["stress", "--on", "parity:d=4,m=1"], ["compare", "parity:m=1", "--over", "d=4"]):
-        answer = hardness(*call, "--learner", name, "--out", "x")
-        assert (answer.code, answer.out) == (2, "")
-        answer.one_line("printable characters")

@@ -55,9 +55,6 @@ def test_options_are_shown_where_they_do_something_and_taken_everywhere(hardness
     assert "--jobs" in hardness("attack", "--help").out
     plain = hardness("families").out
     assert hardness("families", "--seed", 3, "--jobs", 2, "--quiet", "--force").out == plain
-    refused = hardness("sweep", "run", "x.toml", "--store", "x.db", "--out", "y")
-    refused.one_line("--out y given", "sweep run")
-    assert refused.code == 2
 
 
 def on_terminal(command: str, columns: int = 80, **environment: str) -> str:

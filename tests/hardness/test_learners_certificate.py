@@ -233,52 +233,6 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
     assert "low-degree: no claim" in many.out
 
 
-REFUSED = [
-    ("--about gd", 1, "no claim: one exact mean gradient can name the member"),
-    ("--about gd --steps 10 --clip 1", 1, "no claim"),
-    ("--about gd --batch 4", 1, "no claim: --batch is given without --state-bits"),
-    ("--about gd --grid 0.1", 1, "no claim: --grid is given without --parameters"),
-    ("--about all --batch 4", 1, "no claim: --batch"),
-    ("--about gd --noise-std 0", 2, "noise-std=0 given"),
-    ("--about gd --noise-std=-1", 2, "noise-std=-1 given"),
-    ("--about gd --noise-std x", 2, "x given"),
-    ("--about gd --within 0", 2, "within=0 given"),
-    ("--about gd --clip 0 --noise-std 1", 2, "clip=0 given"),
-    ("--about gd --grid=-1 --parameters 3", 2, "grid=-1 given"),
-    ("--about gd --grid 1 --parameters 0", 2, "parameters=0 given"),
-    ("--about gd --batch 0 --state-bits 3", 2, "batch=0 given"),
-    ("--about gd --batch 3 --state-bits 0", 2, "state-bits=0 given"),
-    ("--about gd --batch 3 --state-bits 3 --clip 1", 2, "--clip does not apply"),
-    ("--about gd --noise-std 1 --steps 0", 2, "steps=0 given"),
-    ("--about gd --noise-std 1 --within 1", 2, "--noise-std and --within given"),
-    ("--about gd --noise-std 1 --parameters 9", 2, "--parameters does not apply"),
-    ("--about gd --noise-std 1 --features 9", 2, "--features does not apply"),
-    ("--about kernel --features 0", 2, "features=0 given"),
-    ("--about kernel --features 456", 2, "features=456 given: 1 to 455"),
-    ("--about kernel --features 1.5", 2, "1.5"),
-    ("--about kernel --steps 5", 2, "--steps does not apply"),
-    ("--about kernel --tau 0.2", 2, "--tau does not apply"),
-    ("--about kernel --risk 1", 2, "risk=1 given"),
-    ("--about low-degree", 2, "needs --degree"),
-    ("--about low-degree --degree 0", 2, "degree=0 given"),
-    ("--about low-degree --degree 81 --examples 20", 2, "degree=81 given"),
-    ("--about low-degree --degree 8 --examples 0", 2, "examples=0 given"),
-    ("--about low-degree --degree 8 --examples 5 --sample-degree 6", 2, "sample_degree=6 given"),
-    ("--about low-degree --degree 8 --sample-degree 0", 2, "sample_degree=0 given"),
-    ("--about network", 2, "network"),
-    ("--features 5", 2, "--features needs --about"),
-    ("--noise-std 1", 2, "--noise-std needs --about"),
-]
-
-
-@pytest.mark.parametrize(("line", "code", "words"), REFUSED)
-def test_bad_requests_get_one_line_and_no_number(hardness, line, code, words):
-    found = hardness("certify", "parity:d=16,m=3", *line.split())
-    assert found.code == code
-    assert not found.out
-    found.one_line(words)
-
-
 OWN = """
 d = 4
 Two = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]

@@ -292,31 +292,3 @@ def test_a_folder_with_its_secret_and_without(hardness, tmp_path):
         refused = hardness("spectrum", *arguments)
         assert refused.code == 1
         refused.one_line("no secret part", "secret.json")
-
-
-@pytest.mark.parametrize(
-    ("line", "code", "word"),
-    [
-        ("parity:d=28,m=3", 2, "d may be up to 27"),
-        ("parity:d=64,m=3 --learner elimination", 2, "2^63"),
-        ("parity:d=8,m=3 --learner elimniation", 2, "did you mean 'elimination'"),
-        ("profile:g=majority,d=8,m=3 --learner elimination", 2, "cannot run on"),
-        ("parity:d=8,m=3 --learner elimination --draws 5000", 2, "between 2 and 4096"),
-        ("parity:d=8,m=3 --draws 1", 2, "--draws"),
-        ("parity:d=8,m=3 --top 0", 2, "--top"),
-        ("nowhere", 2, "unknown"),
-        ("", 2, "SOURCE"),
-    ],
-)
-def test_bad_input_is_one_line(hardness, line, code, word):
-    found = hardness("spectrum", *line.split(), "--out", "s.json")
-    found.one_line(word)
-    assert found.code == code
-    assert found.out == ""
-    assert hardness("check", "s.json").code == 1  # nothing was written
-
-
-def test_a_family_without_a_factor_is_refused(hardness):
-    found = hardness("spectrum", "nice:m=2,k=2,d=8")
-    assert found.code == 2
-    found.one_line("nice given: it lacks `coded`")

@@ -198,30 +198,6 @@ def test_biases_bring_a_constant_coordinate(files):
     assert max(found.details["truth"]["theta_errors"] + found.details["truth"]["w_errors"]) < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("learn trivial", "a SPEC or --teacher FILE, one of the two"),
-        ("learn trivial parity:d=8,m=1 --teacher layer.npz", "one of the two"),
-        ("learn trivial parity:d=8,m=1 --k 3", "--k 3 given: it is of a layer given by --teacher"),
-        ("learn trivial --teacher none.npz", "there is no such file"),
-        ("learn trivial --teacher layer.npz --tokens what", "boolean, gaussian, or a file"),
-        ("learn trivial --teacher layer.npz --tokens no.npz", "there is no such file"),
-        ("learn trivial --teacher layer.npz --tokens layer.npz", "arrays theta, w given"),
-        ("learn trivial --teacher layer.npz --tokens places.npz --k 2", "(2, 4) is needed"),
-        ("learn trivial --teacher layer.npz --k 1", "k, the number of tokens"),
-        ("learn trivial --teacher layer.npz --layer 3", "holds one layer"),
-        ("learn trivial --teacher layer.npz --noise -1", "at least 0"),
-        ("learn queries --teacher layer.npz", "cannot run on teacher"),
-        ("learn queries --teacher layer.npz --oracle adversary", "teacher"),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_line(files, hardness, words, message):
-    said = hardness(*words.split())
-    assert said.code in (1, 2)
-    said.one_line(message)
-
-
 def test_python_refuses_what_is_no_layer():
     for given in (3, np.eye(2)):
         with pytest.raises(ToolkitError, match="an AttentionLayer, is needed"):

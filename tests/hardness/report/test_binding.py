@@ -17,7 +17,6 @@ from hardness.report.figures import draw, numbers
 from hardness.runs.certified import Certifier
 from hardness.runs.names import brief_spec
 from hardness.runs.run import run
-from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.classes import CLASSES
 from instances import parse
@@ -173,16 +172,7 @@ def test_queries_that_were_answered_in_several_ways_are_refused():
         data_of(rows)
 
 
-def test_bad_sources_are_one_line(tmp_path, hardness):
-    create(tmp_path / "empty.db").close()
-    (tmp_path / "text.db").write_text("no store")
-    for name, words in (("empty.db", "no runs are in it"), ("text.db", "it is no store")):
-        found = hardness("figure", "binding", tmp_path / name, "--out", "b.svg")
-        assert found.code == 2
-        found.one_line(words)
-    found = hardness("figure", "binding", tmp_path / "empty.db", "--out", "b.svg", "--slice", "m=3")
-    assert found.code == 2
-    found.one_line("all runs")
+def test_runs_of_too_many_specs_are_refused():
     many = [row(f"parity:d={d},m=2", "flips") for d in range(8, 9 + ROWS)]
     with pytest.raises(UsageError, match=f"runs of {ROWS + 1} specs"):
         data_of(many)
