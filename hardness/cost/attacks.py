@@ -8,9 +8,13 @@ from types import MappingProxyType
 
 from hardness.cost.arora_ge import arora_gb, arora_ge
 from hardness.cost.bkw import bkw, coded_bkw
-from hardness.cost.combinatorial import brute_force, meet_in_the_middle
+from hardness.cost.combinatorial import (
+    brute_force,
+    linear_algebra,
+    meet_in_the_middle,
+    restricted_elimination,
+)
 from hardness.cost.dual import dual, dual_hybrid, dual_mitm
-from hardness.cost.elimination import linear_algebra, restricted_elimination
 from hardness.cost.guessing import guessed
 from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem

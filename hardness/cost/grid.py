@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.cost import given as reading
+from hardness.cost import sets
 from hardness.cost.attacks import estimate
 from hardness.cost.problem import KEYS, read
 from hardness.cost.record import Estimate, Estimates
@@ -67,7 +67,7 @@ def size(over: Sequence[str]) -> int:
 
 def words_of(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
-    words, counted = reading.words_of(text)
+    words, counted = sets.words_of(text)
     if words.partition(":")[0] not in ("lwe", "lwr"):
         raise UsageError(f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set")
     return words, counted if samples is None else samples

@@ -1,4 +1,4 @@
-"""Named parameter sets: those of the catalog, and sets that no family takes.
+"""What a user names: a set, the words of a problem or a SPEC; sets of the catalog and others.
 
 Names are read without regard to case, `_` or `-`, and under the names that others use for them:
 Kyber512 is ml-kem-512. Moduli that a library gives as products of primes stand as 2^bits.
@@ -6,11 +6,16 @@ Kyber512 is ml-kem-512. Moduli that a library gives as products of primes stand 
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
+from hardness.cost.problem import KEYS, Problem, problem, read
 from instances.catalog import CATALOG, CatalogEntry
-from instances.parameters import plain
+from instances.errors import UsageError
+from instances.family import Family, require
+from instances.parameters import integer, key_values, plain, split_list
 from instances.residues import next_prime
+from instances.spec import parse
 
 _ALIASES = {
     "kyber512": "ml-kem-512",
@@ -143,3 +148,70 @@ def find(name: str) -> tuple[str, CatalogEntry] | None:
     spec = f"lwe:n={n},q={next_prime(n * n)},alpha={plain(alpha)}"
     about = f"Darmstadt LWE challenge, n = {n}, alpha = {plain(alpha)}"
     return f"darmstadt-{n}-{plain(alpha)}", _entry(spec, n * n, about, "BBGRS16")
+
+
+# ---- problems
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """A problem, its spec, the name of its set or the spec, and its family; None for none."""
+
+    spec: str
+    name: str
+    problem: Problem
+    family: Family | None
+
+
+def given(text: str, samples: int | None = None) -> Given:
+    """Read the name of a set, the words of a problem or a SPEC; raises UsageError.
+
+    samples: None for those of the set or of the words, or any number.
+
+    >>> given("Kyber512").problem.samples, given("lwe:n=1024,q=2^25,sigma=3.19").family
+    (512, None)
+    >>> given("lwe:n=10,q=97,sigma=1,samples=40").problem.samples
+    40
+    """
+    named = find(text)
+    spec, count = words_of(text)
+    count = count if samples is None else samples
+    name = named[0] if named else ""
+    try:
+        family = parse(spec)
+    except UsageError:
+        if not _beyond(spec):
+            raise
+        return Given(spec=spec, name=name or spec, problem=read(spec, count), family=None)
+    found = problem(family, count)
+    return Given(spec=family.spec, name=name or family.spec, problem=found, family=family)
+
+
+def words_of(text: str) -> tuple[str, int | None]:
+    """Return the spec of a set or of words, and the samples of the set or that the words give.
+
+    >>> words_of("lwe:n=10,samples=40,q=97")
+    ('lwe:n=10,q=97', 40)
+    """
+    named = find(text)
+    if named:
+        return named[1].spec, named[1].samples
+    name, colon, rest = text.strip().partition(":")
+    counted = [part for part in split_list(rest) if part.partition("=")[0].strip() == "samples"]
+    if not counted:
+        return text.strip(), None
+    require(len(counted) == 1, f"samples is given twice in {name[:60]}")
+    kept = [part for part in split_list(rest) if part not in counted]
+    return f"{name}{colon}{','.join(kept)}", integer(counted[0].partition("=")[2], "samples")
+
+
+def _beyond(spec: str) -> bool:
+    """Return whether a spec is of lwe or lwr, in words that problems are read of."""
+    name, _, rest = spec.strip().partition(":")
+    if name not in ("lwe", "lwr"):
+        return False
+    try:
+        key_values(rest, name, list(KEYS))
+    except UsageError:
+        return False
+    return True

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from hardness.cost.given import Given
     from hardness.cost.grid import Grid, SearchResult
     from hardness.cost.record import Estimates
+    from hardness.cost.sets import Given
     from hardness.lower.measures import Measures
     from hardness.verbs.sources import Source
     from instances.result import Answer
@@ -201,8 +201,8 @@ def estimate(
 
 def _problem(source: "Source", samples: int | None) -> "Given":
     """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
-    from hardness.cost.given import Given, given
     from hardness.cost.problem import problem
+    from hardness.cost.sets import Given, given
     from instances.capabilities import LINEAR_FORMS
     from instances.samples import samples as read
 

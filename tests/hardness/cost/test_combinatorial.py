@@ -1,3 +1,5 @@
+"""Attacks without lattices: secrets, halves, trials and guesses by enumeration and by a run."""
+
 import itertools
 import math
 from fractions import Fraction
@@ -5,7 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.cost.combinatorial import brute_force, halves, meet_in_the_middle, near_matches
+from hardness.cost.combinatorial import (
+    SPARE,
+    brute_force,
+    halves,
+    linear_algebra,
+    meet_in_the_middle,
+    near_matches,
+    trials_bits,
+)
+from hardness.cost.guessing import guess, without
 from hardness.cost.problem import problem, read
 from hardness.cost.reduction import ROUGH
 from instances import parse
@@ -61,19 +72,6 @@ def test_lookups_and_matches_by_enumeration(q, wrong, bits):
     assert float(matches) == pytest.approx(float(lookups / 2**bits), rel=0.03 if q % 2 else 1e-12)
 
 
-@pytest.mark.parametrize("rows", [None, 3])
-@pytest.mark.parametrize(("left", "wrong", "q"), [(20, 16, 3329), (8, 3, 97), (300, 60, 2**40)])
-def test_labels_are_the_best_of_all(left, wrong, q, rows):
-    cost, bits, count = near_matches(left, math.log(wrong / q), math.log2(q), rows)
-    every = {
-        (j, k): k * math.log2(1 + wrong * 2**j / q) + np.logaddexp2(0, left - j * k)
-        for j in range(1, int(math.log2(q)) + 1)
-        for k in range((rows or 2 * left) + 1)
-    }
-    assert cost == pytest.approx(min(every.values()))
-    assert every[bits, count] == pytest.approx(cost)
-
-
 @pytest.mark.parametrize("error", ["none", "uniform,width=2"])
 def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     found = meet_in_the_middle(read(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"), ROUGH)
@@ -85,9 +83,7 @@ def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     assert found.rop == pytest.approx(exact) if error == "none" else found.rop > exact + 0.1
 
 
-def test_what_cannot_be_matched_and_what_is_large():
-    noisy = problem(parse("lpn:n=9,noise=0.1"))
-    assert "noisy bits" in meet_in_the_middle(noisy, ROUGH).reason
+def test_what_can_hardly_be_matched_and_what_is_large():
     wide = meet_in_the_middle(read("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
     assert wide.rop == pytest.approx(4 * math.log2(17), abs=0.1)  # as brute force
     pairs = meet_in_the_middle(read("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH)
@@ -123,3 +119,48 @@ def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
         work.append(done / len(halves_))
     error = np.std(work) / math.sqrt(len(work))
     assert abs(np.mean(work) - 2**cost) < 4 * error + 0.03 * 2**cost
+
+
+# ---- elimination, of noisy bits
+
+
+def test_trials_by_enumeration():
+    n, h, k, rate = 8, 2, 5, 0.25
+    hit = sum(set(range(h)) <= set(c) for c in itertools.combinations(range(n), k))
+    chance = hit / math.comb(n, k) * (1 - rate) ** (k + SPARE)
+    assert trials_bits(n, h, k, rate) == pytest.approx(-math.log2(chance))
+
+
+def test_linear_algebra_takes_as_many_samples_as_unknowns():
+    assert linear_algebra(read("lwe:n=9,q=61,error=none"), ROUGH).samples == 9
+
+
+# ---- guesses in front of any attack
+
+
+@pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])
+def test_chances_of_zeros_by_enumeration(n, h, zeta):
+    found = guess(read(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
+    places = list(itertools.combinations(range(n), zeta))
+    missed = sum(not set(p) & set(range(h)) for p in places)
+    assert 2**-found.rarity == pytest.approx(missed / len(places))
+    chance = missed / len(places)
+    often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
+    assert 2**found.repetitions == pytest.approx(often)
+
+
+def test_of_independent_entries_all_values_are_guessed():
+    """Nobody knows how many are 0: redrawing places need never find zeta of them."""
+    for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
+        law = read(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
+        assert guess(law, 30, 8).trials == pytest.approx(8 * math.log2(values))
+
+
+def test_what_is_left_is_a_problem_of_fewer_unknowns():
+    whole = read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
+    left, again = without(whole, 24), read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
+    assert left.size_bits == pytest.approx(again.size_bits)
+    assert left.secret.deviation == pytest.approx(again.secret.deviation)
+    assert left.secret.entropy == pytest.approx(again.secret.entropy)
+    dense = without(read("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
+    assert dense.size_bits == pytest.approx(40 * math.log2(3))

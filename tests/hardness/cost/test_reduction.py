@@ -1,11 +1,20 @@
-"""Models of lattice reduction: the figures of their papers, and the properties they have."""
+"""Models of lattice reduction: the figures of their papers, and the properties they have.
 
+Root Hermite factors: the table that is stored, how it is used, and one value measured again.
+"""
+
+import csv
+import importlib.util
 import math
+import statistics
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from hardness.cost.reduction import (
+    FORMULA_FROM,
     MATZOV,
     MODELS,
     Lattice,
@@ -16,13 +25,41 @@ from hardness.cost.reduction import (
     roomy_dimension,
 )
 
+ROOT = Path(__file__).parents[3]
+with (ROOT / "hardness/cost/delta.csv").open(encoding="utf-8") as _file:
+    TABLE = [
+        {name: float(value) for name, value in row.items()}
+        for row in csv.DictReader(line for line in _file if not line.startswith("#"))
+    ]
 
-def test_the_root_hermite_factor_falls_strictly_and_has_no_jump():
-    beta = np.linspace(2, 3000, 30_000)
-    log = log_delta(beta)
+
+def test_the_table_is_of_the_plan_has_errors_and_is_what_is_taken_up_to_45():
+    assert [row["beta"] for row in TABLE] == [2, *range(5, 60, 5)]
+    for row in TABLE:
+        assert 0 < row["error"] < 0.03 * row["log_delta"]
+        assert row["log_first"] < row["log_delta"]
+        off = float(log_delta(row["beta"])) - row["log_delta"]
+        assert row["beta"] > 45 or abs(off) <= 3 * row["error"]
+
+
+def test_the_root_hermite_factor_falls_strictly_and_joins_the_formula_without_a_jump():
+    log = log_delta(np.linspace(2, 3000, 30_000))
     assert (np.diff(log) < 0).all()
     assert np.abs(np.diff(log)).max() < 4e-4
-    assert math.isclose(log_delta(60 - 1e-9), log_delta(60), rel_tol=1e-6)
+    assert (np.diff(log_delta(np.arange(2, 5001))) < 0).all()
+    below, above = log_delta(np.array([FORMULA_FROM - 1e-9, FORMULA_FROM]))
+    assert below == pytest.approx(above, rel=1e-9)
+
+
+@pytest.mark.lattice
+def test_lll_gives_the_value_of_the_table_again():
+    pytest.importorskip("fpylll")
+    spec = importlib.util.spec_from_file_location("delta", ROOT / "benchmarks/delta.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    count = module.PLAN[2][0]
+    found = [module.measured(2, module.Trial(i + 1).profile())[0] for i in range(count)]
+    assert statistics.mean(found) == pytest.approx(TABLE[0]["log_delta"], abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +149,32 @@ def test_dimensions_for_free_leave_a_sieve_that_grows():
     assert (np.diff(left) > 0).all()
 
 
-# ---- the simulator
+# ---- shapes, and the simulator
+
+
+@pytest.mark.parametrize("shape", ["gsa", "lgsa", "zgsa"])
+@pytest.mark.parametrize(
+    ("beta", "m", "tail", "ln_tail"),
+    [(60, 400, 200, 0.0), (60, 90, 300, 0.7), (300, 900, 700, -1.0), (2, 30, 40, 0.0)],
+)
+def test_profiles_keep_the_volume_and_fall(shape, beta, m, tail, ln_tail):
+    lattice = Lattice(m=m, tail=tail, ln_q=math.log(3329), ln_tail=ln_tail)
+    profile = log_norm(shape, lattice, beta, np.arange(m + tail))[::-1]
+    assert profile.sum() == pytest.approx(float(lattice.ln_volume), rel=1e-9)
+    assert (np.diff(profile) <= 1e-12).all()
+    slope = 2 * float(log_delta(beta))
+    assert np.diff(profile).min() >= -slope - 1e-9
+    low = ln_tail if shape == "zgsa" else -math.inf
+    high = math.log(3329) if shape != "gsa" else math.inf
+    assert profile.min() >= low - 1e-12
+    assert profile.max() <= high + 1e-12
+    last = brentq(
+        lambda e: np.clip(e + slope * np.arange(m + tail), low, high).sum() - lattice.ln_volume,
+        -slope * 2000 - 20,
+        20,
+    )
+    expected = np.clip(last + slope * np.arange(m + tail), low, high)[::-1]
+    assert profile == pytest.approx(expected, abs=1e-6)
 
 
 def slow_tour(profile, beta, first):
