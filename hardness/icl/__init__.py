@@ -1,17 +1,15 @@
 """In-context linear regression: closed forms, training and comparisons of attention layers."""
 
-from hardness.icl.curves import Curves, curves
-from hardness.icl.exact import exact_curves
+from hardness.icl.evidence import Optimum, study
+from hardness.icl.exact import Exact, exact_curves
 from hardness.icl.gram import Layers
 from hardness.icl.onelayer import exact_least, gradient, least, loss, optimum
-from hardness.icl.optimizers import Optimizers, optimizers
-from hardness.icl.optimum_study import Optimum, study
+from hardness.icl.optimizers import Course, Optimizers, optimizers
 from hardness.icl.plusplus import Scalars, best_scalars
-from hardness.icl.race import Course
 from hardness.icl.softmax import SoftmaxTransformer
 from hardness.icl.softmax_study import Effort, SoftmaxStudy, softmax_study
 from hardness.icl.steps import BestSteps, best_steps
-from hardness.icl.train import Trained, train
+from hardness.icl.train import Curves, Trained, curves, train
 from hardness.icl.wishart import moments
 
 __all__ = [
@@ -19,6 +17,7 @@ __all__ = [
     "Course",
     "Curves",
     "Effort",
+    "Exact",
     "Layers",
     "Optimizers",
     "Optimum",

@@ -1,22 +1,24 @@
-"""The loss of L layers on fresh Gram matrices, and what prompts too rare to be drawn add to it.
+"""The loss of L layers: exact references, fresh Gram matrices, and what rare prompts add.
 
 The loss is a polynomial in S whose degree grows like 3^L when the points move: prompts of one in a
 million and rarer may carry its mean. `evaluate` has the scalar solution as a control variate;
 `rare` draws points that are too large, and weighs them.
 """
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.icl.gram import Layers, losses
+from hardness.icl import plusplus, steps
+from hardness.icl.gram import Array, Layers, losses
+from instances.covariance import root
 from instances.errors import UsageError
 from instances.limits import require_draws, require_memory
 from instances.prompts import Prompts
 
-Array = NDArray[np.float64]
+Kind = Literal["q", "both", "common"]
 _AT_ONCE = 1 << 20  # numbers in the tokens of a batch
 _LEVELS = 8  # of stretching; the last is to reach eigenvalues of twice the usual size
 _DEVIATES = 2.5758  # of a normal law: 99 % lie within
@@ -29,6 +31,55 @@ class Reference:
     layers: Layers
     loss: float
     method: str
+
+
+def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
+    """Return the best scalar layers Q_l = q_l sigma^-1, P_l = p_l I with their exact loss.
+
+    kind: "q", gradient descent with optimal steps (P = 0); "common", with one step for all layers;
+    "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
+    more layers than can be solved for.
+
+    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+    >>> round(scalar_reference(law, 1, "q").loss, 12) == round(15 / 13, 12)
+    True
+    """
+    if not law.isotropic or layers > (plusplus if kind == "both" else steps).MOST_LAYERS:
+        return None
+    level = law.power / law.d  # tasks of covariance level * sigma^-1: the loss scales with it
+    noise = law.noise / level**0.5
+    if kind == "both":
+        scalars = plusplus.best_scalars(law.n, law.d, layers, noise)
+        loss, p, q = scalars.loss, scalars.p, scalars.q
+        method = "best scalar minimum found, its loss exact"
+    else:
+        best = steps.best_steps if kind == "q" else steps.common_step
+        found = best(law.n, law.d, layers, noise)
+        loss, p, q = found.loss, (0.0,) * layers, found.steps
+        method = "exact: rational arithmetic"
+    inverse, eye = root(law.sigma, -1.0), np.eye(law.d)
+    return Reference(
+        layers=Layers(p=np.array(p)[:, None, None] * eye, q=np.array(q)[:, None, None] * inverse),
+        loss=float(loss) * level,
+        method=method,
+    )
+
+
+def linear_loss(law: Prompts) -> Callable[[int, int], float | None] | None:
+    """Return the loss of the best scalars by numbers of points and layers, None as above.
+
+    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+    >>> round(linear_loss(law)(19, 1), 12)
+    1.2
+    """
+    if not law.isotropic:
+        return None
+
+    def loss(n: int, layers: int) -> float | None:
+        found = scalar_reference(replace(law, n=n), layers, "both")
+        return None if found is None else found.loss
+
+    return loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +96,8 @@ class Estimate:
     plain_error: float
     samples: int
     control: float | None  # the exact loss of the control variate
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """A confidence interval of 99 %, from the central limit theorem."""
-        return self.value - _DEVIATES * self.error, self.value + _DEVIATES * self.error
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON."""
-        return {**asdict(self), "interval": list(self.interval), "confidence": 0.99}
+    interval: tuple[float, float]  # from the central limit theorem
+    confidence: float = 0.99
 
 
 def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Array:
@@ -97,6 +141,7 @@ def evaluate(
         plain_error=plain_error,
         samples=len(grams),
         control=None if reference is None else reference.loss,
+        interval=(value - _DEVIATES * error, value + _DEVIATES * error),
     )
 
 
@@ -108,10 +153,6 @@ class Rare:
     error: float
     share: float  # of one sample in the value: near 1, value is a rough lower bound
     samples: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON."""
-        return asdict(self)
 
 
 def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Array]:

@@ -1,24 +1,39 @@
-"""Evidence for the closed forms of one layer: a numerical minimum, and Monte Carlo three ways.
+"""One layer of linear attention, studied: its optimum, the evidence for it, and its landscape.
 
-The loss given S = (1/n) sum_i x_i x_i^T is known exactly: w, the query and label noise are
-integrated out, and only S is sampled. Raw prompts give the same mean with a heavy tail.
+Evidence is a numerical minimum, and Monte Carlo three ways. The loss given S = (1/n) sum_i x_i
+x_i^T is known exactly: w, the query and label noise are integrated out, and only S is sampled. Raw
+prompts give the same mean with a heavy tail.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.icl.onelayer import gradient, loss, square
+from hardness.icl import onelayer
+from hardness.icl.landscape import (
+    MOST_STARTED,
+    Ends,
+    RankOne,
+    Stationary,
+    ends,
+    exact_dips,
+    rank_one,
+    stationary,
+)
+from hardness.icl.onelayer import Array, gradient, least, loss, square
+from hardness.icl.study import Matrix, OfLaw, of_law
 from instances.covariance import root
 from instances.errors import UsageError
 from instances.limits import require_draws, require_memory
-from instances.prompts import DrawnPrompts, Prompts
+from instances.prompts import MOST_N, DrawnPrompts, Prompts
 from instances.streams import generator
 
-Array = NDArray[np.float64]
+RUNS = 80  # random starts
 _BATCH = 1 << 21  # numbers drawn at once
+_NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
+_CURVE = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of n, beside which the loss is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +44,7 @@ class Minimum:
     gradient: float  # largest entry, in whitened coordinates
     steps: int
     seed: int
+    difference: float  # the loss minus L*
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +57,66 @@ class Sampled:
     samples: int
     seed: int
 
-    def z(self, value: float) -> float | None:
-        """Return (mean - value) / error; None where the samples do not differ but for rounding."""
-        exact = self.error <= 1e-12 * abs(self.mean)
-        return None if exact else (self.mean - value) / self.error
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give all numbers away."""
-        return asdict(self)
+@dataclass(frozen=True, kw_only=True)
+class Compared(Sampled):
+    """A mean, and how many standard errors it is above a value.
+
+    z: None where the samples do not differ but for rounding.
+    """
+
+    z: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    """An eigendirection of sigma: its eigenvalue, and v^T A* v times it, 1 for sigma^-1."""
+
+    eigenvalue: float
+    multiplier: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtLength:
+    """Least losses with n points: of one layer, closed form, and of the posterior mean."""
+
+    n: int
+    layer: float
+    bayes: Sampled
+
+
+class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
+    """What is known of one layer on a law of prompts. Losses are squared errors.
+
+    best, least: A* and L*, closed form. exact_multiplier: c of A* = c sigma^-1, where it is that.
+    gradient: the largest entry at A*. kappa: eigenvalues of sigma task. turned: the share of A*
+    outside of the eigendirections of sigma, Frobenius norms. dips: minima of the curve with u > 0,
+    exact, None where kappa varies. ends: None for d > 8.
+    """
+
+    isotropic: bool
+    kappa: list[float]
+    best: Matrix
+    least: float
+    exact: str | None
+    exact_multiplier: str | None
+    gradient: float
+    directions: list[Direction]
+    turned: float
+    numerical: Minimum
+    integrated: Compared
+    raw: Compared
+    curve: list[AtLength]
+    rank_one: RankOne
+    stationary: list[Stationary]
+    dips: int | None
+    ends: Ends | None
+
+    @property
+    def spurious(self) -> list[Stationary]:
+        """Local minima that were found and are not the global one."""
+        floor = self.least + 1e-9 * self.power
+        return [p for p in self.stationary if p.minimum and p.loss > floor]
 
 
 def numerical(law: Prompts, seed: int) -> Minimum:
@@ -77,6 +145,7 @@ def numerical(law: Prompts, seed: int) -> Minimum:
         gradient=scale * float(np.abs(found.jac).max()),
         steps=int(found.nit),
         seed=seed,
+        difference=scale * float(found.fun) - least(law),
     )
 
 
@@ -120,6 +189,12 @@ def raw(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
         return np.asarray((((step @ a) * part.x[:, -1]).sum(axis=1) - part.target) ** 2)
 
     return _mean(law, errors, samples, seed)
+
+
+def compared(found: Sampled, value: float) -> Compared:
+    """Set an estimate beside a value."""
+    exact = found.error <= 1e-12 * abs(found.mean)
+    return Compared(**vars(found), z=None if exact else (found.mean - value) / found.error)
 
 
 def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
@@ -169,3 +244,85 @@ def _mean(law: Prompts, measure: Any, samples: int, seed: int) -> Sampled:
         samples=samples,
         seed=seed,
     )
+
+
+def study(
+    law: Prompts,
+    samples: int | None = None,
+    seed: int = 0,
+    runs: int = RUNS,
+    scale: float = 0.1,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Optimum:
+    """Collect closed forms, a numerical minimum, Monte Carlo and the landscape of one layer.
+
+    samples: prompts of an estimate, at least 2; None for as many as take a second, 20000 at most.
+    runs and scale: of random starts in all parameters; progress is told of each.
+
+    >>> found = study(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)), samples=100, runs=2)
+    >>> found.exact, found.gradient < 1e-9, abs(found.numerical.difference) < 1e-10
+    ('6/23', True, True)
+    """
+    if samples is not None and samples < 2:
+        raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
+    best, low, exact = onelayer.optimum(law), least(law), onelayer.exact_least(law)
+    directions, turned = _directions(law, best)
+    multipliers = set(onelayer.exact_multipliers(law) or [])
+    count = samples or _affordable(law)
+    require_draws(count, law.n, law.d)
+    found = Optimum(
+        **of_law(law),
+        seed=seed,
+        isotropic=law.isotropic,
+        kappa=onelayer.eigenvalues(law).tolist(),
+        best=best.tolist(),
+        least=low,
+        exact=None if exact is None else str(exact),
+        exact_multiplier=str(multipliers.pop()) if len(multipliers) == 1 else None,
+        gradient=float(np.abs(gradient(law, best)).max()),
+        directions=directions,
+        turned=turned,
+        numerical=numerical(law, seed),
+        integrated=compared(integrated(law, best, count, seed), low),
+        raw=compared(raw(law, best, count, seed), low),
+        curve=_curve(law, count, seed),
+        rank_one=rank_one(law),
+        stationary=stationary(law),
+        dips=exact_dips(law),
+        ends=None,
+    )
+    if law.d > MOST_STARTED:
+        return found
+    traps = [point.loss for point in found.spurious]
+    return found.updated(ends=ends(law, runs, scale, seed, traps, progress))
+
+
+def _directions(law: Prompts, best: Array) -> tuple[list[Direction], float]:
+    values, basis = np.linalg.eigh(law.sigma)
+    inside = basis.T @ best @ basis
+    kept = np.diag(inside)
+    found = [
+        Direction(eigenvalue=float(v), multiplier=float(v * k))
+        for v, k in zip(values, kept, strict=True)
+    ]
+    off = inside - np.diag(kept)
+    turned = float(np.linalg.norm(off) / np.linalg.norm(inside))
+    # Where sigma is a multiple of I its eigendirections are any.
+    return found, 0.0 if turned < 1e-12 else turned
+
+
+def _curve(law: Prompts, samples: int, seed: int) -> list[AtLength]:
+    """Losses at shorter and longer prompts, with a tenth of the samples for each."""
+    lengths = sorted({min(MOST_N, max(1, round(law.n * factor))) for factor in _CURVE})
+    found = []
+    for n in lengths:
+        other = Prompts(n=n, sigma=law.sigma, task=law.task, noise=law.noise)
+        count = max(2, min(samples, _affordable(other)) // 10)
+        found.append(AtLength(n=n, layer=least(other), bayes=bayes(other, count, seed)))
+    return found
+
+
+def _affordable(law: Prompts) -> int:
+    """As many prompts as can be drawn, and decomposed, in a second or so."""
+    draw = (law.n + 1) * law.d * (1 + law.d / 16)  # points are mixed column by column
+    return int(np.clip(_NUMBERS / (draw + 20 * law.d**2), 20, 20_000))

@@ -1,28 +1,46 @@
-"""The loss of one layer in all its parameters, exact: b (d+1,) and A (d+1, d).
+"""The loss of one layer in all its parameters, b (d+1,) and A (d+1, d): exact, with its minima.
 
 Of the matrices P and Q of a layer only b, the last row of P, and A, the first d columns of Q,
 matter: the prediction is b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = (x_i, y_i)
 (up to sign, [ACDS23]). b = (0, 1), A = (A*; 0) is the layer of `onelayer`. The loss is quadratic
 in b and in A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
+
+With sigma = I and a diagonal task (every law becomes one, `diagonal`) flipping the sign of
+coordinate i changes nothing. So a minimum over A and over b = (sqrt(u) e_j, 1) for one j and all
+u in [0, inf] is a stationary point of the whole loss. u = 0 is the optimum A*; u = inf is a layer
+of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between lie mixtures.
+Where the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
+those with b = 0, which are saddles; and the curve is one rational function of u, whose derivative
+is a polynomial over a square.
 """
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.icl.onelayer import Array, moment, spread
+from hardness.icl.onelayer import (
+    Array,
+    eigenvalues,
+    exact_eigenvalues,
+    least,
+    moment,
+    simple,
+    spread,
+)
 from instances.errors import UsageError
 from instances.prompts import Prompts
+from instances.streams import generator
+
+MOST_D = 16  # of a Hessian with (d+1)^4 entries
+MOST_STARTED = 8  # (d+1)^2 variables: a run takes a tenth of a second at 8, seconds at 16
+_FLAT = 1e-8  # eigenvalues of a Hessian of unit diagonal below it count as 0
 
 
-def second_moment(law: Prompts, middle: Array) -> Array:
-    """Return E[G D G] for a symmetric D (d+1, d+1): a linear map, equal to its own adjoint.
-
-    >>> law = Prompts(n=20, sigma=np.eye(2), task=np.eye(2))
-    >>> second_moment(law, np.diag([0.0, 0.0, 1.0])).round(9).tolist()
-    [[1.15, 0.0, 0.0], [0.0, 1.15, 0.0], [0.0, 0.0, 8.8]]
-    """
+def _second_moment(law: Prompts, middle: Array) -> Array:
+    """Return E[G D G] for a symmetric D (d+1, d+1): a linear map, equal to its own adjoint."""
     n, sigma = law.n, law.sigma
     inner, column, corner = middle[:-1, :-1], middle[:-1, -1], middle[-1, -1]
     _, labels, mixed, fourth = _moments(law)
@@ -43,7 +61,7 @@ def full_loss(law: Prompts, b: Array, a: Array) -> float:
     15.0
     """
     b, a = _shaped(law, b, a)
-    quadratic = np.sum((second_moment(law, np.outer(b, b)) @ a) * (a @ law.sigma))
+    quadratic = np.sum((_second_moment(law, np.outer(b, b)) @ a) * (a @ law.sigma))
     return float(quadratic - 2 * np.sum(_pull(law, b) * a) + law.power)
 
 
@@ -57,8 +75,8 @@ def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
     b, a = _shaped(law, b, a)
     cross = _moments(law)[0]
     push = np.append(cross @ a[-1], np.sum(cross * a[:-1]))
-    in_b = 2 * (second_moment(law, a @ law.sigma @ a.T) @ b - push)
-    in_a = 2 * (second_moment(law, np.outer(b, b)) @ a @ law.sigma - _pull(law, b))
+    in_b = 2 * (_second_moment(law, a @ law.sigma @ a.T) @ b - push)
+    in_a = 2 * (_second_moment(law, np.outer(b, b)) @ a @ law.sigma - _pull(law, b))
     return in_b, in_a
 
 
@@ -72,11 +90,11 @@ def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
     b, a = _shaped(law, b, a)
     size, sigma = law.d + 1, law.sigma
     found = np.empty((size**2, size**2))
-    found[:size, :size] = 2 * second_moment(law, a @ sigma @ a.T)
-    found[size:, size:] = np.kron(2 * second_moment(law, np.outer(b, b)), sigma)
+    found[:size, :size] = 2 * _second_moment(law, a @ sigma @ a.T)
+    found[size:, size:] = np.kron(2 * _second_moment(law, np.outer(b, b)), sigma)
     for i, unit in enumerate(np.eye(size)):
         turn = np.outer(unit, b)
-        row = 2 * (second_moment(law, turn + turn.T) @ a @ sigma - _pull(law, unit))
+        row = 2 * (_second_moment(law, turn + turn.T) @ a @ sigma - _pull(law, unit))
         found[i, size:] = found[size:, i] = row.ravel()
     return found
 
@@ -89,24 +107,16 @@ def best_given(law: Prompts, b: Array) -> Array:
     [[0.454545], [0.0]]
     """
     right = np.linalg.solve(law.sigma, _pull(law, np.asarray(b)).T).T
-    return np.asarray(np.linalg.solve(second_moment(law, np.outer(b, b)), right))
+    return np.asarray(np.linalg.solve(_second_moment(law, np.outer(b, b)), right))
 
 
 def pack(b: Array, a: Array) -> Array:
-    """Put b and A into one vector, ((d+1)^2,).
-
-    >>> pack(np.ones(2), np.zeros((2, 1))).tolist()
-    [1.0, 1.0, 0.0, 0.0]
-    """
+    """Put b and A into one vector, ((d+1)^2,)."""
     return np.concatenate([b, np.ravel(a)])
 
 
-def unpack(flat: NDArray[np.float64]) -> tuple[Array, Array]:
-    """Take b (d+1,) and A (d+1, d) out of a vector.
-
-    >>> [part.shape for part in unpack(np.zeros(9))]
-    [(3,), (3, 2)]
-    """
+def unpack(flat: Array) -> tuple[Array, Array]:
+    """Take b (d+1,) and A (d+1, d) out of a vector, ((d+1)^2,)."""
     size = round(len(flat) ** 0.5)
     return flat[:size], flat[size:].reshape(size, size - 1)
 
@@ -136,3 +146,264 @@ def _shaped(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
             f"({law.d + 1},) and ({law.d + 1}, {law.d})"
         )
     return b, a
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stationary:
+    """A stationary point on curve j at u, its loss, and the signs of its Hessian's eigenvalues.
+
+    u is None for the layer of rank one. The Hessian is scaled to a unit diagonal, which leaves the
+    signs alone; least is its least eigenvalue that is not flat. Flat are (c b, A / c) and, where
+    kappa repeats, rotations. It is a minimum, up to these, where no direction goes down.
+    """
+
+    j: int
+    u: float | None
+    loss: float
+    negative: int
+    flat: int
+    least: float
+    minimum: bool
+
+
+def diagonal(law: Prompts) -> Prompts:
+    """Return the law with sigma = I and a diagonal task that has the same landscape.
+
+    x = sigma^1/2 x', w = sigma^-1/2 w', then a rotation: diag(eigenvalues of sigma task).
+
+    >>> diagonal(Prompts(n=2, sigma=np.diag([4.0, 1.0]), task=np.eye(2))).task.tolist()
+    [[4.0, 0.0], [0.0, 1.0]]
+    """
+    kappa = eigenvalues(law)
+    if law.isotropic:
+        kappa = np.full(law.d, law.power / law.d)  # symmetric beyond rounding
+    return Prompts(n=law.n, sigma=np.eye(law.d), task=np.diag(kappa), noise=law.noise)
+
+
+def curve(law: Prompts, j: int, u: Array) -> Array:
+    """Return the least loss over A for b = (sqrt(u) e_j, 1), at each u; the largest kappa is j = 0.
+
+    sum kappa - sum_{i != j} kappa_i^2 / (M_i + u/n) - kappa_j^2 N(u) / D(u), rational in u.
+
+    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+    >>> (curve(law, 0, np.zeros(1)) * 13).round(9).tolist()
+    [15.0]
+    """
+    kappa, n = np.diag(diagonal(law).task), law.n
+    variance = law.power + law.noise**2
+    labels = (n + 1) / n * kappa + variance / n
+    mixed = variance + 2 / n * kappa[j]
+    fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(kappa**2))
+    u = np.asarray(u, np.float64)
+    rest = np.delete(np.arange(law.d), j)
+    gain = (kappa[rest] ** 2 / (labels[rest] + u[:, None] / n)).sum(axis=1)
+    top = (1 + 2 / n) * u**2 - 2 * u * mixed + fourth
+    bottom = ((1 + 2 / n) * u + labels[j]) * (u * labels[j] + fourth) - u * (mixed + labels[j]) ** 2
+    return np.asarray(kappa.sum() - gain - kappa[j] ** 2 * top / bottom)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOne:
+    """The best layer of rank one, its loss sum kappa - kappa_1^2 / M_1.
+
+    margin: E h^2 - (v + 2 kappa_1 / n)^2 n / (n + 2) - n sum_{i > 1} kappa_i^2 / m^2, in units of
+    v^2, with v the variance of a label and m = kappa_1 / M_1: > 0 a minimum, < 0 a saddle.
+    """
+
+    loss: float
+    margin: float
+
+
+def rank_one(law: Prompts) -> RankOne:
+    """Judge the best layer of rank one.
+
+    >>> found = [rank_one(Prompts(n=n, sigma=np.eye(2), task=np.eye(2))) for n in (1, 2)]
+    >>> [one.margin > 0 for one in found], found[1].loss
+    ([True, False], 1.6)
+    """
+    kappa, n = eigenvalues(law), law.n
+    variance = law.power + law.noise**2
+    slope = (n + 1) / n + variance / (n * kappa[0])  # 1 / m
+    fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(kappa**2))
+    mixed = (variance + 2 * kappa[0] / n) ** 2 * n / (n + 2)
+    labels = (n + 1) / n * kappa[0] + variance / n
+    return RankOne(
+        loss=float(kappa.sum() - kappa[0] ** 2 / labels),
+        margin=float((fourth - mixed - n * np.sum(kappa[1:] ** 2) * slope**2) / variance**2),
+    )
+
+
+def stationary(law: Prompts) -> list[Stationary]:
+    """List the local minima of all d curves, their ends u = inf with them, the least loss first.
+
+    u = 0, the optimum, is left out. Each is found between neighbours of a fine grid in u and
+    polished; what its Hessian says holds in all (d+1)^2 directions. Empty for d > 16.
+
+    >>> law = Prompts(n=100, sigma=np.eye(5), task=np.eye(5))
+    >>> [(round(p.loss, 4), p.minimum) for p in stationary(law)]
+    [(1.2979, True), (4.0566, False)]
+    """
+    if law.d > MOST_D:
+        return []
+    plain = diagonal(law)
+    found = []
+    for j in range(1 if law.isotropic else law.d):
+        found += [_judged(plain, j, u) for u in [*_dips(plain, j), None]]
+    return sorted(found, key=lambda point: point.loss)
+
+
+def _dips(law: Prompts, j: int) -> list[float]:
+    from scipy.optimize import minimize_scalar
+
+    unit = law.power + law.noise**2
+    grid = np.linspace(-14, 14, 4001)  # log u; beyond it the curve is flat in float64
+
+    def at(log: Array) -> Array:
+        return curve(law, j, unit * np.exp(log))
+
+    values = at(grid)
+    below = (values[1:-1] < values[:-2]) & (values[1:-1] < values[2:])
+    # Dips of the size of rounding are none.
+    places = [i for i in np.flatnonzero(below) + 1 if values[i] > values[0]]
+    exact: Any = {"method": "bounded", "options": {"xatol": 1e-10}}
+    ends = [(grid[i - 1], grid[i + 1]) for i in places]
+
+    def loss(log: float) -> float:
+        return float(at(np.array([log]))[0])
+
+    return [unit * float(np.exp(minimize_scalar(loss, bounds=b, **exact).x)) for b in ends]
+
+
+def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
+    b = np.zeros(law.d + 1)
+    b[j], b[-1] = (1.0, 0.0) if u is None else (u**0.5, 1.0)
+    a = best_given(law, b)
+    hessian = full_hessian(law, b, a)
+    unit = np.diag(hessian) ** -0.5
+    values = np.linalg.eigvalsh(hessian * np.outer(unit, unit))
+    small = np.abs(values) <= _FLAT
+    return Stationary(
+        j=j,
+        u=u,
+        loss=full_loss(law, b, a),
+        negative=int(np.sum(values[~small] < 0)),
+        flat=int(small.sum()),
+        least=float(values[~small][0]),
+        minimum=not np.any(values[~small] < 0),
+    )
+
+
+def exact_dips(law: Prompts) -> int | None:
+    """Count the local minima with 0 < u <= inf, of certified real roots; None where not isotropic.
+
+    The curve rises at u = 0, the optimum, so roots of odd multiplicity are maxima and minima in
+    turn; after an odd number of them it falls, and u = inf, the layer of rank one, is a minimum.
+    In d = 1 that is the optimum too, written in another way.
+
+    >>> import numpy as np
+    >>> [exact_dips(Prompts(n=n, sigma=np.eye(5), task=np.eye(5))) for n in (20, 88, 89, 10**6)]
+    [0, 0, 1, 1]
+    """
+    kappa, noise = exact_eigenvalues(law), simple(law.noise)
+    if kappa is None or noise is None or len(set(kappa)) > 1:
+        return None
+    from flint import fmpq, fmpq_poly
+
+    d, n = law.d, law.n
+    level = fmpq(kappa[0].numerator, kappa[0].denominator)
+    variance = d * level + fmpq(noise.numerator, noise.denominator) ** 2
+    labels = (n + 1) * level / n + variance / n
+    mixed = variance + 2 * level / n
+    fourth = (variance**2 + 2 * d * level**2) * fmpq(n + 2, n)
+    u = fmpq_poly([0, 1])
+    first = u * fmpq(n + 2, n)
+    top = first * u - 2 * mixed * u + fourth
+    bottom = (first + labels) * (labels * u + fourth) - u * (mixed + labels) ** 2
+    rest = u / n + labels
+    slope: Any = (
+        bottom**2 * (d - 1) / n - (top.derivative() * bottom - top * bottom.derivative()) * rest**2
+    )
+    crossings = sum(
+        1
+        for root, multiplicity in slope.numer().complex_roots()
+        if multiplicity % 2 and root.imag == 0 and root.real > 0
+    )
+    return (crossings + 1) // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trap:
+    """A spurious minimum: its loss, and how many of some starts ended there."""
+
+    loss: float
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """The losses at which `starts` runs ended, sorted; how many at L* and at spurious minima.
+
+    Start: entries N(0, scale^2) of b and A, in whitened coordinates with a mean kappa of 1.
+    """
+
+    losses: list[float]
+    moving: int  # runs that ended with a gradient above 1e-5, in units of the power
+    scale: float
+    seed: int
+    starts: int
+    optimal: int
+    spurious: list[Trap]
+
+
+def ends(
+    law: Prompts,
+    starts: int,
+    scale: float,
+    seed: int,
+    traps: Iterable[float] = (),
+    progress: Callable[[int], None] = lambda done: None,
+) -> Ends:
+    """Run BFGS on the exact loss in b and A from random starts; traps: losses of spurious minima.
+
+    A run has ended at a minimum where its loss is within a thousandth of the power. Raises
+    UsageError for d > 8 or a scale that is not positive.
+
+    >>> found = ends(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)), 3, 0.1, 0)
+    >>> [round(v, 6) for v in found.losses], found.optimal
+    ([0.5, 0.5, 0.5], 3)
+    """
+    from scipy.optimize import minimize
+
+    if law.d > MOST_STARTED:
+        raise UsageError(f"d={law.d} given: random starts are run up to d = {MOST_STARTED}")
+    if starts < 1 or not 0 < scale <= 100:
+        raise UsageError(f"{starts} starts of scale {scale} given: at least 1, of 0 to 100")
+    unit = law.power / law.d
+    plain = diagonal(
+        Prompts(n=law.n, sigma=law.sigma, task=law.task / unit, noise=law.noise / unit**0.5)
+    )
+
+    def value(flat: Array) -> tuple[float, Array]:
+        b, a = unpack(flat)
+        return full_loss(plain, b, a) / law.d, pack(*full_gradient(plain, b, a)) / law.d
+
+    rng, found = generator(seed, "icl", "one layer", "starts"), []
+    options: Any = {"gtol": 1e-6, "maxiter": 1000}
+    for _ in range(starts):
+        begin = scale * rng.standard_normal((law.d + 1) ** 2)
+        found.append(minimize(value, begin, jac=True, method="BFGS", options=options))
+        progress(1)
+    losses = sorted(law.power * float(each.fun) for each in found)
+
+    def near(loss: float) -> int:
+        return sum(abs(each - loss) <= law.power / 1000 for each in losses)
+
+    return Ends(
+        losses=losses,
+        moving=sum(float(np.abs(each.jac).max()) > 1e-5 for each in found),
+        scale=scale,
+        seed=seed,
+        starts=starts,
+        optimal=near(least(law)),
+        spurious=[Trap(loss=loss, count=near(loss)) for loss in dict.fromkeys(traps)],
+    )

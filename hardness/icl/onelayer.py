@@ -21,6 +21,13 @@ _SIMPLE = 10**6  # the largest denominator that a float64 is read back as
 _PLAIN = 1000  # that of a product of matrices, known to 1e-9 only
 
 
+def whitened(law: Prompts) -> Prompts:
+    """Return the law of sigma^(-1/2) x: sigma = I, task sigma^(1/2) C sigma^(1/2), equal losses."""
+    half = root(law.sigma, 0.5)
+    task = half @ law.task @ half
+    return Prompts(n=law.n, sigma=np.eye(law.d), task=(task + task.T) / 2, noise=law.noise)
+
+
 def spread(law: Prompts) -> float:
     """Return t = (tr(sigma task) + noise^2) / n, what n points leave of a label's variance.
 

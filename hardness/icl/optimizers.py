@@ -3,22 +3,32 @@
 [ACSYJS24] train 3 layers on d = 5, n = 20 at the rate .02. Here every method runs over a grid of
 rates on tuning seeds; its best rate, and .02, are run again on seeds that had no part in the
 choice. All methods see the same batches, from the same start.
+
+How heavy the tails of stochastic gradients are is said against Gaussian noise of their covariance.
+For batches drawn at fixed layers, |g - mean g| is compared with the norm of a Gaussian vector with
+the covariance of g: its law depends on the eigenvalues alone, and its kurtosis E|.|^4 / (E|.|^2)^2
+is 1 + 2 sum_i v_i^2 / (sum_i v_i)^2. Norms that vary much are no sign of heavy tails by themselves:
+a few large eigenvalues do that too.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from hardness.icl.evaluate import Rare, rare
-from hardness.icl.gram import Layers
-from hardness.icl.noise import Tails, tails
-from hardness.icl.race import Course, Lap, mean_loss, race
-from hardness.icl.rules import Adam, Momentum, Rule, Sign
+from hardness.icl.descent import Adam, Momentum, Rule, Sign, State, clipped
+from hardness.icl.evaluate import rare
+from hardness.icl.gram import Array, Layers, losses
+from hardness.icl.sampled import loss_and_gradient, sample
+from hardness.icl.study import Count, Matrix, Study
 from instances.errors import UsageError
+from instances.limits import require_memory
+from instances.prompts import Prompts
+from instances.streams import generator
 
 AUTHORS_RATE = 0.02  # of [ACSYJS24], for both methods
 RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -29,9 +39,179 @@ METHODS: dict[str, tuple[str, Callable[[float], Rule]]] = {
     "plain": ("SGD", lambda rate: Momentum(rate=rate, decay=0.0)),
     "sign": ("signs, momentum .9", lambda rate: Sign(rate=rate)),
 }
+LEVELS = (0.5, 0.9, 0.99, 0.999)
+HEAVY = 0.1  # Gamma shape of the heavy-tailed covariates of [ACSYJS24]
+_GAUSSIAN = 20_000  # norms drawn of the Gaussian of the same covariance
 _ENDS = 20_000  # Gram matrices of the losses at the end
 _STRETCHED = 40_000  # of those with rare prompts
-HEAVY = 0.1  # Gamma shape of the heavy-tailed covariates of [ACSYJS24]
+Losses = list[float | None]  # None: it overflowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """What all rules have in common; raises UsageError for sizes that cannot be run.
+
+    The defaults are those of [ACSYJS24]: 3 layers, entries that start as N(0, .05^2), a fresh batch
+    of 1000 prompts a step, gradients clipped to norm 1.
+
+    >>> Course(law=Prompts(n=20, sigma=np.eye(5), task=np.eye(5))).start(0, "a").shape
+    (3, 2, 5, 5)
+    """
+
+    law: Prompts
+    layers: int = 3
+    steps: int = 1000
+    batch: int = 1000
+    scale: float = 0.05  # standard deviation of an entry at the start
+    clip: float = 1.0  # math.inf: not clipped
+    marks: int = 50  # evaluations along a curve
+    evaluate: int = 2000  # Gram matrices of an evaluation
+
+    def __post_init__(self) -> None:
+        limits = {"layers": 64, "steps": 10**7, "batch": 10**7, "marks": 10**5, "evaluate": 10**7}
+        for name, most in limits.items():
+            value = getattr(self, name)
+            if not 1 <= value <= most:
+                raise UsageError(f"{name}={value} given: from 1 to {most} is needed")
+        if not 0 < self.scale <= 10:
+            raise UsageError(f"scale={self.scale} given: above 0 and at most 10 is needed")
+        if not self.clip > 0:
+            raise UsageError(f"clip={self.clip} given: a norm above 0, or inf, is needed")
+        d, n = self.law.d, self.law.n
+        size = 8 * (self.batch * (3 * (n + 1) * d + 3 * d * d) + 2 * self.evaluate * (n + d) * d)
+        require_memory(size, f"batches of {self.batch} prompts with n={n}, d={d}")
+
+    def start(self, seed: int, axis: str) -> Array:
+        """Draw the layers that all rules start from: (layers, 2, d, d)."""
+        shape = (self.layers, 2, self.law.d, self.law.d)
+        return self.scale * generator(seed, "icl", axis, "start").standard_normal(shape)
+
+    @property
+    def at(self) -> list[int]:
+        """The steps after which losses are evaluated, from 0 to the last."""
+        count = min(self.marks, self.steps)
+        return sorted({round(i * self.steps / count) for i in range(count + 1)})
+
+    def held_out(self, seed: int, axis: str, count: int) -> Array:
+        """Draw Gram matrices to evaluate on: (count, d, d)."""
+        rng = generator(seed, "icl", axis, "held out")
+        return np.ascontiguousarray(sample(self.law, rng, count).grams.transpose(2, 0, 1))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lap:
+    """One rule's run: loss after each of `Course.at` steps, inf from where it overflows."""
+
+    losses: list[float]
+    path: Array  # the layers at the same steps, (marks+1, layers, 2, d, d)
+
+
+def race(
+    course: Course,
+    rules: Sequence[Rule],
+    seed: int,
+    axis: str,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Lap]:
+    """Run each rule over the same batches from the same start; a seed and an axis name both.
+
+    >>> from hardness.icl.descent import Momentum
+    >>> law = Prompts(n=9, sigma=np.eye(2), task=np.eye(2))
+    >>> course = Course(law=law, layers=1, steps=60, batch=50, marks=2)
+    >>> [round(loss, 1) for loss in race(course, [Momentum(rate=0.02)], 0, "a")[0].losses]
+    [1.6, 0.5, 0.5]
+    """
+    grams, at = course.held_out(seed, "curves", course.evaluate), set(course.at)
+    thetas = [course.start(seed, axis)] * len(rules)
+    states = [State()] * len(rules)
+    curves: list[list[float]] = [[] for _ in rules]
+    paths: list[list[Array]] = [[] for _ in rules]
+    for step in range(course.steps + 1):
+        if step in at:
+            for i, theta in enumerate(thetas):
+                curves[i].append(mean_loss(theta, grams, course.law)[0])
+                paths[i].append(theta)
+        if step == course.steps:
+            break
+        data = sample(course.law, generator(seed, "icl", axis, "batch", step), course.batch)
+        for i, rule in enumerate(rules):
+            if curves[i][-1] == math.inf:
+                continue
+            with np.errstate(over="ignore", invalid="ignore"):
+                gradient = clipped(loss_and_gradient(thetas[i], data)[1], course.clip)
+                states[i], move = rule(states[i], gradient)
+                thetas[i] = thetas[i] + move
+        progress(1)
+    return [Lap(losses=c, path=np.array(p)) for c, p in zip(curves, paths, strict=True)]
+
+
+def mean_loss(theta: Array, grams: Array, law: Prompts) -> tuple[float, float]:
+    """Average the loss over Gram matrices, all else integrated, with its standard error.
+
+    Both are inf where the loss overflows.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        each = losses(theta[:, 0], theta[:, 1], grams, law)
+        mean, error = float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each)))
+    return (mean, error) if math.isfinite(mean) else (math.inf, math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tails:
+    """Quantiles of the noise norm over its median, at LEVELS; those of the Gaussian beside them."""
+
+    batch: int
+    draws: int
+    relative: float  # median of the noise norm over the norm of the mean gradient
+    quantiles: list[float]
+    gaussian: list[float]
+    kurtosis: float  # E|.|^4 / (E|.|^2)^2
+    gaussian_kurtosis: float
+    shares: list[float]  # log-spaced from 1 to 1/draws
+    ratios: list[float]  # what a norm over its median exceeds in that share of the draws
+    gaussian_ratios: list[float]
+
+
+def tails(
+    theta: Array,
+    law: Prompts,
+    batch: int,
+    draws: int,
+    seed: int,
+    axis: str,
+    shape: float | None = None,
+) -> Tails:
+    """Draw gradients of batches at the layers theta and compare their norms with Gaussian ones.
+
+    >>> law = Prompts(n=9, sigma=np.eye(2), task=np.eye(2))
+    >>> found = tails(np.full((1, 2, 2, 2), 0.1), law, 1, 300, 0, "example")
+    >>> found.quantiles[2] > 2 * found.gaussian[2]
+    True
+    """
+    rng = generator(seed, "icl", "noise", axis)
+    found = np.array(
+        [loss_and_gradient(theta, sample(law, rng, batch, shape))[1].ravel() for _ in range(draws)]
+    )
+    mean = found.mean(axis=0)
+    noise = found - mean
+    norms = np.sqrt((noise**2).sum(axis=1))
+    values = np.linalg.svd(noise, compute_uv=False) ** 2 / (draws - 1)
+    values = values[values > 1e-12 * values[0]]
+    like = np.sqrt(rng.standard_normal((_GAUSSIAN, len(values))) ** 2 @ values)
+    ratios, gaussian = norms / np.median(norms), like / np.median(like)
+    shares = np.geomspace(1, 1 / draws, 60)
+    return Tails(
+        batch=batch,
+        draws=draws,
+        relative=float(np.median(norms) / np.sqrt((mean**2).sum())),
+        quantiles=np.quantile(ratios, LEVELS).tolist(),
+        gaussian=np.quantile(gaussian, LEVELS).tolist(),
+        kurtosis=float((norms**4).mean() / (norms**2).mean() ** 2),
+        gaussian_kurtosis=float(1 + 2 * (values**2).sum() / values.sum() ** 2),
+        shares=shares.tolist(),
+        ratios=np.quantile(ratios, 1 - shares).tolist(),
+        gaussian_ratios=np.quantile(gaussian, 1 - shares).tolist(),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +219,21 @@ class Tried:
     """A rate on the tuning seeds: the losses at the end, and how many runs diverged."""
 
     rate: float
-    losses: list[float]
+    losses: Losses
     diverged: int  # no better at the end than predicting 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class Weighed:
+    """A loss by importance sampling, its standard error, and the share of the heaviest sample."""
+
+    value: float | None
+    error: float | None
+    share: float
+    samples: int
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """A rate on the reported seeds: losses at the end, standard errors, and curves by seed.
 
     rare: the same losses by importance sampling. Where they are far above, prompts too rare to be
@@ -52,15 +241,14 @@ class Shown:
     """
 
     rate: float
-    losses: list[float]
-    errors: list[float]
-    rare: list[Rare]
+    losses: Losses
+    errors: Losses
+    rare: list[Weighed]
     diverged: int
-    curves: list[list[float]]
+    curves: list[Losses]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Method:
+class Method(msgspec.Struct, frozen=True, kw_only=True):
     """One method: the rates tried, and its runs at .02 and at the tuned rate."""
 
     name: str
@@ -69,49 +257,43 @@ class Method:
     authors: Shown
     tuned: Shown
 
+    @property
+    def shown(self) -> dict[str, Shown]:
+        """The runs on the reported seeds, by the name of their rate."""
+        return {"authors": self.authors, "tuned": self.tuned}
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Optimizers:
-    """The runs of all methods, and the tails of gradient noise by where it was measured."""
 
-    course: Course
-    seed: int
+class Optimizers(Study, frozen=True, kw_only=True, tag="icl optimizers"):
+    """The runs of all methods on a course.
+
+    ends: Gram matrices of a loss at the end. at: the steps of a curve. factors: of the losses of
+    the first method to those of each other, by seed, at the authors' and at the tuned rates. noise:
+    the tails of gradient noise by where it was measured. references: losses to compare with.
+    """
+
+    noise_level: float
+    sigma: Matrix
+    task: Matrix
+    power: float
+    layers: Count
+    steps: Count
+    batch: Count
+    scale: float
+    clip: float | None
+    marks: Count
+    evaluate: Count
+    authors_rate: float
+    ends: Count
+    at: list[int]
     methods: list[Method]
+    factors: dict[str, dict[str, Losses]]
+    references: dict[str, float]
     noise: dict[str, Tails]
-    references: dict[str, float]  # losses by name, to compare with
 
-    def factors(self, at: str) -> dict[str, list[float]]:
-        """Divide the first method's losses by each other's, by seed: at "authors" or "tuned"."""
-        first, *others = ((m.name, getattr(m, at).losses) for m in self.methods)
-        return {
-            name: [a / b for a, b in zip(first[1], losses, strict=True)] for name, losses in others
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give all numbers; null stands for a loss that overflowed."""
-        course = {k: v for k, v in vars(self.course).items() if k != "law"}
-        law = self.course.law
-        return _finite(
-            {
-                "format": 1,
-                "kind": "icl optimizers",
-                "d": law.d,
-                "n": law.n,
-                "noise_level": law.noise,
-                "sigma": law.sigma.tolist(),
-                "task": law.task.tolist(),
-                **course,
-                "seed": self.seed,
-                "authors_rate": AUTHORS_RATE,
-                "power": law.power,
-                "ends": _ENDS,
-                "at": self.course.at,
-                "methods": [asdict(m) for m in self.methods],
-                "factors": {at: self.factors(at) for at in ("authors", "tuned")},
-                "references": self.references,
-                "noise": {where: asdict(found) for where, found in self.noise.items()},
-            }
-        )
+    def _listed(self) -> Iterable[dict[str, Any]]:
+        for method in self.methods:
+            for one in method.tried:
+                yield {"method": method.name, **vars(one)}
 
 
 def optimizers(
@@ -132,34 +314,73 @@ def optimizers(
     with the result. Raises UsageError for unknown methods, no rates, no seeds.
     """
     _check(methods, rates, seeds, tuning, draws)
-    grid = [(name, rate) for name in methods for rate in rates]
+    law, grid = course.law, [(name, rate) for name in methods for rate in rates]
     laps = _laps(replace(course, marks=1), grid, seed, "tune", tuning, progress)
-    chosen_on = course.held_out(seed, "tuning ends", _ENDS)
-    ends = {at: [mean_loss(lap.path[-1], chosen_on, course.law) for lap in laps[at]] for at in grid}
+    tuned_on = course.held_out(seed, "tuning ends", _ENDS)
+    tried = {at: [mean_loss(lap.path[-1], tuned_on, law)[0] for lap in laps[at]] for at in grid}
     best = {
-        name: min(rates, key=lambda rate, name=name: median(e[0] for e in ends[name, rate]))  # type: ignore[misc]
+        name: min((median(tried[name, rate]), i, rate) for i, rate in enumerate(rates))[2]
         for name in methods
     }
     again = sorted({(name, rate) for name in methods for rate in (AUTHORS_RATE, best[name])})
-    found = _laps(course, again, seed, "report", seeds, progress)
+    laps = _laps(course, again, seed, "report", seeds, progress)
     grams = course.held_out(seed, "ends", _ENDS)
-    shown = {at: _shown(at[1], found[at], grams, course, seed) for at in again}
-    trained = min(again, key=lambda at: median(shown[at].losses))
+    ends = {at: [mean_loss(lap.path[-1], grams, law) for lap in laps[at]] for at in again}
+    losses = {at: [loss for loss, _ in found] for at, found in ends.items()}
+
+    def shown(name: str, rate: float) -> Shown:
+        at = name, rate
+        return Shown(
+            rate=rate,
+            losses=_finite(losses[at]),
+            errors=_finite([error for _, error in ends[at]]),
+            rare=[_rare(lap.path[-1], law, seed) for lap in laps[at]],
+            diverged=_diverged(losses[at], law),
+            curves=[_finite(lap.losses) for lap in laps[at]],
+        )
+
+    def factors(rate: Callable[[str], float]) -> dict[str, Losses]:
+        first, *others = methods
+        of = losses[first, rate(first)]
+        return {
+            name: _finite([a / b for a, b in zip(of, losses[name, rate(name)], strict=True)])
+            for name in others
+        }
+
+    trained = laps[min(again, key=lambda at: median(losses[at]))][0].path[-1]
+    of_course: Any = {key: v for key, v in vars(course).items() if key != "law"}
     return Optimizers(
-        course=course,
+        d=law.d,
+        n=law.n,
+        noise_level=law.noise,
+        sigma=law.sigma.tolist(),
+        task=law.task.tolist(),
+        power=law.power,
+        **{**of_course, "clip": course.clip if math.isfinite(course.clip) else None},
         seed=seed,
+        authors_rate=AUTHORS_RATE,
+        ends=_ENDS,
+        at=course.at,
         methods=[
             Method(
                 name=name,
                 words=METHODS[name][0],
-                tried=[_tried(rate, [e[0] for e in ends[name, rate]], course) for rate in rates],
-                authors=shown[name, AUTHORS_RATE],
-                tuned=shown[name, best[name]],
+                tried=[
+                    Tried(
+                        rate=rate,
+                        losses=_finite(tried[name, rate]),
+                        diverged=_diverged(tried[name, rate], law),
+                    )
+                    for rate in rates
+                ],
+                authors=shown(name, AUTHORS_RATE),
+                tuned=shown(name, best[name]),
             )
             for name in methods
         ],
-        noise=_noise(course, found[trained][0].path[-1], seed, draws) if draws else {},
+        factors={"authors": factors(lambda name: AUTHORS_RATE), "tuned": factors(best.__getitem__)},
         references=dict(references or {}),
+        noise=_noise(course, trained, seed, draws) if draws else {},
     )
 
 
@@ -176,32 +397,20 @@ def _laps(
     return {run: [laps[i] for laps in found] for i, run in enumerate(runs)}
 
 
-def _tried(rate: float, losses: list[float], course: Course) -> Tried:
-    return Tried(rate=rate, losses=losses, diverged=_diverged(losses, course))
-
-
-def _shown(rate: float, laps: list[Lap], grams: Any, course: Course, seed: int) -> Shown:
-    ends = [mean_loss(lap.path[-1], grams, course.law) for lap in laps]
-    return Shown(
-        rate=rate,
-        losses=[loss for loss, _ in ends],
-        errors=[error for _, error in ends],
-        rare=[_rare(lap.path[-1], course, seed) for lap in laps],
-        diverged=_diverged([loss for loss, _ in ends], course),
-        curves=[lap.losses for lap in laps],
-    )
-
-
-def _rare(theta: Any, course: Course, seed: int) -> Rare:
+def _rare(theta: Array, law: Prompts, seed: int) -> Weighed:
     with np.errstate(over="ignore", invalid="ignore"):
-        found = rare(Layers(p=theta[:, 0], q=theta[:, 1]), course.law, seed, _STRETCHED)
-    if math.isfinite(found.value):
-        return found
-    return Rare(value=math.inf, error=math.inf, share=1.0, samples=_STRETCHED)
+        found = rare(Layers(p=theta[:, 0], q=theta[:, 1]), law, seed, _STRETCHED)
+    value, error = _finite([found.value, found.error])
+    share = 1.0 if value is None else found.share
+    return Weighed(value=value, error=error, share=share, samples=found.samples)
 
 
-def _diverged(losses: Sequence[float], course: Course) -> int:
-    return sum(loss >= course.law.power for loss in losses)
+def _diverged(losses: Sequence[float], law: Prompts) -> int:
+    return sum(loss >= law.power for loss in losses)
+
+
+def _finite(values: Iterable[float]) -> Losses:
+    return [v if math.isfinite(v) else None for v in values]
 
 
 def _noise(course: Course, trained: Any, seed: int, draws: int) -> dict[str, Tails]:
@@ -229,11 +438,3 @@ def _check(
             raise UsageError(f"{name}={value} given: from 1 to 1000 is needed")
     if draws and not 10 <= draws <= 10**6:
         raise UsageError(f"draws={draws} given: 0, or from 10 to 1000000 is needed")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -11,12 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.icl.scalar import Objective, degree, descend, exact_loss
+from hardness.icl.steps import Array, Objective, degree, descend, exact_loss
 from instances.errors import UsageError
 
-Array = NDArray[np.float64]
 MOST_LAYERS = 4
 _KEPT, _SAME = 8, 1e-4  # minima kept of each depth; relative distance of losses told apart
 _FRONT = [(c, q) for c in (0.15, 0.3) for q in (0.4, 0.8, 1.6, 3.2)]
@@ -56,16 +54,13 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     >>> round(float(found.loss), 4), [round(v, 2) for v in found.q]
     (0.0575, [0.52, 3.47])
     """
-    _check(layers)
+    if not 1 <= layers <= MOST_LAYERS:
+        raise UsageError(f"{layers} layers given: GD++ can be solved for 1 to {MOST_LAYERS} layers")
     tried, minima = _search(n, d, layers, noise)
     best = minima[0]
     c, q = best.x[: layers - 1], best.x[layers - 1 :]
     how = f"best of {tried} starts, {len(minima)} minima kept; from {best.start}"
-    return _scalars(n, d, noise, np.append(c / q[:-1], 0.0), q, how)
-
-
-def _scalars(n: int, d: int, noise: float, p: Array, q: Array, how: str) -> Scalars:
-    ps, qs = tuple(float(v) for v in p), tuple(float(v) for v in q)
+    ps, qs = (*(c / q[:-1]).tolist(), 0.0), tuple(q.tolist())
     loss = exact_loss(n, d, ps, qs, noise)
     return Scalars(n=n, d=d, noise=noise, p=ps, q=qs, loss=loss, how=how)
 
@@ -111,8 +106,3 @@ def _distinct(found: list[_Minimum]) -> list[_Minimum]:
         if not kept or minimum.loss > kept[-1].loss * (1 + _SAME):
             kept.append(minimum)
     return kept[:_KEPT]
-
-
-def _check(layers: int) -> None:
-    if not 1 <= layers <= MOST_LAYERS:
-        raise UsageError(f"{layers} layers given: GD++ can be solved for 1 to {MOST_LAYERS} layers")

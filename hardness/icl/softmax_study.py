@@ -4,26 +4,40 @@ The output of a softmax layer is sum_h c_h sum_i A_h[i, j] y_i. Three ways to tr
 are compared: fixed at 1/n, as the comparison of [ACSYJS24] has it (linear attention needs 1/n,
 softmax weights sum to 1 without); fixed at 1; and free, as a trained matrix of values has it. All
 models see whitened points: Theta, P and x change together, so that no loss changes.
+
+It is compared with linear attention, its own limits and the posterior mean. Two heads (Theta, c) =
+(eps A, 1 / (2 eps)) and (-eps A, -1 / (2 eps)) tend with eps to linear attention on centred points,
+and those are, after a rotation, n - 1 points: in all layers at once. Training of one layer was seen
+to find such heads in [HPCY25].
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.icl.softmax import SoftmaxTransformer
-from hardness.icl.softmax_fit import Form, SoftmaxFit, fit, full, scalar
-from hardness.icl.softmax_limits import LinearLoss, Reference, controls, references, whitened
-from hardness.icl.softmax_start import sizes, spread, start, twisted
+from hardness.icl.onelayer import least, optimum, whitened
+from hardness.icl.softmax import Array, SoftmaxTransformer, losses
+from hardness.icl.softmax_fit import (
+    Form,
+    SoftmaxFit,
+    fit,
+    full,
+    scalar,
+    sizes,
+    spread,
+    start,
+    twisted,
+)
+from hardness.icl.study import Matrix, Study
 from instances.errors import UsageError
 from instances.limits import require_memory
 from instances.prompts import Prompts
 from instances.streams import generator
 
-Array = NDArray[np.float64]
+LinearLoss = Callable[[int, int], float | None]  # of n points and L layers
 OUTPUTS = ("1/n", "1", "free")
 MOST_LAYERS, MOST_HEADS, MOST_D = 6, 8, 32
 
@@ -42,11 +56,10 @@ class Effort:
     evaluation: int = 20_000
 
     def __post_init__(self) -> None:
-        for name, least in (("prompts", 8), ("queries", 1), ("steps", 1), ("starts", 1)):
-            if getattr(self, name) < least:
-                raise UsageError(f"{name}={getattr(self, name)} given: it must be at least {least}")
-        if self.evaluation < 100:
-            raise UsageError(f"evaluation={self.evaluation} given: it must be at least 100")
+        fewest = {"prompts": 8, "queries": 1, "steps": 1, "starts": 1, "evaluation": 100}
+        for name, few in fewest.items():
+            if getattr(self, name) < few:
+                raise UsageError(f"{name}={getattr(self, name)} given: it must be at least {few}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,32 +96,35 @@ class Trained:
         return min(self.loss, self.scalar_loss, key=lambda found: found.loss)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SoftmaxStudy:
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A loss to compare with; error is 0 where it is computed, not sampled."""
+
+    name: str
+    layers: int  # 0: not a model of layers
+    loss: float
+    error: float
+    known: str
+
+
+class SoftmaxStudy(Study, frozen=True, kw_only=True, tag="icl softmax"):
     """Trained softmax models and references of one law of prompts."""
 
-    law: Prompts
-    seed: int
+    sigma: Matrix
+    task: Matrix
+    noise: float
     effort: Effort
-    trained: tuple[Trained, ...]
-    references: tuple[Reference, ...]
+    trained: list[Trained]
+    references: list[Reference]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain numbers and words."""
-        law = self.law
-        return {
-            "format": 1,
-            "kind": "icl softmax",
-            "n": law.n,
-            "d": law.d,
-            "sigma": law.sigma.tolist(),
-            "task": law.task.tolist(),
-            "noise": law.noise,
-            "seed": self.seed,
-            "effort": asdict(self.effort),
-            "trained": [asdict(t) for t in self.trained],
-            "references": [asdict(r) for r in self.references],
-        }
+    def _listed(self) -> Iterable[Any]:
+        return self.trained
+
+    def limit(self, model: Trained) -> float | None:
+        """Return the least limit that a softmax model of free scale is known to reach."""
+        names = ["one head, limit"] + ["two heads, limit"] * (model.heads > 1)
+        of = [r for r in self.references if r.layers == model.layers and r.name in names]
+        return min((r.loss for r in of), default=None)
 
 
 def softmax_study(
@@ -141,11 +157,15 @@ def softmax_study(
         trained.append(_trained(sheet, depth, wide, output))
         progress(1)
     return SoftmaxStudy(
-        law=law,
+        n=law.n,
+        d=law.d,
+        sigma=law.sigma.tolist(),
+        task=law.task.tolist(),
+        noise=law.noise,
         seed=seed,
         effort=effort,
-        trained=tuple(trained),
-        references=tuple(references(law, layers, sheet.fresh, linear)),
+        trained=trained,
+        references=references(law, layers, sheet.fresh, linear),
     )
 
 
@@ -229,4 +249,86 @@ def _report(
             "value": model.value[:, :, 0, 0].tolist(),
             "scale": model.scale.tolist(),
         },
+    )
+
+
+def controls(law: Prompts, x: Array) -> Array:
+    """Losses less their exact means of one linear layer, on the points and on centred points.
+
+    Returns (count, 2): control variates for whatever is estimated on x; sigma must be I.
+    """
+    n = law.n
+    keys, queries = x[:, :n], x[:, n:].transpose(0, 2, 1)
+    centred = keys - keys.mean(axis=1, keepdims=True)
+    columns = []
+    for held, count in ((keys, n), (centred, n - 1)):
+        a, loss = best_linear(law, count)
+        columns.append(losses(held @ (a @ queries) / count, x, law) - loss)
+    return np.stack(columns, axis=1)
+
+
+def best_linear(law: Prompts, n: int) -> tuple[Array, float]:
+    """Return A* and the loss of one layer of linear attention over n points, sigma = I. [ACDS23]
+
+    The prediction is (1/n) sum_i y_i x_i^T A x_q.
+
+    >>> round(13 * best_linear(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)), 20)[1], 12)
+    15.0
+    """
+    shorter = replace(law, n=n)
+    return optimum(shorter), least(shorter)
+
+
+def references(
+    law: Prompts, layers: Sequence[int], x: Array, linear: LinearLoss | None = None
+) -> list[Reference]:
+    """Collect what needs no training; x are whitened prompts for the Bayes loss.
+
+    Two opposite heads tend to linear attention on centred points, which is that of n - 1 points.
+    One head may centre in its first layer and use the others as linear layers: (1 + 1/n) times
+    their loss over n - 1 points, and s^2/n.
+    """
+    white, n = whitened(law), law.n
+    found = [_closed("predicting 0", 0, white.power), bayes(white, x)]
+
+    def of(count: int, depth: int) -> float | None:
+        if depth == 1:
+            return best_linear(white, count)[1]
+        return None if linear is None else linear(count, depth)
+
+    for depth in layers:
+        known = "closed form" if depth == 1 else "best found"
+        for name, value in (
+            ("linear", of(n, depth)),
+            ("two heads, limit", of(n - 1, depth)),
+        ):
+            if value is not None:
+                found.append(_closed(name, depth, value, known))
+        inner = of(n - 1, depth - 1) if depth > 1 else None
+        if inner is not None:
+            value = (1 + 1 / n) * inner + law.noise**2 / n
+            how = "closed form" if depth == 2 else known
+            found.append(_closed("one head, limit", depth, value, how))
+    return found
+
+
+def _closed(name: str, layers: int, loss: float, known: str = "closed form") -> Reference:
+    return Reference(name=name, layers=layers, loss=loss, error=0.0, known=known)
+
+
+def bayes(law: Prompts, x: Array) -> Reference:
+    """Estimate the loss of the posterior mean, tr(sigma C_post), on the points of x (count, ., d).
+
+    It is ridge regression with the task's covariance; without noise and with n >= d points it is 0.
+    """
+    if not law.noise and law.n >= law.d:
+        return _closed("ridge (Bayes)", 0, 0.0, "exact")
+    keys = x[:, : law.n]
+    pulled = keys @ law.task  # (count, n, d)
+    kernel = pulled @ keys.transpose(0, 2, 1) + law.noise**2 * np.eye(law.n)
+    explained = pulled.transpose(0, 2, 1) @ np.linalg.solve(kernel, pulled)
+    left = np.trace((law.task - explained) @ law.sigma, axis1=1, axis2=2)
+    error = float(left.std() / np.sqrt(len(left)))
+    return Reference(
+        name="ridge (Bayes)", layers=0, loss=float(left.mean()), error=error, known="statistical"
     )

@@ -1,25 +1,146 @@
-"""Optimal gradient-descent steps: L layers of linear attention that leave the points as they are.
+"""Layers whose matrices are multiples of the identity, their loss exactly; the best steps.
 
-With P = 0, A_l = a_l I, sigma = task = I, the residual of the prediction is p(S) w with p(t) =
-prod_l (1 - a_l t): the loss is d int p^2 + (s^2/n) ((p - 1)/t)^2 t dmu, mu the mean spectrum of S.
-Its minimum over the polynomials with p(0) = 1 is, with h = s^2 / n and pi the orthogonal polynomial
-of degree L for t dmu, p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = pi / pi(0).
+P_l = p_l I, Q_l = q_l I, sigma = task = I: all that happens to the prompt is a function of S. With
+g_0 = 1, U_0 = 1, N_0 = 0, c_l = p_l q_l,
+    N_{l+1} = N_l - q_l U_l g_l,  U_{l+1} = U_l (1 - q_l S g_l) = 1 + S N_{l+1},
+    g_{l+1} = g_l (1 - c_l S g_l)^2,
+S g_l is the covariance of the points that enter layer l, U_L w the residual of the prediction and
+the loss is E tr U_L^2 + (s^2/n) E tr(S N_L^2). The last p has no influence. [ACDS23]
+
+With all p = 0 the layers are steps of gradient descent: the residual is p(t) = prod_l (1 - a_l t),
+the loss d int p^2 + (s^2/n) ((p - 1)/t)^2 t dmu, mu the mean spectrum of S. Its minimum over the
+polynomials with p(0) = 1 is, with h = s^2 / n and pi the orthogonal polynomial of degree L for
+t dmu, p = (h + t pi(t) / pi(-h)) / (t + h); without noise p = pi / pi(0).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, cos, pi
 from typing import Any
 
 import numpy as np
-from flint import fmpq_poly
+from flint import fmpq, fmpq_poly
+from numpy.typing import NDArray
 
-from hardness.icl.orthogonal import monic
-from hardness.icl.scalar import Objective, descend, fraction, loss_of, polynomials, ridge
+from hardness.icl.orthogonal import gauss, monic
 from hardness.icl.wishart import rationals
 from instances.errors import UsageError
 
-MOST_LAYERS = 48
+Array = NDArray[np.float64]
+MOST_DEGREE, MOST_LAYERS = 100, 48
+
+
+def degree(layers: int) -> int:
+    """Return the degree of U_L in S when no p_l is 0: (3^L - 1) / 2."""
+    return int((3**layers - 1) // 2)
+
+
+def exact_loss(
+    n: int, d: int, p: Sequence[float], q: Sequence[float], noise: float = 0.0
+) -> Fraction:
+    """Evaluate the loss of scalars p, q (L,) over n points in dimension d, as a rational.
+
+    The scalars are taken as the float64 that they are. Raises UsageError for more than 100 powers
+    of S.
+
+    >>> str(exact_loss(20, 5, [0], [Fraction(10, 13)]))
+    '15/13'
+    """
+    if len(p) != len(q) or not len(q):
+        raise UsageError(f"{len(p)} scalars p and {len(q)} q given: one of each a layer is needed")
+    return _loss_of(n, d, *polynomials(p, q), noise)
+
+
+def polynomials(p: Sequence[float], q: Sequence[float]) -> tuple[fmpq_poly, fmpq_poly]:
+    """Return U_L and N_L as polynomials in S."""
+    t, g, u, net = (fmpq_poly(c) for c in ([0, 1], [1], [1], [0]))
+    for a, b in zip(p, q, strict=True):
+        if u.degree() + g.degree() + 1 > MOST_DEGREE:
+            raise UsageError(
+                f"{len(q)} layers given: their residual has a degree above {MOST_DEGREE} in S; "
+                "take at most 4 layers, or p = 0"
+            )
+        turned = fmpq_poly([_exact(b)]) * g
+        net, u = net - u * turned, u * (1 - t * turned)
+        g = g * (1 - fmpq_poly([_exact(a)]) * t * turned) ** 2
+    return u, net
+
+
+def _loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float = 0.0) -> Fraction:
+    """Integrate d (U^2 + (s^2/n) t N^2) over the mean spectrum, exactly."""
+    integrand = residual**2 + fmpq_poly([_ridge(n, noise)]) * fmpq_poly([0, 1]) * net**2
+    mu = rationals(n, d, integrand.degree())
+    total = sum((c * m for c, m in zip(integrand.coeffs(), mu, strict=True)), fmpq(0))
+    return _fraction(d * total)
+
+
+def _ridge(n: int, noise: float) -> fmpq:
+    """Return s^2 / n exactly; raises UsageError for a value that is not a standard deviation."""
+    if not 0 <= noise <= 1000:
+        raise UsageError(f"noise={noise} given: at least 0 and at most 1000 is needed")
+    return _exact(noise) ** 2 / n
+
+
+def _exact(value: float | Fraction) -> fmpq:
+    return fmpq(*Fraction(value).as_integer_ratio())
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+class Objective:
+    """The square root of the loss as a vector, with its derivatives, on a Gauss rule.
+
+    The parameters are (c_0 .. c_{L-2}, q_0 .. q_{L-1}); as the rule is exact for the degree of U^2,
+    the squared norm of the vector is the loss up to float64.
+    """
+
+    def __init__(self, n: int, d: int, layers: int, noise: float, power: int) -> None:
+        rule = gauss(n, d, power + 1)
+        self.layers = layers
+        self.t = rule.nodes
+        self.scale = np.sqrt(d * rule.weights)
+        self.noisy = np.sqrt(float(_fraction(_ridge(n, noise))) * self.t.clip(0)) * self.scale
+
+    def vector(self, x: Array) -> Array:
+        """Return the vector (2 K,) whose squared norm is the loss."""
+        return self._run(x)[0]
+
+    def jacobian(self, x: Array) -> Array:
+        """Return its derivatives (2 K, 2 L - 1), forward through the layers."""
+        return self._run(x)[1]
+
+    def _run(self, x: Array) -> tuple[Array, Array]:
+        t, cs, qs = self.t, np.append(x[: self.layers - 1], 0.0), x[self.layers - 1 :]
+        g, u, net = np.ones_like(t), np.ones_like(t), np.zeros_like(t)
+        dg, du, dnet = (np.zeros((len(x), len(t))) for _ in range(3))
+        for layer, (c, q) in enumerate(zip(cs, qs, strict=True)):
+            own, factor, shrink = self.layers - 1 + layer, 1 - q * t * g, 1 - c * t * g
+            dnet -= q * (du * g + u * dg)
+            dnet[own] -= u * g
+            du = du * factor - q * u * t * dg
+            du[own] -= u * t * g
+            net, u = net - q * u * g, u * factor
+            dg = dg * shrink * (shrink - 2 * c * t * g)
+            if layer < self.layers - 1:
+                dg[layer] -= 2 * t * g**2 * shrink
+            g = g * shrink**2
+        vector = np.concatenate([self.scale * u, self.noisy * net])
+        return vector, np.concatenate([self.scale * du, self.noisy * dnet], axis=1).T
+
+
+def descend(
+    vector: Callable[[Array], Array], jacobian: Callable[[Array], Array], start: Array
+) -> tuple[float, Array]:
+    """Find a local minimum of a squared norm by Levenberg and Marquardt's method: value, place."""
+    from scipy.optimize import least_squares
+
+    found = least_squares(
+        vector, start, jacobian, method="lm", xtol=1e-13, ftol=1e-13, gtol=1e-15, max_nfev=400
+    )
+    return float(2 * found.cost), np.asarray(found.x)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,26 +177,20 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
     >>> str(found.least), round(found.steps[0], 12), found.real
     ('15/13', 0.769230769231, True)
     """
-    residual = best_polynomial(n, d, layers, noise)
+    _check(layers)
+    h, t = _ridge(n, noise), fmpq_poly([0, 1])
+    orthogonal = monic(rationals(n, d, 2 * layers)[1:], layers)
+    residual = (h + t * orthogonal / orthogonal(-h)) / (t + h)
     roots = _roots(residual)
     real = all(root.imag.is_zero() for root in roots)
     found = [1 / complex(root) for root in roots]
     steps = [a.real for a in found] if real else _best_real(n, d, noise, found)
-    net = (residual - 1) / fmpq_poly([0, 1])
     return BestSteps(
         **vars(with_steps(n, d, steps, noise)),
-        polynomial=tuple(fraction(c) for c in residual.coeffs()),
-        least=loss_of(n, d, residual, net, noise),
+        polynomial=tuple(_fraction(c) for c in residual.coeffs()),
+        least=_loss_of(n, d, residual, (residual - 1) / t, noise),
         real=real,
     )
-
-
-def best_polynomial(n: int, d: int, layers: int, noise: float = 0.0) -> fmpq_poly:
-    """Return the residual polynomial of degree L with value 1 at 0 and least loss, exactly."""
-    _check(layers)
-    h, t = ridge(n, noise), fmpq_poly([0, 1])
-    orthogonal = monic(rationals(n, d, 2 * layers)[1:], layers)
-    return (h + t * orthogonal / orthogonal(-h)) / (t + h)
 
 
 def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Steps:
@@ -86,8 +201,8 @@ def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Steps:
     """
     _check(len(steps))
     ordered = sorted(steps)
-    value = loss_of(n, d, *polynomials([0.0] * len(ordered), ordered), noise)
-    return Steps(n=n, d=d, noise=noise, steps=tuple(ordered), loss=value)
+    loss = exact_loss(n, d, [0.0] * len(ordered), ordered, noise)
+    return Steps(n=n, d=d, noise=noise, steps=tuple(ordered), loss=loss)
 
 
 def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
@@ -96,7 +211,7 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
     The loss is a polynomial in the step; all real zeros of its derivative are compared.
     """
     _check(layers)
-    h, mu = ridge(n, noise), rationals(n, d, 2 * layers)
+    h, mu = _ridge(n, noise), rationals(n, d, 2 * layers)
     loss = [(-1) ** k * comb(2 * layers, k) * m for k, m in enumerate(mu)]
     for k in range(1, 2 * layers + 1):
         loss[k] += h * (-1) ** k * (comb(2 * layers, k) - 2 * comb(layers, k)) * mu[k - 1]
@@ -127,7 +242,8 @@ def limit_loss(ratio: float, layers: int) -> float:
     0.2
     """
     _check(layers)
-    _check_ratio(ratio)
+    if not 1e-3 <= ratio <= 1e3:
+        raise UsageError(f"d/n = {ratio} given: between 0.001 and 1000 is needed")
     return 1 / sum(ratio**-k for k in range(layers + 1))
 
 
@@ -157,8 +273,3 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
 def _check(layers: int) -> None:
     if not 1 <= layers <= MOST_LAYERS:
         raise UsageError(f"{layers} layers given: between 1 and {MOST_LAYERS} can be solved for")
-
-
-def _check_ratio(ratio: float) -> None:
-    if not 1e-3 <= ratio <= 1e3:
-        raise UsageError(f"d/n = {ratio} given: between 0.001 and 1000 is needed")

@@ -1,17 +1,18 @@
-"""Training of L layers with full matrices, from a small random start."""
+"""Training of L layers with full matrices, from a small random start; the loss by their number."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.icl.descent import Ending, adam, lbfgs
-from hardness.icl.evaluate import Estimate, Rare, Reference, evaluate, rare, sample
-from hardness.icl.gram import Layers, loss_and_gradient
-from hardness.icl.scalars import scalar_reference
+from hardness.icl.evaluate import Estimate, Kind, Rare, evaluate, rare, sample, scalar_reference
+from hardness.icl.gram import Array, Layers, loss_and_gradient
+from hardness.icl.onelayer import whitened
+from hardness.icl.study import Count, Matrix, OfLaw, of_law
 from hardness.oracles import clock
 from instances.covariance import root
 from instances.errors import UsageError
@@ -19,97 +20,74 @@ from instances.limits import require_draws
 from instances.prompts import Prompts
 from instances.streams import generator
 
-Array = NDArray[np.float64]
 Free = Literal["q", "both"]
 Method = Literal["lbfgs", "adam"]
+Name = Literal["one step size", "optimal steps", "GD++ scalars", "trained, P = 0", "trained P, Q"]
+STEPS = {"lbfgs": 1000, "adam": 3000}  # at most, where they are left open
+MOST_LAYERS = 8  # of curves
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
 _FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
-STEPS = {"lbfgs": 1000, "adam": 3000}  # at most, where they are left open
 _MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
 _KEPT = 200  # points of a training curve
+_SCALAR: dict[Name, Kind] = {
+    "one step size": "common",
+    "optimal steps": "q",
+    "GD++ scalars": "both",
+}
+_TRAINED: dict[Name, Free] = {"trained, P = 0": "q", "trained P, Q": "both"}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A point of a training curve: distances of the whitened matrices to multiples of I."""
+
+    step: int
+    loss: float
+    q: list[float]
+    p: list[float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
-    """One descent: the layers, the loss on the fixed sample, why it ended, its curve.
+    """One descent: the loss on the fixed sample, and why it ended."""
 
-    curve: dicts of step, loss and the distances of P and Q to the identity, layer by layer.
-    """
-
-    layers: Layers
     loss: float
     steps: int
     evaluations: int
     seconds: float
     ended: Ending
-    curve: list[dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Trained:
-    """The best of several descents by its training loss, judged on fresh Gram matrices."""
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """An exact loss, and how it is known."""
 
-    law: Prompts
+    loss: float
+    method: str
+
+
+class Trained(OfLaw, frozen=True, kw_only=True, tag="icl train"):
+    """The best of several descents by its training loss, judged on fresh Gram matrices.
+
+    layers: their number. samples: Gram matrices of the fixed sample, or of a batch. q, p: whitened,
+    p None where it was 0, as are the distances to multiples of I; that of the last P, which moves
+    nothing, is left out. curve: of the best run.
+    """
+
+    layers: Count
     free: Free
     method: Method
     whiten: bool
-    seed: int
-    samples: int  # Gram matrices of the fixed sample, or of a batch
-    runs: list[Run]
+    samples: Count
     loss: Estimate
     rare: Rare
-    reference: Reference | None
-
-    @property
-    def best(self) -> Run:
-        """The run of the least training loss."""
-        return min(self.runs, key=lambda run: run.loss)
-
-    @property
-    def layers(self) -> Layers:
-        """The trained layers, in the coordinates of the prompts."""
-        return self.best.layers
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the numbers as JSON; matrices are whitened."""
-        law, best = self.law, self.best
-        white = best.layers.whitened(law.sigma)
-        known = self.reference
-        return {
-            "format": 1,
-            "kind": "icl train",
-            "d": law.d,
-            "n": law.n,
-            "noise": law.noise,
-            "sigma": law.sigma.tolist(),
-            "task": law.task.tolist(),
-            "power": law.power,
-            "layers": len(best.layers),
-            "free": self.free,
-            "method": self.method,
-            "whiten": self.whiten,
-            "seed": self.seed,
-            "samples": self.samples,
-            "loss": self.loss.to_dict(),
-            "rare": self.rare.to_dict(),
-            "training_loss": best.loss,
-            "reference": None if known is None else {"loss": known.loss, "method": known.method},
-            "q": white.q.tolist(),
-            "p": white.p.tolist() if self.free == "both" else None,
-            "distance_q": [distance(q) for q in white.q],
-            "distance_p": [distance(p) for p in white.p[:-1]] if self.free == "both" else None,
-            "curve": best.curve,
-            "runs": [
-                {
-                    "loss": run.loss,
-                    "steps": run.steps,
-                    "evaluations": run.evaluations,
-                    "seconds": round(run.seconds, 3),
-                    "ended": run.ended.value,
-                }
-                for run in self.runs
-            ],
-        }
+    training_loss: float
+    reference: Known | None
+    q: list[Matrix]
+    p: list[Matrix] | None
+    distance_q: list[float]
+    distance_p: list[float] | None
+    curve: list[Mark]
+    runs: list[Run]
 
 
 def distance(matrix: Array) -> float:
@@ -151,27 +129,42 @@ def train(
     samples = samples or (256 if method == "adam" else _FIXED[free])
     steps = steps or STEPS[method]
     _check(layers, samples, steps, rate, restarts, seconds)
-    _check_work(samples * layers * law.d**3, f"samples={samples}, layers={layers}, d={law.d}")
+    products = samples * layers * law.d**3
+    if products > _MOST_PRODUCTS:
+        raise UsageError(
+            f"samples={samples}, layers={layers}, d={law.d} given: {products:.1e} products in a "
+            f"step's samples x layers x d^3, {_MOST_PRODUCTS:.1e} at most: lower one of them"
+        )
     require_draws(max(samples, fresh), law.n, law.d)
     descend = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
-    runs = []
+    found = []
     for restart in range(restarts):
         start = descend.start(layers, restart)
-        runs.append(descend.run(start, method, steps, rate, seconds, progress))
-        progress(steps - runs[-1].steps)
-    reference = scalar_reference(law, layers, free)
-    best = min(runs, key=lambda run: run.loss)
+        found.append(descend.run(start, method, steps, rate, seconds, progress))
+        progress(steps - found[-1][0].steps)
+    best, trained, curve = min(found, key=lambda one: one[0].loss)
+    reference, white = scalar_reference(law, layers, free), trained.whitened(law.sigma)
+    both = free == "both"
     return Trained(
-        law=law,
+        **of_law(law),
+        layers=layers,
         free=free,
         method=method,
         whiten=whiten,
         seed=seed,
         samples=samples,
-        runs=runs,
-        loss=evaluate(best.layers, sample(law, seed, "fresh", fresh), law, reference),
-        rare=rare(best.layers, law, seed, fresh),
-        reference=reference,
+        loss=evaluate(trained, sample(law, seed, "fresh", fresh), law, reference),
+        rare=rare(trained, law, seed, fresh),
+        training_loss=best.loss,
+        reference=None
+        if reference is None
+        else Known(loss=reference.loss, method=reference.method),
+        q=white.q.tolist(),
+        p=white.p.tolist() if both else None,
+        distance_q=[distance(q) for q in white.q],
+        distance_p=[distance(p) for p in white.p[:-1]] if both else None,
+        curve=thinned(curve),
+        runs=[run for run, *_ in found],
     )
 
 
@@ -192,25 +185,14 @@ def _check(
         raise UsageError(f"seconds={seconds} given: it must be above 0")
 
 
-def _check_work(products: int, what: str) -> None:
-    if products > _MOST_PRODUCTS:
-        raise UsageError(
-            f"{what} given: {products:.1e} products in a step's samples x layers x d^3, "
-            f"{_MOST_PRODUCTS:.1e} at most: lower one of them"
-        )
-
-
 class _Descent:
     """A parametrisation: flat vectors to layers, in the coordinates that are descended in."""
 
     def __init__(self, *, law: Prompts, free: Free, whiten: bool, seed: int, samples: int) -> None:
         self.law, self.free, self.seed, self.samples = law, free, seed, samples
-        eye, wide = np.eye(law.d), root(law.sigma, 0.5)
-        turned = wide @ law.task @ wide
-        white = Prompts(n=law.n, sigma=eye, task=(turned + turned.T) / 2, noise=law.noise)
-        self.within = white if whiten else law
-        self.narrow = root(law.sigma, -0.5) if whiten else eye  # raw coordinates to those within
-        self.back = root(law.sigma, -1.0) if whiten else eye  # for Layers.whitened
+        self.within = whitened(law) if whiten else law
+        self.narrow = root(law.sigma, -0.5) if whiten else np.eye(law.d)  # raw coordinates to these
+        self.back = root(law.sigma, -1.0) if whiten else np.eye(law.d)  # for Layers.whitened
 
     def start(self, layers: int, restart: int) -> Array:
         """Draw a small start: the same function of the prompts, whitened or not."""
@@ -228,9 +210,8 @@ class _Descent:
         return (found[1] if self.free == "both" else None), found[0]
 
     def layers(self, x: Array) -> Layers:
-        """Give the layers in raw coordinates."""
         p, q = self.unflat(x)
-        return Layers(p=np.zeros_like(q) if p is None else p, q=q).whitened(self.back)
+        return Layers(p=np.zeros_like(q) if p is None else p, q=q)
 
     def grams(self, axis: str, count: int, start: int = 0) -> Array:
         """Draw Gram matrices in the coordinates that are descended in."""
@@ -249,14 +230,17 @@ class _Descent:
         rate: float,
         seconds: float,
         progress: Callable[[int], None],
-    ) -> Run:
-        """Descend once."""
+    ) -> tuple[Run, Layers, list[Mark]]:
+        """Descend once: what came of it, the layers in raw coordinates, the curve."""
         began, evaluations = clock.now(), 0
-        curve: list[dict[str, Any]] = []
+        curve: list[Mark] = []
 
         def watch(step: int, x: Array, loss: float) -> bool:
             progress(min(step, 1))
-            curve.append({"step": step, "loss": loss, **self.distances(x)})
+            white = self.layers(x).whitened(self.within.sigma)
+            p = [distance(m) for m in white.p[:-1]] if self.free == "both" else None
+            q = [distance(m) for m in white.q]
+            curve.append(Mark(step=step, loss=loss, q=q, p=p))
             return clock.now() - began > seconds
 
         def slope(x: Array, grams: Array) -> tuple[float, Array]:
@@ -273,28 +257,96 @@ class _Descent:
             x, ended = lbfgs(lambda x: slope(x, fixed), start, steps, watch)
         else:
             x, ended = adam(batch, start, steps, rate, watch)
-        return Run(
-            layers=self.layers(x),
+        run = Run(
             loss=self.slope(x, fixed)[0],
-            steps=curve[-1]["step"],
+            steps=curve[-1].step,
             evaluations=evaluations,
-            seconds=clock.now() - began,
+            seconds=round(clock.now() - began, 3),
             ended=ended,
-            curve=thinned(curve),
         )
-
-    def distances(self, x: Array) -> dict[str, Any]:
-        """Measure how far each whitened matrix is from a multiple of I."""
-        p, q = self.unflat(x)
-        within = Layers(p=np.zeros_like(q) if p is None else p, q=q)
-        white = within.whitened(self.within.sigma)
-        out: dict[str, Any] = {"q": [distance(m) for m in white.q]}
-        return out if p is None else {**out, "p": [distance(m) for m in white.p[:-1]]}
+        return run, self.layers(x).whitened(self.back), curve
 
 
-def thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def thinned(curve: list[Mark]) -> list[Mark]:
     """Keep some 200 points, denser at the start; the first and the last stay."""
     if len(curve) <= _KEPT:
         return curve
     places = np.unique(np.round(np.geomspace(1, len(curve), _KEPT)).astype(int) - 1)
     return [curve[i] for i in places]
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """The loss of one curve at one depth, and how it is known; error is None where it is exact.
+
+    interval: 99 %. rare: the loss with rare prompts. distance: of the matrix Q_l that is furthest
+    from a multiple of I.
+    """
+
+    name: Name
+    layers: Count
+    loss: float
+    error: float | None = None
+    interval: tuple[float, float] | None = None
+    method: str
+    rare: Rare | None = None
+    distance: float | None = None
+
+
+class Curves(OfLaw, frozen=True, kw_only=True, tag="icl curves"):
+    """Points of all curves; the scalar ones are missing where nothing exact is known."""
+
+    points: list[Point]
+
+    def _listed(self) -> Iterable[Any]:
+        return self.points
+
+
+def curves(
+    law: Prompts,
+    most: int = 4,
+    *,
+    seed: int = 0,
+    samples: int = 0,
+    steps: int = 600,
+    fresh: int = 100_000,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Curves:
+    """Compute the curves for 1 .. most layers; training is L-BFGS from small random starts.
+
+    samples: as for `train`, 0 for its defaults. progress is told of 2 * most * steps in all. Raises
+    UsageError for most outside of 1 .. 8, and for what `train` refuses.
+
+    >>> law = Prompts.named(2, 4, "identity", "inverse", 0.0)
+    >>> found = curves(law, 1, samples=50, steps=20, fresh=50)
+    >>> [(p.name, p.error is None) for p in found.points][1:4:2]
+    [('optimal steps', True), ('trained, P = 0', False)]
+    """
+    if not 1 <= most <= MOST_LAYERS:
+        raise UsageError(f"{most} layers given: curves have between 1 and {MOST_LAYERS}")
+    points = []
+    chosen: Any = {"seed": seed, "samples": samples, "steps": steps, "fresh": fresh}
+    for layers in range(1, most + 1):
+        for name, kind in _SCALAR.items():
+            known = scalar_reference(law, layers, kind)
+            if known is not None:
+                points.append(Point(name=name, layers=layers, loss=known.loss, method=known.method))
+        for name, free in _TRAINED.items():
+            found = train(law, layers, free=free, progress=progress, **chosen)
+            ended, loss = min(found.runs, key=lambda run: run.loss).ended.value, found.loss
+            points.append(
+                Point(
+                    name=name,
+                    layers=layers,
+                    loss=loss.value,
+                    error=loss.error,
+                    interval=loss.interval,
+                    method=f"L-BFGS, {found.samples} samples ({ended}); {loss.samples} fresh",
+                    rare=found.rare,
+                    distance=max(found.distance_q),
+                )
+            )
+    return Curves(
+        **of_law(law),
+        seed=seed,
+        points=points,
+    )

@@ -1,8 +1,9 @@
-"""Exact moments of the mean spectrum of a real Wishart matrix, by zonal polynomials.
+"""The spectrum of a real Wishart matrix: exact moments of its mean, by zonal polynomials; samples.
 
 The power sum of degree j is a combination of the zonal polynomials of the partitions of the form
 (a, b, 1, .., 1): all others have coefficient 0. The mean of a zonal polynomial is a product over
 the boxes of its partition, so a moment is a double sum of rational numbers. [HSS92, Mac95]
+Sampled spectra are evidence for exact losses that does not share their algebra.
 """
 
 from collections.abc import Iterable
@@ -12,11 +13,17 @@ from itertools import accumulate
 from math import factorial
 from operator import mul
 
+import numpy as np
 from flint import fmpq
+from numpy.typing import ArrayLike, NDArray
 
 from instances.errors import UsageError
+from instances.limits import require_memory
+from instances.streams import generator
 
+Array = NDArray[np.float64]
 MOST_SIZE, MOST_MOMENT = 1_000_000, 400
+_BLOCK = 1 << 22  # numbers drawn at a time
 
 
 def moments(n: int, d: int, most: int) -> tuple[Fraction, ...]:
@@ -76,3 +83,41 @@ def _hooks(a: int, b: int, c: int) -> int:
     corners = (2 * a + c) * (2 * a + c + 1) * (2 * b + c - 1) * (2 * b + c)
     rows = factorial(2 * a - 1) // (2 * (a - b) + 1) * factorial(2 * b - 2)
     return corners * rows * factorial(c) * factorial(c + 1)
+
+
+def spectra(n: int, d: int, count: int, seed: int) -> Array:
+    """Draw the eigenvalues (count, d), ascending, of S = (1/n) sum_i x_i x_i^T, x ~ N(0, I_d).
+
+    >>> spectra(20, 5, 3, 0).shape
+    (3, 5)
+    """
+    if min(n, d, count) < 1:
+        raise UsageError(f"n={n}, d={d}, count={count} given: each must be at least 1")
+    block = max(1, min(count, _BLOCK // (n * d)))
+    require_memory(8 * (count * d + 3 * block * n * d), f"{count} spectra")
+    draws = generator(seed, "spectra", n, d)
+    out = np.zeros((count, d))
+    for start in range(0, count, block):
+        x = draws.standard_normal((min(block, count - start), n, d))
+        turned = x.transpose(0, 2, 1)
+        inner = np.matmul(x, turned) if n < d else np.matmul(turned, x)  # the smaller; else 0
+        out[start : start + block, max(0, d - n) :] = np.linalg.eigvalsh(inner / n)
+    return out
+
+
+def loss_on(
+    values: Array, p: ArrayLike, q: ArrayLike, n: int, noise: float = 0.0
+) -> tuple[float, float]:
+    """Average the loss of scalars p, q (L,) over spectra (count, d) of n points: mean, error.
+
+    The tails are heavy: a power of the largest eigenvalue, rare and large. Where these carry the
+    mean, the standard error is itself too small.
+    """
+    if len(values) < 2:
+        raise UsageError(f"{len(values)} spectra given: an error needs at least 2 samples")
+    g, u, net = np.ones_like(values), np.ones_like(values), np.zeros_like(values)
+    for a, b in zip(np.asarray(p, float), np.asarray(q, float), strict=True):
+        net, u = net - b * u * g, u * (1 - b * values * g)
+        g = g * (1 - a * b * values * g) ** 2
+    each = (u**2 + noise**2 / n * values * net**2).sum(axis=1)
+    return float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))

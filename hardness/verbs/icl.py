@@ -11,6 +11,7 @@ from hardness.verbs.command import verb
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
+    from hardness.icl.study import Study as Studied
     from instances.prompts import Prompts
     from instances.result import Answer
 
@@ -66,21 +67,22 @@ def _law(given: Study) -> "Prompts":
     return Prompts.named(**chosen)  # type: ignore[arg-type]
 
 
-def _found(data: dict[str, Any], given: Study) -> "Answer":
+def _answer(found: "Studied", given: Study) -> "Answer":
     """Give a study, and keep it in the folder `out`."""
     from hardness.report.charts.icl import of_icl
     from hardness.report.figures import draw
-    from hardness.report.icl import rows, words
+    from hardness.report.icl import words
     from instances.disk import new_folder, write_bytes, write_json
     from instances.result import Answer
 
-    told, out = words(data), given.get("out")
+    data, out = found.to_dict(), given.get("out")
+    told = words(found)
     if out:
         with new_folder(out, force=given.get("force", False), ours=_study["ours"]) as folder:
             write_json(folder / "results.json", data)
             write_bytes(folder / "figure.svg", draw("icl", of_icl(data)))
         told += f"\n\nwritten: {out}"
-    return Answer(data=data, told=told, rows=rows(data))
+    return Answer(data=data, told=told, rows=found._rows())
 
 
 @verb("One layer: closed forms, evidence, landscape.", **_study)
@@ -104,11 +106,11 @@ def optimum(
     >>> optimum(d=2, n=4, samples=200).data["exact"]
     '6/7'
     """
-    from hardness.icl.optimum_study import RUNS, study
+    from hardness.icl.evidence import RUNS, study
 
     with progress.counted(RUNS, "starting") as bar:
         found = study(_law(given), samples, given.get("seed", 0), progress=bar)
-    return _found(found.to_dict(), given)
+    return _answer(found, given)
 
 
 @verb("L layers with scalars, solved exactly.", **_study)
@@ -124,7 +126,7 @@ def steps(*, layers: Annotated[int, _LAYERS("the most.")] = 4, **given: Unpack[S
         raise UsageError("--task given: exact steps are known for --task inverse alone")
     with progress.counted(layers, "solving") as bar:
         found = exact_curves(law.n, law.d, layers, law.noise, given.get("seed", 0), progress=bar)
-    return _found(found, given)
+    return _answer(found, given)
 
 
 @verb("Train L layers of full matrices.", **_study)
@@ -171,7 +173,7 @@ def train(
             seed=given.get("seed", 0),
             progress=bar,
         )
-    return _found(found.to_dict(), given)
+    return _answer(found, given)
 
 
 @verb("The loss against the number of layers.", **_study)
@@ -186,12 +188,12 @@ def curves(
     **given: Unpack[Study],
 ) -> "Answer":
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
-    from hardness.icl.curves import curves as drawn
+    from hardness.icl.train import curves as drawn
 
     seed, chosen = given.get("seed", 0), {"samples": samples or 0, "steps": steps}
     with progress.counted(2 * layers * steps, "training") as bar:
         found = drawn(_law(given), layers, seed=seed, **chosen, progress=bar)
-    return _found(found.to_dict(), given)
+    return _answer(found, given)
 
 
 @verb("Adam against SGD over learning rates.", **_study)
@@ -212,9 +214,8 @@ def optimizers(
 
     At the published rate .02 and at the rate that is best for each, tuned on seeds of their own.
     """
-    from hardness.icl.optimizers import RATES
+    from hardness.icl.optimizers import RATES, Course
     from hardness.icl.optimizers import optimizers as raced
-    from hardness.icl.race import Course
     from instances.parameters import number as read
     from instances.parameters import split_list
 
@@ -223,7 +224,7 @@ def optimizers(
     seed, chosen = given.get("seed", 0), list(dict.fromkeys(listed))
     with progress.counted(steps * (seeds + tuning), "training") as bar:
         found = raced(course, rates=chosen, seed=seed, seeds=seeds, tuning=tuning, progress=bar)
-    return _found(found.to_dict(), given)
+    return _answer(found, given)
 
 
 @verb("Softmax attention on the same task.", **_study)
@@ -243,7 +244,7 @@ def softmax(
 
     Its output divided by n, as published; as it is; and of a trained scale, the fair comparison.
     """
-    from hardness.icl.scalars import linear_loss
+    from hardness.icl.evaluate import linear_loss
     from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
 
     law = _law(given)
@@ -257,4 +258,4 @@ def softmax(
             linear=linear_loss(law),
             progress=bar,
         )
-    return _found(found.to_dict(), given)
+    return _answer(found, given)

@@ -1,16 +1,30 @@
+"""L layers on the Gram matrices of prompts: tokens, gradients, losses, and what training finds."""
+
+from statistics import NormalDist
+
 import flint
 import numpy as np
 import pytest
 
+from hardness.icl.descent import Ending, adam, lbfgs
+from hardness.icl.evaluate import evaluate, rare, sample, scalar_reference, stretched
 from hardness.icl.gram import Layers, loss_and_gradient, losses, residuals
+from hardness.icl.train import Mark, curves, distance, thinned, train
+from hardness.report.charts.icl import of_icl
+from hardness.report.icl import words
 from instances import UsageError
 from instances.covariance import root
 from instances.prompts import Prompts
 from instances.streams import generator
+from tests.charts import said
+from tests.slopes import slopes_agree
 
 D, N, L = 4, 7, 3
 LAW = Prompts.named(D, N, "rotated(0.5,1,2,3)", "toeplitz(0.6)", 0.7)
 WHITE = Prompts(n=N, sigma=np.eye(D), task=np.eye(D), noise=0.7)
+PLAIN = Prompts.named(5, 20, "identity", "inverse", 0.0)
+SKEWED = Prompts.named(3, 8, "rotated(0.1,1,10)", "inverse", 0.0)
+FREE = Prompts.named(3, 8, "diag(1,2,3)", "toeplitz(0.5)", 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +89,12 @@ def test_gradients_are_those_of_a_complex_step(layers, noise, free):
     p = layers.p if free == "both" else None
     loss, dp, dq = loss_and_gradient(p, layers.q, grams, law)
     assert loss == pytest.approx(losses(p, layers.q, grams, law).mean(), rel=1e-12)
-    rng = generator(1, "directions")
-    for _ in range(4):
-        along_p, along_q = rng.normal(size=(2, L, D, D))
-        moved = layers.q + 1e-30j * along_q
-        shifted = None if p is None else p + 1e-30j * along_p
-        found = losses(shifted, moved, grams, law).mean().imag / 1e-30
-        assert found == pytest.approx((dp * along_p + dq * along_q).sum(), rel=1e-9)
+
+    def value(both):
+        return losses(None if p is None else both[0], both[1], grams, law).mean()
+
+    at = np.stack([layers.p, layers.q])
+    slopes_agree(value, np.stack([dp, dq]), at, rel=1e-9, imaginary=True)
     assert (dp[-1] == 0).all()
     assert (dp[:-1] == 0).all() == (p is None)
 
@@ -111,8 +124,177 @@ def test_whitening_changes_no_prediction_and_no_loss(layers):
     assert np.allclose(again.q, layers.q)
 
 
-def test_shapes_that_disagree_are_refused():
-    with pytest.raises(UsageError, match="both must be"):
-        Layers(p=np.zeros((2, 3, 3)), q=np.zeros((3, 3, 3)))
-    with pytest.raises(UsageError, match="both must be"):
-        Layers(p=np.zeros((3, 3)), q=np.zeros((3, 3)))
+@pytest.fixture(scope="module")
+def trained():
+    return train(PLAIN, 3, free="q", samples=1500, fresh=30_000)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return train(SKEWED, 2, samples=300, steps=60, restarts=2, fresh=1000)
+
+
+def test_three_layers_of_steps_are_found_from_a_random_start(trained):
+    loss, exact = trained.loss, trained.reference.loss
+    assert exact == pytest.approx(0.13361, abs=5e-6)
+    assert exact - 3 * loss.error < loss.value < 1.05 * exact
+    assert trained.curve[0].loss > 4
+    assert trained.training_loss < exact  # of its own sample: the fresh one is what counts
+    assert trained.distance_q == [distance(np.array(q)) for q in trained.q]
+    assert max(trained.distance_q) < 0.1
+    levels = sorted(np.trace(q) / 5 for q in trained.q)
+    known = sorted(q[0, 0] for q in scalar_reference(PLAIN, 3, "q").layers.q)
+    assert levels == pytest.approx(known, rel=0.1)
+    reach = NormalDist().inv_cdf(0.995) * loss.error
+    assert loss.interval == pytest.approx((loss.value - reach, loss.value + reach), rel=1e-4)
+
+
+def test_moving_the_points_as_well_goes_far_below_every_choice_of_steps():
+    found = train(PLAIN, 3, samples=1000, steps=250, fresh=10_000)
+    assert found.loss.value < 2.5e-3 < 0.13361 / 50
+    assert found.curve[-1].loss == pytest.approx(found.training_loss)
+
+
+def test_the_control_variate_is_right_and_narrower():
+    known = scalar_reference(SKEWED, 3, "q")
+    grams = sample(SKEWED, 1, "judge", 40_000)
+    bare = losses(known.layers.p, known.layers.q, grams, SKEWED)
+    assert abs(bare.mean() - known.loss) < 4 * bare.std() / np.sqrt(len(bare))
+    near = Layers(p=known.layers.p, q=known.layers.q * 1.02)
+    found = evaluate(near, grams, SKEWED, known)
+    assert found.error < 0.5 * found.plain_error
+    assert abs(found.value - found.plain) < 4 * found.plain_error
+    assert evaluate(known.layers, grams, SKEWED, known).value == pytest.approx(known.loss)
+    assert evaluate(near, grams, SKEWED).value == found.plain
+
+
+@pytest.mark.parametrize("kind", ["q", "both", "common"])
+def test_scalar_layers_have_the_loss_that_is_said_with_noise_and_a_level(kind):
+    sigma = SKEWED.sigma
+    law = Prompts(n=8, sigma=sigma, task=2.5 * np.linalg.inv(sigma), noise=0.4)
+    known = scalar_reference(law, 2, kind)
+    grams = sample(law, 0, "level", 40_000)
+    found = losses(known.layers.p, known.layers.q, grams, law)
+    assert abs(found.mean() - known.loss) < 4 * found.std() / np.sqrt(len(found))
+    assert scalar_reference(FREE, 2, kind) is None
+
+
+def test_whitened_and_raw_descents_start_as_one_and_end_as_one(small):
+    raw = train(SKEWED, 2, whiten=False, samples=300, steps=60, restarts=2, fresh=1000)
+    assert small.curve[0].loss == pytest.approx(raw.curve[0].loss, rel=1e-9)
+    assert small.curve[0].q == pytest.approx(raw.curve[0].q, rel=1e-6)
+    white = train(SKEWED, 1, free="q", samples=300, fresh=100)
+    raw = train(SKEWED, 1, free="q", whiten=False, samples=300, fresh=100)
+    assert np.allclose(white.q, raw.q, rtol=1e-3, atol=1e-5)
+    # A condition number of 100 slows the descent.
+    assert white.runs[0].steps < raw.runs[0].steps
+
+
+def test_the_best_of_several_starts_is_judged_on_a_stream_of_its_own(small):
+    assert small.training_loss == min(run.loss for run in small.runs)
+    assert len({run.loss for run in small.runs}) == 2
+    white = Layers(p=np.array(small.p), q=np.array(small.q))
+    layers = white.whitened(root(SKEWED.sigma, -1.0))
+    fresh = sample(SKEWED, 0, "fresh", 1000)
+    assert small.loss.plain == pytest.approx(losses(layers.p, layers.q, fresh, SKEWED).mean())
+    assert not np.intersect1d(fresh, sample(SKEWED, 0, "train", 1000)).size
+
+
+def test_adam_learns_on_fresh_batches_and_runs_are_reproducible():
+    chosen = {"free": "q", "method": "adam", "samples": 32, "steps": 300}
+    found, again = (train(SKEWED, 2, rate=0.05, fresh=2000, **chosen) for _ in range(2))
+    known = scalar_reference(SKEWED, 2, "q").loss
+    assert known - 4 * found.loss.error < found.loss.value < 1.2 * known
+    assert (found.loss, found.q) == (again.loss, again.q)
+    assert found.runs[0].evaluations == 300
+    assert not np.allclose(train(SKEWED, 2, seed=1, fresh=50, **chosen).q, found.q)
+
+
+def test_how_descents_end():
+    def bowl(x):
+        return float(x @ x), 2 * x
+
+    def ended(way, slope, *limits, stop=False):
+        return way(slope, np.ones(2), *limits, lambda *a: stop)[1]
+
+    assert ended(lbfgs, bowl, 0) is Ending.STEPS_SPENT
+    assert ended(lbfgs, bowl, 50, stop=True) is Ending.STOPPED
+    assert ended(adam, lambda t, x: bowl(x), 9, 0.1, stop=True) is Ending.STOPPED
+    assert ended(adam, lambda t, x: (np.inf, x), 9, 0.1) is Ending.DIVERGED
+    curve = [Mark(step=i, loss=1.0, q=[]) for i in range(5000)]
+    kept = thinned(curve)
+    assert (kept[0], kept[-1]) == (curve[0], curve[-1])
+    assert len(kept) <= 200
+
+
+def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
+    law = Prompts(n=8, sigma=SKEWED.sigma, task=SKEWED.task, noise=0.4)
+    known = scalar_reference(law, 2, "q")
+    found = rare(known.layers, law, 0, 40_000)
+    assert abs(found.value - known.loss) < 4 * found.error < 0.1 * known.loss
+    assert found.share < 0.05
+    grams, weights = stretched(law, 0, "mean", 40_000)
+    mean = (weights[:, None, None] * grams).mean(axis=0)
+    assert np.allclose(mean, law.sigma, atol=0.03 * law.sigma.max())
+    layers = Layers(p=known.layers.p + 3 * np.eye(3), q=known.layers.q)  # of no use but its tail
+    grams = sample(law, 0, "plain", 2000)
+    assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
+
+
+@pytest.mark.parametrize("count", [1, 3, 12, 20])
+def test_weights_of_few_stretched_points_are_unbiased(count):
+    """Means of 1 and of tr(sigma^-1 S) over many small samples, where 8 does not divide a count."""
+    law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
+    found = []
+    for seed in range(1500):
+        grams, weights = stretched(law, seed, "few", count)
+        size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
+        found.append([weights.mean(), (weights * size).mean()])
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
+
+
+def test_studies_say_what_is_known_and_are_drawn(small, trained):
+    for found in (small, trained):
+        assert type(found).read(found.to_dict()) == found
+        assert f"{found.reference.loss:.6g}" in words(found)
+    assert "from I" in said("icl", of_icl(small.to_dict()))
+    unknown = train(FREE, 2, samples=200, steps=30, fresh=500)
+    assert unknown.reference is None
+    assert unknown.loss.value == unknown.loss.plain < FREE.power
+    assert "no reference" in words(unknown)
+
+
+def test_curves_have_exact_and_sampled_points():
+    found = curves(SKEWED, 2, samples=200, steps=40, fresh=2000)
+    losses = {(p.name, p.layers): p.loss for p in found.points}
+    assert len(losses) == 10
+    for layers in (1, 2):
+        assert losses["optimal steps", layers] <= losses["one step size", layers]
+        assert losses["GD++ scalars", layers] <= losses["optimal steps", layers] * (1 + 1e-9)
+    assert losses["optimal steps", 1] == pytest.approx(3 * 4 / 12)
+    assert all((p.error is None) == (p.interval is None) for p in found.points)
+    assert "GD++ scalars, exact" in said("icl", of_icl(found.to_dict()))
+    alone = curves(FREE, 1, samples=50, steps=5, fresh=100)
+    assert {point.name for point in alone.points} == {"trained, P = 0", "trained P, Q"}
+    assert "no reference" in words(alone)
+    assert "exact" not in said("icl", of_icl(alone.to_dict()))
+
+
+REFUSED = {
+    "both must be": lambda: Layers(p=np.zeros((2, 3, 3)), q=np.zeros((3, 3, 3))),
+    r"p of shape \(3, 3\)": lambda: Layers(p=np.zeros((3, 3)), q=np.zeros((3, 3))),
+    "layers=0": lambda: train(SKEWED, 0),
+    "restarts=0": lambda: train(SKEWED, 2, restarts=0),
+    "rate=0.0": lambda: train(SKEWED, 2, rate=0.0),
+    "seconds=0.0": lambda: train(SKEWED, 2, seconds=0.0),
+    "samples=-1": lambda: train(SKEWED, 2, samples=-1),
+    "standard error": lambda: train(SKEWED, 2, samples=5, steps=1, fresh=1),
+    "between 1 and 8": lambda: curves(SKEWED, 9),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_cannot_be_is_refused(said):
+    with pytest.raises(UsageError, match=said):
+        REFUSED[said]()

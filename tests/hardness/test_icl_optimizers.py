@@ -1,4 +1,5 @@
-import json
+"""Adam against SGD: rules of descent, sampled gradients, races, tails of noise, the study."""
+
 import math
 from statistics import median
 
@@ -6,16 +7,15 @@ import numpy as np
 import pytest
 
 from hardness.icl import gram
-from hardness.icl.noise import tails
-from hardness.icl.optimizers import AUTHORS_RATE, METHODS, optimizers
-from hardness.icl.race import Course, race
-from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
+from hardness.icl.descent import Adam, Momentum, Sign, State, clipped
+from hardness.icl.optimizers import AUTHORS_RATE, METHODS, Course, optimizers, race, tails
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
 from hardness.report.charts.icl import draw_icl, of_icl
-from hardness.report.icl import optimizers_words
+from hardness.report.icl import words
 from instances import UsageError
 from instances.prompts import Prompts
 from tests.charts import rows_of, said
+from tests.slopes import slopes_agree
 
 LAW = Prompts.named(3, 5, "rotated(1,2,0.5)", "toeplitz(0.3)", 0.3)
 PLAIN = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
@@ -64,19 +64,6 @@ def test_clipping_shortens_and_keeps_the_direction(gradients):
         assert (short * gradients >= 0).all()
 
 
-@pytest.mark.parametrize("rule", [Momentum, Adam, Sign])
-@pytest.mark.parametrize("rate", [0.0, -1.0, math.inf, math.nan])
-def test_rates_that_are_none_are_refused(rule, rate):
-    with pytest.raises(UsageError, match="rate"):
-        rule(rate=rate)
-
-
-@pytest.mark.parametrize("given", [{"decay": 1.0}, {"decay": -0.1}])
-def test_decays_out_of_range_are_refused(given):
-    with pytest.raises(UsageError, match="decay"):
-        Momentum(rate=0.1, **given)
-
-
 def layers(count, d, seed=1):
     return 0.4 * np.random.default_rng(seed).standard_normal((count, 2, d, d))
 
@@ -87,17 +74,8 @@ def test_predictions_are_those_of_the_layers_token_by_token(count):
     expected = gram.Layers(p=theta[:, 0], q=theta[:, 1]).predict(drawn.x, drawn.y)
     found = predict(theta, batch(drawn.x, drawn.y, drawn.target))
     assert np.allclose(found, expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_sampled_gradients_are_those_of_differences(count):
-    theta, rng = layers(count, 3), np.random.default_rng(2)
-    data = sample(LAW, rng, 40)
-    gradient = loss_and_gradient(theta, data)[1]
-    for _ in range(5):
-        way = rng.standard_normal(theta.shape)
-        up, down = (loss_and_gradient(theta + e * way, data)[0] for e in (1e-5, -1e-5))
-        assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6)
+    data = sample(LAW, np.random.default_rng(2), 40)
+    slopes_agree(lambda x: loss_and_gradient(x, data)[0], loss_and_gradient(theta, data)[1], theta)
 
 
 def test_the_mean_of_sampled_losses_is_the_exact_one():
@@ -157,22 +135,6 @@ def test_clipped_momentum_moves_at_most_the_rate_over_one_minus_decay():
     assert moves[-1] > 0
 
 
-@pytest.mark.parametrize(
-    ("given", "match"),
-    [
-        ({"batch": 0}, "batch=0"),
-        ({"steps": 0}, "steps=0"),
-        ({"layers": 0}, "layers=0"),
-        ({"scale": 0.0}, "scale=0"),
-        ({"clip": 0.0}, "clip=0"),
-        ({"clip": math.nan}, "clip=nan"),
-    ],
-)
-def test_courses_that_cannot_be_run_are_refused(given, match):
-    with pytest.raises(UsageError, match=match):
-        Course(law=SMALL.law, **given)
-
-
 def test_noise_of_gaussian_gradients_is_gaussian_and_that_of_one_prompt_is_not():
     theta = SMALL.start(0, "a")
     one = tails(theta, SMALL.law, 1, 600, 0, "t")
@@ -221,10 +183,11 @@ def test_a_reported_run_can_be_run_again(found):
     sgd = next(m for m in found.methods if m.name == "sgd")
     lap = race(SMALL, [METHODS["sgd"][1](0.02)], 0, "report 1")[0]
     assert lap.losses == sgd.authors.curves[1]
-    factors = found.factors("authors")
-    assert list(factors) == ["adam", "sign"]
     adam = next(m for m in found.methods if m.name == "adam")
-    assert factors["adam"][2] == sgd.authors.losses[2] / adam.authors.losses[2]
+    for at, ratios in found.factors.items():
+        assert list(ratios) == ["adam", "sign"]
+        pairs = zip(sgd.shown[at].losses, adam.shown[at].losses, strict=True)
+        assert ratios["adam"] == [a / b for a, b in pairs]
 
 
 def test_rare_prompts_are_weighed_for_every_reported_run(found):
@@ -233,58 +196,63 @@ def test_rare_prompts_are_weighed_for_every_reported_run(found):
             assert len(shown.rare) == len(shown.losses) == 3
             for rare, loss, error in zip(shown.rare, shown.losses, shown.errors, strict=True):
                 assert abs(rare.value - loss) < 5 * (rare.error + error)  # small layers
-    words = optimizers_words(found.to_dict())
-    assert "importance sampling" in words
-    assert "typical prompts alone" not in words
+    told = words(found)
+    assert "importance sampling" in told
+    assert "typical prompts alone" not in told
 
 
 def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(found):
-    data = json.loads(json.dumps(found.to_dict()))
+    data = found.to_dict()
     data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
-    words = optimizers_words(data)
-    assert "typical prompts alone" in words
-    assert all(len(line) <= 80 for line in words.splitlines())
+    told = words(type(found).read(data))
+    assert "typical prompts alone" in told
+    assert all(len(line) <= 80 for line in told.splitlines())
 
 
 def test_json_words_and_figure_hold_the_numbers(found):
-    text = json.dumps(found.to_dict(), allow_nan=False)
-    data = json.loads(text)
-    assert data["kind"] == "icl optimizers"
-    assert data["factors"]["tuned"]["adam"] == found.factors("tuned")["adam"]
-    words = optimizers_words(found.to_dict())
-    assert all(len(line) <= 80 for line in words.splitlines())
+    assert type(found).read(found.to_dict()) == found
+    told = words(found)
+    assert all(len(line) <= 80 for line in told.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
-        assert part in words
-    assert "Gradient noise" in said("icl", of_icl(data))
+        assert part in told
+    assert "Gradient noise" in said("icl", of_icl(found.to_dict()))
 
 
 def test_runs_that_overflow_are_drawn_and_said():
     sizes = {"layers": 3, "steps": 30, "batch": 10, "marks": 3, "evaluate": 10}
     course = Course(law=SMALL.law, clip=math.inf, **sizes)
     found = optimizers(course, methods=("sgd",), rates=(30.0,), seeds=1, tuning=1, draws=0)
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert data["methods"][0]["tuned"]["losses"] == [None]
-    assert data["methods"][0]["tried"][0]["diverged"] == 1
-    assert data["clip"] is None
-    assert "overflow" in optimizers_words(found.to_dict())
-    assert "tuned rates, sgd" in said("icl", of_icl(data))
-    top = max(row["y"] for row in rows_of(draw_icl(of_icl(data))) if row.get("y"))
-    assert top <= 3 * data["power"]
+    assert found.methods[0].tuned.losses == [None]
+    assert found.methods[0].tried[0].diverged == 1
+    assert found.clip is None
+    assert "overflow" in words(found)
+    data = of_icl(found.to_dict())
+    assert "tuned rates, sgd" in said("icl", data)
+    assert max(row["y"] for row in rows_of(draw_icl(data)) if row.get("y")) <= 3 * found.power
 
 
-@pytest.mark.parametrize(
-    ("given", "match"),
-    [
-        ({"methods": ("sgd", "lion")}, "lion"),
-        ({"methods": ()}, "none"),
-        ({"methods": ("sgd", "sgd")}, "sgd,sgd"),
-        ({"rates": ()}, "rates"),
-        ({"rates": (0.1, -1.0)}, "rate=-1"),
-        ({"seeds": 0}, "seeds=0"),
-        ({"tuning": 0}, "tuning=0"),
-        ({"draws": 3}, "draws=3"),
-    ],
-)
-def test_bad_requests_are_refused(given, match):
-    with pytest.raises(UsageError, match=match):
-        optimizers(SMALL, **given)
+NOT_RATES = (0.0, -1.0, math.inf, math.nan)
+REFUSED = [
+    *((f"rate={v}", rule, {"rate": v}) for rule in (Momentum, Adam, Sign) for v in NOT_RATES),
+    *((f"decay={v}", Momentum, {"rate": 0.1, "decay": v}) for v in (1.0, -0.1)),
+    ("batch=0", Course, {"law": PLAIN, "batch": 0}),
+    ("steps=0", Course, {"law": PLAIN, "steps": 0}),
+    ("layers=0", Course, {"law": PLAIN, "layers": 0}),
+    ("scale=0", Course, {"law": PLAIN, "scale": 0.0}),
+    ("clip=0", Course, {"law": PLAIN, "clip": 0.0}),
+    ("clip=nan", Course, {"law": PLAIN, "clip": math.nan}),
+    ("lion", optimizers, {"course": SMALL, "methods": ("sgd", "lion")}),
+    ("none", optimizers, {"course": SMALL, "methods": ()}),
+    ("sgd,sgd", optimizers, {"course": SMALL, "methods": ("sgd", "sgd")}),
+    ("rates", optimizers, {"course": SMALL, "rates": ()}),
+    ("rate=-1", optimizers, {"course": SMALL, "rates": (0.1, -1.0)}),
+    ("seeds=0", optimizers, {"course": SMALL, "seeds": 0}),
+    ("tuning=0", optimizers, {"course": SMALL, "tuning": 0}),
+    ("draws=3", optimizers, {"course": SMALL, "draws": 3}),
+]
+
+
+@pytest.mark.parametrize(("said", "call", "given"), REFUSED)
+def test_what_cannot_be_is_refused(said, call, given):
+    with pytest.raises(UsageError, match=said):
+        call(**given)

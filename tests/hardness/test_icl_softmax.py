@@ -1,18 +1,28 @@
-import json
+"""Softmax attention: the definition, gradients, its limits, and the study."""
 
 import numpy as np
 import pytest
 
+from hardness.icl.onelayer import whitened
 from hardness.icl.softmax import SoftmaxTransformer, gradient, losses
 from hardness.icl.softmax_fit import fit, full
-from hardness.icl.softmax_limits import bayes, best_linear, controls, references, whitened
-from hardness.icl.softmax_study import Effort, _Sheet, points, softmax_study
+from hardness.icl.softmax_study import (
+    Effort,
+    _Sheet,
+    bayes,
+    best_linear,
+    controls,
+    points,
+    references,
+    softmax_study,
+)
 from hardness.report.charts.icl import of_icl
-from hardness.report.icl import limit_of, softmax_words
+from hardness.report.icl import words
 from instances import UsageError
 from instances.prompts import Prompts
 from instances.streams import generator
 from tests.charts import said
+from tests.slopes import slopes_agree
 
 SIGMA = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 0.7]])
 TASK = np.array([[1.0, 0.0, 0.6], [0.0, 3.0, 0.2], [0.6, 0.2, 1.5]])  # does not commute with SIGMA
@@ -67,11 +77,7 @@ def test_gradients_are_differences(layers, heads):
     found, form = gradient(net, x, LAW), full(layers, heads, 3)
     z = form.nearest(net)
     assert found.loss == pytest.approx(net.losses(x, LAW).mean(), rel=1e-12)
-    expected = [
-        (form.model(z + e).losses(x, LAW).mean() - form.model(z - e).losses(x, LAW).mean()) / 2e-5
-        for e in 1e-5 * np.eye(form.free)
-    ]
-    assert np.abs(form.pull(found) - expected).max() <= 1e-6 * (1 + np.abs(expected).max())
+    slopes_agree(lambda z: form.model(z).losses(x, LAW).mean(), form.pull(found), z, ways=form.free)
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -192,37 +198,27 @@ def test_a_study_finds_the_order_of_the_models(study):
     assert found[1, 2, "free"].loss == pytest.approx(1.2, abs=0.03)
     assert found[2, 2, "free"].loss < found[2, 1, "free"].loss < found[2, 1, "1/n"].loss
     assert found[1, 2, "free"].error < 0.005
-    data = study.to_dict()
-    assert limit_of(data, [t for t in data["trained"] if t["layers"] == 1][-1]) == pytest.approx(
-        1.2
-    )
-
-
-def test_a_study_is_written_and_drawn(study):
-    data = json.loads(json.dumps(study.to_dict()))
-    assert data["kind"] == "icl softmax"
-    assert len(data["trained"]) == 8
-    assert "output of free scale" in said("icl", of_icl(data))
-    text = softmax_words(study.to_dict())
-    assert "two heads, limit" in text
-    assert "1.2 " in text
-    assert max(map(len, text.splitlines())) <= 80
+    pair = next(t for t in study.trained if (t.layers, t.heads, t.output) == (1, 2, "free"))
+    assert study.limit(pair) == pytest.approx(1.2)
+    assert type(study).read(study.to_dict()) == study
+    assert "output of free scale" in said("icl", of_icl(study.to_dict()))
+    assert "two heads, limit" in words(study)
 
 
 def test_what_cannot_be_is_refused():
-    for arguments in ({"layers": (0,)}, {"heads": (9,)}, {"outputs": ("2",)}):
-        with pytest.raises(UsageError, match="needed"):
-            softmax_study(UNIT, **arguments)
-    with pytest.raises(UsageError, match="n >= 2"):
-        softmax_study(Prompts(n=1, sigma=np.eye(2), task=np.eye(2)))
-    with pytest.raises(UsageError, match="at least"):
-        Effort(starts=0)
-    with pytest.raises(UsageError, match="must be of the shape"):
-        SoftmaxTransformer(theta=np.zeros((1, 1, 2, 2)), value=np.zeros((1, 1, 2, 2)), scale=[1.0])
-    with pytest.raises(UsageError, match="not finite"):
-        model(1, 1, 2).__class__(
-            theta=np.full((1, 1, 2, 2), np.nan), value=np.zeros((1, 1, 2, 2)), scale=[[1.0]]
-        )
+    one = {name: np.zeros((1, 1, 2, 2)) for name in ("theta", "value")}
+    refused = [
+        ("layers=0 given: .* needed", softmax_study, {"law": UNIT, "layers": (0,)}),
+        ("heads=9 given: .* needed", softmax_study, {"law": UNIT, "heads": (9,)}),
+        ("output '2' given: .* needed", softmax_study, {"law": UNIT, "outputs": ("2",)}),
+        ("n >= 2", softmax_study, {"law": Prompts(n=1, sigma=np.eye(2), task=np.eye(2))}),
+        ("at least", Effort, {"starts": 0}),
+        ("must be of the shape", SoftmaxTransformer, {**one, "scale": [1.0]}),
+        ("not finite", SoftmaxTransformer, {**one, "value": np.nan, "scale": [[1.0]]}),
+    ]
+    for words_of_it, call, given in refused:
+        with pytest.raises(UsageError, match=words_of_it):
+            call(**given)
 
 
 def test_estimates_are_on_prompts_of_their_own_with_their_standard_error():

@@ -1,0 +1,67 @@
+"""What a study of in-context regression gives back: a record, whose fields are its results.json."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from instances.export import flat
+from instances.prompts import Prompts
+from instances.result import Record, TableRow
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Matrix = list[list[float]]
+
+
+class Study(Record, frozen=True, kw_only=True, tag_field="kind"):
+    """A study of prompts of n points in dimension d; its kind, `icl optimum`, is its command."""
+
+    d: Count
+    n: Count
+    seed: int
+
+    _words: ClassVar[str] = "hardness.report.icl.words"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the fields as JSON."""
+        return {"format": 1, **_plain(self)}
+
+    def _listed(self) -> Iterable[dict[str, Any]]:
+        """What the study is of, where that is several things."""
+        return ()
+
+    def _rows(self) -> list[TableRow]:
+        every = [flat(_plain(one)) for one in self._listed()] or [flat(self.to_dict())]
+        names = dict.fromkeys(name for one in every for name in one)
+        return [{name: one.get(name) for name in names} for one in every]
+
+
+class OfLaw(Study, frozen=True, kw_only=True):
+    """A study of a law of prompts; power: the loss of predicting 0."""
+
+    noise: float
+    sigma: Matrix
+    task: Matrix
+    power: float
+
+
+def of_law(law: Prompts) -> dict[str, Any]:
+    """Give what `OfLaw` says of a law.
+
+    >>> import numpy as np
+    >>> of_law(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)))
+    {'d': 1, 'n': 2, 'noise': 0.0, 'power': 1.0, 'sigma': [[1.0]], 'task': [[1.0]]}
+    """
+    found = {"d": law.d, "n": law.n, "noise": law.noise, "power": law.power}
+    return {**found, "sigma": law.sigma.tolist(), "task": law.task.tolist()}
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value, enc_hook=_text)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, Fraction):
+        raise NotImplementedError
+    return str(value)

@@ -1,0 +1,373 @@
+"""Exact losses of scalar layers: moments, best steps and GD++ against other ways to the same."""
+
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+import numpy as np
+import pytest
+from flint import fmpq, fmpq_mat
+from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.stats import chi2
+
+from hardness.icl.exact import exact_curves
+from hardness.icl.orthogonal import gauss, monic, recurrence
+from hardness.icl.plusplus import best_scalars
+from hardness.icl.steps import (
+    Objective,
+    best_steps,
+    chebyshev_steps,
+    common_step,
+    degree,
+    descend,
+    exact_loss,
+    limit_loss,
+    polynomials,
+    with_steps,
+)
+from hardness.icl.wishart import loss_on, moments, rationals, spectra
+from hardness.report.charts.icl import of_icl
+from instances.errors import UsageError
+from tests.charts import said
+from tests.slopes import slopes_agree
+
+CASES = [(20, 5, 0.0), (20, 5, 0.5), (5, 12, 0.0), (8, 3, 0.3)]
+
+
+def number(value):
+    return int(value.p) / int(value.q)
+
+
+def by_loop_equations(n: int, d: int, j: int) -> Fraction:
+    """m_j by integration by parts: E of products of traces, over all partitions of j."""
+
+    @cache
+    def mean(parts: tuple[int, ...]) -> int:
+        if not parts:
+            return 1
+        a, rest = parts[0], parts[1:]
+
+        def join(others: tuple[int, ...], *powers: int) -> int:
+            kept = (*others, *(p for p in powers if p))
+            return d ** powers.count(0) * mean(tuple(sorted(kept, reverse=True)))
+
+        total = (n + a - 1) * join(rest, a - 1)
+        total += sum(join(rest, r, a - 1 - r) for r in range(a - 1))
+        for i, b in enumerate(rest):
+            total += 2 * b * join(rest[:i] + rest[i + 1 :], a + b - 1)
+        return total
+
+    return Fraction(mean((j,)), d * n**j)
+
+
+def test_moments_are_those_of_the_loop_equations():
+    for n, d in [(20, 5), (5, 20), (1, 1), (1, 4), (4, 1), (2, 2), (3, 7), (11, 4)]:
+        found = moments(n, d, 16)
+        assert found[0] == 1
+        assert all(found[j] == by_loop_equations(n, d, j) for j in range(1, 17)), (n, d)
+
+
+def test_orthogonal_polynomials_are_orthogonal():
+    mu = rationals(20, 5, 20)
+    for size in range(1, 11):
+        coefficients = monic(mu, size).coeffs()
+        assert coefficients[-1] == 1
+        for shift in range(size):
+            assert sum((c * mu[k + shift] for k, c in enumerate(coefficients)), fmpq(0)) == 0
+    # The moments 1 / (j + 1) are those of [0, 1]: shifted Legendre polynomials.
+    a, b = recurrence([fmpq(1, j + 1) for j in range(20)], 10)
+    assert a == [fmpq(1, 2)] * 10
+    assert b == [fmpq(1)] + [fmpq(k * k, 4 * (4 * k * k - 1)) for k in range(1, 10)]
+
+
+def test_gauss_rules_have_the_moments():
+    for n, d, count in [(20, 5, 41), (5, 20, 41), (100, 40, 30), (1, 1, 12)]:
+        rule = gauss(n, d, count)
+        assert (rule.weights > 0).all()
+        top = rule.nodes.max()
+        for j, moment in enumerate(moments(n, d, 2 * count - 1)):
+            found = rule.mean((rule.nodes / top) ** j)
+            assert np.isclose(found, float(moment) / top**j, rtol=1e-12)
+
+
+def test_samples_agree_where_tails_are_light():
+    values = spectra(30, 6, 20000, 0)
+    for j, moment in enumerate(moments(30, 6, 5)):
+        each = (values**j).mean(axis=1)
+        assert abs(each.mean() - float(moment)) <= 4.5 * each.std() / len(each) ** 0.5 + 1e-12
+    for noise in (0.0, 1.0):
+        best = best_steps(60, 4, 3, noise)
+        mean, error = loss_on(spectra(60, 4, 20000, 1), [0.0] * 3, best.steps, 60, noise)
+        assert abs(mean - float(best.loss)) < 4.5 * error
+    found = best_scalars(200, 2, 2, noise=0.5)
+    mean, error = loss_on(spectra(200, 2, 10000, 0), found.p, found.q, 200, 0.5)
+    assert abs(mean - float(found.loss)) < 4.5 * error
+
+
+def by_normal_equations(n: int, d: int, layers: int, noise: float) -> Fraction:
+    """The least loss by one Hankel solve: p = 1 - t q, quadratic in the coefficients of q."""
+    m = rationals(n, d, 2 * layers)
+    h = fmpq(*Fraction(noise).as_integer_ratio()) ** 2 / n
+    rows = range(layers)
+    matrix = fmpq_mat([[m[i + j + 2] + h * m[i + j + 1] for j in rows] for i in rows])
+    right = fmpq_mat([[m[i + 1]] for i in rows])
+    found = matrix.solve(right)
+    value = d * (1 - sum((right[i, 0] * found[i, 0] for i in rows), fmpq(0)))
+    return Fraction(int(value.p), int(value.q))
+
+
+@pytest.mark.parametrize(("n", "d", "noise"), CASES)
+def test_the_least_loss_is_that_of_the_normal_equations(n, d, noise):
+    for layers in range(1, 9):
+        found = best_steps(n, d, layers, noise)
+        assert found.least == by_normal_equations(n, d, layers, noise)
+        assert found.polynomial[0] == 1
+        assert len(found.polynomial) == layers + 1
+        assert found.loss >= found.least
+    # One layer: n / (n + d + 1 + s^2) and the loss d (d + 1 + s^2) / (n + d + 1 + s^2).
+    one, square = best_steps(n, d, 1, noise), Fraction(noise) ** 2
+    assert one.least == d * (d + 1 + square) / (n + d + 1 + square)
+    assert np.isclose(one.steps[0], float(n / (n + d + 1 + square)))
+    assert np.isclose(common_step(n, d, 1, noise).steps[0], one.steps[0])
+
+
+def test_without_noise_all_roots_are_real_and_the_steps_reach_the_least_loss():
+    for n, d in [(20, 5), (5, 12), (100, 80)]:
+        for layers in (1, 2, 5, 10, 20):
+            found = best_steps(n, d, layers)
+            assert found.real
+            assert np.all(np.diff(found.steps) > 0)
+            assert found.steps[0] > 0
+            assert float(found.loss / found.least - 1) < 1e-12
+
+
+def test_the_least_loss_is_the_christoffel_function_at_zero():
+    """min int p^2 dmu over p(0) = 1 is 1 / sum_k pi_k(0)^2, pi_k orthonormal for mu."""
+    m, layers = moments(12, 7, 12), 6
+    hankel = np.array([[float(m[i + j]) for j in range(layers + 1)] for i in range(layers + 1)])
+    kernel = np.linalg.inv(hankel)[0, 0]
+    assert np.isclose(7 / kernel, float(best_steps(12, 7, layers).least), rtol=1e-6)
+
+
+def test_no_steps_nearby_are_better():
+    for noise in (0.0, 1.0, 2.0):
+        best = best_steps(20, 5, 4, noise)
+        for i in range(4):
+            for change in (0.99, 1.01):
+                steps = [a * change if i == k else a for k, a in enumerate(best.steps)]
+                assert with_steps(20, 5, steps, noise).loss > best.loss
+    told = best_steps(20, 5, 6, 1.5)  # noise leaves no real roots
+    assert not told.real
+    assert told.least < told.loss <= common_step(20, 5, 6, 1.5).loss + Fraction(1, 10**12)
+
+
+def test_the_common_step_is_the_best_of_a_fine_grid():
+    for n, d, noise in CASES:
+        m = moments(n, d, 6)
+        found = common_step(n, d, 3, noise)
+        grid = np.linspace(0, 3 * found.steps[0], 3001)
+        losses = np.zeros_like(grid)
+        for k in range(7):
+            extra = (comb(6, k) - 2 * comb(3, k)) * float(m[k - 1]) if k else 0.0
+            losses += (-grid) ** k * (comb(6, k) * float(m[k]) + noise**2 / n * extra)
+        assert float(found.loss) <= d * losses.min() + 1e-12
+        assert abs(found.steps[0] - grid[losses.argmin()]) <= 2 * grid[1]
+
+
+def test_the_limit_of_many_points_is_approached():
+    """Of Marchenko and Pastur's law: Chebyshev polynomials of the second kind. [MP67]"""
+    for layers in (1, 2, 3):
+        gaps, places = [], []
+        for n in (80, 320, 1280):
+            best = best_steps(n, n // 4, layers)
+            gaps.append(float(best.least) / (n // 4) / limit_loss(0.25, layers) - 1)
+            angles = np.pi * np.arange(1, layers + 1) / (layers + 1)
+            limit = 1 / (1 + 0.25 + 2 * 0.5 * np.cos(angles))
+            places.append(np.abs(np.array(best.steps) - limit).max())
+        assert gaps[0] > gaps[1] > gaps[2] > 0
+        assert gaps[2] < 0.05
+        assert places[2] < places[0] / 4
+
+
+def test_chebyshev_steps_have_equal_ripples():
+    low, high, layers = 0.2, 3.0, 5
+    steps = np.array(chebyshev_steps(layers, low, high))
+    grid = np.linspace(low, high, 20001)
+    residual = np.prod(1 - steps[:, None] * grid, axis=0)
+    level = 1 / np.cosh(layers * np.arccosh((high + low) / (high - low)))
+    assert np.isclose(np.abs(residual).max(), level, rtol=1e-9)
+    assert np.isclose(np.prod(1 - steps * low), level)
+
+
+def loss_of_matrices(flat, grams, h):
+    """The loss of any A_1 .. A_L (d, d) averaged over given S (m, d, d), and its gradient."""
+    d, size = grams.shape[1], len(grams)
+    layers = flat.reshape(-1, d, d)
+    left, net = [np.broadcast_to(np.eye(d), grams.shape)], np.zeros_like(grams)
+    for a in layers:
+        net = net - left[-1] @ a
+        left.append(left[-1] - left[-1] @ a @ grams)
+    residual = np.eye(d) + grams @ net
+    value = (residual**2).sum() + h * (net * (grams @ net)).sum()
+    to_net, to_left = 2 * grams @ (residual + h * net), np.zeros_like(grams)
+    gradient = np.zeros_like(layers)
+    for i in reversed(range(len(layers))):
+        turned = left[i].transpose(0, 2, 1)
+        gradient[i] = -(turned @ (to_net + to_left @ grams)).sum(axis=0)
+        to_left = (
+            to_left @ (np.eye(d) - layers[i] @ grams).transpose(0, 2, 1) - to_net @ layers[i].T
+        )
+    return value / size, gradient.ravel() / size
+
+
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+def test_no_matrices_are_better_than_multiples_of_the_identity(noise):
+    """Search over all matrices, d = 2, on spectra turned by angles that average exactly."""
+    n, layers, h = 6, 2, noise**2 / 6
+    values = spectra(n, 2, 60, 0)
+    angles = np.arange(4 * layers + 3) * np.pi / (4 * layers + 3)
+    turn = np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]])
+    grams = np.einsum("ija,mj,kja->maik", turn, values, turn).reshape(-1, 2, 2)
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(8):
+        start = (np.eye(2) * rng.uniform(0.2, 1, (layers, 1, 1))).ravel()
+        start += 0.4 * rng.standard_normal(start.shape)
+        slopes_agree(
+            lambda x: loss_of_matrices(x, grams, h)[0], loss_of_matrices(start, grams, h)[1], start
+        )
+        found.append(minimize(loss_of_matrices, start, (grams, h), jac=True, method="BFGS"))
+    best = min(found, key=lambda result: result.fun).x.reshape(-1, 2, 2)
+    level = np.trace(best, axis1=1, axis2=2)[:, None, None] / 2
+    assert np.abs(best - level * np.eye(2)).max() < 1e-3
+
+
+def raw_prediction(x, y, p, q):
+    """Layers of linear attention on raw tokens: x (n+1, d) with the query last, y (n+1,)."""
+    n = len(x) - 1
+    for a, b in zip(p, q, strict=True):
+        attention = b * x[:-1] @ x.T / n  # of each token to the n points
+        x, y = x - a * attention.T @ x[:-1], y - y[:-1] @ attention
+    return -y[-1]
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+def test_polynomials_are_what_layers_do_to_raw_prompts(layers):
+    rng = np.random.default_rng(layers)
+    n, d = 7, 3
+    x, w, noise = rng.standard_normal((n + 1, d)), rng.standard_normal(d), rng.standard_normal(n)
+    y = np.append(x[:-1] @ w + noise, 0.0)
+    gram = x[:-1].T @ x[:-1] / n
+
+    def at(polynomial):
+        value = np.zeros((d, d))
+        for c in reversed(polynomial.coeffs()):
+            value = value @ gram + number(c) * np.eye(d)
+        return value
+
+    for p in (rng.uniform(0.1, 0.4, layers), np.zeros(layers)):
+        q = rng.uniform(0.1, 0.4, layers)
+        residual, net = polynomials(p.tolist(), q.tolist())
+        assert residual.degree() == (degree(layers) if p.any() else layers)
+        expected = w @ x[-1] - w @ at(residual) @ x[-1] - (noise @ x[:-1] / n) @ at(net) @ x[-1]
+        assert np.isclose(raw_prediction(x, y, p, q), expected, rtol=1e-9)
+
+
+def test_the_loss_of_steps_is_that_of_raw_prompts():
+    """Run the layers token by token, labels and noise and query, and average."""
+    n, d, noise, count = 12, 3, 0.7, 40000
+    steps = best_steps(n, d, 2, noise).steps
+    rng = np.random.default_rng(5)
+    x, w = rng.standard_normal((count, n + 1, d)), rng.standard_normal((count, d))
+    target = np.einsum("cd,cd->c", x[:, -1], w)
+    y = np.einsum("cnd,cd->cn", x, w)
+    y[:, :-1] += noise * rng.standard_normal((count, n))
+    y[:, -1] = 0.0
+    for a in steps:
+        sums = np.einsum("cn,cnd->cd", y[:, :-1], x[:, :-1]) / n
+        y = y - a * np.einsum("cd,cnd->cn", sums, x)
+    each = (-y[:, -1] - target) ** 2
+    exact = float(with_steps(n, d, list(steps), noise).loss)
+    assert abs(each.mean() - exact) < 4.5 * each.std() / count**0.5
+
+
+def test_the_objective_is_the_exact_loss_and_its_derivatives_are_right():
+    rng = np.random.default_rng(0)
+    for layers, noise in ((1, 0.0), (2, 0.7), (3, 0.0), (4, 0.4)):
+        objective = Objective(20, 5, layers, noise, degree(layers))
+        c, q = rng.uniform(0.1, 0.3, layers - 1), rng.uniform(0.3, 0.8, layers)
+        x, p = np.append(c, q), [*(c / q[:-1]).tolist(), 0.0]
+        value = (objective.vector(x) ** 2).sum()
+        assert np.isclose(value, float(exact_loss(20, 5, p, q.tolist(), noise)), rtol=1e-11)
+        slopes_agree(objective.vector, objective.jacobian(x), x, ways=len(x))
+
+
+def test_no_random_start_finds_better_scalars():
+    losses = [float(best_scalars(20, 5, layers).loss) for layers in (1, 2, 3)]
+    assert losses[0] == pytest.approx(15 / 13, rel=1e-12)
+    assert losses[1] < 0.0578
+    assert losses[2] < 0.001 < 0.002 < float(best_steps(20, 5, 3).least)
+    objective, rng = Objective(20, 5, 3, 0.0, degree(3)), np.random.default_rng(3)
+    found = [
+        descend(objective.vector, objective.jacobian, np.exp(rng.normal(-0.5, 0.8, 5)))[0]
+        for _ in range(40)
+    ]
+    assert losses[2] * (1 - 1e-9) <= min(found) <= losses[2] * (1 + 1e-6)
+
+
+def test_the_loss_in_one_and_two_dimensions_is_that_of_the_density():
+    """Tails and all: integrate over the density of the eigenvalues, without moments."""
+
+    def square(v):
+        return np.polynomial.polynomial.polyval(v / n, u) ** 2
+
+    n = 20
+    found = best_scalars(n, 1, 3)
+    u = [number(c) for c in polynomials(found.p, found.q)[0].coeffs()]
+    closely = {"epsabs": 0, "epsrel": 1e-9, "limit": 400}
+    one = quad(lambda v: square(v) * chi2.pdf(v, n), 0, 300, **closely)[0]
+    assert one == pytest.approx(float(found.loss), rel=1e-7)
+
+    found = best_scalars(n, 2, 2)
+    u = [number(c) for c in polynomials(found.p, found.q)[0].coeffs()]
+    # In dimension 2: density ~ (ab)^((n-3)/2) e^(-(a+b)/2) |a - b|, on a grid of a > b.
+    a, b = np.meshgrid(*(np.linspace(1e-9, 150, 1501),) * 2, indexing="ij")
+    log = (n - 3) / 2 * np.log(a * b) - (a + b) / 2
+    weight = np.exp(log - log.max()) * np.abs(a - b)
+    two = (weight * (square(a) + square(b))).sum() / weight.sum()
+    assert two == pytest.approx(float(found.loss), rel=1e-4)
+
+
+def test_studies_order_the_models_and_say_what_is_not_known():
+    found = exact_curves(20, 5, 2, samples=5000)
+    assert found.plusplus[1].loss < found.best[1].loss < found.common[1].loss
+    assert found.best[1].loss < found.chebyshev[1].loss
+    assert type(found).read(found.to_dict()) == found
+    noisy = exact_curves(4, 6, 2, noise=3.0, samples=500)  # n < d: no bulk for Chebyshev steps
+    assert noisy.chebyshev == noisy.limit == []
+    assert "label noise 3" in said("icl", of_icl(noisy.to_dict()))
+    assert noisy.to_frame()["way"].tolist() == ["common"] * 2 + ["best"] * 2 + ["plusplus"] * 2
+
+
+REFUSED = {
+    r"^n=": lambda: moments(0, 1, 2),
+    r"^n=1, d=0": lambda: moments(1, 0, 2),
+    r"^moments up to -1": lambda: moments(1, 1, -1),
+    r"^moments up to 1000": lambda: moments(1, 1, 1000),
+    "^0 layers given": lambda: best_steps(20, 5, 0),
+    "noise=-1": lambda: best_steps(20, 5, 1, -1.0),
+    "interval": lambda: chebyshev_steps(2, 0.0, 1.0),
+    "d/n": lambda: limit_loss(0.0, 2),
+    "21 layers given": lambda: exact_curves(20, 5, 21),
+    "5 layers given": lambda: best_scalars(20, 5, 5),
+    "one of each": lambda: exact_loss(20, 5, [0.0], [0.5, 0.5]),
+    "degree above": lambda: exact_loss(20, 5, [0.1] * 5, [0.5] * 5),
+    "at least 2 samples": lambda: loss_on(spectra(20, 5, 1, 0), [0.0], [0.5], 20),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_cannot_be_solved_is_refused(said):
+    with pytest.raises(UsageError, match=said):
+        REFUSED[said]()
