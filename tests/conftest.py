@@ -26,9 +26,10 @@ from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
+from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.upper.isolated import learner  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
-from instances.spec import VARIABLE  # noqa: E402
+from instances.spec import FAMILIES, VARIABLE  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
@@ -68,6 +69,13 @@ class Answer:
         assert self.err.startswith("hardness: ")
         for word in words:
             assert word in self.err, self.err
+
+    def reads_well(self) -> None:
+        """Lines fit 80 columns, nothing is coloured, and specs are as short as they were given."""
+        assert [line for line in self.out.splitlines() if len(line) > 80 or "\x1b" in line] == []
+        words = [word.strip("`;,.:()") for word in self.out.split()]
+        specs = {word for word in words if "=" in word and word.partition(":")[0] in FAMILIES}
+        assert [spec for spec in specs if len(brief_spec(spec)) < len(spec)] == []
 
 
 @pytest.fixture

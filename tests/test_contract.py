@@ -15,18 +15,8 @@ from tests.proofs import named
 
 ROOT = Path(__file__).parent.parent
 
-RUN_FIELDS = {
-    "spec",
-    "learner",
-    "seed",
-    "outcome",
-    "advice",
-    "risk",
-    "risk_interval",
-    "usage",
-    "secret_recovered",
-    "details",
-}
+RUN = {"spec", "learner", "seed", "outcome", "advice", "risk", "risk_interval", "usage"}
+RUN |= {"secret_recovered", "details"}
 LEAVES = [  # commands, and those of a group
     (name, *part)
     for name, command in cli.cli.commands.items()
@@ -36,67 +26,121 @@ LEAVES = [  # commands, and those of a group
         else [()]
     )
 ]
+SWEEP = """
+format = "hardness-sweep/1"
+name = "few"
+seeds = 2
+learners = ["queries", "mlp"]
+[[runs]]
+spec = ["parity:d=8,m=2", "nice:m=1,k=3,d=4", "lwr:n=12,q=4,p=2"]
+"""
+# Lines that are run one after another with --json, and the names in what they print: all of them,
+# or these among others. Below, names in a list of rows.
+FIELDS = [
+    ("families", "= families catalog"),
+    ("families show parity", "= name about example parameters revision labels capabilities"),
+    ("learners show student", "= name about access view parameters revision"),
+    (
+        "generate parity:d=20,m=3 --examples 300 --out x",
+        "= spec folder examples shards commitments",
+    ),
+    ("inspect parity:d=12,m=4", "spec members heads k d A evidence layer"),
+    (
+        "verify parity:d=12,m=3 --members 9 --samples 2000",
+        "spec agrees members samples confidence inequality radius largest_deviation "
+        "disagreeing_pairs sq_dimension layer",
+    ),
+    (
+        "certify parity:d=1000,m=21 --out c.json",
+        "= format about problem goal steps digest",
+        ("goal/claims", "= quantity value terms step says"),
+    ),
+    ("check c.json", "= file accepted checker spec conditions assumed statements"),
+    (
+        "measures profile:g=h**2,d=12,m=3 --out m.json",
+        "= spec member measures weights weights_meaning weights_source scope",
+        ("measures", "= name value decimal kind parameters meaning source reason"),
+        ("weights", "= degree share decimal"),
+    ),
+    ("learn student:steps=20 parity:d=10,m=2", " ".join(RUN)),
+    (
+        "compare parity:m=2 --over d=6,8 --learner elimination --learner queries --seeds 1 --out c",
+        "format spec parameter values runs certificates",
+        ("runs", " ".join(RUN)),
+    ),
+    ("report c --out r.html", "source report runs"),
+    (
+        "map parity:d=8,m=2,noise=0.1 --learner restricted --seeds 1 --out m",
+        "= format spec rates runs left_out success curves",
+        ("curves", "= name role known source says marks"),
+        ("runs", " ".join(RUN)),
+    ),
+    (
+        "sweep plan s.toml --out p.json",
+        "= format name runs certificates parts left_out limits job_seconds store_bytes",
+        ("left_out", "group learner specs reasons why"),
+    ),
+]
+FOLLOWS = {"values", "scaling", "paired", "success", "curves"}  # from what the file holds
+KEPT = {"certify": "c.json", "measures": "m.json", "sweep plan": "p.json"}
+KEPT |= {"compare": "c/results.json", "map": "m/results.json"}
+
+
+def test_names_in_json_and_what_a_file_keeps_of_it(hardness):
+    Path("s.toml").write_text(SWEEP)
+    for line, fields, *rows in FIELDS:
+        found = hardness(*line.split(), "--json")
+        assert (found.code, found.err) == (0, ""), line
+        fits(found.json, fields, line)
+        for place, names in rows:
+            listed = found.json
+            for part in place.split("/"):
+                listed = listed[part]
+            for one in listed:
+                fits(one, names, f"{line}: {place}")
+        for command, file in KEPT.items():
+            if line.startswith(command):
+                kept = json.loads(Path(file).read_text())
+                left = FOLLOWS if command in ("certify", "compare", "map") else set()
+                assert kept == {k: v for k, v in found.json.items() if k not in left}, line
+    for one, two in (("r.html", "c/report.html"), ("again.svg", "m/map.svg")):
+        if one == "again.svg":
+            assert hardness("figure", "map", "m", "--out", one).code == 0
+        assert Path(one).read_text() == Path(two).read_text()
+
+
+def fits(data, fields, line):
+    wanted = set(fields.removeprefix("= ").split())
+    assert wanted == set(data) if fields.startswith("= ") else wanted <= set(data), line
 
 
 def test_families_and_learners(hardness):
-    listed = hardness("families", "--json").json
-    assert {"families", "catalog"} == set(listed)
-    assert hardness("families", "list", "--json").json == listed
-    shown = hardness("families", "show", "parity", "--json").json
-    assert {
-        *("name", "about", "example", "parameters", "revision", "labels", "capabilities")
-    } == set(shown)
-    assert [x["name"] for x in hardness("learners", "list", "--json").json["learners"]] == [
-        "queries",
-        "elimination",
-        "lowdegree",
-        "student",
-        "mlp",
-        "pooled",
-        "staged",
-        "levenberg",
-        "linear",
-        "lifted",
-        "bruteforce",
-        "mitm",
-        "restricted",
-        "bkw",
-        "modlinear",
-        "arora-ge",
-        "primal",
-        "trivial",
-        "pairs",
-        "flips",
-        "km",
-        "onehead",
-        "multihead",
-    ]
-    for learner in hardness("learners", "--json").json["learners"]:
+    assert hardness("families", "list", "--json").json == hardness("families", "--json").json
+    listed = hardness("learners", "list", "--json").json["learners"]
+    assert " ".join(one["name"] for one in listed) == (
+        "queries elimination lowdegree student mlp pooled staged levenberg linear lifted "
+        "bruteforce mitm restricted bkw modlinear arora-ge primal trivial pairs flips km onehead "
+        "multihead"
+    )
+    for learner in listed:
         assert hardness("learners", "show", learner["name"]).code == 0
     shown = hardness("learners", "show", "student", "--json").json
-    assert {"name", "about", "access", "view", "parameters", "revision"} == set(shown)
     assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
 
 
 def test_generate_inspect_verify_learn_a_folder(hardness):
-    made = hardness("generate", "parity:d=20,m=3", "--examples", 3000, "--out", "x", "--json")
-    assert made.code == 0
-    assert {"spec", "folder", "examples", "shards", "commitments"} == set(made.json)
+    hardness("generate", "parity:d=20,m=3", "--examples", 3000, "--out", "x")
     assert hardness("inspect", "x", "--json").json["heads"] == 3
-    verified = hardness("verify", "x", "--members", 30, "--samples", 50_000, "--json")
-    assert verified.code == 0
-    assert verified.json["agrees"] is True
-    assert verified.json["stored"]["examples"] == 3000
-    assert verified.json["stored"]["different"] == 0
-    learned = hardness("learn", "elimination", "x", "--json")
-    assert learned.json["secret_recovered"] is True
+    verified = hardness("verify", "x", "--members", 30, "--samples", 50_000, "--json").json
+    assert verified["agrees"] is True
+    assert (verified["stored"]["examples"], verified["stored"]["different"]) == (3000, 0)
+    assert hardness("learn", "elimination", "x", "--json").json["secret_recovered"] is True
     Path("x/secret.json").unlink()
     assert hardness("learn", "elimination", "x", "--json").json["outcome"] == "not judged"
 
 
 def test_inspect_a_spec(hardness):
     found = hardness("inspect", "parity:d=12,m=4", "--json").json
-    assert {"spec", "members", "heads", "k", "d", "A", "evidence", "layer"} <= set(found)
     assert len(found["layer"]["heads"]) == found["heads"] == 5
     assert found["response_error"] < 1e-12
     text = hardness("inspect", "parity:d=12,m=4").out
@@ -105,15 +149,13 @@ def test_inspect_a_spec(hardness):
 
 
 def test_integers_are_written_alike_everywhere(hardness):
-    plain = hardness(
-        "learn", "student:steps=20", "parity:d=8,m=2", "--budget-examples", "20000", "--json"
-    )
-    short = hardness(
-        "learn", "student:steps=2e1", "parity:d=8e0,m=2", "--budget-examples", "2e4", "--json"
-    )
-    for found in (plain, short):
-        assert found.json["learner"].endswith(",steps=20")
-        assert found.json["budget"]["examples"] == 20000
+    for line in (
+        "student:steps=20 parity:d=8,m=2 --budget-examples 20000",
+        "student:steps=2e1 parity:d=8e0,m=2 --budget-examples 2e4",
+    ):
+        found = hardness("learn", *line.split(), "--json").json
+        assert found["learner"].endswith(",steps=20")
+        assert found["budget"]["examples"] == 20000
 
 
 def test_a_citation_names_what_was_checked_and_the_file(hardness):
@@ -160,7 +202,7 @@ def test_a_citation_does_not_call_a_member_uniform_that_is_not(hardness):
 
 
 def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
-    from hardness.report.sources import SOURCES
+    from hardness.report.citation import SOURCES
 
     keys = {one.source for one in named("parity:d=8,m=3").claims}
     for spec in ("parity:d=8,m=3", "profile:g=majority,d=8,m=3", "lpn:n=8,noise=0.1"):
@@ -190,27 +232,12 @@ def test_the_software_is_cited_as_it_is():
 
 def test_certify_and_check(hardness):
     found = hardness("certify", "parity:d=1000,m=21", "--json", "--out", "c.json")
-    assert found.code == 0
-    fields = {"format", "about", "problem", "goal", "steps", "digest"}
-    assert set(found.json) == fields
-    claims = found.json["goal"]["claims"]
-    assert all(set(c) == {"quantity", "value", "terms", "step", "says"} for c in claims)
-    values = {c["quantity"]: c["value"] for c in claims}
+    values = {c["quantity"]: c["value"] for c in found.json["goal"]["claims"]}
     assert values["sq-dimension"] == "15509838039038279729972986327874202002642874"
-    with open("c.json") as file:
-        stored = json.load(file)
-    follows = {"values", "scaling", "paired"}
-    assert stored == {k: v for k, v in found.json.items() if k not in follows}
-    accepted = hardness("check", "c.json", "--json")
-    assert accepted.code == 0
-    assert accepted.json["accepted"] is True
-    said = {"file", "accepted", "checker", "spec", "conditions", "assumed", "statements"}
-    assert set(accepted.json) == said
-    with open("c.json", "w") as file:
-        file.write(json.dumps(found.json).replace("15509838", "15509839"))
+    assert hardness("check", "c.json", "--json").json["accepted"] is True
+    Path("c.json").write_text(json.dumps(found.json).replace("15509838", "15509839"))
     refused = hardness("check", "c.json", "--json")
-    assert refused.code == 3
-    assert refused.json["accepted"] is False
+    assert (refused.code, refused.json["accepted"]) == (3, False)
     refused.one_line("c.json", "refused")
 
 
@@ -224,21 +251,6 @@ def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
     from instances.families.parity import signs
 
     arguments = ["verify", "parity:d=24,m=3", "--members", "500", "--samples", "200000", "--json"]
-    good = hardness(*arguments)
-    assert good.code == 0
-    assert {
-        "spec",
-        "agrees",
-        "members",
-        "samples",
-        "confidence",
-        "inequality",
-        "radius",
-        "largest_deviation",
-        "disagreeing_pairs",
-        "sq_dimension",
-        "layer",
-    } <= set(good.json)
     right = symmetric.exact_heads(signs(3), Fraction(3))
     moved = (right[0], replace(right[1], u=right[1].u * fmpq(9, 8)), right[2])
     monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
@@ -249,96 +261,31 @@ def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
 
 
 def test_measures(hardness):
-    found = hardness("measures", "profile:g=h**2,d=12,m=3", "--json", "--out", "m.json")
-    assert found.code == 0
-    assert {
-        "spec",
-        "member",
-        "measures",
-        "weights",
-        "weights_meaning",
-        "weights_source",
-        "scope",
-    } == set(found.json)
-    fields = {"name", "value", "decimal", "kind", "parameters", "meaning", "source", "reason"}
-    assert all(set(row) == fields for row in found.json["measures"])
-    assert all({"degree", "share", "decimal"} == set(row) for row in found.json["weights"])
-    rows = {row["name"]: row for row in found.json["measures"]}
+    found = hardness("measures", "profile:g=h**2,d=12,m=3", "--json").json
+    rows = {row["name"]: row for row in found["measures"]}
     assert (rows["bias"]["value"], rows["bias"]["kind"]) == (None, "not defined")
     assert rows["bias"]["reason"] == "g takes 4 values"
     assert rows["noise sensitivity"]["parameters"] == {"delta": "1/10"}
-    with open("m.json") as file:
-        assert json.load(file) == found.json
     given = hardness("measures", "parity:d=12,m=3", "--sensitivity", "1/3", "--json").json
     rows = {row["name"]: row for row in given["measures"]}
     assert rows["noise sensitivity"]["value"] == "13/27"
-    text = hardness("measures", "profile:g=majority,d=100001,m=101").out
-    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])
 def test_learn(hardness, learner):
-    found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1")
-    assert found.code == 0
-    assert set(found.json) >= RUN_FIELDS
-    assert set(found.json["usage"]) == {"examples", "queries", "values", "seconds", "peak_bytes"}
-    low, high = found.json["risk_interval"]
-    assert low <= found.json["risk"] <= high
-    assert found.json["secret_recovered"] in (True, False, None)
+    found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1").json
+    assert set(found["usage"]) == {"examples", "queries", "values", "seconds", "peak_bytes"}
+    low, high = found["risk_interval"]
+    assert low <= found["risk"] <= high
+    assert found["secret_recovered"] in (True, False, None)
 
 
-def test_compare_and_report(hardness):
-    found = hardness(
-        "compare", "parity:m=2", "--over", "d=6..10..2", "--learner", "elimination",
-        "--learner", "queries", "--seeds", 2, "--out", "c", "--json",
-    )  # fmt: skip
-    assert found.code == 0
-    assert {"format", "spec", "parameter", "values", "runs", "certificates"} <= set(found.json)
-    assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
-    follows = {"values", "scaling", "paired"}
-    with open("c/results.json") as file:
-        assert json.load(file) == {k: v for k, v in found.json.items() if k not in follows}
-    made = hardness("report", "c", "--out", "r.html", "--json")
-    assert {"source", "report", "runs"} <= set(made.json)
-    with open("r.html") as one, open("c/report.html") as two:
-        assert one.read() == two.read()
-
-
-def test_map_and_its_figure(hardness):
-    found = hardness(
-        "map", "parity:d=12,m=2,noise=0.1", "--learner", "restricted", "--seeds", 1, "--out", "m",
-        "--json",
-    )  # fmt: skip
-    assert found.code == 0
-    follows = {"success", "curves"}
-    assert {"format", "spec", "rates", "runs", "left_out"} | follows == set(found.json)
-    assert {"candidate", "word", "group", "query", "example", "machine"} == set(found.json["rates"])
-    fields = {"name", "role", "known", "source", "says", "marks"}
-    assert all(fields == set(c) for c in found.json["curves"])
-    assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
-    with open("m/results.json") as file:
-        assert json.load(file) == {k: v for k, v in found.json.items() if k not in follows}
-    assert hardness("figure", "map", "m", "--out", "again.svg").code == 0
-    with open("again.svg") as again, open("m/map.svg") as kept:
-        assert again.read() == kept.read()
-
-
-def test_sweep_plan(hardness):
-    with open("s.toml", "w") as file:
-        file.write(
-            'format = "hardness-sweep/1"\nname = "few"\nseeds = 2\nlearners = ["queries", "mlp"]\n'
-            '[[runs]]\nspec = ["parity:d=8,m=2", "nice:m=1,k=3,d=4", "lwr:n=12,q=4,p=2"]\n'
-        )
-    found = hardness("sweep", "plan", "s.toml", "--json", "--out", "p.json")
-    assert found.code == 0
-    assert {"format", "name", "runs", "certificates", "parts", "left_out", "limits",
-            "job_seconds", "store_bytes"} == set(found.json)  # fmt: skip
-    assert (found.json["runs"], found.json["certificates"]) == (8, 2)
-    assert {"group", "learner", "specs", "reasons", "why"} == set(found.json["left_out"][0])
-    with open("p.json") as file:
-        assert json.load(file) == found.json
-    text = hardness("sweep", "plan", "s.toml").out
-    assert max(map(len, text.splitlines())) <= 80
+def test_what_a_plan_leaves_out_and_a_map_rates(hardness):
+    Path("s.toml").write_text(SWEEP)
+    plan = hardness("sweep", "plan", "s.toml", "--json").json
+    assert (plan["runs"], plan["certificates"]) == (8, 2)
+    made = hardness("map", "parity:d=8,m=2,noise=0.1", "--seeds", 1, "--json").json
+    assert {"candidate", "word", "group", "query", "example", "machine"} == set(made["rates"])
 
 
 def test_help_and_version(hardness):

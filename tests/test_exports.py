@@ -93,14 +93,12 @@ def test_every_format_holds_the_table(line, command, tmp_path):
         wanted = [one[name] for one in at(found.json, path)]
         shown = [row[header.index(name)] for row in body][: len(wanted)]
         assert all(map(same, shown, wanted)), (shown, wanted)
-    for form in ("csv", "latex", "markdown"):
+    for form, check in (("csv", checked_csv), ("latex", checked_latex)):
         printed = command(*arguments, "--format", form)
         assert printed.code == 0, printed.err
-        check = {"csv": checked_csv, "latex": checked_latex, "markdown": checked_markdown}[form]
         check(printed.out)
-    for ending, check in ((".tex", checked_latex), (".md", checked_markdown)):
-        assert command(*arguments, "--out", f"t{ending}").code == 0
-        check((tmp_path / f"t{ending}").read_text())
+    assert command(*arguments, "--out", "t.md").code == 0
+    checked_markdown((tmp_path / "t.md").read_text())
 
 
 def same(shown, value):
@@ -162,6 +160,8 @@ def test_parquet_holds_what_csv_holds(command, tmp_path):
 
 def test_json_is_what_it_was_and_the_ending_rules_the_file(hardness, tmp_path):
     line = ["certify", "parity:d=8,m=3"]
+    assert hardness(*line, "--out", "c.tex").code == 0
+    checked_latex((tmp_path / "c.tex").read_text())
     plain = hardness(*line, "--json")
     assert hardness(*line, "--format", "json").out == plain.out
     for name in ("c.json", "certificate"):
@@ -236,11 +236,8 @@ def test_names_are_no_markup_in_markdown():
     ]
 
 
-@pytest.mark.parametrize("start", "=+-@\t\r\n\ufeff\uff1d\uff0b\uff0d\uff20")
-def test_what_begins_a_formula_anywhere_is_text_in_csv(start):
-    assert cell(f"{start}1+1.py:f") == f"'{start}1+1.py:f"
-
-
-@pytest.mark.parametrize("number", ["-1/7", "-12", "+3"])
-def test_a_number_as_text_is_left_as_it_is_in_csv(number):
-    assert cell(number) == number
+def test_what_begins_a_formula_anywhere_is_text_in_csv_and_a_number_is_not():
+    for start in "=+-@\t\r\n\ufeff\uff1d\uff0b\uff0d\uff20":
+        assert cell(f"{start}1+1.py:f") == f"'{start}1+1.py:f"
+    for number in ("-1/7", "-12", "+3"):
+        assert cell(number) == number

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,62 @@ from hardness.oracles import clock
 from hardness.report.text import laid_out
 from hardness.verbs import progress
 from hardness.verbs.root import GROUPS, WELCOME
+from tests.test_commands import COMMANDS
 from tests.test_contract import LEAVES
+from tests.test_docs import PAGES, blocks
 from tests.waiting import wait_for
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+LWE = "lwe:n=6,q=31,sigma=1"
+LONG = "lwr:n=64,q=256,p=2,secret=binary,h=6"
+SWEEP = """\
+format = "hardness-sweep/1"
+name = "a sweep with a long name, which is cut where it has to be"
+seeds = 1
+[budget]
+examples = 2000
+[[runs]]
+spec = "parity:m=2"
+over = { d = [8, 10], noise = [0, 0.1] }
+learners = ["elimination", "lowdegree:degree=2,oversample=9", "student:steps=20,rate=0.1"]
+"""
+TINY = "--d 2 --n 4 --layers 1"
+# What no page of `make test` shows, and what is longer than there.
+REST = (
+    f"generate {LWE},secret=gaussian,spread=1,heads=exact --examples 90 --out lwe",
+    "reduce attention-to-lwr lwe --out samples.npz",
+    "reduce lwr-to-attention samples.npz --out x",
+    *(f"certify {LONG}", f"estimate {LONG}", "measures profile:g=majority,d=100001,m=101"),
+    "certify parity:d=1001,m=20,noise=0.1 --about all --steps 1e9",
+    "attack lwe:n=6,q=31,error=cbd,eta=1 --learner trivial --learner mlp:steps=2 --seeds 1",
+    "distinguish student:steps=20,rate=0.05 parity:d=8,m=2 --trials 2",
+    "compare lwr:q=16,p=2,secret=binary,h=3 --over n=5,6 --learner student:steps=20,rate=0.05 "
+    "--learner mlp:steps=2,width=20 --learner bruteforce:samples=300 --seeds 1",
+    "compare profile:g=majority,m=3 --over d=8,1001 --learner none",
+    f"stress --learner trivial --learner elimination --on {LWE} --on {LONG} --seeds 2",
+    *("sweep plan s.toml", "sweep run s.toml --store s.db", "sweep status s.db"),
+    *("store show s.db", "store merge s.db --out merged.db", "store check s.db"),
+    f"icl train {TINY} --steps 3 --samples 16",
+    f"icl curves {TINY} --steps 3 --samples 16",
+    f"icl optimizers {TINY} --steps 5 --batch 8 --rates 0.05 --seeds 1 --tuning 1",
+    f"icl softmax {TINY} --heads 1 --prompts 20 --steps 3",
+)
+
+
+def test_what_no_page_shows_reads_well_too(hardness):
+    Path("s.toml").write_text(SWEEP)
+    for line in REST:
+        found = hardness(*line.split(), "--jobs", 1)
+        assert (found.code, found.err) == (0, ""), line
+        found.reads_well()
+
+
+def test_every_command_is_shown_somewhere():
+    shown = [line for page in PAGES for line, _ in blocks(page)] + [f"hardness {x}" for x in REST]
+    lost = [path for path in COMMANDS if not any(f"hardness {path} " in f"{x} " for x in shown)]
+    assert set(lost) <= {"demo"}  # of which `make demo` is shown
 
 
 def test_help_fits_80_columns(hardness):
