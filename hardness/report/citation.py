@@ -11,7 +11,6 @@ from typing import Any
 from hardness import YEAR, __version__
 from hardness.check import Checked, check
 from hardness.lower.record import Certificate, Claim
-from hardness.report.sources import SOURCES
 from instances.arguments import located
 from instances.disk import write_json, write_text
 from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
@@ -149,3 +148,98 @@ def _escaped(text: str) -> str:
     'profile:g=a\\_b'
     """
     return re.sub(r"([_%&#$])", r"\\\1", text)
+
+
+# The sources of claims as BibTeX, by their keys; docs/references.md lists them with all others.
+SOURCES: dict[str, str] = {
+    "AKMSS21": r"""@inproceedings{AKMSS21,
+  title     = {On the power of differentiable learning versus {PAC} and {SQ}
+               learning},
+  author    = {Abbe, Emmanuel and Kamath, Pritish and Malach, Eran and
+               Sandon, Colin and Srebro, Nathan},
+  booktitle = {Advances in Neural Information Processing Systems 34 (NeurIPS)},
+  year      = {2021},
+  note      = {arXiv:2108.04190},
+}""",
+    "AS20": r"""@inproceedings{AS20,
+  title     = {On the universality of deep learning},
+  author    = {Abbe, Emmanuel and Sandon, Colin},
+  booktitle = {Advances in Neural Information Processing Systems 33 (NeurIPS)},
+  year      = {2020},
+  note      = {arXiv:2001.02992},
+}""",
+    "BBHLS21": r"""@inproceedings{BBHLS21,
+  title     = {Statistical query algorithms and low-degree tests are almost
+               equivalent},
+  author    = {Brennan, Matthew and Bresler, Guy and Hopkins, Samuel B. and
+               Li, Jerry and Schramm, Tselil},
+  booktitle = {34th Conference on Learning Theory (COLT)},
+  year      = {2021},
+  note      = {arXiv:2009.06107},
+}""",
+    "BFJKMR94": r"""@inproceedings{BFJKMR94,
+  title     = {Weakly learning {DNF} and characterizing statistical query
+               learning using {Fourier} analysis},
+  author    = {Blum, Avrim and Furst, Merrick and Jackson, Jeffrey and
+               Kearns, Michael and Mansour, Yishay and Rudich, Steven},
+  booktitle = {26th ACM Symposium on Theory of Computing (STOC)},
+  pages     = {253--262},
+  year      = {1994},
+}""",
+    "CL24": r"""@inproceedings{CL24,
+  title     = {Provably learning a multi-head attention layer},
+  author    = {Chen, Sitan and Li, Yuanzhi},
+  booktitle = {57th ACM Symposium on Theory of Computing (STOC)},
+  year      = {2025},
+  note      = {arXiv:2402.04084},
+}""",
+    "DKS17": r"""@inproceedings{DKS17,
+  title     = {Statistical query lower bounds for robust estimation of
+               high-dimensional {Gaussians} and {Gaussian} mixtures},
+  author    = {Diakonikolas, Ilias and Kane, Daniel M. and Stewart, Alistair},
+  booktitle = {58th IEEE Symposium on Foundations of Computer Science (FOCS)},
+  pages     = {73--84},
+  year      = {2017},
+  note      = {arXiv:1611.03473},
+}""",
+    "Del73": r"""@article{Del73,
+  title   = {An algebraic approach to the association schemes of coding theory},
+  author  = {Delsarte, Philippe},
+  journal = {Philips Research Reports Supplements},
+  volume  = {10},
+  year    = {1973},
+}""",
+    "Fan49": r"""@article{Fan49,
+  title   = {On a theorem of {Weyl} concerning eigenvalues of linear
+             transformations {I}},
+  author  = {Fan, Ky},
+  journal = {Proceedings of the National Academy of Sciences},
+  volume  = {35},
+  pages   = {652--655},
+  year    = {1949},
+}""",
+    "FGRVX17": r"""@article{FGRVX17,
+  title   = {Statistical algorithms and a lower bound for detecting planted
+             cliques},
+  author  = {Feldman, Vitaly and Grigorescu, Elena and Reyzin, Lev and
+             Vempala, Santosh S. and Xiao, Ying},
+  journal = {Journal of the ACM},
+  volume  = {64},
+  number  = {2},
+  note    = {Article 8},
+  year    = {2017},
+}""",
+    "Hop18": r"""@phdthesis{Hop18,
+  title  = {Statistical inference and the sum of squares method},
+  author = {Hopkins, Samuel B.},
+  school = {Cornell University},
+  year   = {2018},
+}""",
+    "Regev05": r"""@inproceedings{Regev05,
+  title     = {On lattices, learning with errors, random linear codes, and
+               cryptography},
+  author    = {Regev, Oded},
+  booktitle = {37th Annual ACM Symposium on Theory of Computing (STOC)},
+  year      = {2005},
+}""",
+}

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable, Sequence
 
-from hardness.report.binding import unbound_words
+from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling

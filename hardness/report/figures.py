@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from instances.family import Family
 
 Data = dict[str, Any]
-_CHARTS, _SOURCE = "hardness.report.charts.", "hardness.report.source:"
+_CHARTS, _SOURCE = "hardness.report.charts.", "hardness.report.stored:"
 # What goes wrong with fields of a file that are missing, or not what they should be.
 _NOT_WHOLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
@@ -239,7 +239,7 @@ def numbers(
     A file of a figure's own rows gives these again. choice: which part of a store is drawn, as
     "m=3,noise=0". Raises UsageError or DamagedFile for a source that does not have them.
     """
-    from hardness.report.source import is_store
+    from hardness.report.stored import is_store
 
     figure, of_store = FIGURES[name], isinstance(source, Path) and is_store(source)
     if of_store and not figure.source.store:

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from hardness.claims import vacuous
@@ -32,8 +33,6 @@ def run_words(found: "Run") -> str:
         )
     unbound = []
     if usage.values:
-        from hardness.report.binding import unbound_words  # which few runs need
-
         unbound = [f"bounds   {line}" for line in unbound_words([found], lambda _: "it")]
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and "claimed_secret" in found.details:
@@ -60,9 +59,7 @@ def run_words(found: "Run") -> str:
 
         own += ["", stage_words(found.details)]
     if "expected_rank" in found.details:
-        from hardness.report.lifted import lifted_words
-
-        own = [lifted_words(found.details)]
+        own = [_lifted_words(found.details)]
     judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
     advice, ended = found.advice, found.outcome.value
     data = found.details.get("data")
@@ -258,3 +255,53 @@ def game_words(game: "Game") -> str:
             *([_OF_FUNCTIONS] if game.spec.startswith("functions:") else []),
         ]
     )
+
+
+def unbound(runs: "Iterable[Run]") -> list[str]:
+    """Name the learners by membership queries, each once."""
+    from hardness.upper.classes import CLASSES, class_of  # which few runs need
+
+    every = dict.fromkeys((run.learner, bool(run.usage.values)) for run in runs)
+    free = (name for name, asked in every if class_of(name, asked) is CLASSES["membership"])
+    return list(dict.fromkeys(free))
+
+
+def unbound_words(runs: "Iterable[Run]", of: Callable[[str], str]) -> list[str]:
+    """Say of learners by membership queries what binds them; empty where there are none.
+
+    A label that is chosen is a label: the information floor counts it as an example. of: writes the
+    name of a learner.
+    """
+    from hardness.upper.classes import CLASSES
+
+    names = [of(name) for name in unbound(runs)]
+    found = CLASSES["membership"]
+    if not names:
+        return []
+    if len(names) == 1:
+        return [f"{names[0]} {found.does}: only the information floor binds it."]
+    return [f"{', '.join(names)} {found.do}: only the information floor binds them."]
+
+
+def _lifted_words(details: dict[str, Any]) -> str:
+    """Write the features, their rank, and what is unexplained.
+
+    >>> print(_lifted_words({"features": 18, "rank": 12, "expected_rank": 18, "examples_given": 6,
+    ...     "examples_needed": 9, "unexplained": None}))
+    features 18, their rank 12 of 18: 6 examples given, 9 needed at least
+    left     not known: no more rows than the rank, so any labels would be fitted
+    """
+    rank, expected, count = (details[n] for n in ("rank", "expected_rank", "features"))
+    given, needed = details["examples_given"], details["examples_needed"]
+    few = f"{given} examples given, {needed} needed at least"
+    if rank < expected:
+        first = f"{count}, their rank {rank} of {expected}: {few}"
+    else:
+        first = f"{count}, their rank {rank}: all that the tokens can tell; {few}"
+    left = details["unexplained"]
+    second = (
+        "not known: no more rows than the rank, so any labels would be fitted"
+        if left is None
+        else f"{left:.2g} of the labels' second moment, per degree of freedom of the rows"
+    )
+    return f"features {first}\nleft     {second}"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hardness.claims import chance
-from hardness.report.binding import unbound_words
 from hardness.report.comparison import paired_words
+from hardness.report.run import unbound_words
 from hardness.report.text import big, number, table, wrap
 from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hardness.claims import WORD, digits, vacuous
-from hardness.report.binding import unbound_words
+from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks
 from hardness.runs.cells import Cost

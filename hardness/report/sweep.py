@@ -9,10 +9,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.report.progress import duration
-from hardness.report.text import bad, count, good, table, taken
+from hardness.report.text import bad, count, duration, good, table, taken
 from hardness.runs.names import one_line, short
-from hardness.runs.rows import SweepRow
+from hardness.runs.rows import Progress, SweepRow
 from hardness.sweep.damage import Checkup
 from hardness.sweep.store import FAILED, recover_with
 from instances.errors import UsageError
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _WIDEST, _LEAST = 32, 6  # of a cell of an answer
 _NAME = 44  # columns of a learner
+_OPEN = 4  # labels in a line of progress
 _SHOWN = 5  # of what is left out of a plan
 _UNITS = (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 48 * 3600.0))
 Counts = Mapping[str, Mapping[str, int]]  # runs by learner and outcome
@@ -333,3 +333,32 @@ def checkup_words(found: Checkup) -> str:
     if not found.damage:
         return f"{found.store}: {good('all is well')}"
     return f"{found.store} {bad('is damaged')}: {found.damage}; {recover_with(Path(found.store))}"
+
+
+def progress_line(at: Progress, width: int = 200) -> str:
+    """Say how far a sweep is in a line of `width` columns at most; of labels those that are open.
+
+    >>> progress_line(Progress(planned={"a": 8, "b": 2}, done={"a": 3, "b": 2}, failed={"a": 1},
+    ...                        elapsed=60.0, remaining=75.0))
+    '5 of 10 (50 %), 1 failed; a 3/8; 1 min 0 s so far, about 1 min 15 s left'
+    """
+    lines = (_line(at, shown) for shown in range(_OPEN, -1, -1))
+    return next((line for line in lines if len(line) <= width), _line(at, 0)[:width])
+
+
+def _line(at: Progress, most: int) -> str:
+    """Say how far a sweep is, and of `most` labels."""
+    share = f" ({100 * at.finished // at.total} %)" if at.total else ""
+    failed = sum(at.failed.values())
+    open_ = [(name, n) for name, n in at.planned.items() if at.done.get(name, 0) < n]
+    parts = [
+        f"{one_line(name.partition(':')[0])} {at.done.get(name, 0)}/{n}" for name, n in open_[:most]
+    ]
+    if parts and len(open_) > most:
+        parts.append(f"{len(open_) - most} more")
+    of = f"; {', '.join(parts)}" if parts else ""
+    left = "" if at.remaining is None else f", about {duration(at.remaining)} left"
+    return (
+        f"{at.finished} of {at.total}{share}{f', {failed} failed' if failed else ''}"
+        f"{of}; {duration(at.elapsed)} so far{left}"
+    )

@@ -157,3 +157,16 @@ def wrap(text: str, indent: str = "", further: str | None = None) -> str:
     return textwrap.fill(
         text, 80, initial_indent=indent, subsequent_indent=rest, break_on_hyphens=False
     )
+
+
+def duration(seconds: float) -> str:
+    """Write a time in at most two units.
+
+    >>> duration(0.4), duration(75), duration(7300), duration(200_000)
+    ('0 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
+    """
+    whole = round(seconds)
+    for unit, size, below, smaller in (("d", 86400, "h", 3600), ("h", 3600, "min", 60)):
+        if whole >= size:
+            return f"{whole // size} {unit} {whole % size // smaller} {below}"
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"

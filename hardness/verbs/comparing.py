@@ -72,7 +72,7 @@ def compare(
     [1.0, 1.0, 1.0]
     """
     from hardness.lower import BoundParameters
-    from hardness.report.page import save
+    from hardness.report.page.build import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of
 

@@ -50,7 +50,7 @@ def report(
     SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a page, a store
     of `sweep run` too. The page works offline, and opens in any browser.
     """
-    from hardness.report.source import is_store, is_stress
+    from hardness.report.stored import is_store, is_stress
     from hardness.runs import Comparison, Stress
 
     try:

@@ -80,7 +80,7 @@ def counted(total: int, label: str) -> Iterator[Callable[[int], None]]:
 
 
 def _told(label: str, count: int, total: int, spent: float) -> str:
-    from hardness.report.progress import duration
+    from hardness.report.text import duration
 
     if not count:
         return f"{label}: 0 of {total}, {duration(spent)} so far"
@@ -91,7 +91,7 @@ def _told(label: str, count: int, total: int, spent: float) -> str:
 @contextmanager
 def watched() -> Iterator[Callable[[Any], None]]:
     """Give what reports how far a sweep is: a line, and JSON on stdout where that is wanted."""
-    from hardness.report.progress import progress_line
+    from hardness.report.sweep import progress_line
 
     last = clock.now()
     with _line() as show:
@@ -112,7 +112,7 @@ def waited(label: str) -> Iterator[None]:
     if not _SHOWN.get():
         yield
         return
-    from hardness.report.progress import duration
+    from hardness.report.text import duration
 
     start = clock.now()
     with _line() as show:

@@ -19,7 +19,6 @@ PACKAGES = (
     "hardness.sweep",
     "hardness.lower",
     "hardness.oracles",
-    "hardness.report",
     "hardness.upper",
     "instances",
 )

@@ -2,8 +2,7 @@
 
 import pytest
 
-from hardness.report.progress import progress_line
-from hardness.report.sweep import outcomes_table
+from hardness.report.sweep import outcomes_table, progress_line
 from hardness.runs.rows import Progress
 from hardness.sweep.drive import JobCounts
 

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
-from hardness.report import page
 from hardness.report.charts.runs import both_sides
 from hardness.report.comparison import comparison_table
-from hardness.report.page.build import report, report_of, report_of_comparison
+from hardness.report.page.build import page, report, report_of, report_of_comparison
 from hardness.report.page.write import write
 from hardness.report.plot import named
 from hardness.report.text import laid_out

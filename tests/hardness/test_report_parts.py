@@ -17,7 +17,7 @@ from hardness.oracles import Budget
 from hardness.report.charts.phase import budgets, diagrams, draw_phase, needed, of_phase
 from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report_of
-from hardness.report.source import comparison_of, plane_of
+from hardness.report.stored import comparison_of, plane_of
 from hardness.runs import compare
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from hardness.report.charts.runs import both_sides
 from hardness.report.page.cards import cards
 from hardness.report.page.charts import charts
 from hardness.report.page.facts import facts
-from hardness.report.page.material import Material, material_of, of_comparison
+from hardness.report.page.material import Material, digest, material_of, of_comparison
 from hardness.report.page.provenance import provenance, reproduction
 from hardness.report.page.records import Report
 from hardness.report.page.tables import (
@@ -17,8 +18,10 @@ from hardness.report.page.tables import (
     runs_table,
     slice_title,
 )
+from hardness.report.page.write import write
 from hardness.runs import Comparison
 from hardness.runs.slices import Slice
+from instances.disk import write_bytes, write_text
 
 _PAIRED = 12  # slices of which learners are compared in pairs
 
@@ -78,3 +81,20 @@ def _title(material: Material) -> str:
 def _interest(one: Slice) -> tuple[bool, bool]:
     """Slices over several sizes first, of these those with a bound; else in their own order."""
     return len(one.comparison.values) < 2, not one.comparison.certificates
+
+
+def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:
+    """Render the page of a comparison.
+
+    source: where it lies, for the commands. sha256: of its file, in hexadecimal.
+    """
+    return write(report_of_comparison(comparison, source, sha256))
+
+
+def save(folder: Path, comparison: Comparison, name: str, force: bool = False) -> None:
+    """Write results.json, figure.svg and report.html into a folder, which will be called `name`."""
+    results = folder / "results.json"
+    comparison.save(results, force=force)
+    write_bytes(folder / "figure.svg", both_sides(comparison), force=force)
+    made = page(comparison, name, digest(results))
+    write_text(folder / "report.html", made, force=force)

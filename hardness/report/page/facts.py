@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.claims import chance, vacuous
 from hardness.lower import BoundParameters, Certificate
-from hardness.report.binding import unbound, unbound_words
 from hardness.report.charts.phase import SHARE, asks
 from hardness.report.comparison import ASKER
 from hardness.report.page.cards import certified
 from hardness.report.page.material import Material
 from hardness.report.page.records import Facts
 from hardness.report.page.tables import learner_rows, shown_names
+from hardness.report.run import unbound, unbound_words
 from hardness.report.stress import NONE_ENOUGH, certified_words, headline
 from hardness.runs.certified import number, query_bound, success
 from hardness.runs.comparison import Comparison, values_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardness.report.charts.phase import diagrams
-from hardness.report.source import climbs_in, is_store, is_stress
+from hardness.report.stored import climbs_in, is_store, is_stress
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.columns import table
