@@ -75,7 +75,7 @@ DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
 # Pages whose commands and examples take several seconds: by `make test-slow` too.
 LONG = {
-    *("docs/in-context.md", "docs/reports.md", "docs/staged.md"),
+    *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     "docs/tutorials/your-layer.md",
 }
