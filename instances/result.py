@@ -89,7 +89,8 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
     declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
     and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
-    it also tells what follows, `filed` is what files hold.
+    it also tells what follows, that is named in `_follows` and left out of files. Parts that do not
+    belong together are found by `_contradiction`.
 
     >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ...     share: Fraction
@@ -101,12 +102,20 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
-    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that `filed` leaves out
+    _inside: ClassVar[str] = ""  # how its file is called in a folder that a command wrote
+    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that no JSON holds
+    _follows: ClassVar[tuple[str, ...]] = ()  # in its JSON and not read: what follows
+    _parts: ClassVar[dict[str, "type[Record]"]] = {}  # fields with lists of records
 
     def to_dict(self) -> dict[str, Any]:
         """Write the fields as JSON, with the format of its files."""
-        found = {name: json_of(getattr(self, name)) for name in self.__struct_fields__}
+        names = (name for name in self.__struct_fields__ if name not in self._unfiled)
+        found = {name: json_of(getattr(self, name)) for name in names}
         return {"format": self._format, **found} if self._format else found
+
+    def filed(self) -> dict[str, Any]:
+        """Give what its files hold: the fields alone."""
+        return Record.to_dict(self) if self._follows else self.to_dict()
 
     def updated(self, **changes: Any) -> Self:
         """Give a copy with some fields changed."""
@@ -114,25 +123,33 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give JSON that `to_dict` wrote the shape of the fields.
+        """Give JSON that `to_dict` or `filed` wrote the shape of the fields.
 
         Raises ValueError for fields that are never written.
         """
         if unknown := [name for name in cls._unfiled if name in data]:
             raise ValueError(f"it has the field {unknown[0]!r}, which no file holds")
-        return data
+        found = {name: part for name, part in data.items() if name not in cls._follows}
+        for name, kind in cls._parts.items():
+            if isinstance(parts := found.get(name), list | tuple):
+                found[name] = [kind.shaped(one) if isinstance(one, dict) else one for one in parts]
+        return found
 
     @classmethod
-    def shaped_all(cls, data: Any) -> Any:
-        """Give each part of a list its shape; what is no list of objects is refused as it is."""
-        if not isinstance(data, list | tuple):
-            return data
-        return [cls.shaped(one) if isinstance(one, dict) else one for one in data]
+    def read(cls, data: Any, **own: Any) -> Self:
+        """Read what `to_dict` or `filed` wrote, less its format.
 
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read what `to_dict` wrote, less its format; raises ValueError with the place of it."""
-        return cls._of(data, {})
+        own: fields that it leaves out. Raises ValueError with the place of what is damaged, or with
+        why its parts do not belong together.
+        """
+        found = cls._of(data, own)
+        if reason := found._contradiction():
+            raise ValueError(reason)
+        return found
+
+    def _contradiction(self) -> str | None:
+        """Say why its parts do not belong together, if they do not."""
+        return None
 
     @classmethod
     def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
@@ -143,11 +160,13 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read the file that `save` wrote; raises DamagedFile."""
+        """Read the file that `save` wrote, or the folder of a command; raises DamagedFile."""
         from instances.disk import damage, require_format
         from instances.strict import read_json
 
         where = Path(located("path", path))
+        if cls._inside and where.is_dir():
+            where /= cls._inside
         data = read_json(where)
         if cls._format:
             require_format(data, cls._format, where)

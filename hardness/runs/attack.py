@@ -48,6 +48,7 @@ class AttackResult(Record, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
 
     _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
+    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
     def judged(self) -> int:
@@ -98,11 +99,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give the runs their shape."""
-        return data | {"runs": Run.shaped_all(data.get("runs", ()))}
-
     def filed(self) -> dict[str, Any]:
         """Write what its file holds: the runs."""
         return super().to_dict()
@@ -131,6 +127,7 @@ class Attacks(Record, frozen=True, kw_only=True):
     not_run: dict[str, str]
 
     _words: ClassVar[str] = "hardness.report.studies.attack_words"
+    _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
     def recovered(self) -> int:
@@ -144,11 +141,6 @@ class Attacks(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         return [row for one in self.attacks for row in one._rows()]
-
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give the attacks their shape."""
-        return data | {"attacks": AttackResult.shaped_all(data.get("attacks", ()))}
 
     def filed(self) -> dict[str, Any]:
         """Write what its file holds: the runs of all of them."""

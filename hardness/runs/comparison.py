@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
@@ -20,7 +18,6 @@ from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
-from instances.arguments import located
 from instances.errors import ToolkitError, UsageError
 from instances.parameters import key_values, listed, plain
 from instances.result import Record, TableRow, json_of
@@ -36,7 +33,6 @@ else:
 
 FORMAT = "hardness-results/3"
 _MOST_RUNS = 100_000
-_FOLLOWS = ("values", "scaling", "paired")  # in JSON, and not in files
 
 
 class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,7 +57,10 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.comparison.comparison_words"
+    _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
+    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "paired", "certificates")
+    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -159,10 +158,6 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return pd.concat([one.to_frame() for one in self.certificates], ignore_index=True)
         return runs_frame(self.runs)
 
-    def filed(self) -> dict[str, Any]:
-        """Write what its file holds: what was asked, runs and certificates."""
-        return {k: v for k, v in super().to_dict().items() if k not in self._unfiled}
-
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
         return {
@@ -173,20 +168,9 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         }
 
     @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Leave out what follows from the rest, and the certificates, which `read` makes again."""
-        dropped = (*_FOLLOWS, "certificates")
-        found = {k: v for k, v in super().shaped(data).items() if k not in dropped}
-        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be.
-
-        Certificates, where there are any, are made again from their specs and must equal the stored
-        ones.
-        """
-        found = super().read(data)
+    def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
+        """Make certificates, where there are any, again from their specs: they must be equal."""
+        found = super()._of(data, own)
         if data["certificates"]:
             found = found.updated(certificates=certificates(found.specs, found.terms))
         if json_of(found.certificates) != data["certificates"]:
@@ -194,18 +178,9 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "its certificates are not those that this version makes of its specs: it was "
                 "changed, or an earlier version wrote it, and `compare` has to be run again"
             )
-        if reason := found._inconsistency():
-            raise ValueError(reason)
         return found
 
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read the file that `save` wrote, or a folder of `compare --out`; raises DamagedFile."""
-        where = Path(located("path", path))
-        return super().load(where / "results.json" if where.is_dir() else where)
-
-    def _inconsistency(self) -> str | None:
-        """Say why what was read does not belong together."""
+    def _contradiction(self) -> str | None:
         if not self.specs or specs_over(self.spec, self.parameter, self.values) != [*self.specs]:
             return "its specs are not those of its sizes"
         if not self.runs and not self.certificates:

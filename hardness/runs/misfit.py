@@ -12,7 +12,7 @@ their own: there is no interval from the means. (docs/own-data.md)
 
 import math
 import sys
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -52,6 +52,8 @@ class Misfit(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tail: _Finite
     kind: Literal["asymptotic"] = "asymptotic"
 
+    _follows: ClassVar[tuple[str, ...]] = ("remark",)
+
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
             raise ValueError(f"a misfit of {self.value} in [{self.low}, {self.high}]")
@@ -76,7 +78,7 @@ class Misfit(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Give JSON the shape of the fields: null is no upper end."""
-        found = {name: part for name, part in data.items() if name != "remark"}
+        found = super().shaped(data)
         return found | {"high": math.inf} if data.get("high", 0) is None else found
 
 

@@ -7,9 +7,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
@@ -28,7 +26,6 @@ from hardness.runs.run import Run, require_support
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.attack import needed
 from hardness.upper.restricted import Restricted, best_k, pool_size
-from instances.arguments import located
 from instances.capabilities import NOISY_PARITIES
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
@@ -58,6 +55,9 @@ class Map(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     left_out: dict[str, str]
 
     _format: ClassVar[str] = "hardness-map/2"
+    _inside: ClassVar[str] = "results.json"
+    _follows: ClassVar[tuple[str, ...]] = ("success", "curves")
+    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
     _words: ClassVar[str] = "hardness.report.parity_map_words.map_words"
 
     def __post_init__(self) -> None:
@@ -94,26 +94,7 @@ class Map(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Write the map as JSON, its curves among it; the field names are a contract."""
         return {**self.filed(), "success": str(self.success), "curves": json_of(self.curves)}
 
-    def filed(self) -> dict[str, Any]:
-        """Write what its file holds: rates and runs."""
-        return super().to_dict()
-
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Leave out what follows from the rest."""
-        found = {name: part for name, part in data.items() if name not in ("success", "curves")}
-        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be."""
-        found = super().read(data)
-        if reason := found._inconsistency():
-            raise ValueError(reason)
-        return found
-
-    def _inconsistency(self) -> str | None:
-        """Say why what was read does not belong together."""
+    def _contradiction(self) -> str | None:
         family, names = parse_stored(self.spec), dict.fromkeys(r.learner for r in self.runs)
         require_noisy(family)
         for name in names:
@@ -132,12 +113,6 @@ class Map(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if any(r.usage.values for r in self.runs):
             return "a run asked membership queries: the map counts examples"
         return next((reason for r in self.runs if (reason := r.inconsistency)), None)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read the file that `save` wrote, or a folder of `map --out`; raises DamagedFile."""
-        where = Path(located("path", path))
-        return super().load(where / "results.json" if where.is_dir() else where)
 
 
 def kind(learner: str) -> str:

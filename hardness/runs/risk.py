@@ -102,26 +102,37 @@ def measure(
     return found
 
 
-def possible(family: Family, risk: Risk) -> bool:
-    """Return whether a risk may have been measured on a family as `measure` does by default.
+Possible = Callable[[Risk], bool]
+
+
+def possible(family: Family) -> Possible:
+    """Give what tells whether a risk may have been measured on a family, as `measure` does untold.
 
     Of labels that are codes the least interval is known that a number of examples can give; of
     others it depends on the instance, and nothing is held against them.
 
     >>> from instances import parse
-    >>> family = parse("parity:d=8,m=3")
     >>> risk = Risk(value=0, low=0, high=1e-9, confidence=0.95, examples=8000, unclipped=0)
-    >>> possible(family, risk)
+    >>> possible(parse("parity:d=8,m=3"))(risk)
     False
     """
     coded = CODED.of(family)
-    if coded is None or not 1 < risk.examples <= _usual(coded, risk.confidence):
-        return coded is None and risk.examples > 1
-    # Losses that do not vary have the least interval.
-    most, log_term = coded.risk_bound, math.log(4 / (1 - risk.confidence))
-    least = 7 * most * log_term / (3 * (risk.examples - 1))
-    low, high = max(0.0, risk.value - least), min(most, risk.value + least)
-    return risk.high <= most and risk.low <= low + _CLOSE and high <= risk.high + _CLOSE
+    if coded is None:
+        return lambda risk: risk.examples > 1
+    most, usual, log_term = (
+        coded.risk_bound,
+        _usual(coded, CONFIDENCE),
+        math.log(4 / (1 - CONFIDENCE)),
+    )
+
+    def may_be(risk: Risk) -> bool:
+        if not 1 < risk.examples <= usual:
+            return False
+        least = 7 * most * log_term / (3 * (risk.examples - 1))  # of losses that do not vary
+        low, high = max(0.0, risk.value - least), min(most, risk.value + least)
+        return risk.high <= most and risk.low <= low + _CLOSE and high <= risk.high + _CLOSE
+
+    return may_be
 
 
 def _between(low: float, value: float, high: float) -> float:

@@ -1,9 +1,14 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
 import math
+import platform
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache, lru_cache
+from importlib import metadata
+from pathlib import Path
 from sys import float_info
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -22,11 +27,11 @@ from hardness.oracles import (
 from hardness.oracles.budget import restart_peak
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
-from hardness.runs.machine import machine, versions
 from hardness.runs.misfit import Misfit, measure_misfit
 from hardness.runs.names import brief_spec, short
-from hardness.runs.risk import CONFIDENCE, Risk, measure, possible
+from hardness.runs.risk import CONFIDENCE, Possible, Risk, measure, possible
 from hardness.upper import (
+    LEARNERS,
     Failed,
     Hypothesis,
     Learner,
@@ -41,7 +46,7 @@ from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.result import Record, TableRow, json_of
-from instances.spec import parse_stored
+from instances.spec import kind_of, parse_stored
 from instances.streams import generator
 
 if TYPE_CHECKING:
@@ -76,6 +81,10 @@ _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "queries": Outcome.QUERIES_SPENT,
     "values": Outcome.VALUES_SPENT,
 }
+
+
+# Ends that no run has without a budget; of examples a learner may ask itself for too few.
+_OF_BUDGETS = {limit: spent for limit, spent in SPENT.items() if limit != "examples"}
 
 
 class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,7 +185,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether it ends the same on any machine, times and memory apart."""
         return self.bound in ("none", *_COUNTED)
 
-    @property
     def _contradiction(self) -> str | None:
         """Say in what its outcome and its risk contradict each other."""
         own = self.spec.partition(":")[0] == "data"
@@ -200,16 +208,20 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         >>> one.inconsistency, one.updated(secret_recovered=False).inconsistency
         (None, 'it claims a secret that is that of its seed, and says that it is not')
         """
-        if reason := self._contradiction:
+        if reason := self._contradiction():
             return reason
         for name in _COUNTED:
             most = getattr(self.budget, name)
             if most is not None and getattr(self.usage, name) > most:
                 return f"a run took more {name} than its budget of {most}"
-        risk, family = self.risk, parse_stored(self.spec)
+        built_in = self.learner.partition(":")[0] in LEARNERS  # others say what they like
+        for limit, spent in _OF_BUDGETS.items():
+            if built_in and self.outcome is spent and getattr(self.budget, limit) is None:
+                return f"a run ended with '{spent.value}' and had no budget of {limit}"
+        risk, (family, may_be) = self.risk, _judged_on(self.spec, kind_of(self.spec.split(":")[0]))
         if risk and risk.confidence != CONFIDENCE:
             return f"a risk is known with confidence {risk.confidence}, not {CONFIDENCE}"
-        if risk and not possible(family, risk):
+        if risk and not may_be()(risk):
             return (
                 f"a risk of {risk.value:.3g} in [{risk.low:.3g}, {risk.high:.3g}] by "
                 f"{risk.examples} examples is not possible"
@@ -266,17 +278,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return found if self.misfit else {k: v for k, v in found.items() if k != "misfit"}
 
     @classmethod
-    def read(cls, data: Any, **own: Any) -> Self:
-        """Read what `to_dict` wrote; raises ValueError for an outcome that its risk contradicts.
-
-        own: what is no part of its JSON, where a store or a job knows it.
-        """
-        found = cls._of(data, own)
-        if reason := found._contradiction:
-            raise ValueError(reason)
-        return found
-
-    @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Put the parts of a risk together; raises ValueError where some lack."""
         found = {name: value for name, value in super().shaped(data).items() if name != "advice"}
@@ -296,6 +297,13 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 _FOLLOWS = ("key", "attempts", "passed", "reproducible", "bound")
 _OF_RISK = ("confidence", "examples", "unclipped")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
+
+
+@lru_cache(256)
+def _judged_on(spec: str, kind: type[Family] | None) -> tuple[Family, Callable[[], Possible]]:
+    """Make a family of the class of its name, and what tells the risks that may be."""
+    family = parse_stored(spec)
+    return family, cache(lambda: possible(family))
 
 
 def run(
@@ -506,3 +514,35 @@ def _examples(source: Instance | Folder, instance: Instance | None, meter: Meter
     if stored and not source.count:  # type: ignore[union-attr]
         raise ToolkitError("the folder has neither examples nor a secret part to draw from")
     return ExampleOracle(source if stored or instance is None else instance, meter)
+
+
+# What did a run: the last digits of sums in float64 depend on it.
+
+version = cache(metadata.version)  # it reads a file: as long as a short run
+
+
+@cache
+def machine() -> str:
+    """Name the system and the processor."""
+    name = platform.processor()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2]
+                break
+    except OSError:
+        pass  # not Linux: what Python knows has to do
+    return " ".join(f"{platform.system()} {platform.machine()} {name}".split())
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that stand with every run.
+
+    >>> sorted(versions())
+    ['hardness', 'numpy', 'python']
+    """
+    return {
+        "hardness": version("hardness-toolkit"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+    }

@@ -50,7 +50,6 @@ BITS = 63  # of a seed: such a number is kept exactly by every store of results
 TERMS = BoundParameters(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
 FORMAT = "hardness-stress/2"
-_FOLLOWS = ("passes_to_hold", "confidence", "terms", "certificates", "paired")  # not in files
 
 
 class Refusal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -304,6 +303,10 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.stress.stress_words"
+    _follows: ClassVar[tuple[str, ...]] = (
+        *("passes_to_hold", "confidence", "terms", "certificates", "paired"),
+    )
+    _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
     def climbs(self) -> tuple[Climb, ...]:
@@ -373,10 +376,6 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Make the tidy pandas DataFrame of its runs: one row a run."""
         return runs_frame(self.runs)
 
-    def filed(self) -> dict[str, Any]:
-        """Write what its file holds: what was asked, and the runs."""
-        return super().to_dict()
-
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON with what follows: climbs, what is certified, learners in pairs."""
         return {
@@ -388,12 +387,6 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "certificates": [one.to_dict() for one in self.certified],
             "paired": [one.to_dict() for one in self.paired],
         }
-
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Leave out what follows from the rest."""
-        found = {name: part for name, part in data.items() if name not in _FOLLOWS}
-        return found | {"runs": Run.shaped_all(data.get("runs", ()))}
 
     def on(self, climbs: Iterable[Climb]) -> Self:
         """Hold the trials of climbs alone: learner by learner, rung by rung, seed by seed."""
@@ -409,23 +402,14 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         asked: what `filed` wrote before there were runs.
         """
-        found = super().read({name: part for name, part in asked.items() if name != "format"})
+        found = cls._of({name: part for name, part in asked.items() if name != "format"}, {})
         names = {climb_of(who.asked).learner for who in found.learners}
         found = found.updated(runs=tuple(row for row in rows if row.learner in names))
         if any(found.next(climb)[1] for climb in found.climbs):
             raise ValueError("runs of its climbs are missing")
         return found.on(found.climbs)
 
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read what `to_dict` or `filed` wrote; raises ValueError for what cannot be."""
-        found = super().read(data)
-        if reason := found._inconsistency():
-            raise ValueError(reason)
-        return found
-
-    def _inconsistency(self) -> str | None:
-        """Say why what was read does not belong together."""
+    def _contradiction(self) -> str | None:
         published = LADDERS.get(self.ladder.name, self.ladder)
         if published.digest != self.ladder.digest:
             return f"its ladder is not what was published as {published.name}"

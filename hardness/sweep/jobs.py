@@ -16,9 +16,8 @@ import msgspec
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget, Usage
-from hardness.runs.machine import machine, versions
 from hardness.runs.rows import CERTIFICATES, CertificateRow, Row
-from hardness.runs.run import OracleName, Run, run
+from hardness.runs.run import OracleName, Run, machine, run, versions
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from instances.errors import DamagedFile, ToolkitError, UsageError

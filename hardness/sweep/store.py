@@ -59,6 +59,8 @@ _FIELDS = {
     for name, (kind, _) in TABLES.items()
     if kind is not Run
 }
+_OF = {kind: name for name, (kind, _) in TABLES.items()}
+_RESULTS = tuple(name for name, (_, unique) in TABLES.items() if unique == "key")  # of jobs
 _NAMES = {"runs": tuple(COLUMNS), **{name: tuple(found) for name, found in _FIELDS.items()}}
 _SCHEMA = "".join(
     f"CREATE TABLE {name} ({', '.join(_NAMES[name])}, UNIQUE ({unique}));"
@@ -424,9 +426,8 @@ class Writer(_Store):
 
     @property
     def empty(self) -> bool:
-        """Whether the store holds no run and no certificate."""
-        tables = ("runs", "certificates")
-        there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in tables)
+        """Whether the store holds no result of a job."""
+        there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in _RESULTS)
         return not next(self.column(f"SELECT {there}"))
 
     def finished(self) -> dict[str, tuple[str, str, int] | None]:
@@ -434,7 +435,8 @@ class Writer(_Store):
         with told(self.path):
             runs = self.connection.execute("SELECT key, spec, learner, seed FROM runs")
             found = {key: (_same(spec), _same(learner), seed) for key, spec, learner, seed in runs}
-            return {**found, **dict.fromkeys(self.column("SELECT key FROM certificates"))}
+            others = (self.column(f"SELECT key FROM {name}") for name in _RESULTS[1:])
+            return {**found, **dict.fromkeys(chain.from_iterable(others))}
 
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
@@ -491,8 +493,7 @@ class Writer(_Store):
             if old and decide(old, row):
                 self._insert("runs", row.record())
         else:
-            table = "sweeps" if isinstance(row, SweepRow) else "certificates"
-            self._insert(table, vars(row))
+            self._insert(_OF[type(row)], vars(row))
 
     def _insert(self, table: str, values: Record, otherwise: str = "REPLACE") -> bool:
         """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""

@@ -117,7 +117,7 @@ def learn(
         return _saved(_on_data(chosen, learner, data, limits, seed or 0), save_layer)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:
-        from hardness.runs.taught import taught
+        from hardness.runs.own import taught
 
         sources.require_unseen(chosen, teacher)
         instance, details = taught(teacher, seed=seed or 0, **about)
@@ -151,7 +151,7 @@ def _announce(learner: "Learner", family: Any) -> None:
 def _on_data(
     chosen: "Learner", learner: object, data: "Split", limits: "Budget", seed: int
 ) -> "Run":
-    from hardness.runs.owndata import run_on_data
+    from hardness.runs.own import run_on_data
     from hardness.runs.planned import warm
 
     _announce(chosen, data.family)
