@@ -62,6 +62,12 @@ class Record:
     twice: int = 0  # rows that were there and were written again
     problems: list[str] = field(default_factory=list)
 
+    def row(self, engine: str) -> str:
+        """Begin a row of a table."""
+        kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(self.kills.items()))
+        killed = f"{sum(self.kills.values())}: {kinds}"
+        return f"| {engine} | {killed} | {self.finished} | {self.different} | {self.lost} |"
+
     def look(self, before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
         """Count rows that were there before and are not, or are others; returns those of now."""
         self.lost += len(before.keys() - now)
@@ -69,11 +75,12 @@ class Record:
         return now
 
 
-def hardness(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of the toolkit to its end."""
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], env=ENVIRONMENT, text=True, capture_output=True, **how
-    )
+def hardness(*arguments: object) -> None:
+    """Run a command of the toolkit to its end; raises ValueError where it fails."""
+    command = [*COMMAND, *map(str, arguments)]
+    done = subprocess.run(command, env=ENVIRONMENT, text=True, capture_output=True)
+    if done.returncode:
+        raise ValueError(done.stderr)
 
 
 def tree(root: int) -> dict[int, str]:
@@ -92,11 +99,13 @@ class Cluster:
     def __init__(self, folder: Path, workers: int) -> None:
         """Start them."""
         self.folder, self.count = folder, workers
-        self.file = folder / "scheduler.json"
-        self.scheduler = self._start(
-            "scheduler", *HERE, "--port", "0", "--scheduler-file", self.file
-        )
-        self.address = self._address()
+        file = folder / "scheduler.json"
+        self.scheduler = self._start("scheduler", *HERE, "--port", "0", "--scheduler-file", file)
+        self.address = ""
+        while not self.address:  # the file is written in parts
+            time.sleep(0.1)
+            with suppress(FileNotFoundError, json.JSONDecodeError):
+                self.address = json.loads(file.read_text())["address"]
         self.nannies: list[subprocess.Popen[bytes]] = []
         self.mend()
 
@@ -107,24 +116,12 @@ class Cluster:
             [*command, *map(str, arguments[1:])], env=ENVIRONMENT, stdout=quiet, stderr=quiet
         )
 
-    def _address(self) -> str:
-        """Wait until the scheduler has written its file, which it does in parts."""
-        while True:
-            try:
-                return str(json.loads(self.file.read_text())["address"])
-            except (FileNotFoundError, json.JSONDecodeError):
-                time.sleep(0.1)
-
     def mend(self) -> None:
         """Start nannies in the place of those that are dead."""
         self.nannies = [nanny for nanny in self.nannies if nanny.poll() is None]
+        how = (*HERE, "--nthreads", "1", "--local-directory", self.folder)
         while len(self.nannies) < self.count:
-            self.nannies.append(
-                self._start(
-                    "worker", self.address, *HERE, "--nthreads", "1",
-                    "--local-directory", self.folder,
-                )
-            )  # fmt: skip
+            self.nannies.append(self._start("worker", self.address, *how))
 
     def close(self) -> None:
         """End everything."""
@@ -180,11 +177,10 @@ def held(store: Path) -> dict[str, Any]:
         return {row["key"]: tuple(row) for row in base.execute("SELECT * FROM runs")}
 
 
-def exported(store: Path, to: Path) -> bytes:
+def exported(store: Path) -> bytes:
     """Export what is comparable."""
-    done = hardness("store", "export", store, "--comparable", "--out", to, "--force")
-    if done.returncode:
-        raise ValueError(done.stderr)
+    to = store.with_suffix(".csv")
+    hardness("store", "export", store, "--comparable", "--out", to, "--force")
     return to.read_bytes()
 
 
@@ -216,16 +212,16 @@ def disturbed(
                 cluster.mend()
             if store.exists():
                 before = record.look(before, held(store))
-        said = driver.communicate()[1] if alive else (driver.wait(), driver.stderr.read())[1]
+        said = driver.communicate()[1]
         if alive and driver.returncode == 0:
             break
-        if alive and driver.returncode != 0:
+        if alive:
             record.problems.append(f"exit {driver.returncode}: {said[-300:]}")
             if len(record.problems) > 20:
                 return
     record.look(before, held(store))
     record.finished += 1
-    record.different += exported(store, store.with_suffix(".csv")) != whole
+    record.different += exported(store) != whole
 
 
 def chaos(kills: int, engine: str, seed: int, seeds: int, pause: float) -> Record:
@@ -235,10 +231,8 @@ def chaos(kills: int, engine: str, seed: int, seeds: int, pause: float) -> Recor
         folder = Path(name)
         file = folder / "chaos.toml"
         file.write_text(SWEEP.format(seeds=seeds))
-        alone = hardness("sweep", "run", file, "--store", folder / "alone.db", "--jobs", 2)
-        if alone.returncode:
-            raise SystemExit(alone.stderr)
-        whole = exported(folder / "alone.db", folder / "alone.csv")
+        hardness("sweep", "run", file, "--store", folder / "alone.db", "--jobs", 2)
+        whole = exported(folder / "alone.db")
         cluster = Cluster(folder, 3) if engine == "dask" else None
         where = ["--engine", f"dask:{cluster.address}"] if cluster else ["--jobs", "2"]
         try:
@@ -260,14 +254,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=12, help="of every cell of the sweep")
     parser.add_argument("--pause", type=float, default=2.0, help="longest, between kills")
     given = parser.parse_args()
-    found = chaos(given.kills, given.engine, given.seed, given.seeds, given.pause)
+    found = chaos(**vars(given))
     print("| engine | kills | sweeps ended | exports that differ | runs lost | done twice |")
     print("|---|---|---|---|---|---|")
-    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.kills.items()))
-    print(
-        f"| {given.engine} | {sum(found.kills.values())}: {kinds} | {found.finished} | "
-        f"{found.different} | {found.lost} | {found.twice} |"
-    )
+    print(f"{found.row(given.engine)} {found.twice} |")
     for problem in found.problems:
         print(problem, file=sys.stderr)
     sys.exit(1 if found.different or found.lost or found.twice or found.problems else 0)

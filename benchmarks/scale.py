@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from hardness.sweep.drive import Driver
 from hardness.sweep.export import export
 from hardness.sweep.jobs import Finished
 from hardness.sweep.pool import Engine
-from hardness.sweep.store import create, read, reopen
+from hardness.sweep.store import Writer, create, read, reopen
 
 SMALL = """
 format = "hardness-sweep/1"
@@ -42,6 +43,13 @@ budget = {{ examples = 20_000 }}
 CORES, RUNS = 1000, 10**6  # of the arithmetic
 
 
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Do something once: its seconds, and what came of it."""
+    start = time.perf_counter()
+    found = work()
+    return time.perf_counter() - start, found
+
+
 def small_runs(folder: Path) -> tuple[list[str], float]:
     """Time the same 1000 runs in a loop here, on one worker and on two; seconds of one."""
     sweep = read_text(SMALL.format(seeds=250), "small")
@@ -49,19 +57,13 @@ def small_runs(folder: Path) -> tuple[list[str], float]:
     jobs = [cell.with_seed(seed) for seed in group.seeds for cell in group.cells]
     for job in jobs[:8]:  # imports and compiled loops
         job.do()
-    start = time.perf_counter()
     each: Counter[tuple[str, str]] = Counter()
     for job in jobs:
-        before = time.perf_counter()
-        job.do()
-        each[job.spec, job.learner] += time.perf_counter() - before
-    bare = time.perf_counter() - start
-    took = {}
-    for workers in (1, 2):
-        start = time.perf_counter()
-        run_sweep(sweep, folder / f"small-{workers}.db", jobs=workers)
-        took[workers] = time.perf_counter() - start
-    count = len(jobs)
+        each[job.spec, job.learner] += timed(job.do)[0]
+    bare, count = sum(each.values()), len(jobs)
+    one, two = (
+        timed(lambda n=n: run_sweep(sweep, folder / f"small-{n}.db", jobs=n))[0] for n in (1, 2)
+    )
     lines = [
         f"| one run: {learner} on {spec} | {1e3 * seconds / len(group.seeds):.1f} ms |"
         for (spec, learner), seconds in each.items()
@@ -69,10 +71,10 @@ def small_runs(folder: Path) -> tuple[list[str], float]:
     return [
         *lines,
         f"| {count} such runs, one after the other in one process | {bare:.1f} s |",
-        f"| the same as a sweep on 1 worker, its start with it | {took[1]:.1f} s |",
-        f"| the same as a sweep on 2 workers | {took[2]:.1f} s |",
-        f"| efficiency of 2 workers against 1 | {took[1] / (2 * took[2]):.2f} |",
-        f"| overhead a run on 1 worker | {1e3 * (took[1] - bare) / count:.2f} ms |",
+        f"| the same as a sweep on 1 worker, its start with it | {one:.1f} s |",
+        f"| the same as a sweep on 2 workers | {two:.1f} s |",
+        f"| efficiency of 2 workers against 1 | {one / (2 * two):.2f} |",
+        f"| overhead a run on 1 worker | {1e3 * (one - bare) / count:.2f} ms |",
     ], bare / count
 
 
@@ -100,33 +102,31 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     Returns runs a second and bytes a run with the rows.
     """
     sweep = read_text(SMALL.format(seeds=RUNS // 4), "a million")
-    store = folder / "million.db"
+    store, done = folder / "million.db", sweep.grids[0].cells[0].do()
+    seen: list[float] = []
+
+    def drive(writer: Writer) -> None:
+        engine = Engine("echo", Echo(done), None, 64)
+        Driver(sweep, writer, engine).drive(lambda _: seen.append(time.perf_counter()))
+
     start = time.perf_counter()
     with create(store) as writer:
-        done = sweep.grids[0].cells[0].do()
-        engine = Engine("echo", Echo(done), None, 64)
-        seen: list[float] = []
-        Driver(sweep, writer, engine).drive(lambda _: seen.append(time.perf_counter()))
-        planned = seen[0] - start  # with the first writing
+        drive(writer)
+    planned = seen[0] - start  # with the first writing
     rate = RUNS / (time.perf_counter() - start - planned)
     size = store.stat().st_size / RUNS
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
+
+    def look() -> Any:
         with read(store) as found:
-            sweeps, counts = found.sweeps(), found.counts()
-        times.append(time.perf_counter() - start)
-    assert sum(sum(n.values()) for n in counts.values()) == RUNS, sweeps
-    start = time.perf_counter()
-    with reopen(store) as writer:
-        checked = time.perf_counter() - start
-        engine = Engine("echo", Echo(done), None, 64)
-        Driver(sweep, writer, engine).drive()
-        resumed = time.perf_counter() - start - checked
-    start = time.perf_counter()
+            return found.sweeps(), found.counts()
+
+    times, looked = zip(*(timed(look) for _ in range(3)), strict=True)
+    assert sum(sum(n.values()) for n in looked[0][1].values()) == RUNS, looked[0][0]
+    checked, writer = timed(lambda: reopen(store))
+    with writer:
+        resumed, _ = timed(lambda: drive(writer))
     with read(store) as found:
-        export(found, folder / "million.csv", "csv", True)
-    exported = time.perf_counter() - start
+        exported, _ = timed(lambda: export(found, folder / "million.csv", "csv", True))
     return (
         [
             f"| {RUNS:.0e} runs: planned, their keys made | {planned:.1f} s |",
@@ -185,11 +185,7 @@ def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[s
 def kills(engine: str, count: int) -> str:
     """Kill processes of sweeps at random."""
     found = chaos(count, engine, 0, 8, 2.0)
-    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.kills.items()))
-    return (
-        f"| {engine} | {sum(found.kills.values())}: {kinds} | {found.finished} | "
-        f"{found.different} | {found.lost} | {len(found.problems)} |"
-    )
+    return f"{found.row(engine)} {len(found.problems)} |"
 
 
 def main() -> None:
