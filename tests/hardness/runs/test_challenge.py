@@ -1,4 +1,4 @@
-"""Challenges: the honest way round on every kind of family, and what the public folder tells."""
+"""Challenges: the honest way round, what the public folder tells, and the commands."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from hardness.oracles import Budget, Usage
 from hardness.runs import submission
-from hardness.runs.challenge import Challenge, create, read_challenge, reveal
+from hardness.runs.challenge import Challenge, Opened, create, read_challenge, reveal
 from hardness.runs.risk import losses
 from hardness.runs.submission import (
     Score,
@@ -53,16 +53,15 @@ def make(folder: Path, spec: str = PARITY, **more) -> Challenge:
     return create(folder / "pub", folder / "owner/s.json", parse(spec), 200, 150, **more)
 
 
-def hand_in(folder: Path, challenge: Challenge, made: Submission) -> Score:
-    """What a submission reaches that is written, read again and scored after the reveal."""
-    path = folder / f"{made.name}.safetensors"
-    write_submission(path, made)
-    opened = reveal(challenge, folder / "owner/s.json")
-    return scored(opened, read_submission(path, challenge))
-
-
 def read_secret(folder: Path) -> dict:
     return json.loads((folder / "owner/s.json").read_text())
+
+
+def hand_in(folder: Path, opened: Opened, made: Submission) -> Score:
+    """What a submission reaches that is written, read again and scored."""
+    path = folder / f"{made.name}.safetensors"
+    write_submission(path, made)
+    return scored(opened, read_submission(path, opened.challenge))
 
 
 @pytest.mark.parametrize(
@@ -76,12 +75,13 @@ def test_the_way_round(tmp_path, spec, tensors):
     assert list(opened.instance.hidden.secret) == secret
     family, x = made.family, made.fresh.x
     truth, known = family.mean(tuple(secret), x), family.known(x) + family.beside(tuple(secret), x)
+    claimed = secret[::-1] if family.name == "parity" else secret  # a set has no order
+    handed = [by_secret(made, "claim", str(claimed))]
     given = {"true": truth, "known": known, "half": (truth + known) / 2, "huge": known + 1e300}
-    found = {"claim": hand_in(tmp_path, made, by_secret(made, "claim", str(secret)))}
     for name, values in given.items():
         np.save(tmp_path / f"{name}.npy", values)
-        handed = by_predictions(made, name, tmp_path / f"{name}.npy")
-        found[name] = hand_in(tmp_path, made, handed)
+        handed.append(by_predictions(made, name, tmp_path / f"{name}.npy"))
+    found = {one.name: hand_in(tmp_path, opened, one) for one in handed}
     assert max(found["true"].risk, found["claim"].risk) < 1e-20
     assert found["known"].risk == pytest.approx(1)
     assert found["half"].risk == pytest.approx(1 / 4)
@@ -100,14 +100,6 @@ def test_the_risk_is_the_sum_over_the_tokens():
     byhand = ((target[rows, :, 0] - inside) ** 2).sum() / (0.64 * 2 * rows.sum())
     assert found.risk == pytest.approx(byhand)
     assert found.unclipped > found.risk
-
-
-def test_a_parity_is_a_set(tmp_path):
-    """The order of a claimed set of coordinates does not matter."""
-    made = make(tmp_path)
-    claim = by_secret(made, "ann", str(read_secret(tmp_path)["secret"][::-1]))
-    found = hand_in(tmp_path, made, claim)
-    assert (found.secret_right, found.risk) == (True, 0.0)
 
 
 # What the folder tells.
@@ -203,9 +195,8 @@ def test_a_learner_submits(tmp_path, monkeypatch, spec, learner, right):
     monkeypatch.chdir(tmp_path / "owner")  # a learner of the toolkit has no folder
     found, _, usage = by_learner(made, "ann", parse_learner(learner), Budget())
     assert usage.examples <= 200
-    score = hand_in(tmp_path, made, found)
-    assert score.secret_right is right
-    assert (score.risk < 1e-12) is bool(right)
+    score = hand_in(tmp_path, reveal(made, tmp_path / "owner/s.json"), found)
+    assert (score.secret_right, score.risk < 1e-12) == (right, bool(right))
 
 
 def test_a_hypothesis_is_closed_and_its_failure_told(tmp_path, monkeypatch):
@@ -252,14 +243,13 @@ def submit(made: Challenge, file: Path, name: str = "zeros"):
     return by_learner(made, "ann", parse_learner(f"{file}:{name}"), Budget())
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("bad", "raised: .*KeyError.*no such thing"), ("bda", "not loaded: .*bda")],
-)
-def test_a_learner_that_broke_down_submits_nothing(made, tmp_path, name, words):
-    with pytest.raises(ToolkitError, match=words) as caught:
-        submit(made, tmp_path / "ann/mine.py", name)
-    assert "\n" not in str(caught.value)
+def test_a_learner_that_broke_down_submits_nothing(made, tmp_path):
+    for name, words in (
+        *(("bad", "raised: .*KeyError.*no such thing"), ("bda", "not loaded: .*bda")),
+    ):
+        with pytest.raises(ToolkitError, match=words) as caught:
+            submit(made, tmp_path / "ann/mine.py", name)
+        assert "\n" not in str(caught.value)
 
 
 def linked_there(folder, secret):
@@ -299,16 +289,14 @@ def test_what_is_no_secret_of_this_challenge_does_no_harm(made, tmp_path):
     assert (found.predictions.shape, outcome) == ((150, 2, 16), None)
 
 
-def test_a_folder_of_too_many_files_is_refused(made, tmp_path, monkeypatch):
-    monkeypatch.setattr(submission, "_MOST_FILES", 3)
-    for name in "abc":
-        (tmp_path / "ann" / name).touch()
-    with pytest.raises(UsageError, match="holds over 3 files"):
-        submit(made, tmp_path / "ann/mine.py")
-
-
-def test_a_folder_of_any_depth_is_refused(made, tmp_path):
+def test_a_folder_of_too_many_files_or_of_any_depth_is_refused(made, tmp_path, monkeypatch):
     """Without a file in it, deeper than Python calls itself."""
+    with monkeypatch.context() as patch:
+        patch.setattr(submission, "_MOST_FILES", 3)
+        for name in "abc":
+            (tmp_path / "ann" / name).touch()
+        with pytest.raises(UsageError, match="holds over 3 files"):
+            submit(made, tmp_path / "ann/mine.py")
     place = os.open(tmp_path / "ann", os.O_RDONLY)
     for _ in range(1200):
         os.mkdir("d", dir_fd=place)
@@ -323,13 +311,53 @@ def test_a_folder_of_any_depth_is_refused(made, tmp_path):
         remove(str(tmp_path / "ann" / "d"))
 
 
-@pytest.mark.parametrize("level", ["bubblewrap", "landlock", "off"])
-def test_learners_run_in_bubblewrap_or_as_the_user_says(made, tmp_path, monkeypatch, level):
+def test_learners_run_in_bubblewrap_or_as_the_user_says(made, tmp_path, monkeypatch):
     def start(*_):
         raise ToolkitError("it starts")
 
-    monkeypatch.setattr(contain, "level", lambda: level)
     monkeypatch.setattr(submission, "learn_once", start)
-    words = "bubblewrap alone" if level == "landlock" else "it starts"
-    with pytest.raises(ToolkitError, match=words):
-        submit(made, tmp_path / "ann/mine.py")
+    for level in ("bubblewrap", "landlock", "off"):
+        monkeypatch.setattr(contain, "level", lambda level=level: level)
+        words = "bubblewrap alone" if level == "landlock" else "it starts"
+        with pytest.raises(ToolkitError, match=words):
+            submit(made, tmp_path / "ann/mine.py")
+
+
+# The commands; docs/challenges.md plays them in words, test_mistakes.py has what they refuse.
+
+
+def test_commands_go_the_way_round_in_json(hardness):
+    def command(line):
+        return hardness(*line.split())
+
+    line = f"challenge create {PARITY} --examples 100 --fresh 50 --out pub --secret s.json --json"
+    found = hardness(*line.split(), "--deadline", "noon, UTC").json
+    said, secret = (json.loads(Path(name).read_text()) for name in ("pub/challenge.json", "s.json"))
+    assert (found["challenge"], found["commitment"]) == (said["id"], said["commitment"])
+    assert (found["examples"], found["fresh"], found["deadline"]) == (100, 50, "noon, UTC")
+    made = [
+        command(f"challenge submit pub --out {name}.safetensors --name {name} {what} --json").json
+        for name, what in (("ann", "--learner elimination"), ("bob", "--claim [1,2,3]"))
+    ]
+    assert (made[1]["name"], made[1]["secret"]) == ("bob", [1, 2, 3])
+    score = "challenge score pub --secret"
+    assert command(f"{score} s.json ann.safetensors --out score.json").code == 0
+    reached = json.loads(Path("score.json").read_text())
+    assert (reached["deadline"], reached["risk"], reached["secret_right"]) == ("noon, UTC", 0, True)
+    assert reached["digest"] == made[0]["digest"]
+    assert command(f"{score} s.json bob.safetensors --json").json["secret_right"] in (True, False)
+    assert "risk" not in command(f"{score} s.json").out  # the challenge alone
+    # Learners, attacks and the rest run on the folder.
+    assert [command(f"{verb} pub").code for verb in ("learn elimination", "inspect", "verify")] == [
+        *(0, 0, 0)
+    ]
+    assert command("attack pub --learner elimination --json").json["attacks"][0]["judged"] == 0
+    assert command(f"generate {PARITY} --out pub --force").code == 1  # it is not one of its own
+    for other, code, words in (
+        ({k: v for k, v in secret.items() if k != "challenge"}, 2, "an instance, and of no chall"),
+        (secret | {"secret": [j % 15 + 1 for j in secret["secret"]]}, 3, "does not open the comm"),
+    ):
+        Path("other.json").write_text(json.dumps(other))
+        refused = command(f"{score} other.json")
+        assert refused.code == code
+        refused.one_line(words)
