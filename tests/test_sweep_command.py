@@ -1,12 +1,14 @@
-"""`hardness sweep` on the command line: output for people and machines, how each command ends."""
+"""`hardness sweep` and `hardness store`: for people and for machines, and how commands end."""
 
+import csv
+import io
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,10 @@ from pathlib import Path
 import pytest
 
 from hardness.report.sweep import status_words
-from hardness.sweep.store import read
+from hardness.runs.rows import CERTIFICATES
+from hardness.sweep.store import create, read
+from tests.hardness.sweep.making import edit, key, made_run, rows, sweep
+from tests.reports import Page
 from tests.waiting import wait_for
 
 SMALL = """\
@@ -33,6 +38,8 @@ learners = ["elimination"]
 seeds = 5
 seed = 1
 """
+SWEEP = [sys.executable, "-m", "cli", "sweep", "run"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +47,9 @@ def done(tmp_path_factory):
     """A store of the small sweep, and what the command printed in lines of JSON."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "small.toml").write_text(SMALL)
-    command = [sys.executable, "-m", "cli", "sweep", "run", "small.toml", "--store", "runs.db"]
-    ended = subprocess.run(
-        [*command, "--jobs", "2", "--json"],
-        cwd=folder, env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    command = [*SWEEP, "small.toml", "--store", "runs.db", "--jobs", "2", "--json"]
+    how = {"env": ENVIRONMENT, "capture_output": True, "text": True, "check": True}
+    ended = subprocess.run(command, cwd=folder, **how)
     return folder, ended
 
 
@@ -77,9 +81,7 @@ def test_status_says_how_it_stands(done, hardness):
     old = replace(row, name="a name of some length, as sweeps have", updated=row.updated - 4000)
     for text in (shown, status_words(done[0] / "runs.db", [old], {}, writing=False)):
         assert max(map(len, text.splitlines())) <= 80
-
-
-def test_a_store_that_holds_runs_wants_resume(done, hardness):
+    # A store that holds runs wants --resume, and its certificates are accepted.
     line = ("sweep", "run", done[0] / "small.toml", "--store", done[0] / "runs.db")
     found = hardness(*line)
     assert found.code == 1
@@ -87,14 +89,11 @@ def test_a_store_that_holds_runs_wants_resume(done, hardness):
     found = hardness(*line, "--resume", "--quiet")
     assert (found.code, found.err) == (0, "")
     assert "20 of 20 jobs are done" in found.out
-
-
-def test_certificates_of_a_store_are_accepted(done, hardness):
-    with sqlite3.connect(done[0] / "runs.db") as base:
-        rows = base.execute("SELECT certificate FROM certificates").fetchall()
-    assert len(rows) == 2
-    for (text,) in rows:
-        Path("c.json").write_text(text)
+    with read(done[0] / "runs.db") as store:
+        certificates = list(store.certificates())
+    assert len(certificates) == 2
+    for row in certificates:
+        Path("c.json").write_text(json.dumps(row.certificate))
         assert hardness("check", "c.json").code == 0
 
 
@@ -103,12 +102,10 @@ def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     endless = SMALL.replace('"lowdegree"', '"student:steps=1000000000"')
     endless = endless.replace("examples = 2000", "examples = 1000000000")
     Path("slow.toml").write_text(endless)
-    command = [sys.executable, "-m", "cli", "sweep", "run", "slow.toml", "--store", "runs.db"]
-    root = str(Path(__file__).parent.parent)
+    command = [*SWEEP, "slow.toml", "--store", "runs.db"]
     started = subprocess.Popen(
-        [*command, "--jobs", "1", "--quiet"],
-        env=os.environ | {"PYTHONPATH": root}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*command, "--jobs", "1", "--quiet"], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
 
     def status():
         found = hardness("sweep", "status", "runs.db", "--json")
@@ -127,15 +124,6 @@ def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     (one,) = hardness("sweep", "status", "runs.db", "--json").json["sweeps"]
     assert one["state"] == "interrupted"
     assert hardness("store", "check", "runs.db").code == 0
-
-
-def test_a_mistake_in_the_file_is_one_line_with_its_place(hardness):
-    Path("wrong.toml").write_text(SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'))
-    for line in ("plan wrong.toml", "run wrong.toml --store runs.db"):
-        found = hardness("sweep", *line.split())
-        assert (found.code, found.out) == (2, "")
-        found.one_line("wrong.toml: runs[1].over", "at most 1000000")
-    assert not Path("runs.db").exists()
 
 
 def test_engines_that_are_not_there(hardness):
@@ -157,15 +145,101 @@ def test_engines_that_are_not_there(hardness):
 @pytest.mark.cluster
 @pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra `cluster`")
 def test_the_same_table_on_one_worker_and_on_a_cluster_of_three(done, hardness):
-    root = str(Path(__file__).parent.parent)
     for name, options in (("one", ["--jobs", "1"]), ("dask", ["--engine", "dask", "--jobs", "3"])):
-        command = [sys.executable, "-m", "cli", "sweep", "run", str(done[0] / "small.toml")]
-        subprocess.run(
-            [*command, "--store", f"{name}.db", "--quiet", *options],
-            env=os.environ | {"PYTHONPATH": root}, capture_output=True, check=True,
-        )  # fmt: skip
+        command = [*SWEEP, done[0] / "small.toml", "--store", f"{name}.db", "--quiet", *options]
+        subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     stores = {"two": done[0] / "runs.db", "one": "one.db", "dask": "dask.db"}
     for name, store in stores.items():
         found = hardness("store", "export", store, "--comparable", "--out", f"{name}.csv", "--json")
         assert found.json == {"runs": 18, "left_out": 0, "format": "csv", "out": f"{name}.csv"}
     assert len({Path(f"{name}.csv").read_bytes() for name in stores}) == 1
+
+
+# Stores.
+
+
+@pytest.fixture
+def db(tmp_path):
+    with create(tmp_path / "runs.db") as writer:
+        writer.write(rows(20), sweep())
+    return tmp_path / "runs.db"
+
+
+def test_show_export_and_query(hardness, db):
+    def store(command, *given):
+        return hardness("store", command, db, *given)
+
+    shown = store("show", "--json").json
+    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 6)
+    assert shown["outcomes"]["trivial"]["learned nothing"] > 0
+    assert shown["sweeps"][0]["state"] == "running"
+    text = store("show").out
+    assert "20 runs" in text
+    assert "sweep small: running, 1 of 3" in text
+    assert max(map(len, text.split("\n"))) <= max(80, len(str(db)) + 40)
+
+    done = store("export", "--out", "a.csv", "--json").json
+    assert done == {"runs": 20, "left_out": 0, "format": "csv", "out": "a.csv"}
+    said = store("export", "--out", "b.json", "--comparable").out
+    assert "18 runs, 2 not reproducible left out" in said
+    for more, words in (
+        (("--out", "b.json"), ("exists",)),
+        (("--out", "c.txt"), ("c.txt given", ".csv, .json or .parquet", "--format")),
+        ((), ("--out",)),
+    ):
+        store("export", *more).one_line(*words)
+    said = store("export", "--out", "c.txt", "--format", "csv").out
+    assert said.startswith("written: c.txt (CSV): ")
+
+    sql = "SELECT learner_name, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1"
+    found = store("query", sql, "--json").json
+    assert [row["learner_name"] for row in found] == ["elimination", "lowdegree", "trivial"]
+    table = list(csv.DictReader(io.StringIO(store("query", sql, "--format", "csv").out)))
+    assert [int(row["n"]) for row in table] == [row["n"] for row in found]
+    for columns in ("key, spec, learner, details", "*"):
+        wide = store("query", f"SELECT {columns} FROM runs LIMIT 2").out.splitlines()
+        assert max(map(len, wide)) <= 80
+    assert sum(line.startswith("learner_parameters ") for line in wide) == 2
+    refused = store("query", "DROP TABLE runs")
+    refused.one_line("SELECT alone")
+    assert refused.code == 2
+    store("query", "SELECT d FROM runs").one_line("parameters->>'d'")
+    for given in (("--json",), ("--format", "csv")):
+        store("query", "SELECT 1 AS a, 2 AS a", *given).one_line("two columns have one name")
+
+
+def test_merge_and_check(hardness, db):
+    assert hardness("store", "merge", db, db, "--out", "c.db", "--json").json["runs"] == 20
+    hardness("store", "merge", db, "--out", "c.db").one_line("exists")
+    hardness("store", "merge", db).one_line("--out")
+    hardness("store", "merge", db, "--out", "c.db", "--force").one_line("never replaces")
+    assert hardness("store", "check", "c.db").out == "c.db: all is well\n"
+    edit("c.db", f"UPDATE runs SET passed = 1 - passed WHERE key = '{key(2)}'")
+    checked = hardness("store", "check", "c.db", "--json")
+    assert (checked.code, checked.json["records"]) == (1, {"runs": 1})
+    assert checked.json["rows"] == {"runs": [key(2)]}
+    said = hardness("store", "check", "c.db")
+    assert "sqlite3 c.db .recover | sqlite3 NEW.db" in " ".join(said.out.split())
+    assert said.err == "hardness: c.db is damaged\n"
+    hardness("store", "show", "none.db").one_line("none.db does not exist")
+
+
+def test_runs_that_a_sweep_did_and_a_store_lacks_are_counted(hardness, tmp_path):
+    """Deleted, or lost with a page: what is left may be what passed."""
+    runs = [made_run(i) for i in range(24)]
+    done = dict(Counter(one.learner for one in runs)) | {CERTIFICATES: 2}
+    with create(tmp_path / "p.db") as writer:
+        writer.write(runs, sweep(state="finished", planned=done, done=done, climbs={}))
+    whole = hardness("store", "show", "p.db").out
+    assert "missing" not in whole
+    assert hardness("sweep", "status", "p.db", "--json").json["sweeps"][0]["missing"] == 0
+    left = edit(tmp_path / "p.db", "DELETE FROM runs WHERE NOT passed")
+    assert 0 < left < 24
+    for command in (("store", "show"), ("sweep", "status")):
+        shown = " ".join(hardness(*command, "p.db").out.split())
+        assert f"at least {left} runs of it missing here" in shown
+    assert hardness("sweep", "status", "p.db", "--json").json["sweeps"][0]["missing"] == left
+    assert hardness("report", "p.db", "--out", "b.html").code == 0
+    said = f"with 26 of 26 jobs done, and at least {left} runs of it missing here"
+    words = Page((tmp_path / "b.html").read_text()).words
+    assert f"This is partial: the sweep small is finished, {said}" in words

@@ -15,6 +15,8 @@ from hardness.sweep import pool
 from hardness.sweep.jobs import read_job
 from instances.errors import ToolkitError
 
+KINDS = {one.__name__: one for one in (ValueError, ToolkitError, MemoryError, KeyboardInterrupt)}
+
 
 def bad(does, given=None):
     """Write the payload of a job that does the function of that name."""
@@ -97,10 +99,6 @@ def peaks(count):
     return {"peak": peak_bytes()}
 
 
-def peak_now(_):
-    return {"peak": peak_bytes()}
-
-
 def prints(count):
     for _ in range(count):
         print("x" * 999)
@@ -114,20 +112,10 @@ def environment(name):
     return {"value": os.environ.get(name)}
 
 
-def raises(text):
-    raise ValueError(text)
-
-
-def refuses(text):
-    raise ToolkitError(text)
-
-
-def no_memory(_):
-    raise MemoryError
-
-
-def interrupts(_):
-    raise KeyboardInterrupt
+def raises(given):
+    """Raise what is named, with a text or none."""
+    kind, *text = given.split(": ")
+    raise KINDS[kind](*text)
 
 
 def recurses(_):
@@ -140,10 +128,6 @@ def not_a_number(_):
 
 def an_object(_):
     return {"value": object()}
-
-
-def large(count):
-    return {"text": "y" * count}
 
 
 def sleeps_below(_):

@@ -1,7 +1,6 @@
 """Sweeps from end to end: whatever the engine, the order and the accidents, one table."""
 
 import json
-import sqlite3
 from concurrent.futures import BrokenExecutor
 from random import Random
 
@@ -15,6 +14,7 @@ from hardness.sweep.pool import Engine
 from hardness.sweep.store import Writer, create, merge, read
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
+from tests.hardness.sweep.making import edit
 
 SMALL = """
 format = "hardness-sweep/1"
@@ -149,18 +149,17 @@ def test_a_certificate_that_fails_is_said_and_tried_again(sweep):
     assert (ended.missing, len(done)) == ((), 2)
 
 
-def test_an_engine_that_is_told_to_stop_leaves_no_failures(sweep, held):
+def test_an_engine_that_stops_leaves_no_failures_and_one_without_workers_is_not_waited_for(
+    sweep, held, monkeypatch, tmp_path
+):
     with pytest.raises(Interrupted):
         sweep(SMALL, Here(stop=5, error=Aborted("stop")))
     row = held()[0]
     assert (row.state, row.failed) == ("failed", {})
-
-
-def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypatch, tmp_path):
     monkeypatch.setattr(pool, "_ASKED", -1.0)
     monkeypatch.setattr(pool, "_ALONE", -1.0)
     engine = Engine("dask:tcp://there", Here(), None, 0)
-    with create(tmp_path / "a.db") as writer, pytest.raises(Interrupted) as cut:
+    with create(tmp_path / "b.db") as writer, pytest.raises(Interrupted) as cut:
         drive.Driver(read_text(SMALL, "test"), writer, engine).drive()
     assert "dask:tcp://there has had no workers for" in str(cut.value.__cause__)
 
@@ -196,17 +195,16 @@ def test_a_climb_is_that_of_stress(sweep, held, learners):
     sweep(text, jobs=3)
     _, runs, climbs = held()
     (kept,) = (data for name, data in climbs.items() if name.startswith("climbs 1 of "))
-    climbed = Stress.of_store(kept, runs)
-    for one, other in zip(climbed.climbs, wanted.climbs, strict=True):
-        assert [rung.passes for rung in one.rungs] == [rung.passes for rung in other.rungs]
-        assert (one.learner, one.held, one.unsupported) == (
-            *(other.learner, other.held, other.unsupported),
-        )
-    used = [
+    climbed, reached = [
+        [(one.learner, one.held, one.unsupported, [t.passes for t in one.rungs]) for one in every]
+        for every in (Stress.of_store(kept, runs).climbs, wanted.climbs)
+    ]
+    assert climbed == reached
+    used, those = [
         sorted((r.spec, r.seed, r.usage.queries) for r in found) for found in (runs, wanted.runs)
     ]
-    assert used[0] == used[1]
-    assert any(queries for *_, queries in used[0]) is (learners == ["queries"])
+    assert used == those
+    assert any(queries for *_, queries in used) is (learners == ["queries"])
 
 
 def test_a_base_seed_that_is_drawn_is_kept(sweep, held):
@@ -225,17 +223,9 @@ def test_a_base_seed_that_is_drawn_is_kept(sweep, held):
 def test_climbs_and_runs_share_what_they_both_ask_for(sweep, held):
     alone, done = sweep(CLIMB)
     seeds = [run.seed for run in held()[1] if run.spec.startswith("parity:d=8")][:5]
-    both = (
-        CLIMB
-        + f"""
-[[runs]]
-spec = "parity:d=8,m=2"
-seeds = {seeds}
-learners = ["lowdegree", "elimination"]
-certify = false
-budget = {{ examples = 3000, seconds = 60.0 }}
-"""
-    )
+    both = CLIMB + "[[runs]]\nspec = 'parity:d=8,m=2'\ncertify = false\n"
+    both += f"seeds = {seeds}\nlearners = ['lowdegree', 'elimination']\n"
+    both += "budget = { examples = 3000, seconds = 60.0 }\n"
     for jobs in (1, 3):
         ended, again = sweep(both, store=f"{jobs}.db", jobs=jobs)
         assert sorted(again) == sorted(done)
@@ -263,12 +253,7 @@ def test_stores_put_together_have_all_runs_and_both_climbs(sweep, held, tmp_path
 
 def test_a_run_under_the_key_of_another_job_does_not_count_as_done(sweep, tmp_path):
     sweep(SMALL)
-    connection = sqlite3.connect(tmp_path / "a.db")
-    connection.execute("UPDATE runs SET seed = 2 WHERE seed = 1 AND learner LIKE 'elimination%'")
-    connection.commit()
-    connection.close()
-    with pytest.raises((DamagedFile, Interrupted)) as refused:
+    changed = "UPDATE runs SET seed = 2 WHERE seed = 1 AND learner LIKE 'elimination%'"
+    edit(tmp_path / "a.db", changed)
+    with pytest.raises(DamagedFile, match="under the key of another job"):
         sweep(SMALL, resume=True)
-    why = refused.value if isinstance(refused.value, DamagedFile) else refused.value.__cause__
-    assert isinstance(why, DamagedFile)
-    assert "under the key of another job" in str(why)

@@ -1,13 +1,23 @@
-"""Sweep files: what is read, and every mistake with its key."""
+"""Sweep files: what is read with its jobs, their keys and the plan; every mistake with its key."""
 
+import json
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
+from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.report.sweep import plan_words
+from hardness.runs.run import Run
 from hardness.sweep.file import read_sweep, read_text, require_count
+from hardness.sweep.jobs import CertificateJob, Finished, RunJob, read_job, run_job
+from hardness.sweep.plan import plan
+from hardness.upper import Outcome, parse_learner
 from instances.errors import UsageError
 
 HEAD = 'format = "hardness-sweep/1"\nname = "x"\n'
@@ -208,3 +218,142 @@ def test_over_ten_million_runs_are_for_who_says_yes():
         require_count(sweep)
     require_count(sweep, yes=True)
     require_count(read_text(HEAD + RUN + "seeds = 10_000_000\n", "x"))
+
+
+PARITY = "parity:d=8,m=2"
+
+
+def job_of(learner, seed=0, budget=None, spec=PARITY, **how):
+    return run_job(spec, parse_learner(learner), seed, budget or Budget(), **how)
+
+
+KEYS = {
+    "431b38480c210e9246b3b442b1161e1c": job_of(
+        "queries", 2, Budget(queries=200, seconds=60), tau=Fraction(1, 7)
+    ),
+    "cc4ca78e5696831c2b263b3097681589": job_of(
+        "elimination", 1, Budget(examples=2000), "parity:d=16,m=2"
+    ),
+    "6d0168732a69f718d1f56e99690a2a18": CertificateJob(
+        spec="parity:d=8,m=2,noise=0,rho=3", terms=BoundParameters(), revision=1
+    ),
+}
+
+
+def test_keys_of_stores_and_what_is_written_stay():
+    for key, job in KEYS.items():
+        again = read_job(job.payload())
+        assert (job.key, again, again.key, again.label) == (key, job, key, job.label)
+    budgets = [Budget(seconds=s, cpu_seconds=s) for s in (60, 60.0)]
+    assert len({job_of("trivial", budget=budget).key for budget in budgets}) == 1
+
+
+LIMIT = st.none() | st.integers(1, 10**12)
+NASTY = st.sampled_from(["", "\\", "é\n", 'a"', '\\"', " 7"])
+JOBS = st.builds(
+    RunJob,
+    spec=NASTY,
+    learner=NASTY,
+    seed=st.integers(0, 2**70),
+    budget=st.builds(Budget, examples=LIMIT, seconds=st.none() | st.floats(1e-3, 1e6)),
+    oracle=st.sampled_from([None, "samples", "exact"]),
+    tau=st.none() | st.fractions(0, 1).map(Fraction),
+    revisions=st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    origin=st.none() | NASTY,
+)
+
+
+@given(JOBS, JOBS)
+def test_a_key_is_that_of_what_is_written(job, other):
+    assert read_job(job.payload()) == job
+    assert job.keys(other.seed) == job.with_seed(other.seed).key
+    assert (job.key == other.key) is (job == other)
+
+
+def test_what_ended_a_learners_own_process_is_no_result_of_the_learner():
+    job = job_of("trivial", budget=Budget(examples=9))
+    done = job.do()
+    for outcome in (
+        *(Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED, Outcome.TOO_MANY_PROCESSES),
+    ):
+        found = job.row(Finished(result=done | {"outcome": outcome.value}))
+        assert (found.bound, found.reproducible) == ("machine", False)
+
+
+DIES = """
+class Dies:
+    name, access = "dies", "either"
+
+    def learn(self, oracle, rng):
+        import os
+        import signal
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_learner_from_a_file_says_how_queries_are_answered_and_is_marked(tmp_path):
+    (tmp_path / "own.py").write_text(DIES)
+    job = job_of(f"{tmp_path}/own.py:Dies", tau=Fraction(1, 7), oracle="exact")
+    found = job.row(Finished(result=job.do()))
+    assert (found.outcome, found.reproducible) == (Outcome.CRASHED, False)
+    for one in (found, job.row(Finished(failure="died"))):
+        assert (one.details["tau"], one.details["oracle"]) == ("1/7", "exact")
+
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "parities.toml"
+
+
+def test_the_example_is_counted_as_it_is_listed():
+    sweep = read_sweep(EXAMPLE)
+    made = plan(sweep)
+    listed = [cell.with_seed(s) for g in sweep.grids for cell in g.cells for s in g.seeds]
+    climbs = sum(c.count for c in sweep.climbs)
+    assert made.to_dict()["runs"] == len(listed) + climbs
+    assert sum(p.runs for p in made.parts if p.learner != "certificates") == len(listed) + climbs
+    assert len({job.key for job in listed}) == len(listed)
+    assert made.certificates == len({job.spec for job in listed})
+    most = sum(min(60, job.budget.seconds) for job in listed) + 60 * made.certificates + 15 * 5
+    assert made.seconds == (0.0, most)
+    climb = made.parts[-1]
+    assert climb.at_most
+    assert climb.seconds == (0.0, 5.0 * climb.runs)
+
+
+def test_a_plan_is_json_and_words_within_80_columns():
+    text = HEAD + (
+        "seeds = 3\nlearners = ['queries', 'bruteforce', {learner = 'mlp:rate=0.0123', "
+        "over = {width = [16, 1234567]}}]\n"
+        "[[runs]]\nspec = ['parity:m=3,d=8', 'parity:m=2,d=100']\nover = {noise = [0, 0.1]}\n"
+        "[[runs]]\nspec = 'nice:m=1,k=2,d=4'\nlearners = ['trivial', 'elimination']\n"
+        "[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\n"
+    )
+    sweep = read_text(text, "x")
+    made = plan(replace(sweep, limits=replace(sweep.limits, seconds=None)))
+    assert json.loads(json.dumps(made.to_dict(), allow_nan=False))["job_seconds"] == [0.0, None]
+    words = plan_words(made)
+    assert max(map(len, words.splitlines())) <= 80
+    for said in ("at most", "left out of runs 2: elimination", "not known"):
+        assert said in words
+
+
+def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
+    text = HEAD + "seeds = 10\nlearners = ['queries']\n[budget]\nqueries = 500\n"
+    sweep = read_text(text + "[[runs]]\nspec = ['parity:d=8,m=2', 'parity:d=9,m=2']\n", "x")
+    one, other = sweep.grids[0].cells
+    done = Run.read(one.do())
+
+    def took(seconds, **other):
+        usage = structs.replace(done.usage, seconds=seconds)
+        return done.updated(usage=usage, **other)
+
+    rows = [
+        *map(took, (1.0, 2.0, 30.0)),
+        took(99.0, outcome=Outcome.OVERDUE),
+        took(99.0, spec=other.spec, budget=Budget(queries=501)),
+        took(99.0, spec=other.spec, details=done.details | {"oracle": "exact"}),
+    ]
+    made = plan(sweep, rows)
+    part = made.parts[0]
+    assert (part.cells, part.measured) == (2, 1)
+    assert part.seconds == (20.0, 20.0 + 10 * 3600.0)
+    assert "learning alone" in plan_words(made).replace("\n", " ")

@@ -6,16 +6,19 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from hardness.oracles import clock
-from hardness.runs import processes
-from hardness.runs.processes import Aborted, HardLimits, Worker
-from hardness.sweep.jobs import read_job
+from hardness.oracles import Budget, clock
+from hardness.runs import processes, run
+from hardness.runs.planned import warm
+from hardness.runs.processes import Aborted, HardLimits, Worker, execute
 from hardness.sweep.pool import attempt, local
+from hardness.upper import parse_learner
 from hardness.upper.isolated import level
 from hardness.upper.isolated.init import below
 from instances.errors import ToolkitError
+from instances.spec import parse
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
     NONE,
@@ -23,8 +26,6 @@ from tests.hardness.sweep.seen import (
     from_file,
     nothing_left,
     require_neighbours_unharmed,
-    runs,
-    timeless,
     wait_until_gone,
 )
 from tests.waiting import wait_for
@@ -36,7 +37,7 @@ _MIB = 1 << 20
 class Bad(Worker):
     """A worker that does jobs which misbehave."""
 
-    def do(self, payload, limits):
+    def do(self, payload, limits=NONE):
         return attempt(self, payload, limits, answer=answer)
 
 
@@ -47,63 +48,54 @@ def worker():
     one.close()
 
 
+ENDS = [  # what a job does, given what, how that ends, in which words, at which limits
+    ("killed", int(signal.SIGKILL), "died", "its process was killed by SIGKILL", {}),
+    ("exits", 3, "died", "its process exited with code 3 after .*; it last printed: going", {}),
+    ("exits", 0, "died", "its process exited with code 0", {}),
+    ("hangs", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
+    ("holds_the_interpreter", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
+    ("eats", 500 * _MIB, "memory", "it held .* MiB, over 400.0", {"memory_bytes": 400 * _MIB}),
+    (
+        "raises",
+        "ValueError: two\nlines",
+        "raised",
+        r"ValueError: two lines \(misbehaving.py:\d",
+        {},
+    ),
+    ("leaves", 3, "raised", "SystemExit: 3", {}),
+    ("raises", "KeyboardInterrupt", "raised", "KeyboardInterrupt", {}),
+    ("recurses", None, "raised", "RecursionError", {}),
+    ("not_a_number", None, "raised", "ValueError: Out of range float values are not JSON", {}),
+    ("an_object", None, "raised", "TypeError: Object of type object is not JSON", {}),
+    ("raises", "ToolkitError: ask\nfor less", "refused", "ask for less", {}),
+    ("raises", "MemoryError", "refused", "MemoryError", {}),
+]
+
+
 @pytest.mark.clocks
-@pytest.mark.parametrize(
-    ("does", "given", "failure", "words", "limits"),
-    [
-        ("killed", int(signal.SIGKILL), "died", "its process was killed by SIGKILL", {}),
-        ("killed", int(signal.SIGSEGV), "died", "its process was killed by SIGSEGV", {}),
-        (
-            "exits",
-            3,
-            "died",
-            "its process exited with code 3 after .*; it last printed: going",
-            {},
-        ),
-        ("exits", 0, "died", "its process exited with code 0", {}),
-        ("hangs", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
-        ("holds_the_interpreter", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
-        (
-            "eats",
-            500 << 20,
-            "memory",
-            "it held .* MiB, over 400.0 MiB",
-            {"memory_bytes": 400 << 20},
-        ),
-        ("raises", "two\nlines", "raised", r"ValueError: two lines \(misbehaving.py:\d+\)", {}),
-        ("leaves", 3, "raised", "SystemExit: 3", {}),
-        ("interrupts", None, "raised", "KeyboardInterrupt", {}),
-        ("recurses", None, "raised", "RecursionError", {}),
-        ("not_a_number", None, "raised", "ValueError: Out of range float values are not JSON", {}),
-        ("an_object", None, "raised", "TypeError: Object of type object is not JSON", {}),
-        ("refuses", "too large: ask\nfor less", "refused", "too large: ask for less", {}),
-        ("no_memory", None, "refused", "MemoryError", {}),
-    ],
-)
+@pytest.mark.parametrize(("does", "given", "failure", "words", "limits"), ENDS)
 def test_whatever_a_job_does_ends_with_what_happened(worker, does, given, failure, words, limits):
-    worker.do(bad("well"), NONE)
+    worker.do(bad("well"))
     before, payload = worker.pid, bad(does, given)
     found = worker.do(payload, HardLimits(**limits))
     assert (found.failure, found.result) == (failure, None)
     assert re.match(words, found.why), found.why
     assert "\n" not in found.why
-    assert worker.do(bad("well", "still"), NONE).result["given"] == "still"
+    assert worker.do(bad("well", "still")).result["given"] == "still"
     assert (worker.pid == before) is (failure in ("raised", "refused"))
 
 
 def test_peak_memory_starts_again_with_every_job(worker):
-    high = worker.do(bad("peaks", 200 * _MIB), NONE).result["peak"]
-    low = worker.do(bad("peak_now"), NONE).result["peak"]
+    high, low = (worker.do(bad("peaks", n * _MIB)).result["peak"] for n in (200, 0))
     assert high > 200 * _MIB > 150 * _MIB > low > 0
 
 
 def test_what_is_printed_stays_there_and_results_come_back_as_they_were(worker, capfd):
-    worker.do(bad("well"), NONE)
+    worker.do(bad("well"))
     before = worker.pid
-    assert worker.do(bad("prints", 5000), NONE).result == {"printed": 5000}
-    assert len(worker.do(bad("large", 20 * _MIB), NONE).result["text"]) == 20 * _MIB
-    for text in ("κόσμε 🎲\u2028\x00\x1f", "a\ud800b", "line\nline"):
-        assert worker.do(bad("well", text), NONE).result["given"] == text
+    assert worker.do(bad("prints", 5000)).result == {"printed": 5000}
+    for text in ("y" * (20 * _MIB), "κόσμε 🎲\u2028\x00\x1f", "a\ud800b", "line\nline"):
+        assert worker.do(bad("well", text)).result["given"] == text
     assert worker.pid == before
     assert capfd.readouterr() == ("", "")
 
@@ -113,10 +105,10 @@ def test_retries_are_counted(worker, tmp_path):
     assert (found.result, found.attempts, found.failure) == ({"there": True}, 2, None)
     found = worker.do(bad("exits", 7), HardLimits(retries=1))
     assert (found.failure, found.attempts) == ("died", 2)
-    worker.do(bad("well"), NONE)
+    worker.do(bad("well"))
     os.kill(worker.pid, signal.SIGKILL)  # while it waits, which is no attempt
     wait_until_gone([worker.pid])
-    found = worker.do(bad("well", 1), NONE)
+    found = worker.do(bad("well", 1))
     assert (found.result["given"], found.attempts) == (1, 1)
 
 
@@ -127,11 +119,11 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     worker.close()
     wanted = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     for name, value in wanted.items():
-        assert worker.do(bad("environment", name), NONE).result == {"value": value}
+        assert worker.do(bad("environment", name)).result == {"value": value}
         assert os.environ[name] == "2"
     before = worker.pid
     os.kill(before, signal.SIGINT)
-    assert worker.do(bad("well"), NONE).result["pid"] == before == os.getsid(before)
+    assert worker.do(bad("well")).result["pid"] == before == os.getsid(before)
 
 
 @pytest.mark.clocks
@@ -154,7 +146,7 @@ def test_a_process_that_cannot_start_is_one_line(monkeypatch):
     monkeypatch.setattr(processes, "_begin", exits_at_once)
     with nothing_left():
         worker = Bad()
-        found = worker.do(bad("well"), NONE)
+        found = worker.do(bad("well"))
         worker.close()
     assert (found.failure, found.attempts) == ("died", 1)
     assert "its process ended" in found.why
@@ -165,18 +157,6 @@ def exits_at_once(*_):
 
 
 # Engines of several
-
-
-def test_runs_are_the_same_here_and_on_one_worker_or_two():
-    directly = list(map(read_job, runs()))
-    with nothing_left():
-        with local(1) as engine:
-            one = done(engine, runs(), size=6)
-        with local(2) as engine:
-            two = done(engine, runs())
-    assert [f.result["risk"] for f in one] == [j.do()["risk"] for j in directly]
-    assert [timeless(f) for f in one] == [timeless(f) for f in two]
-    assert len({f.where for f in one}) == 1 < len({f.where for f in two}) == 2
 
 
 @pytest.mark.clocks
@@ -247,3 +227,27 @@ def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
         (found,) = done(engine, [from_file("Sleep")], HardLimits(seconds=1.5, retries=0))
         assert found.failure == "overdue"
         wait_for(lambda: not list(tmp_path.iterdir()))
+
+
+def kill(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_is_one_line():
+    with pytest.raises(ToolkitError, match="a worker process was killed, by the system"):
+        list(execute(kill, range(8), jobs=2))
+
+
+def test_getting_ready_runs_what_can_run_and_passes_over_the_rest():
+    warm("parity:d=8,m=2", ("elimination", "primal", "no-such-file.py:Name"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a peak cannot start again")
+def test_the_peak_of_a_run_does_not_hold_what_was_freed_before_it():
+    instance, learner = parse("parity:d=8,m=2").instance(0), parse_learner("trivial")
+    block = np.ones(1 << 25)  # 256 MiB
+    with_it = run(learner, instance, Budget(examples=100), seed=0).usage.peak_bytes
+    del block
+    after = run(learner, instance, Budget(examples=100), seed=0).usage.peak_bytes
+    assert after < with_it - (1 << 27)
