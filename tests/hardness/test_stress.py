@@ -1,25 +1,23 @@
+"""Stress tests: who climbs how far, with which confidence, beside what is certified; in words."""
+
+import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from hardness.oracles import Budget
-from hardness.runs import Cut
+from hardness.report.charts.ladder import draw_stress, of_stress
+from hardness.report.figures import draw, numbers
+from hardness.report.stress import certified_words, headline, stress_words
+from hardness.runs.names import short_specs
+from hardness.runs.planned import Planned, here
 from hardness.runs.run import run
-from hardness.runs.stress import (
-    Climb,
-    Stress,
-    Trials,
-    confidence,
-    held,
-    instance_seeds,
-    needed,
-    stress,
-)
-from hardness.sweep.resumable import resumable
+from hardness.runs.stress import Climb, Trials, confidence, held, instance_seeds, needed, stress
 from hardness.upper import parse_learner
 from instances import UsageError, parse
 from instances.ladders import ladder, ladder_of
@@ -56,31 +54,28 @@ def test_learners_stop_where_they_pass_on_no_seed(small):
     assert len({r.seed for r in small.runs}) == 15
 
 
-def test_the_same_on_two_workers_beside_others_and_in_any_order():
-    file = Path(__file__).parent.parent.parent / "docs/examples/nearest.py"
+def in_any_order(planned):
+    """Do runs as processes that end them in any order would."""
+    found = list(here(planned))
+    Random(1).shuffle(found)
+    yield from found
+
+
+def test_the_same_in_any_order_each_learner_once_and_references_last():
     rungs = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
-    learners = ["elimination", "trivial", f"{file}:nearest"]
-    with resumable(None, {"command": "stress"}, 2) as runs:
-        beside = stress(learners, rungs, 2, base_seed=5, do=runs.do)
+    learners = ["elimination", "trivial", "lowdegree"]
+    mixed = stress(learners, rungs, 2, base_seed=5, do=in_any_order)
     alone = stress(learners[::-1], rungs, 2, base_seed=5)
-    assert outcomes(beside) == outcomes(alone)
-    assert [len(climb.rungs) for climb in beside.climbs] == [2, 1, 2]
-
-
-def test_fresh_seeds_differ_and_given_ones_do_not():
-    one, two = (stress(["trivial"], SMALL) for _ in range(2))
+    assert outcomes(mixed) == outcomes(alone)
+    assert [len(climb.rungs) for climb in mixed.climbs] == [2, 1, 2]
+    one, two = (stress(["trivial"], SMALL, 1, references=["trivial", "elimination"]) for _ in "ab")
+    assert [(c.asked, c.reference) for c in one.climbs] == [
+        *(("trivial", False), ("elimination", True))
+    ]
     assert one.drawn
     assert one.base_seed != two.base_seed
     assert one.runs[0].seed != two.runs[0].seed
     assert max(one.runs[0].seed, one.base_seed) < 2**63
-
-
-def test_a_learner_is_run_once_and_references_stand_last():
-    found = stress(["trivial"], SMALL, 1, references=["trivial", "elimination"])
-    assert [(c.asked, c.reference) for c in found.climbs] == [
-        ("trivial", False),
-        ("elimination", True),
-    ]
 
 
 def test_budgets_of_rungs_hold_unless_overridden(small):
@@ -92,22 +87,18 @@ def test_budgets_of_rungs_hold_unless_overridden(small):
     assert found.climbs[0].held == 0
 
 
-def test_what_is_not_supported_is_no_failure():
+def test_what_is_not_supported_is_no_failure_and_what_is_refused_ends_no_other_climb():
     own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4"])
     found = stress(["pooled", "elimination"], own, base_seed=1)
     assert (found.climbs[0].held, len(found.climbs[0].rungs)) == (1, 1)
     assert found.climbs[0].unsupported
     assert found.climbs[1].held == 2
-
-
-def test_a_refused_run_does_not_end_the_climb_of_others():
     own = ladder_of(["parity:d=8,m=3", "parity:d=900,m=3"])
     found = stress(["lowdegree:degree=3", "elimination"], own, base_seed=1)
     refused, other = found.climbs
     assert (refused.held, refused.rungs[1].failures) == (1, {"not run": 5})
     assert "memory" in refused.rungs[1].why
-    assert len(found.not_run) == 5
-    assert other.held == 2
+    assert (len(found.not_run), other.held) == (5, 2)
 
 
 def test_what_is_solved_too_late_has_not_passed():
@@ -121,23 +112,6 @@ def test_what_is_solved_too_late_has_not_passed():
     assert slow.bound == "seconds"
 
 
-def test_an_interrupted_climb_keeps_what_was_finished(tmp_path):
-    calls = []
-
-    def progress(done):
-        calls.append(done)
-        if len(calls) == 14:
-            raise KeyboardInterrupt
-
-    with pytest.raises(Cut) as cut:
-        stress(["elimination", "trivial"], SMALL, base_seed=3, progress=progress)
-    found = cut.value.partial
-    assert not found.finished
-    assert [len(climb.rungs) for climb in found.climbs] == [1, 1]
-    found.save(tmp_path / "x.json")
-    assert Stress.load(tmp_path / "x.json") == found
-
-
 def test_certificates_stand_beside_rungs():
     own = ladder_of(["parity:d=16,m=3", "nice:m=1,k=2,d=8", "lwr:n=4,q=4,p=2,secret=binary"])
     found = stress(["trivial"], own, 1)
@@ -146,18 +120,15 @@ def test_certificates_stand_beside_rungs():
     assert found.certified[0].floor == 9  # 2^9 >= 2/3 455
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
+def test_bad_requests_are_refused_before_anything_runs():
+    for asked, words in (
         ({"learners": []}, "at least one of each"),
         ({"seeds": 0}, "at least one of each"),
         ({"learners": ["gone.py:L"]}, "there is no file gone.py"),
         *(({"base_seed": base}, "base_seed") for base in (-1, 1.5, True, "1")),
-    ],
-)
-def test_bad_requests_are_refused_before_anything_runs(asked, words):
-    with pytest.raises(UsageError, match=words):
-        stress(**{"learners": ["trivial"], "ladder": SMALL, "do": lambda _: 1 / 0} | asked)
+    ):
+        with pytest.raises(UsageError, match=words):
+            stress(**{"learners": ["trivial"], "ladder": SMALL, "do": lambda _: 1 / 0} | asked)
 
 
 @pytest.mark.parametrize("seeds", [5, 6, 7, 9, 12, 20])
@@ -205,3 +176,206 @@ def test_elimination_climbs_to_the_top():
     found = stress(["elimination"], ladder("parity-v1"))
     assert found.climbs[0].held == found.climbs[0].touched == len(found.ladder.rungs)
     assert (found.drawn, found.finished, found.confidence) == (True, True, Fraction(31, 32))
+
+
+# In words and pictures.
+
+OWN = ladder_of(["parity:d=8,m=2", "parity:d=9,m=3", "parity:d=400,m=3"])
+
+
+@pytest.fixture(scope="module")
+def told():
+    learners = ["lowdegree", "trivial", "lowdegree:degree=3"]
+    return stress(learners, OWN, references=["elimination"])
+
+
+def test_its_table_and_its_figure(told, tmp_path):
+    """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
+    assert told.not_run  # of degree 3 in 399 bits
+    told.save(tmp_path / "x.tex")
+    lines = (tmp_path / "x.tex").read_text().splitlines()
+    assert lines[3].startswith("rung & parity & certified queries & lowdegree & trivial & ")
+    assert lines[5].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
+    assert lines[7].startswith("3 & d=400,m=3 & ")
+    assert lines[7].split(" & ")[2] == str(told.certified[2].queries)
+    assert lines[8].startswith("held at 96.88\\% &  &  & 1 & 0 & ")
+    told.save(tmp_path / "x.json")
+    data = numbers("stress", tmp_path / "x.json")
+    assert data == json.loads(json.dumps(data))
+    assert [row["held"] for row in data["rows"] if "held" in row] == [1, 0, 2, 3]
+    assert draw("stress", data, "png")[:4] == b"\x89PNG"
+    assert short_specs(OWN) == ("parity", ["d=8,m=2", "d=9,m=3", "d=400,m=3"])
+
+
+def test_words_fit_and_say_what_is_held(told):
+    text = stress_words(told)
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert headline(told, told.climbs[0]).startswith(
+        "lowdegree climbs your ladder to rung 1 of 3, parity:d=8,m=2: with confidence 96.88 %"
+    )
+    assert "trivial holds no rung" in text
+    assert "Not run: " in headline(told, told.climbs[2])
+    assert "drawn from the operating system" in text
+    assert str(told.base_seed) in text
+    assert certified_words(told)[0].startswith("rungs 1 to 2: the query bound is vacuous.")
+    assert certified_words(told)[1].startswith(
+        "rung 3: any statistical-query learner needs at least "
+    )
+    assert "elimination" in certified_words(told)[1]
+    assert "of each learner alone" in " ".join(text.split())
+    one = stress_words(told.on(told.climbs[1:2]).updated(learners=told.learners[1:2]))
+    assert "of each learner alone" not in " ".join(one.split())
+    assert "1.25 times its seconds" in " ".join(one.split())
+
+
+def certified(*specs, learner="trivial", seeds=1):
+    found = stress([learner], ladder_of(specs), seeds)
+    return found, certified_words(found)
+
+
+def test_what_is_certified_is_said_rung_by_rung():
+    """Also of those that a learner holds, with the number of each."""
+    found, lines = certified(
+        *(f"parity:d={d},m=3" for d in (8, 16, 32)), learner="elimination", seeds=5
+    )
+    assert found.climbs[0].held == 3
+    numbers = ", ".join(str(one.queries) for one in found.certified[1:])
+    said = " ".join(lines)
+    assert f"rungs 2 to 3: any statistical-query learner needs at least {numbers} (rung by" in said
+    found, lines = certified("nice:m=1,k=2,d=4", "lwr:n=4,q=5,p=5,bits=3", "parity:d=8,m=2")
+    assert [one.evidence for one in found.certified] == ["none", "assumption", "exact"]
+    assert lines[0].startswith("rung 1: no claim. No bound from below is claimed")
+    assert lines[1].startswith("rung 2: no certificate. ")
+    assert lines[2].startswith("rung 3: the query bound is vacuous.")
+    assert "Fewer than 5 seeds hold nothing" in stress_words(found)
+    # Elimination learns parities fast, and neither noisy ones nor learning with rounding.
+    own = "parity:d=8,m=2", "parity:d=8,m=2,noise=0.1", "lwr:n=4,q=4,p=2,secret=binary"
+    _, lines = certified(*own)
+    assert [line.partition(":")[0] for line in lines] == ["rung 1", "rung 2", "rung 3"]
+    assert ["learns it fast" in line for line in lines] == [True, False, False]
+    assert "parity with noise is hard" in lines[1]
+    assert "learning with rounding is hard" in lines[2]
+
+
+def test_bounds_on_two_kinds_of_queries_are_two_lines():
+    found, _ = certified("parity:d=16,m=3", "profile:g=h,d=64,m=3", "parity:d=20,m=3")
+    data = of_stress(found)
+    asked = [row["quantity"] for row in data["rows"] if row.get("cost") == "queries"]
+    assert asked == ["stat-queries", "csq-queries", "stat-queries"]
+    told = draw_stress(data)["title"]["subtitle"]
+    assert sum("to STAT(1/10)" in one for one in told) == 1
+    assert sum("on correlations" in one for one in told) == 1
+
+
+RUNGS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
+ZEROS = "def L(x, y):\n    return lambda x: 0.0 * x\n"
+
+
+def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness):
+    call = ["stress", "--learner", "lowdegree", *RUNGS, "--seed", 0, "--jobs", 1]
+    one, two = (hardness(*call, "--json").json for _ in range(2))
+    assert {*one} == {
+        *("format", "ladder", "seeds", "base_seed", "seed_source", "budget", "finished"),
+        *("passes_to_hold", "confidence", "terms", "learners", "certificates", "runs", "not_run"),
+        "paired",
+    }
+    assert [told["held"] for told in one["learners"]] == [1]
+    assert (one["seed_source"], one["confidence"], len(one["runs"])) == ("given", "31/32", 10)
+    assert [r["seed"] for r in one["runs"]] == [r["seed"] for r in two["runs"]]
+    assert "Base seed 0 was given" in hardness(*call).out
+    every = hardness("stress", "--list", "--json").json["ladders"]
+    assert hardness("stress", "--list", "--ladder", "parity-v1", "--json").json in every
+
+
+def test_budgets_of_rungs_are_overridden(hardness):
+    call = ["stress", "--learner", "lowdegree", *RUNGS, "--json", "--jobs", 1]
+    call += ["--budget-examples", 50, "--budget-cpu", 5, "--budget-memory", "1.5GiB"]
+    found = hardness(*call).json
+    given = {"examples": 50, "cpu_seconds": 5.0, "memory_bytes": 3 * 2**29}
+    assert found["budget"] == dict.fromkeys(("queries", "values", "seconds")) | given
+    assert found["learners"][0]["rungs"][0]["bound_by"] == {"examples": 5}
+
+
+def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
+    ran, real = [], Planned.do
+
+    def cut(one):
+        ran.append(one)
+        if len(ran) == 8:
+            raise KeyboardInterrupt
+        return real(one)
+
+    call = ["stress", "--learner", "elimination", *RUNGS, "--jobs", 1]
+    monkeypatch.setattr(Planned, "do", cut)
+    found = hardness(*call, "--out", "x.json")
+    assert found.code == 130
+    found.one_line("5 runs were finished and are kept in x.json; 7 runs are kept: the same command")
+    kept = json.loads(Path("x.json").read_text())
+    assert (kept["finished"], len(kept["runs"])) == (False, 5)
+    ran.clear()
+    found = hardness(*call)
+    assert found.code == 130
+    assert "Its climb was interrupted." in " ".join(found.out.split())
+
+
+def test_odd_names_of_files_stand_in_tables_and_figures_as_they_are(hardness, tmp_path):
+    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
+    odd = "$x^$.py", "_mine.py"  # a formula, and what legends leave out
+    for name in odd:
+        (tmp_path / name).write_text(ZEROS)
+        call += ["--learner", f"{name}:L"]
+    # A learner can read its own folder: there no seeds are drawn in secret.
+    assert hardness(*call, "--budget-examples", 20, "--seed", 1, "--out", "x.json").code == 0
+    drawn = hardness("figure", "stress", "x.json", "--out", "x.svg")
+    assert (drawn.code, drawn.err) == (0, "")
+    for name in odd:  # the writer of svg puts every text into a comment beside its glyphs
+        assert f"{name}:L: holds none" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
+    (tmp_path / "own").mkdir()
+    for place in (".", "own"):
+        (tmp_path / place / "mine.py").write_text(ZEROS)
+    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none"]
+    call += ["--jobs", 1, "--budget-examples", 20, "--out", "x.json", "--learner"]
+    refused = hardness(*call, "mine.py:L")
+    refused.one_line("x.json given, in the folder of mine.py")
+    assert (refused.code, list(tmp_path.glob("x.json*"))) == (1, [])
+    assert hardness(*call, "own/mine.py:L").code == 0
+    sweep = 'format = "hardness-sweep/1"\nname = "s"\n[[climbs]]\nrungs = ["parity:d=4,m=1"]\n'
+    (tmp_path / "s.toml").write_text(sweep + 'learners = ["mine.py:L"]\nseeds = 1\n')
+    run = hardness("sweep", "run", "s.toml", "--store", "s.db", "--jobs", 1)
+    run.one_line("s.db given, in the folder of mine.py")
+    assert not list(tmp_path.glob("s.db*"))
+
+
+def test_the_table_is_printed_again(hardness):
+    for line, out, row in (
+        (
+            "stress --learner lowdegree --on parity:d=8,m=2 --seed 1",
+            "x.json",
+            "1 & parity:d=8,m=2 ",
+        ),
+        ("compare parity:m=2 --over d=6 --learner elimination", "both", "elimination & d=6"),
+    ):
+        printed = hardness(*line.split(), "--jobs", 1, "--out", out)
+        assert hardness("report", out).out == printed.out
+        assert row in hardness("report", out, "--format", "latex").out
+        assert hardness("report", out, "--format", "csv").out
+        hardness("report", out, "--format", "csv", "--out", "x.html").one_line("writes a page")
+
+
+def test_a_budget_that_stops_a_query_learner_early_is_told_and_progress(hardness, monkeypatch):
+    call = ["stress", "--learner", "trivial", "--on", "parity:d=24,m=3", "--seeds", 1, "--jobs", 1]
+    call += ["--reference", "queries", "--reference", "elimination"]
+    told = hardness(*call, "--budget-examples", 50_000)
+    told.one_line(
+        "queries: 50000 examples are at most 17 queries, and the certified number on rung"
+    )
+    assert told.code == 0
+    assert hardness(*call, "--budget-examples", 50_000, "--quiet").err == ""
+    assert hardness(*call, "--budget-examples", 10**6).err == ""
+    monkeypatch.setattr("hardness.verbs.progress._EVERY", 0.0)  # in lines: here is no terminal
+    call = ["stress", "--learner", "trivial", *RUNGS, "--seeds", 2, "--jobs", 1]
+    assert "climbing: 1 of 4, " in hardness(*call).err
+    assert hardness(*call, "--quiet").err == ""

@@ -18,45 +18,29 @@ def good(z, s):
 """
 _BAD = """
 import os
-
 import numpy as np
 
-
-class Base:
+class Sloppy:
     access = "either"
-
-    def predict(self, x):
-        return np.zeros(x.shape)
-
-    def learn(self, oracle, rng):
-        oracle.draw(10)
-        return self.predict
-
-
-class Sloppy(Base):
     def learn(self, oracle, rng):
         if len(oracle.draw(100)) < 100:
             raise ValueError("too few")
         value = float.fromhex(os.urandom(4).hex())
         return lambda x: np.full(x.shape, value)
 
+class Transductive(Sloppy):
+    def learn(self, oracle, rng):
+        oracle.draw(10)
+        return lambda x: np.full(x.shape, len(x))
 
-class Transductive(Base):
-    def predict(self, x):
-        return np.full(x.shape, len(x))
-
-
-class Picky(Base):
+class Picky(Transductive):
     def supports(self, family):
         return "nothing is good enough"
 
-
-class Raising(Base):
+class Raising(Sloppy):
     def learn(self, oracle, rng):
         print("before")
         raise RuntimeError("broken")
-
-
 """
 
 
