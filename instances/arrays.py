@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from instances.arguments import integral
 from instances.capabilities import CODED
-from instances.extras import require_extra
 from instances.family import Instance
+from instances.lazy import require_extra
 from instances.limits import require_memory
 from instances.reduced import reduce
 from instances.spec import parse

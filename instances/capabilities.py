@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from instances.dense import Dense
     from instances.families.direction import Direction
     from instances.families.linear import Linear
-    from instances.hiddenfunction import HiddenFunction
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
-    from instances.questions import Questions
+    from instances.questions import HiddenFunction, Questions
     from instances.symmetric import Shown, Symmetric
 
 T = TypeVar("T")

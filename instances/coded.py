@@ -24,8 +24,7 @@ from instances.limits import require_memory
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
-    from instances.hiddenfunction import HiddenFunction
-    from instances.questions import Questions
+    from instances.questions import HiddenFunction, Questions
 
 MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
 MOST_MEMBERS = 5000  # of which all correlations are computed
@@ -348,7 +347,7 @@ class Coded(Family):
     @property
     def hidden_function(self) -> "HiddenFunction":
         """The factor, a function of z_1 .. z_(d-1): X_1 all +1, X_2 = z with z_0 = -1."""
-        from instances.hiddenfunction import HiddenFunction  # which few commands need
+        from instances.questions import HiddenFunction  # which few commands need
 
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2

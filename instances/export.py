@@ -70,7 +70,7 @@ def write(
     if form == "json":
         write_json(path, data(), force=force)
     elif form == "parquet":
-        from instances.extras import require_extra
+        from instances.lazy import require_extra
 
         require_extra("pyarrow", "a table in Parquet")
         refuse_existing(path, force)

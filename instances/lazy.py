@@ -13,6 +13,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from instances.errors import ToolkitError
+
+EXTRAS = {  # by what is imported
+    "sklearn": "sklearn",
+    "torch": "torch",
+    "fpylll": "lattice",
+    "distributed": "cluster",
+    "cryptography": "cluster",
+    "pyarrow": "parquet",
+}
+
 
 class Imported(Mapping[str, Any]):
     """Things by name, each imported where it is asked for.
@@ -86,3 +97,27 @@ def lazily(package: str) -> None:
     Each comes from the module from which its file imports it under `if TYPE_CHECKING`.
     """
     sys.modules[package].__class__ = _Lazy
+
+
+# ---- libraries that extras bring
+
+
+def advice(module: str) -> str | None:
+    """Say how to install a module that an extra brings, or None for another.
+
+    >>> advice("torch.nn")
+    "pip install 'hardness-toolkit[torch]'"
+    """
+    extra = EXTRAS.get(module.partition(".")[0])
+    return extra and f"pip install 'hardness-toolkit[{extra}]'"
+
+
+def require_extra(module: str, what: str) -> Any:
+    """Import a module of an extra; raises ToolkitError where the extra is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        root = module.partition(".")[0]
+        raise ToolkitError(
+            f"{what} needs {root}, which is not installed: {advice(module)}"
+        ) from error

@@ -18,9 +18,9 @@ from instances.arguments import real_array
 from instances.arrayfile import array_file, foreign
 from instances.dense import Dense, DenseExamples
 from instances.errors import UsageError
-from instances.extras import require_extra
 from instances.family import require
 from instances.files import EXAMPLES, Held, content_hash
+from instances.lazy import require_extra
 from instances.limits import require_memory
 from instances.spec import OF_DATA
 from instances.streams import generator

@@ -24,9 +24,9 @@ from instances.coded import CodedExamples, as_coded
 from instances.digits import digits
 from instances.disk import write_json
 from instances.errors import UsageError
-from instances.extras import require_extra
 from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
+from instances.lazy import require_extra
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.residues import centred, dot

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from instances.errors import UsageError, unknown
-from instances.extras import advice
 from instances.family import Family, require
+from instances.lazy import advice
 from instances.parameters import is_readable, taken
 from instances.strict import one_line, shown
 

@@ -23,12 +23,8 @@ NUMERICAL = (
     "tests/hardness/test_spectra.py",
     "tests/hardness/test_staged_*.py",
     "tests/instances/test_dense.py",
-    "tests/instances/test_direction.py",
-    "tests/instances/test_fineprint.py",
-    "tests/instances/test_layer.py",
-    "tests/instances/test_linear.py",
-    "tests/instances/test_nice.py",
-    "tests/instances/test_prompts.py",
+    "tests/instances/test_layers.py",
+    "tests/instances/test_streams.py",
 )
 OLDEST = "Prescott"  # SSE3, which every x86-64 processor of today has
 BUILD = np.show_config(mode="dicts")

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.cost.attacks import LATTICE, OTHERS
-from hardness.cost.sets import SETS
 from instances import parse, read_folder
 from instances.samples import read_samples, samples
 
@@ -43,6 +41,10 @@ def test_samples_go_to_attention_and_back_in_order(hardness):
 
 
 def test_samples_of_a_parity_are_those_of_lpn(hardness):
+    hardness("generate", "nice:m=1,k=2,d=4", "--examples", 20, "--out", "nice")
+    refused = hardness("reduce", "attention-to-lwr", "nice", "--out", "s.npz")
+    assert refused.code == 2
+    refused.one_line("nice given: it lacks `linear_forms`", "take lwr")
     hardness("generate", "parity:d=9,m=3", "--examples", 200, "--out", "first")
     assert hardness("reduce", "attention-to-lwr", "first", "--out", "s.npz").code == 0
     found = read_samples(Path("s.npz"))
@@ -51,13 +53,6 @@ def test_samples_of_a_parity_are_those_of_lpn(hardness):
     hidden = json.loads(Path("first/secret.json").read_text())["secret"]
     assert [j for j, bit in enumerate(secret, 1) if bit] == hidden
     assert not found.residuals(secret).any()
-
-
-def test_examples_of_a_family_without_samples_are_refused(hardness):
-    hardness("generate", "nice:m=1,k=2,d=4", "--examples", 20, "--out", "nice")
-    refused = hardness("reduce", "attention-to-lwr", "nice", "--out", "s.npz")
-    assert refused.code == 2
-    refused.one_line("nice given: it lacks `linear_forms`", "take lwr")
 
 
 def test_a_file_of_samples_is_attacked_as_it_is(hardness):
@@ -92,9 +87,8 @@ def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
     assert (mine["recovered"], mine["judged"]) == (1, 1)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_attack_counts_what_it_found(hardness, jobs):
-    line = ["attack", SMALL, "--learner", "bruteforce", "--seeds", 3, "--jobs", jobs]
+def test_attack_counts_what_it_found(hardness):
+    line = ["attack", SMALL, "--learner", "bruteforce", "--seeds", 3, "--jobs", 1]
     found = hardness(*line, "--json")
     assert found.code == 0, found.err
     (one,) = found.json["attacks"]
@@ -103,40 +97,10 @@ def test_attack_counts_what_it_found(hardness, jobs):
     assert 0.2 < low < 0.4
     assert high == 1.0
     assert set(one["runs"][0]) >= RUN
-
-
-def test_attack_runs_all_that_run_on_a_family(hardness):
     found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
-    assert found.code == 0, found.err
     names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
     assert names >= {"bruteforce", "modlinear", "restricted"}
     assert all(one["recovered"] == 1 for one in found.json["attacks"])
-
-
-def test_estimate_keeps_its_contract(hardness):
-    found = hardness("estimate", "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", "--json")
-    assert found.code == 0, found.err
-    data = found.json
-    assert set(data) >= {"spec", "estimates", "least"}
-    assert data["least"] in data["estimates"]
-    for one in data["estimates"].values():
-        assert set(one) >= {"rop", "red", "beta", "d", "search"}
-    text = hardness("estimate", "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3").out
-    assert data["least"] in text
-    assert text.rstrip().partition("\n\n")[2].partition("\n\n")[2].count("\n") < 10
-    small = hardness("estimate", SMALL).out
-    assert "too small" in small
-
-
-def test_distinguish_says_what_it_can(hardness):
-    found = hardness("distinguish", "trivial", SMALL, "--trials", 6, "--jobs", 1, "--json")
-    assert found.code == 0, found.err
-    low, high = found.json["interval"]
-    assert low <= 0 <= high
-    assert (
-        "nothing is shown"
-        in hardness("distinguish", "trivial", SMALL, "--trials", 6, "--jobs", 1).out
-    )
 
 
 def test_inspect_flags_an_easy_secret(hardness):
@@ -204,7 +168,7 @@ def test_a_name_of_the_catalog_shows_its_source(hardness):
 SALSA = "lwe:n=30,q=251,sigma=3,secret=binary,h=3"
 
 
-@pytest.mark.parametrize("name", ["s.prefix", "s.txt", "s.npz", "s.safetensors"])
+@pytest.mark.parametrize("name", ["s.prefix", "s.npz"])
 def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
     made = hardness("generate", SALSA, "--samples", 400, "--out", name, "--seed", 1, "--json")
     assert made.code == 0, made.err
@@ -213,7 +177,7 @@ def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
     assert apart.stat().st_mode & 0o777 == 0o600
     secret = json.loads(apart.read_text())["secret"]
     apart.unlink()  # an attack does not read it
-    given = [] if name in ("s.npz", "s.safetensors") else ["--spec", SALSA]
+    given = [] if name == "s.npz" else ["--spec", SALSA]
     found = hardness("attack", name, *given, "--jobs", 1, "--json")
     assert found.code == 0, found.err
     assert list(found.json["not_run"]) == ["arora-ge"]
@@ -257,63 +221,10 @@ def test_samples_are_not_written_beside_another_secret(hardness):
     assert not Path("s.npz").exists()
 
 
-# ---- every attack on every named set, by what the command prints
-
-REASONS = {  # why an attack may have no estimate on a set; the others have one on each
-    "arora-gb": "is no prime|no degree up to|of no use beside",
-    "arora-ge": "is no prime|every element|not reachable with [0-9]+ samples: it needs 2",
-    "bkw": "not reachable with [0-9]+ samples: it needs 2",
-    "guess+arora-gb": "is no prime|too many to guess|more than brute-force does|no degree up to",
-    "guess+usvp": "too many to guess",
-    "linear-algebra": "have errors or are rounded",
-    "restricted-elimination": "q is not 2",
-}
-SOME = ("ml-kem-512", "lightsaber", "toy-80", "darmstadt-40-005", "sparse-binary-32-967-6")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name if name in SOME else pytest.param(name, marks=pytest.mark.slow) for name in SETS],
-)
-def test_no_attack_on_a_named_set_is_lost(hardness, name):
-    found = hardness("estimate", name, "--json")
-    assert found.code == 0, found.err
-    every = found.json["estimates"]
-    assert set(every) == {*LATTICE, *OTHERS}
-    for attack, one in every.items():
-        if not one["applies"]:
-            assert re.search(REASONS.get(attack, "^$"), one["reason"]), (attack, one["reason"])
-        elif found.json["samples"] is not None:
-            assert one["samples"] <= found.json["samples"], attack
-
-
-@pytest.mark.parametrize(
-    ("name", "bits"), [("ml-kem-512", 178.6), ("ml-kem-768", 238.0), ("ml-kem-1024", 308.8)]
-)
-def test_coded_bkw_makes_do_with_the_samples_of_a_key(hardness, name, bits):
-    found = hardness("estimate", name, "--attack", "coded-bkw", "--json")
-    assert round(found.json["estimates"]["coded-bkw"]["rop"], 1) == bits
-
-
-def test_a_formula_of_ours_decides_no_search(hardness):
-    line = ["estimate", "lwe:q=2^32,sigma=3.19,secret=ternary,h=64", "--find", "n=1024..2048"]
-    both = [
-        hardness(*line, "--bits", 100, *more, "--json").json
-        for more in (["--attack", "bdd"], ["--attack", "bdd", "--attack", "dual_mitm"])
-    ]
-    assert both[0]["value"] == both[1]["value"]
-    hardness(*line, "--bits", 100, "--attack", "dual_mitm").one_line("no published attack here")
-
-
 def test_a_level_of_success_is_not_rounded_up(hardness):
     line = ["estimate", "lwe:n=8,q=17,sigma=1", "--attack", "brute-force"]
     said = hardness(*line, "--success", "0.999999999").out
     assert "probability of success: 0.999999999 at least" in said
-
-
-def test_a_grid_says_which_estimates_are_contested(hardness):
-    said = hardness("estimate", "ml-kem-512", "--attack", "dual_hybrid", "--over", "n=512").out
-    assert "contested model" in said
 
 
 def test_a_declared_deviation_that_the_residuals_contradict_is_said(hardness):

@@ -21,7 +21,7 @@ from hardness.runs.processes import HardLimits, Worker, inherited
 from hardness.sweep.jobs import Finished
 from hardness.sweep.pool import Batch, Engine, answer, attempt, local, require_jobs
 from instances.errors import ToolkitError, UsageError
-from instances.extras import require_extra
+from instances.lazy import require_extra
 from instances.strict import one_line
 
 BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds

@@ -17,7 +17,7 @@ from hardness.sweep.store import Reader
 from instances.disk import beside, refuse_existing
 from instances.errors import UsageError
 from instances.export import cell
-from instances.extras import require_extra
+from instances.lazy import require_extra
 
 Format = Literal["csv", "json", "parquet"]
 _GROUP = 10_000  # rows of a row group

@@ -525,7 +525,7 @@ def _form(out: Path | None, form: Any, place: Place) -> Any:
 
     found = ENDINGS.get(out.suffix.lower())
     if "parquet" in (found, form):
-        from instances.extras import require_extra
+        from instances.lazy import require_extra
 
         require_extra("pyarrow", "a table in Parquet")
     if found or place == "folder":

@@ -27,8 +27,8 @@ from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.families.parity import Parity, signs
 from instances.family import Hardness, Secret
-from instances.hiddenfunction import HiddenFunction
 from instances.layer import AttentionLayer
+from instances.questions import HiddenFunction
 from instances.streams import BitStream
 from instances.symmetric import MAX_SUM, HiddenSets, log, to_float
 from instances.threshold import Head, Rational, rational

@@ -1,11 +1,16 @@
+"""Folders of instances and files of arrays: what is written is read, the rest is refused."""
+
+import io
 import json
 import os
+import struct
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from safetensors.numpy import load_file
 
 from instances import (
     AlreadyExists,
@@ -21,6 +26,8 @@ from instances import (
     save_layer,
     write_folder,
 )
+from instances.arrayfile import read_arrays
+from instances.disk import write_tensors
 
 
 def make(path, count=1000, tensors="safetensors", spec="parity:d=70,m=3,noise=0.1", **more):
@@ -119,29 +126,6 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     assert modes["instance.json"] == modes["examples-00000.safetensors"] == 0o666 & ~mask
 
 
-@pytest.mark.parametrize("tensors", ["safetensors", "npz"])
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_flipped_bit_of_a_shard_is_found(tmp_path, tensors, place, bit):
-    if not (tmp_path / "x").exists():
-        make(tmp_path / "x", count=50, tensors=tensors)
-    shard = tmp_path / "x" / f"examples-00000.{tensors}"
-    whole = shard.read_bytes()
-    damaged = bytearray(whole)
-    damaged[int(place * len(whole))] ^= 1 << bit
-    shard.write_bytes(damaged)
-    try:
-        found = read_folder(tmp_path / "x").examples(0, 50)
-    except DamagedFile:
-        return
-    finally:
-        shard.write_bytes(whole)
-    # It was read: a name or a date of the container changed, and the content is as it was.
-    good = read_folder(tmp_path / "x").examples(0, 50)
-    assert (found.words == good.words).all()
-    assert (found.codes == good.codes).all()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -224,3 +208,118 @@ def test_what_the_system_refuses_to_write_is_one_line(tmp_path, ending):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
+
+
+# ---- files of arrays that are not what they say
+
+
+ENDINGS = ("npz", "safetensors")
+TYPES = ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("kind", TYPES)
+def test_what_is_written_is_read(tmp_path, ending, kind):
+    arrays = {
+        "b": np.arange(6).astype(kind).reshape(2, 3),
+        "a": np.zeros((0, 4), kind),
+        "c": np.array(1, kind),
+    }
+    path = tmp_path / f"x.{ending}"
+    write_tensors(path, arrays, {"format": "x", "é": 'q"'})
+    found, meta = read_arrays(path)
+    assert meta == {"format": "x", "é": 'q"'}
+    assert found.keys() == arrays.keys()
+    for name, one in arrays.items():
+        assert found[name].dtype == one.dtype
+        np.testing.assert_array_equal(found[name], one)
+    if ending == "safetensors":  # the library reads the same
+        for name, one in load_file(path).items():
+            np.testing.assert_array_equal(found[name], one)
+
+
+def safetensors(path, header, body=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + body)
+    return path
+
+
+F8 = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "said"),
+    [
+        (b'{"a": %s, "a": %s}' % ((json.dumps(F8).encode(),) * 2), 16, "twice"),
+        (b'{"a": {"dtype": "F64", "dtype": "F32", "shape": [], "data_offsets": []}}', 0, "twice"),
+        ({"a": F8, "b": F8}, 16, "does not lie where"),
+        ({"a": F8, "b": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
+        ({"a": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
+        ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0, "does not lie where"),
+        ({"a": {**F8, "shape": [-1, -2]}}, 16, "no shape"),
+        ({"a": {**F8, "shape": [True, 2]}}, 16, "no shape"),
+        ({"a": {**F8, "dtype": "C64"}}, 16, "not described"),
+        ({"a": {**F8, "more": 1}}, 16, "not described"),
+        ({"a": F8}, 15, "bytes: its header describes"),
+        ({"a": F8}, 17, "bytes: its header describes"),
+        ({f"a{i}": {**F8, "shape": [0], "data_offsets": [0, 0]} for i in range(99)}, 0, "over 64"),
+        ({"__metadata__": {"hardness": '{"a": 1, "a": 2}'}}, 0, "twice"),
+        ({"__metadata__": {"hardness": "[" * 100}}, 0, "nested"),
+        ({"__metadata__": {"hardness": "[]"}}, 0, "no object"),
+        ({"__metadata__": 5}, 0, "no object"),
+        (b"[" * 1000, 0, "nested"),
+        (b"[]", 0, "no object"),
+        (b'{"a": NaN}', 0, "'NaN' is no number"),
+        (b"", 0, "damaged"),
+    ],
+)
+def test_headers_that_are_wrong_are_refused(tmp_path, header, body, said):
+    path = safetensors(tmp_path / "x.safetensors", header, b"\0" * body)
+    with pytest.raises(DamagedFile, match=said) as caught:
+        read_arrays(path)
+    assert str(caught.value).isprintable()
+    with pytest.raises(DamagedFile, match="header claims"):
+        read_arrays(safetensors(path, {"a": F8}, b"\0" * 16, length=1 << 60))
+    path.write_bytes(bytes(100))
+    with pytest.raises(DamagedFile, match="has 100 bytes: what belongs here has at most 99"):
+        read_arrays(path, 99)
+
+
+def npy(shape, kind="<f8", body=b""):
+    out = io.BytesIO()
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(out, header)
+    return out.getvalue() + body
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ([("a.npy", npy((1 << 40,)))], "too few for what it says"),
+        ([("a.npy", npy((1 << 62, 1 << 62)))], "too few for what it says"),
+        ([("a.npy", npy((2,), "|O", b"\0" * 16))], "objects"),
+        ([("a.npy", npy((2,), "<M8[s]", b"\0" * 16))], "numbers are wanted"),
+        ([("a.npy", npy((2,), "<c16", b"\0" * 32))], "numbers are wanted"),
+        ([("a.npy", npy((1,), [("x", "<f8")], b"\0" * 8))], "numbers are wanted"),
+        ([("a.npy", npy((1,), body=b"\0" * 8)), ("a.npy", npy((1,), body=b"\1" * 8))], "one name"),
+        ([("a.npy", npy((1,), body=b"\0" * 8)), ("a", npy((1,), body=b"\1" * 8))], "one name"),
+        ([(f"a{i}.npy", npy((0,))) for i in range(65)], "over 64"),
+        ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no text"),
+        ([("a.npy", b"\x93NUMPY\x03\x00" + b"\0" * 100)], "version"),
+        ([("a.npy", b"")], "damaged"),
+        ([("a.npy", npy((1 << 24,), body=bytes(1 << 27)))], "unpacks to"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_archives_that_are_wrong_are_refused_before_they_are_unpacked(tmp_path, members, said):
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    del members
+    tracemalloc.start()
+    with pytest.raises(DamagedFile, match=said) as caught:
+        read_arrays(path)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    tracemalloc.stop()
+    assert "\n" not in str(caught.value)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness.oracles import ValueOracle
 from instances.capabilities import QUESTIONS, REAL_LABELS
 from instances.family import Family, require
-from instances.hiddenfunction import HiddenFunction
+from instances.questions import HiddenFunction
 
 Array = NDArray[np.float64]
 

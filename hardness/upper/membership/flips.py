@@ -27,7 +27,7 @@ from hardness.upper.membership.asking import (
 )
 from instances.capabilities import HIDDEN_FUNCTION
 from instances.family import Family
-from instances.hiddenfunction import HiddenFunction
+from instances.questions import HiddenFunction
 
 Signs = NDArray[np.int8]
 Ask = Callable[[Signs], NDArray[np.float64]]  # (n, places) -> (n,)

@@ -31,7 +31,7 @@ from hardness.upper.learner import Hypothesis, member, nothing
 from hardness.upper.membership.asking import read_values, require_confidence, too_many
 from instances.capabilities import HIDDEN_FUNCTION
 from instances.family import Family, require
-from instances.hiddenfunction import HiddenFunction
+from instances.questions import HiddenFunction
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]

@@ -19,8 +19,8 @@ from hardness.upper.learner import SPENT, Outcome
 from hardness.upper.plugins.objects import described, needs
 from hardness.upper.plugins.views import Data, Fit, Viewed
 from instances.errors import UsageError
-from instances.extras import require_extra
 from instances.family import require
+from instances.lazy import require_extra
 from instances.limits import require_memory
 
 Array = NDArray[Any]

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import math
+import re
 from functools import cache
 
 import mpmath
@@ -24,7 +25,7 @@ from hardness.cost.record import Estimate, Estimates
 from hardness.cost.reduction import DEFAULT
 from hardness.cost.sets import SETS, find, given
 from hardness.cost.success import log_single
-from hardness.report.cost import attack_words, estimate_words
+from hardness.report.cost import attack_words, estimate_words, grid_words
 from hardness.upper.attack import needed
 from instances import ToolkitError, UsageError, parse
 from instances.export import text
@@ -329,6 +330,10 @@ REFUSED = [
             ("q=3329", "--find q=3329 given"),
         )
     ),
+    (
+        lambda: search(TERNARY, "n=64..400", 50, only=["dual_mitm"]),
+        "no published attack here",
+    ),
 ]
 
 
@@ -454,7 +459,28 @@ def test_larger_n_and_sigma_cost_more_and_a_larger_q_less(n, more, sigma, wider,
 # ---- records and words
 
 
-@pytest.mark.parametrize("name", ["ml-kem-512", "chhs-1024-25", "toy-80", "lightsaber"])
+SOME = ("ml-kem-512", "lightsaber", "toy-80", "darmstadt-40-005", "sparse-binary-32-967-6")
+MAY_FAIL = {  # why an attack may have no estimate on a set; the others have one on each
+    "arora-gb": "is no prime|no degree up to|of no use beside",
+    "arora-ge": "is no prime|every element|not reachable with [0-9]+ samples: it needs 2",
+    "bkw": "not reachable with [0-9]+ samples: it needs 2",
+    "guess+arora-gb": "is no prime|too many to guess|more than brute-force does|no degree up to",
+    "guess+usvp": "too many to guess",
+    "linear-algebra": "have errors or are rounded",
+    "restricted-elimination": "q is not 2",
+}
+
+
+KINDS = {re.split("[0-9]", name)[0] + entry.source: name for name, entry in SETS.items()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SOME,
+        *(pytest.param(n, marks=pytest.mark.slow) for n in sorted({*KINDS.values()} - {*SOME})),
+    ],
+)
 def test_named_sets_have_estimates_and_words(name):
     found = of(name)
     assert isinstance(found, Estimates)
@@ -463,10 +489,18 @@ def test_named_sets_have_estimates_and_words(name):
     assert body["least"] in body["estimates"]
     assert body["name"] == name
     for one in body["estimates"].values():
+        assert set(one) >= {"rop", "red", "beta", "d", "search"}
         assert one["applies"] == (one["reason"] == "")
         assert one["rop"] is None or one["rop"] >= 0
         assert not one["applies"] or one["search"]
-    lines = estimate_words(found).splitlines()
+    for attack, one in body["estimates"].items():
+        if not one["applies"]:
+            assert re.search(MAY_FAIL.get(attack, "^$"), one["reason"]), (attack, one["reason"])
+        elif body["samples"] is not None:
+            assert one["samples"] <= body["samples"], attack
+    words = estimate_words(found)
+    assert words.rstrip().partition("\n\n")[2].partition("\n\n")[2].count("\n") < 10
+    lines = words.splitlines()
     assert all(len(line) <= 100 for line in lines[1:])  # the spec is as long as it is
     assert f"least of these: {found.least.name}" in "\n".join(lines)
 
@@ -553,7 +587,7 @@ def test_success_of_the_formulas_by_integration():
     ],
 )
 def test_a_higher_level_of_success_never_costs_less(spec):
-    levels = (0.5, 0.75, 0.9, 0.99, 0.9999)
+    levels = (0.5, 0.9, 0.99, 0.9999)
     every = [of(spec, success=level) for level in levels]
     for one in every[0].estimates:
         costs = [found[one.name].rank for found in every if found[one.name].applies]
@@ -572,6 +606,8 @@ def test_a_formula_of_ours_is_shown_and_never_the_least():
     assert found["dual_mitm"].standing == "untried"
     assert "untried model" in estimate_words(found)
     assert of("chhs-1024-25", attack="dual_mitm").least is None
+    one, both = (search(TERNARY, "n=64..400", 50, only=o) for o in (["bdd"], ["bdd", "dual_mitm"]))
+    assert one.value == both.value
 
 
 def test_beside_a_contested_least_stands_that_of_the_others():
@@ -580,6 +616,8 @@ def test_beside_a_contested_least_stands_that_of_the_others():
     assert (found.least.name, found.uncontested.name) == ("dual_hybrid", "bdd")
     assert f"least of the others: bdd, about 2^{found.uncontested.rank:.1f} operations" in words
     assert found.to_dict()["least_uncontested"] == "bdd"
+    listed = grid(KYBER, ["n=512"], samples=512, only=["dual_hybrid"])
+    assert "contested model" in grid_words(listed)
     plain = of("chhs-1024-25")
     assert plain.least == plain.uncontested
     assert "of the others" not in estimate_words(plain)

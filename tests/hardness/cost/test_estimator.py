@@ -185,13 +185,13 @@ def test_what_local_searches_missed_is_found():
         bdd_mitm_hybrid(
             read(f"lwe:n=16384,q=2^{bits},sigma=3.2,secret=ternary,h=32", samples=163840), DEFAULT
         ).rop
-        for bits in (430, 440, 450, 460)
+        for bits in (440, 460)
     ]
     assert all(np.diff(costs) < 0)
-    assert costs[1] < 80.6
+    assert costs[0] < 80.6
     costs = [  # the same issue
         usvp(read(f"lwe:n=1024,q=2^{bits},sigma=3.2,secret=ternary"), DEFAULT).rank
-        for bits in range(12, 200, 3)
+        for bits in range(12, 200, 5)
     ]
     assert (np.diff(costs) <= 0).all()
 

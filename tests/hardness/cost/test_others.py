@@ -1,0 +1,418 @@
+"""Attacks without lattices: their formulas by hand, by enumeration, by ranks and by a run.
+
+The least of all choices is in test_least.py, figures of others in test_estimator.py."""
+
+import itertools
+import math
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpz_poly, nmod_mat
+
+from hardness.cost.arora_ge import (
+    _unknowns,
+    arora_gb,
+    arora_ge,
+    basis,
+    equations,
+    monomial_bits,
+    regularity,
+)
+from hardness.cost.bkw import bounds, coded_bkw, coded_costs, codes, costs
+from hardness.cost.combinatorial import (
+    SPARE,
+    brute_force,
+    halves,
+    linear_algebra,
+    meet_in_the_middle,
+    near_matches,
+    trials_bits,
+)
+from hardness.cost.guessing import guess, without
+from hardness.cost.problem import cbd, gaussian, problem, read
+from hardness.cost.reduction import ROUGH
+from hardness.cost.sets import given
+from instances import parse
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwr:n=5,q=8,p=2,secret=binary,h=2",
+        "lwe:n=3,q=5,sigma=1,secret=ternary",
+        "lwe:n=2,q=7,sigma=1",
+        "lpn:n=6,noise=0.1",
+        "parity:d=8,m=3",
+    ],
+)
+def test_brute_force_counts_the_secrets(spec):
+    family = parse(spec)
+    found = problem(family)
+    law, h = found.secret, found.secret.weight or 0
+    values = range(law.low, law.high + 1)
+    secrets = [
+        s
+        for s in itertools.product(values, repeat=found.n)
+        if (not h or sum(map(bool, s)) == h) and any(math.gcd(v, found.q) == 1 for v in s)
+    ]
+    assert 2 ** brute_force(found, ROUGH).rop == pytest.approx(len(secrets))
+
+
+@pytest.mark.parametrize(("n", "h", "alphabet"), [(6, 3, 1), (7, 2, 2), (5, 0, 2), (4, 0, 1)])
+def test_halves_by_enumeration(n, h, alphabet):
+    left, right, tries = (2**bits for bits in halves(n, h, alphabet))
+    values = range(alphabet + 1)
+    weight = lambda s: sum(map(bool, s))  # noqa: E731
+    first = [s for s in itertools.product(values, repeat=n // 2) if not h or weight(s) == h // 2]
+    second = [
+        s for s in itertools.product(values, repeat=n - n // 2) if not h or weight(s) == h - h // 2
+    ]
+    assert (left, right) == pytest.approx((len(first), len(second)))
+    if h:
+        splits = list(itertools.combinations(range(n), n // 2))
+        good = sum(len(set(split) & set(range(h))) == h // 2 for split in splits)
+        assert tries == pytest.approx(len(splits) / good)
+
+
+@pytest.mark.parametrize(("q", "wrong", "bits"), [(64, 5, 3), (61, 4, 2), (97, 10, 2), (16, 3, 1)])
+def test_lookups_and_matches_by_enumeration(q, wrong, bits):
+    # a sum x with an error of 0 .. W: the labels of x - W .. x are looked up
+    part = lambda x: x % q * 2**bits // q  # noqa: E731
+    seen = [{part(x - e) for e in range(wrong + 1)} for x in range(q)]
+    lookups = Fraction(sum(map(len, seen)), q)
+    assert lookups == 1 + Fraction(wrong * 2**bits, q)
+    matches = Fraction(sum(part(y) in labels for labels in seen for y in range(q)), q * q)
+    assert float(matches) == pytest.approx(float(lookups / 2**bits), rel=0.03 if q % 2 else 1e-12)
+
+
+@pytest.mark.parametrize("error", ["none", "uniform,width=2"])
+def test_both_tables_are_counted_and_the_smaller_is_kept(error):
+    found = meet_in_the_middle(read(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"), ROUGH)
+    left, right = 4 * 2, math.comb(5, 2) * 4
+    chance = 4 * math.comb(5, 2) / math.comb(9, 3)  # of a split
+    splits = math.ceil(math.log(0.01) / math.log(1 - chance))
+    exact = math.log2((left + right) * splits)
+    assert found.mem == pytest.approx(math.log2(left))
+    assert found.rop == pytest.approx(exact) if error == "none" else found.rop > exact + 0.1
+
+
+def test_what_can_hardly_be_matched_and_what_is_large():
+    wide = meet_in_the_middle(read("lwe:n=4,q=17,error=uniform,width=16"), ROUGH)
+    assert wide.rop == pytest.approx(4 * math.log2(17), abs=0.1)  # as brute force
+    pairs = meet_in_the_middle(read("lwe:n=2,q=5,error=uniform,width=4,secret=binary"), ROUGH)
+    assert "every pair" in pairs.note
+    few = meet_in_the_middle(read("lwe:n=9,q=61,sigma=1,secret=binary", samples=2), ROUGH)
+    assert few.sample_bits > 1  # more than there are: refused by whoever asks
+    large = meet_in_the_middle(read("lwe:n=32768,q=2^881,sigma=3.2,secret=ternary"), ROUGH)
+    assert large.rop == pytest.approx(16384 * math.log2(3) + 1, abs=0.1)
+
+
+def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
+    # Counts of a real one: n = 6 ternary, q = 257, errors in 0 .. 3
+    rng = np.random.default_rng(5)
+    n, q, wrong = 6, 257, 3
+    left = 3 * math.log2(3)
+    cost, bits, count = near_matches(left, math.log(wrong / q), math.log2(q), None)
+    halves_ = np.array(list(itertools.product((-1, 0, 1), repeat=3)))
+    work = []
+    for _ in range(300):
+        a, s = rng.integers(q, size=(count, n)), rng.integers(-1, 2, n)
+        b = (a @ s + rng.integers(0, wrong + 1, count)) % q
+        table = (halves_ @ a[:, :3].T) % q * 2**bits // q
+        done = 0
+        for second in (b - halves_ @ a[:, 3:].T) % q:
+            labels = [
+                {int((x - e) % q * 2**bits // q) for e in range(wrong + 1)} for x in second.tolist()
+            ]
+            done += math.prod(map(len, labels))
+            fits = np.array(
+                [[v in one for v, one in zip(row, labels, strict=True)] for row in table.tolist()]
+            )
+            done += int(fits.all(1).sum())
+        work.append(done / len(halves_))
+    error = np.std(work) / math.sqrt(len(work))
+    assert abs(np.mean(work) - 2**cost) < 4 * error + 0.03 * 2**cost
+
+
+# ---- elimination, of noisy bits
+
+
+def test_trials_by_enumeration():
+    n, h, k, rate = 8, 2, 5, 0.25
+    hit = sum(set(range(h)) <= set(c) for c in itertools.combinations(range(n), k))
+    chance = hit / math.comb(n, k) * (1 - rate) ** (k + SPARE)
+    assert trials_bits(n, h, k, rate) == pytest.approx(-math.log2(chance))
+
+
+def test_linear_algebra_takes_as_many_samples_as_unknowns():
+    assert linear_algebra(read("lwe:n=9,q=61,error=none"), ROUGH).samples == 9
+
+
+# ---- guesses in front of any attack
+
+
+@pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])
+def test_chances_of_zeros_by_enumeration(n, h, zeta):
+    found = guess(read(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
+    places = list(itertools.combinations(range(n), zeta))
+    missed = sum(not set(p) & set(range(h)) for p in places)
+    assert 2**-found.rarity == pytest.approx(missed / len(places))
+    chance = missed / len(places)
+    often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
+    assert 2**found.repetitions == pytest.approx(often)
+
+
+def test_of_independent_entries_all_values_are_guessed():
+    """Nobody knows how many are 0: redrawing places need never find zeta of them."""
+    for words, values in (("ternary", 3), ("cbd,spread=2", 5), ("range,spread=4", 4)):
+        law = read(f"lwe:n=30,q=97,sigma=1,secret={words}").secret
+        assert guess(law, 30, 8).trials == pytest.approx(8 * math.log2(values))
+
+
+def test_what_is_left_is_a_problem_of_fewer_unknowns():
+    whole = read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
+    left, again = without(whole, 24), read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
+    assert left.size_bits == pytest.approx(again.size_bits)
+    assert left.secret.deviation == pytest.approx(again.secret.deviation)
+    assert left.secret.entropy == pytest.approx(again.secret.entropy)
+    dense = without(read("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
+    assert dense.size_bits == pytest.approx(40 * math.log2(3))
+
+
+# ---- BKW, plain and with codes
+
+
+KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+
+
+def test_plain_steps_add_up_by_hand():
+    # n = 6, q = 2, blocks of 2: two tables of 4 samples of 7 bits, the second's pass the first
+    bits, samples, stored = costs(6, 2, math.log(0.9), 2)
+    fresh = 8 * math.log(4 / 0.01) / 0.9 ** (2 * 4)
+    assert 2**samples == pytest.approx(2 * 4 + fresh)
+    assert 2**stored == pytest.approx(2 * 4 + 4)
+    assert 2**bits == pytest.approx(4 * 1 * 7 + fresh * 2 * 7 + 4 * 2)
+
+
+def by_the_formula(found, b, words, test, k):
+    """Return log2 of operations and of samples step by step, in the order that they are done."""
+    n, q = found.n, found.q
+    sizes = []
+    while test + sum(sizes) < n:
+        sizes.append(max(b, math.floor(b / (words / test + (len(sizes) + 1) / 2 * math.log(2, q)))))
+    t, h = len(sizes), (q**b) / 2
+    variance = k * 2**t * -found.error.log_bias * q**2 / (2 * math.pi**2)
+    for i, size in enumerate(sizes, start=1):
+        if size > b:
+            variance += found.secret.deviation**2 * size * 2**i * q ** (2 - 2 * b / size) / 12
+    if words < test:
+        variance += found.secret.deviation**2 * test * q ** (2 - 2 * words / test) / 12
+    fresh = 8 * math.log(q**words / 0.01) * math.exp(4 * math.pi**2 * variance / q**2)
+    done, passing = t * h, t * h + fresh
+    left = n
+    plain = [size == b for size in sizes]
+    if sizes:
+        sizes[0] -= test + sum(sizes) - n
+    for i in range(t, 0, -1):
+        if not plain[i - 1]:
+            done += 4 * sizes[i - 1] * passing
+        passing -= h
+        left -= sizes[i - 1]
+        done += passing * (left + 1 if plain[i - 1] else left + sizes[i - 1])
+    cells = q ** (words + 1)
+    done += 4 * test * fresh + cells * (math.log2(cells) + 1)
+    return math.log2(done), math.log2(t * h + fresh)
+
+
+@pytest.mark.parametrize("spec", [KYBER, "lwe:n=30,q=97,sigma=1,secret=ternary"])
+def test_costs_are_those_of_steps_one_by_one(spec):
+    found = read(spec)
+    rng = np.random.default_rng(3)
+    compared = 0
+    for _ in range(200):
+        b, words, k = (int(v) for v in rng.integers(1, [16, 16, 5]))
+        test = int(rng.integers(words, min(found.n, words * 8) + 1))
+        chosen = codes(found.n, found.log2_q, tuple(np.array([v]) for v in (b, words, test)), 24)
+        ours = [float(v[0]) for v in coded_costs(found, chosen, k)] if chosen.steps.size else [1e9]
+        if max(ours) > 900:  # the other way needs floats for the samples themselves
+            continue
+        compared += 1
+        assert ours == pytest.approx(by_the_formula(found, b, words, test, k), abs=1e-6)
+    assert compared > 20
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"), [(KYBER, 24), ("lwe:n=300,q=5,sigma=1,secret=ternary", 8)]
+)
+def test_no_choice_of_a_box_is_below_its_bound(spec, most):
+    found, rng = read(spec), np.random.default_rng(1)
+    compared = 0
+    for _ in range(400):
+        middle = rng.integers([5, 5, 20], [40, 40, 200])
+        width = rng.integers(1, [8, 8, 60])
+        low, high = middle[:, None], (middle + width)[:, None]
+        points = rng.integers(middle[:, None], (middle + width + 1)[:, None], (3, 50))
+        points = points[:, points[1] <= points[2]]
+        every = codes(found.n, found.log2_q, tuple(points), most)
+        below, reach = bounds(found.n, found.log2_q, low, high, most)
+        if not reach.size or not every.steps.size:
+            assert not every.steps.size
+            continue
+        compared += 1
+        for one, many in zip(
+            coded_costs(found, below, 1), coded_costs(found, every, 1), strict=True
+        ):
+            assert one[0] <= many.min() + 1e-9
+    assert compared > 50
+
+
+@pytest.mark.parametrize(
+    ("spec", "samples"),
+    [
+        ("lwe:n=65536,q=3,secret=ternary,sigma=1", None),
+        ("lwe:n=65536,q=2^48,secret=uniform,sigma=1", None),
+        ("lwe:n=131072,q=2^3104,secret=ternary,h=64,sigma=3.2", 131072),
+    ],
+)
+def test_the_least_of_many_unknowns_takes_little_memory(spec, samples):
+    found = read(spec, samples=samples)
+    tracemalloc.start()
+    least = coded_bkw(found, ROUGH)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
+    assert least.applies
+    assert least.rop >= found.log2_q
+
+
+def test_fewer_samples_never_help_and_a_normal_form_is_counted():
+    spec = "lwe:n=40,q=1601,alpha=0.005"
+    limits = (90, 120, 400, 1600, 10**6, 10**12, None)
+    rops = [coded_bkw(read(spec, samples=m), ROUGH).rop for m in limits]
+    assert rops == sorted(rops, reverse=True)
+    small = "lwe:n=40,q=1601,sigma=8.005,secret=gaussian,spread=8.005"
+    assert coded_bkw(read(small), ROUGH).rop < rops[-1]
+
+
+def test_wide_moduli():
+    large = coded_bkw(read("lwe:n=1024,q=2^881,sigma=3.2,secret=ternary,h=64"), ROUGH)
+    assert large.applies
+    assert large.rop > 881
+
+
+def test_coded_bkw_makes_do_with_the_samples_of_a_key():
+    for name, bits in (("ml-kem-512", 178.6), ("ml-kem-768", 238.0), ("ml-kem-1024", 308.8)):
+        assert round(coded_bkw(given(name).problem, ROUGH).rop, 1) == bits
+
+
+# ---- equations of Arora and Ge
+
+
+P = 10007
+
+
+@pytest.mark.parametrize(("n", "degree"), [(3, 2), (4, 3), (2, 5), (5, 1)])
+def test_monomials_by_enumeration(n, degree):
+    powers = list(itertools.product(range(degree + 1), repeat=n))
+    counts = [sum(p) for p in powers if 1 <= sum(p) <= degree]
+    assert 2 ** monomial_bits(n, degree) == pytest.approx(len(counts), rel=1e-12)
+    free = [p for p in powers if 1 <= sum(p) <= degree and max(p) <= 1]
+    assert 2 ** monomial_bits(n, degree, binary=True) == pytest.approx(len(free), rel=1e-12)
+
+
+def test_linear_equations_store_a_matrix_of_their_monomials():
+    found = arora_ge(read("lwe:n=9,q=61,error=uniform,width=3"), ROUGH)
+    assert found.mem == found.rop == pytest.approx(2 * math.log2(219))
+    assert found.samples == 219
+    wide = arora_ge(read("lwe:n=5,q=65537,error=uniform,width=5000"), ROUGH)
+    assert wide.rop == pytest.approx(2 * math.log2(math.comb(5005, 5)))
+    bits = arora_ge(read("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"), ROUGH)
+    assert bits.rop == pytest.approx(2 * math.log2(31))
+
+
+def test_linear_equations_of_gaussians_take_a_range_that_all_samples_stay_within():
+    found = arora_ge(read("lwe:n=12,q=3329,sigma=2"), ROUGH)
+    t = found.d // 2
+    e = np.arange(-60, 61)
+    shares = np.exp(-((e / 2) ** 2) / 2)
+    tails = [shares[abs(e) > s].sum() / shares.sum() for s in (t - 1, t)]
+    counts = [math.comb(13 + 2 * s, 12) - 1 for s in (t - 1, t)]
+    assert (1 - tails[1]) ** counts[1] >= 0.99 > (1 - tails[0]) ** counts[0]
+
+
+def macaulay_ends(n, degrees, rng):
+    """Find the degree at which multiples of random forms fill all monomials, by ranks."""
+    forms = []
+    for degree in degrees:
+        terms = [p for p in itertools.product(range(degree + 1), repeat=n) if sum(p) == degree]
+        forms.append((degree, terms, rng.integers(0, P, len(terms))))
+    for d in range(1, 30):
+        place = {p: i for i, p in enumerate(_powers(n, d))}
+        rows = []
+        for degree, terms, values in forms:
+            for shift in _powers(n, d - degree) if d >= degree else []:
+                row = [0] * len(place)
+                for term, value in zip(terms, values, strict=True):
+                    row[place[tuple(np.add(term, shift))]] = int(value)
+                rows.append(row)
+        if rows and nmod_mat(rows, P).rank() == len(place):
+            return d
+    return None
+
+
+def _powers(n, degree):
+    return [p for p in itertools.product(range(degree + 1), repeat=n) if sum(p) == degree]
+
+
+@pytest.mark.parametrize(
+    ("n", "values", "degree", "count"),
+    [(3, 2, 3, 1), (3, 3, 2, 2), (4, 2, 3, 2), (3, 4, 3, 3), (4, 3, 2, 4), (2, 5, 3, 2)],
+)
+def test_the_degree_of_regularity_is_where_random_forms_fill_all_monomials(
+    n, values, degree, count
+):
+    rng = np.random.default_rng(n * 100 + values * 10 + degree)
+    degrees = [values] * n + [degree] * count
+    assert regularity(n, values, degree, count) == macaulay_ends(n, degrees, rng)
+
+
+@pytest.mark.parametrize("law", [gaussian(3.0, 3329), gaussian(0.7, 3329), cbd(3, 3329)])
+def test_all_errors_stay_within_t_with_the_probability_said(law):
+    values = np.arange(law.low, law.high + 1)
+    if law.kind == "cbd":
+        shares = np.array([math.comb(6, 3 + v) / 64 for v in values])
+    else:
+        shares = np.exp(-((values / law.deviation) ** 2) / 2)
+        shares /= shares.sum()
+    degrees, logs = equations(law, 10**6)
+    assert len(degrees)
+    for degree, log in zip(degrees, logs, strict=True):
+        count, tail = round(math.exp(log)), shares[abs(values) > degree // 2].sum()
+        assert (1 - tail) ** count >= 0.99 - 1e-9
+        assert count == 10**6 or (1 - tail) ** (count + 1) < 0.99 + 1e-9
+
+
+def test_more_unknowns_never_lower_the_degree():
+    _, least = basis(read("lwe:n=40,q=3329,sigma=3,secret=ternary", samples=10**4), 0.99)
+    assert least(1) is None  # as an entry's own equation has it
+    degrees = [least(n)[0] for n in range(20, 41)]
+    assert degrees == sorted(degrees)
+
+
+def test_large_primes_are_moduli():
+    large = arora_gb(read("lwe:n=4096,q=2^881+707,sigma=3.2,secret=ternary"), ROUGH)
+    assert large.applies
+    assert large.rop > 1000
+
+
+@pytest.mark.parametrize("values", [2, 3, 5, 40])
+def test_series_of_the_unknowns_are_powers(values):
+    power = fmpz_poly([1] * values) ** 30
+    assert _unknowns(30, values, 60) == [int(power[i]) for i in range(60)]
+
+
+def test_linear_equations_and_a_basis_agree_where_samples_abound():
+    problem = read("lwe:n=12,q=3329,error=uniform,width=3")
+    assert arora_gb(problem, ROUGH).rop == pytest.approx(arora_ge(problem, ROUGH).rop, abs=0.02)

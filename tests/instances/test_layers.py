@@ -1,0 +1,474 @@
+"""Layers by their formula: heads, cubic maps, other forms, exact heads, conditions, errors."""
+
+import itertools
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import softmax
+
+from hardness.check import check
+from hardness.lower import certify
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.upper import parse_learner
+from instances import AttentionLayer, UsageError, parse
+from instances import layer as layer_module
+from instances.cubic import coefficients, evaluate, power, reach
+from instances.errors import Refuted
+from instances.families.parity import signs as alternating
+from instances.fineprint import fine_print, off_lattice
+from instances.forms import FORMS, formed
+from instances.heads import Heads
+from instances.layererror import counting_error
+from instances.steps import exact
+from instances.symmetric import Symmetric, exact_heads
+from instances.teacher import teach
+from instances.threshold import rational, solve
+from instances.tokenlaw import law_of
+from tests.conftest import sealed
+
+WEIGHTS = {
+    "softmax": softmax,
+    "linear": lambda logits: logits,
+    "hardmax": lambda logits: (logits == logits.max()) / (logits == logits.max()).sum(),
+    **{f"power{p}": lambda logits, p=p: logits**p / (logits**p).sum() for p in (2, 4, 8)},
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 1, 1), (1, 2, 3), (3, 4, 5), (2, 5, 2)])
+def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
+    """One example, one head, one row at a time."""
+    rng = np.random.default_rng(0)
+    layer = AttentionLayer(
+        theta=rng.normal(size=(m, d, d)), w=rng.normal(size=(m, d, d)), kind=kind
+    )
+    x, out = rng.normal(size=(7, k, d)), np.zeros((7, k, d))
+    for n, row in np.ndindex(7, k):
+        for theta, w in zip(layer.theta, layer.w, strict=True):
+            out[n, row] += WEIGHTS[kind](x[n, row] @ theta @ x[n].T) @ x[n] @ w
+    np.testing.assert_allclose(layer(x), out, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WEIGHTS if kind != "linear"])
+def test_equal_logits_share_the_weight(kind):
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None], kind=kind)
+    assert layer(np.array([[[1.0, 2.0], [3.0, 4.0]]])).tolist() == [[[2.0, 3.0], [2.0, 3.0]]]
+
+
+def test_batches_do_not_change_the_result(monkeypatch):
+    """Up to rounding, which some kernels of BLAS do by the number of rows.
+
+    A logit is off by at most 2 d eps |x| |Theta| |x|, a weight by twice that relative to itself,
+    and an output, a sum of k d products, by that and k + d roundings of |x| |W|, in both results.
+    """
+    rng = np.random.default_rng(1)
+    layer = AttentionLayer(theta=rng.normal(size=(2, 4, 4)), w=rng.normal(size=(2, 4, 4)))
+    x = rng.normal(size=(50, 3, 4))
+    whole = layer(x)
+    monkeypatch.setattr(layer_module, "_BATCH_BYTES", 1000)
+    size, eps = np.abs(x), np.finfo(float).eps
+    logit = (size[:, None] @ np.abs(layer.theta) @ size[:, None].swapaxes(2, 3)).max()
+    values = (size[:, None] @ np.abs(layer.w)).max(axis=2).sum(axis=1)[:, None]
+    bound = 2 * eps * (2 * 2 * 4 * logit + 3 + 4) * values
+    assert (np.abs(layer(x) - whole) <= bound).all()
+    assert bound.max() < 1e-10
+
+
+def test_huge_logits_do_not_overflow():
+    layer = AttentionLayer(theta=1e6 * np.eye(2)[None], w=np.eye(2)[None])
+    out = layer(np.array([[[1.0, 1.0], [-1.0, -1.0]]]))
+    np.testing.assert_allclose(out, [[[1, 1], [-1, -1]]])
+
+
+@pytest.mark.parametrize(
+    ("theta", "w", "word"),
+    [
+        (np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), "(m, d, d)"),
+        (np.zeros((1, 2, 2)), np.zeros((2, 2, 2)), "differ"),
+        (np.full((1, 2, 2), np.nan), np.zeros((1, 2, 2)), "finite"),
+        (np.zeros((0, 2, 2)), np.zeros((0, 2, 2)), "(m, d, d)"),
+        (np.zeros((1, 2, 2)), np.zeros((1, 2, 2)), "kind"),
+        (np.zeros((1, 5, 5)), np.zeros((1, 5, 5)), "tokens of shape"),
+    ],
+)
+def test_refuses_what_is_no_layer(theta, w, word):
+    with pytest.raises(UsageError, match=re.escape(word)):
+        AttentionLayer(theta=theta, w=w, kind="relu" if word == "kind" else "softmax")(
+            np.zeros((3, 2, 2))
+        )
+
+
+def test_a_layer_cannot_be_changed():
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)))
+    with pytest.raises(ValueError, match="read-only"):
+        layer.theta[0, 0, 0] = 1.0
+    given = np.zeros((1, 2, 2))
+    layer = AttentionLayer(theta=given, w=given)
+    given[0, 0, 0] = 1.0
+    assert not layer.theta.any()
+
+
+# ---- linear attention as a cubic map, and its power
+
+
+def heads(m, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((m, d, d)), rng.standard_normal((m, d, d))
+
+
+def signs(k, d):
+    return np.array(list(itertools.product((-1.0, 1.0), repeat=k * d))).reshape(-1, k, d)
+
+
+def definition(theta, w, x):
+    """By the formula, head by head and example by example."""
+    return np.array([sum(a @ t @ a.T @ a @ v for t, v in zip(theta, w, strict=True)) for a in x])
+
+
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 3), (4, 3, 5), (20, 4, 2)])
+def test_the_layer_is_its_cubic_map(m, k, d):
+    theta, w = heads(m, d)
+    x = np.random.default_rng(1).standard_normal((50, k, d))
+    wanted = definition(theta, w, x)
+    scale = np.abs(wanted).max()
+    layer = AttentionLayer(theta=theta, w=w, kind="linear")
+    assert np.abs(layer(x) - wanted).max() < 1e-13 * scale
+    assert np.abs(evaluate(coefficients(theta, w), x) - wanted).max() < 1e-13 * scale
+
+
+def test_only_the_symmetric_part_is_seen():
+    """Layers whose Theta column and W row are exchanged are one function."""
+    d = 3
+    first, second = np.zeros((1, d, d)), np.zeros((1, d, d))
+    theta, w = first.copy(), second.copy()
+    theta[0, 0, 1], w[0, 2, 0] = 1.0, 1.0  # x_0 S_12
+    other, v = first.copy(), second.copy()
+    other[0, 0, 2], v[0, 1, 0] = 1.0, 1.0  # x_0 S_21
+    assert (coefficients(theta, w) == coefficients(other, v)).all()
+    x = np.random.default_rng(0).standard_normal((5, 2, d))
+    assert np.allclose(definition(theta, w, x), definition(other, v, x), atol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 1), (2, 2, 3), (3, 3, 3), (2, 4, 2), (1, 2, 5)])
+def test_power_on_signs_is_the_mean_over_all_of_them(m, k, d):
+    theta, w = heads(m, d, seed=k)
+    x = signs(k, d)
+    wanted = (definition(theta, w, x) ** 2).sum() / len(x)
+    assert power(coefficients(theta, w), k, "boolean") == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 1), (2, 2, 3), (3, 3, 2)])
+def test_power_on_normal_tokens_is_that_of_quadrature(m, k, d):
+    """Gauss-Hermite nodes of four points are exact up to degree 7, and a row has degree 6."""
+    theta, w = heads(m, d, seed=k)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(4)
+    weights = weights / weights.sum()
+    x = np.array(list(itertools.product(nodes, repeat=k * d))).reshape(-1, k, d)
+    mass = np.array(list(itertools.product(weights, repeat=k * d))).prod(axis=1)
+    wanted = (mass * (definition(theta, w, x) ** 2).sum(axis=(1, 2))).sum()
+    assert power(coefficients(theta, w), k, "gaussian") == pytest.approx(wanted, rel=1e-10)
+
+
+def test_rows_stay_within_reach():
+    theta, w = heads(3, 4)
+    cubic = coefficients(theta, w)
+    x = np.random.default_rng(0).standard_normal((5000, 2, 4))
+    rows = np.linalg.norm(evaluate(cubic, x), axis=2)
+    grams = np.linalg.norm(x @ x.transpose(0, 2, 1), axis=(1, 2))
+    share = rows / (np.linalg.norm(x, axis=2) * grams[:, None])
+    assert 0.3 * reach(cubic) < share.max() <= reach(cubic)
+
+
+# ---- other forms: the same function, by heads that are others
+
+
+OF = {
+    "flipped": ["nice:m=3,k=2,d=7", "parity:d=9,m=3", "parity_position:d=8,m=2,w0=gaussian"],
+    "split": ["nice:m=2,k=3,d=5", "hardmax:d=9,m=3", "tokens3:d=7,m=2", "lwr:n=3,q=8,p=2"],
+    "padded": ["nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4", "profile:g=majority,d=9,m=4"],
+    "copies": ["parity:d=9,m=3", "parity:d=30,m=6", "profile:g=h**2,d=9,m=4"],
+    "matched": ["parity:d=9,m=2", "parity:d=40,m=6,rho=2"],
+    "moved": ["parity:d=9,m=3", "parity:d=30,m=7", "profile:g=majority,d=9,m=5"],
+}
+
+
+@pytest.mark.parametrize(("name", "spec"), [(n, s) for n, specs in OF.items() for s in specs])
+def test_a_form_computes_the_same(name, spec):
+    instance = parse(spec).instance(1)
+    plain, other = instance.layer(), formed(instance, name)
+    x = instance.examples(0, 3000).x
+    scale = np.abs(plain(x)).max() + np.abs(other.w).sum(axis=0).max()
+    assert np.abs(plain(x) - other(x)).max() <= 1e-12 * scale
+    assert other.m != plain.m
+    assert set(OF) == set(FORMS)
+
+
+def test_an_antisymmetric_form_has_no_diagonal_on_the_set():
+    instance = parse("parity:d=9,m=4").instance(0)
+    theta = formed(instance, "matched").theta[:4][:, 1:, 1:]
+    assert (theta == -theta.transpose(0, 2, 1)).all()
+    assert theta.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("flipped", "nice:m=2,k=3,d=5"),
+        ("flipped", "linear:m=2,k=2,d=4"),
+        ("matched", "parity:d=9,m=3"),
+        ("matched", "profile:g=majority,d=9,m=4"),
+        ("moved", "parity:d=9,m=4"),
+        ("copies", "hardmax:d=9,m=3"),
+        ("copies", "tokens3:d=9,m=2"),
+        ("none", "parity:d=9,m=3"),
+    ],
+)
+def test_a_form_that_is_not_there_is_one_line(name, spec):
+    with pytest.raises(UsageError) as found:
+        formed(parse(spec).instance(0), name)
+    assert "\n" not in str(found.value)
+
+
+def test_a_learner_finds_the_function_whatever_its_form():
+    instance = parse("nice:m=2,k=2,d=6").instance(0)
+    for name in ("split", "padded", "flipped"):
+        taught = teach(Heads.of(formed(instance, name)), law_of("boolean", 6))
+        assert run(parse_learner("levenberg:heads=2"), taught, Budget()).risk.value < 1e-20
+
+
+# ---- conditions of fine print
+
+
+def lights(spec, seed=0):
+    return {
+        (c.of, c.name): c.light for c in fine_print(Heads.of(parse(spec).instance(seed).layer()))
+    }
+
+
+def values(layer):
+    return {(c.of, c.name): c.value for c in fine_print(Heads.of(layer))}
+
+
+def test_values_by_their_definitions():
+    rng = np.random.default_rng(0)
+    theta, w = rng.normal(size=(2, 3, 7, 7))
+    found = values(AttentionLayer(theta=theta, w=w))
+    norms = [np.linalg.norm(t) for t in theta]
+    cosines = [
+        abs(np.trace(theta[i].T @ theta[j])) / norms[i] / norms[j]
+        for i in range(3)
+        for j in range(i)
+    ]
+    assert found["theta", "coherence"] == pytest.approx(max(cosines))
+    ranks = [(s**2).sum() / s[0] ** 2 for s in map(np.linalg.svd, w, [False] * 3, [False] * 3)]
+    assert found["w", "stable rank"] == pytest.approx(min(ranks))
+    shares = [max((t[:, j] ** 2).sum() for j in range(7)) / n**2 for t, n in zip(theta, norms)]  # noqa: B905
+    assert found["theta", "column"] == pytest.approx(max(shares))
+    assert found["theta", "trace"] == pytest.approx(
+        max(abs(np.trace(t)) / n for t, n in zip(theta, norms, strict=True))
+    )
+    assert found["theta", "norm ratio"] == pytest.approx(max(norms) / min(norms))
+    whole = np.sqrt(sum(np.linalg.norm(v) ** 2 for v in w))
+    assert found["w", "sum"] == pytest.approx(np.linalg.norm(w.sum(axis=0)) / whole)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_layers_are_green(seed):
+    assert set(lights("nice:m=3,k=2,d=16", seed).values()) == {"green"}
+
+
+@pytest.mark.parametrize(
+    ("dial", "of", "condition", "value"),
+    [
+        ("coherence=0.95", "theta", "coherence", 0.95),
+        ("rank=1", "theta", "stable rank", 1),
+        ("trace=0.9", "theta", "trace", 3.6),
+        ("column=0.8", "theta", "column", 0.8),
+        ("ratio=100", "theta", "norm ratio", 100),
+        ("scale=0.01", "theta", "size", 0.01),
+        ("scale=100", "theta", "size", 100),
+        ("wrank=1", "w", "stable rank", 1),
+        ("shared=1", "w", "coherence", 1),
+        ("shared=1,signs=alternating", "w", "sum", 0),
+        ("lattice=1", "w", "off lattice", 0),
+    ],
+)
+def test_every_dial_moves_what_it_says_and_turns_its_light_red(dial, of, condition, value):
+    found = fine_print(Heads.of(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer()))
+    one = next(c for c in found if (c.of, c.name) == (of, condition))
+    assert one.value == pytest.approx(value, abs=0.02)
+    assert one.light == "red"
+
+
+def test_the_worst_head_counts_and_zeros_do_not():
+    rng = np.random.default_rng(0)
+    spread, lattice = rng.normal(size=(8, 8)), rng.choice([-1.0, 0.5, 1.0], (8, 8))
+    theta = np.stack([spread, lattice])
+    assert values(AttentionLayer(theta=theta, w=theta))["theta", "off lattice"] == 0
+    few = np.where(rng.random((8, 8)) < 0.3, spread, 0.0)
+    assert off_lattice(few) == off_lattice(few[few != 0][None])
+
+
+def test_heads_of_zeros_and_single_heads_do_not_break_it():
+    zero = np.zeros((1, 3, 3))
+    assert {c.name for c in fine_print(Heads.of(AttentionLayer(theta=zero, w=zero)))} == {
+        "heads",
+        "coherence",
+        "sum",
+    }
+    one = np.eye(3)[None]
+    assert values(AttentionLayer(theta=one, w=one))["theta", "coherence"] == 0.0
+
+
+# ---- exact heads
+
+
+def summed(a, u, x):
+    return sum((b * (x - v) / (x + v) for b, v in zip(a, u, strict=True)), fmpq(0))
+
+
+@given(
+    st.lists(st.fractions(-5, 5, max_denominator=9), min_size=2, max_size=7),
+    st.data(),
+)
+def test_any_profile_any_points_exactly(profile, data):
+    m = len(profile) - 1
+    positive = st.fractions(Fraction(1, 9), 9, max_denominator=9)
+    x = data.draw(st.lists(positive, min_size=m + 1, max_size=m + 1, unique=True))
+    u = data.draw(st.lists(positive, min_size=m, max_size=m, unique=True))
+    g, x, u = ([rational(v) for v in values] for values in (profile, x, u))
+    a, c0 = solve(g, x, u)
+    assert all(summed(a, u, p) == v + c0 for p, v in zip(x, g, strict=True))
+
+
+@pytest.mark.parametrize("rho", [Fraction(2), Fraction(3), Fraction(5, 2)])
+def test_parity_heads_are_exact_up_to_60(rho):
+    exact_heads.cache_clear()
+    for m in (*range(1, 12), 20, 21, *((59, 60) if rho == 3 else ())):
+        heads = exact_heads(alternating(m), rho)
+        assert len(heads) == m + (m % 2 == 0)
+        base = rational(rho)
+        for h in range(m + 1):
+            assert sum((k.response(base ** (2 * h)) for k in heads), fmpq(0)) == (-1) ** h
+        assert sum((k.a for k in heads), fmpq(0)) != 0
+
+
+@pytest.mark.parametrize(("beta", "low"), [(1.7, -3), (0.3, 5), (40.0, 0)])
+def test_any_function_of_an_integer_at_a_beta_that_is_no_rational(beta, low):
+    values = np.cos(np.arange(13.0) ** 2)
+    assert np.abs(exact(values, low, beta)(low + np.arange(13)) - values).max() < 1e-9
+
+
+# ---- the bound on a float layer's error over all inputs
+
+
+CLAIMED = [
+    "parity:d=7,m=3",
+    "parity:d=7,m=6,rho=3/2",
+    "profile:g=majority,d=7,m=5",
+    "profile:g=h**2/7,d=7,m=4,noise=0.1",
+    "profile:g=h*10**20,d=6,m=3",
+    "lwr:n=2,q=8,p=2,labels=layer",
+    "lwr:n=2,q=8,p=4,beta=5",
+    "lwr:n=2,q=8,p=8,secret=ternary,beta=81/2",
+    "lwr:n=1,q=5,p=5,bits=6",
+    "window:n=2,q=8,parts=4",
+    "lpn:n=6,noise=0,beta=2",
+    "lwe:n=2,q=8,error=none",
+]
+NOT_CLAIMED = [
+    "profile:g=parity+1/1000000000000000*majority,d=7,m=3",  # levels nearer than rounding
+    "lwr:n=3,q=4,p=2,beta=1",
+    "lwr:n=2,q=16,p=16,beta=2",
+]
+
+
+def cube(d):
+    """Tokens with every z, and every X_1 for small d."""
+    z = np.array(list(itertools.product([1, -1], repeat=d)), np.int8)
+    first = np.repeat(z, len(z), axis=0) if d <= 6 else np.random.default_rng(0).permutation(z)
+    z = np.tile(z, (len(first) // len(z), 1))
+    return np.stack([first, first * z], axis=1)
+
+
+@pytest.mark.parametrize("spec", CLAIMED + NOT_CLAIMED)
+def test_no_input_passes_the_bound_and_where_it_is_claimed_rounding_mends_all(spec):
+    family, x = parse(spec), cube(parse(spec).d)
+    assert family.layer_error.exact == (spec in CLAIMED)
+    said = "the formula on every input" if spec in CLAIMED else "not claimed"
+    assert str(family.layer_error).startswith(f"{said}: error at most")
+    for seed in range(4):
+        secret = family.draw(np.random.default_rng(seed))
+        found, wanted = family.layer(secret)(x), family.label(secret, x)
+        assert np.abs(found - wanted).max() <= family.layer_error.error
+        opened = x[:, 0, 0] != x[:, 1, 0]
+        factor = (x * found)[opened][:, :, 0]
+        nearest = family.factors[np.abs(factor[..., None] - family.factors).argmin(axis=-1)]
+        mended = (nearest == (x * wanted)[opened][:, :, 0]).all()
+        assert mended or spec not in CLAIMED
+
+
+def test_nothing_is_claimed_of_layers_that_are_no_levels():
+    for spec in ("lwe:n=2,q=17,sigma=1", "lpn:n=6,noise=0.1", "lwr:n=2,q=8,p=2,heads=exact"):
+        assert parse(spec).layer_error.error is None
+
+
+@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=9,m=4"])
+def test_the_bound_is_of_the_weights_that_the_layer_has(spec):
+    family = parse(spec)
+    assert isinstance(family, Symmetric)
+    layer = family.layer(tuple(range(1, family.m + 1)))
+    heads = layer.theta[:, 1, 1], layer.theta[:, 0, 0], layer.w[:, 0, 0]
+    values = family.values, family.known_constant
+    assert counting_error(*heads, *values) == family.layer_error.error
+    x, secret = cube(9), tuple(range(1, family.m + 1))
+    for k in range(3):
+        changed = [np.array(v) for v in heads]
+        changed[k][2] += 5
+        theta, w = np.array(layer.theta), np.array(layer.w)
+        theta[:, secret, secret] = changed[0][:, None]
+        theta[:, 0, 0], w[:, 0, 0] = changed[1:]
+        found = np.abs(AttentionLayer(theta=theta, w=w)(x) - family.label(secret, x)).max()
+        bound = counting_error(*changed, *values)
+        assert found <= bound <= found * (1 + 1e-9)
+        assert bound > family.layer_error.half_gap
+
+
+@pytest.mark.parametrize("rest", ["heads=exact", "beta=40"])
+def test_labels_by_a_layer_are_certified_where_it_is_bounded_only(rest):
+    # Both lines are of families that the bound is not shown for: no bound at all, and too large.
+    spec = f"lwr:n=4,q=16,p=2,labels=layer,{rest}"
+    if rest != "heads=exact":
+        spec = f"lwr:n=1024,q=65536,p=16384,labels=layer,{rest}"
+    family = parse(spec)
+    with pytest.raises(UsageError, match="labels=layer: that the layer rounded"):
+        certify(family)
+    plain = parse(spec.replace("labels=layer", "labels=formula"))
+    assert family.hardness.evidence == "assumption"
+    assert plain.hardness.evidence == "exact"
+
+
+def test_check_refuses_labels_by_a_layer_that_is_not_bounded():
+    made = certify(parse("lwr:n=4,q=16,p=2,heads=exact")).to_dict()
+    check(made)
+    made["about"]["spec"] = made["about"]["spec"].replace("labels=formula", "labels=layer")
+    with pytest.raises(Refuted, match="labels=layer: that the layer rounded"):
+        check(sealed(made))
+    check(certify(parse("lwr:n=4,q=16,p=2,labels=layer")).to_dict())
+
+
+def test_inspect_and_certify_say_which_output_they_are_about(hardness):
+    found = hardness("inspect", "lwr:n=2,q=16,p=16,beta=2", "--json")
+    assert found.json["half_gap"] < found.json["layer_error"] < 1
+    assert found.json["rounded_layer"].startswith("not claimed: error at most")
+    said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
+    assert "about the layer followed by rounding to the public levels where" in said
+    refused = hardness("certify", "lwr:n=4,q=16,p=2,labels=layer,heads=exact")
+    assert refused.code == 2
+    refused.one_line("labels=layer", "take labels=formula")
