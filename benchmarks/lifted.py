@@ -23,9 +23,7 @@ import numpy as np
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
-from hardness.upper.features import MAPS, Cubic
-from hardness.upper.leastsquares import LeastSquares
-from hardness.upper.lifted import predict, tensor
+from hardness.upper.lifted import MAPS, Cubic, LeastSquares, predict, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 

@@ -14,9 +14,7 @@ from statistics import median
 from hardness.report.plot import Axis, panels, plot
 from hardness.report.style import GREY, Style, series_style
 from hardness.report.vega import write
-from hardness.upper.features import Cubic
-from hardness.upper.leastsquares import LeastSquares
-from hardness.upper.lifted import tensor
+from hardness.upper.lifted import Cubic, LeastSquares, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 

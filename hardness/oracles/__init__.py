@@ -10,16 +10,13 @@ if TYPE_CHECKING:
         CertificateAdversary,
         ReferenceAdversary,
         StabbingAdversary,
+        Transcript,
     )
     from hardness.oracles.budget import Budget, Meter, Spent, Usage
-    from hardness.oracles.choice import ChoiceOracle
-    from hardness.oracles.epochs import Epochs
-    from hardness.oracles.examples import ExampleOracle
+    from hardness.oracles.examples import ChoiceOracle, Epochs, ExampleOracle, ValueOracle
     from hardness.oracles.means import Listed, Means
     from hardness.oracles.query import Character, Correlational, Factor, Pool, Query, Table
     from hardness.oracles.statistical import ExactOracle, QueryOracle, SampledOracle
-    from hardness.oracles.transcript import Transcript
-    from hardness.oracles.values import ValueOracle
 
 __all__ = [
     "Adversary",

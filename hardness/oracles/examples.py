@@ -1,7 +1,23 @@
-"""The example oracle: labelled examples of one instance, counted."""
+"""What a learner may see of one instance, counted: examples, in epochs, labels of chosen tokens.
+
+In learning theory labels of chosen tokens are membership queries. [Ang88] No bound on statistical
+queries binds a learner that asks them.
+"""
+
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hardness.oracles.budget import Meter, Spent
-from instances.family import Examples, Family, Source, require_examples
+from hardness.oracles.query import StatisticalQuery
+from hardness.oracles.statistical import QueryOracle
+from instances.capabilities import QUESTIONS
+from instances.errors import ToolkitError
+from instances.family import Examples, Family, Instance, Source, require_examples
 
 
 class ExampleOracle:
@@ -35,3 +51,146 @@ class ExampleOracle:
         """Return all examples that were drawn, once more; they count once."""
         require_examples(self.family, self._next)
         return self._source.examples(0, self._next)
+
+
+class Epochs(ExampleOracle):
+    """Gives the examples of an oracle, then the same ones again, in a new order in each epoch.
+
+    The meter counts an example once: its examples are distinct ones. The first epoch ends with the
+    oracle's examples, or with the budget's. What is given again is no new evidence: a learner that
+    estimates or tests with its examples must not draw them from here.
+
+    >>> from hardness.oracles import Budget, Meter
+    >>> from instances import parse
+    >>> once = ExampleOracle(parse("parity:d=8,m=3").instance(0), Meter(Budget(examples=10)))
+    >>> oracle = Epochs(once, 2, np.random.default_rng(0))
+    >>> [len(oracle.draw(8)) for _ in range(4)], oracle.meter.examples, oracle.ended
+    ([8, 2, 8, 2], 10, True)
+    """
+
+    def __init__(self, oracle: ExampleOracle, epochs: int, rng: np.random.Generator) -> None:
+        """Start the first of so many epochs; rng orders the others."""
+        self.family, self.meter = oracle.family, oracle.meter
+        self.epoch = 1
+        self._oracle, self._epochs, self._rng = oracle, epochs, rng
+        self._given: list[Examples] = []  # in the first epoch
+        self._order = np.zeros(0, np.int64)  # of the rest of a later one
+
+    @property
+    def ended(self) -> bool:
+        """Whether all epochs are done, of more than one."""
+        return 1 < self._epochs == self.epoch and not len(self._order)
+
+    def draw(self, count: int) -> Examples:
+        """Return the next examples of an epoch, at most `count`; raises Spent after the last."""
+        if self.epoch == 1:
+            try:
+                found = self._oracle.draw(count)
+            except Spent as spent:
+                if spent.resource != "examples" or not self._given:
+                    raise
+            else:
+                if self._epochs > 1:
+                    self._given.append(found)
+                    require_examples(self.family, sum(map(len, self._given)))
+                return found
+        self.meter.require_time()
+        if not len(self._order):
+            if self.epoch == self._epochs:
+                raise Spent("examples")
+            self.epoch += 1
+            self._order = self._rng.permutation(sum(map(len, self._given)))
+        rows, self._order = self._order[:count], self._order[count:]
+        return self.family.restore({n: t[rows] for n, t in self._tensors.items()}, len(rows))
+
+    @cached_property
+    def _tensors(self) -> dict[str, NDArray[Any]]:
+        parts = [found.tensors for found in self._given]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+class ValueOracle:
+    """Answers membership queries of one instance; the learner sees no secret.
+
+    >>> from hardness.oracles import Budget
+    >>> from instances import parse
+    >>> instance = parse("parity:d=8,m=3").instance(0)
+    >>> oracle = ValueOracle(instance, Meter(Budget(values=10)))
+    >>> oracle.value(np.ones((4, 2, 8))).shape, oracle.meter.values
+    ((4, 2, 8), 4)
+    """
+
+    def __init__(self, instance: Instance, meter: Meter) -> None:
+        """Start at the first place of the noise."""
+        self.family: Family = instance.family
+        self.meter = meter
+        self._instance = instance
+        self._next = 0
+
+    def value(self, x: Any) -> NDArray[np.float64]:
+        """Return the labels of tokens x (n, k, d): (n, k, d), float64; each of the n is counted.
+
+        A call that does not fit into what is left of the budget raises Spent and costs nothing:
+        chosen tokens are seldom of use in part. The j-th value of a run gets the j-th noise of a
+        stream of its own, in any batching, so tokens that are asked again get fresh noise. Raises
+        UsageError for tokens that may not be asked, which costs nothing either.
+        """
+        asked = QUESTIONS.need(self.family).checked(x, self.family)
+        require_examples(self.family, len(asked))  # before they are counted
+        self.meter.take_values(len(asked))
+        found = self._instance.values(self._next, asked)
+        self._next += len(asked)
+        return found
+
+
+class ChoiceOracle:
+    """Gives examples by `draw`, answers queries by `ask` and chosen tokens by `value`.
+
+    queries and values are None where nobody can answer any: a folder without its secret part.
+
+    >>> from hardness.oracles import Budget, Character, SampledOracle, ValueOracle
+    >>> from instances import parse
+    >>> instance, meter = parse("parity:d=8,m=3").instance(0), Meter(Budget())
+    >>> asked = SampledOracle(instance, Fraction(1, 10), meter)
+    >>> chosen = ValueOracle(instance, meter)
+    >>> oracle = ChoiceOracle(ExampleOracle(instance, meter), asked, chosen)
+    >>> len(oracle.draw(5)), abs(oracle.ask(Character(subset=(1,)))) < 0.2, meter.queries
+    (5, True, 1)
+    """
+
+    def __init__(
+        self,
+        examples: ExampleOracle,
+        queries: QueryOracle | None,
+        values: ValueOracle | None,
+        private: tuple[Path, ...] = (),
+    ) -> None:
+        """Join oracles that count on one meter. private: folders that hold the secret."""
+        self.private = private
+        self.family: Family = examples.family
+        self.meter: Meter = examples.meter
+        self.tau: Fraction | None = queries.tau if queries else None
+        self._examples, self._queries, self._values = examples, queries, values
+
+    def draw(self, count: int) -> Examples:
+        """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        return self._examples.draw(count)
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query within tau of its expectation; counted; raises Spent, ToolkitError."""
+        if self._queries is None:
+            raise ToolkitError(
+                "a statistical query was asked, which needs fresh examples: the folder has no "
+                "secret part to draw them from"
+            )
+        return self._queries.ask(query)
+
+    def value(self, x: Any) -> NDArray[np.float64]:
+        """Return the labels of chosen tokens (n, k, d); counted; raises Spent, ToolkitError."""
+        if self._values is None:
+            QUESTIONS.need(self.family)
+            raise ToolkitError(
+                "labels of chosen tokens were asked for: the folder has no secret part that knows "
+                "them"
+            )
+        return self._values.value(x)

@@ -16,9 +16,20 @@ from hardness.lower.learners import NoisyDescent, pose_family
 from hardness.lower.record import NoClaim
 from hardness.lower.terms import BoundParameters
 from hardness.oracles.budget import Budget, Meter
-from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.runs.cells import interval
-from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
+from hardness.upper.noisygd import (
+    GradientOracle,
+    Members,
+    Model,
+    Network,
+    Normal,
+    affine,
+    cube,
+    descend,
+    known_signs,
+    random_features,
+    signs,
+)
 from instances.capabilities import CHARACTERS, PROVED_AS, SCHEME
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require

@@ -18,7 +18,7 @@ from hardness.oracles import Budget
 from hardness.runs.misfit import measure_misfit
 from hardness.runs.run import Run, judged, learn_once
 from hardness.upper import Failed, Learner, Outcome, learner_spec, parse_learner
-from hardness.upper.features import Cubic
+from hardness.upper.lifted import Cubic
 from instances.arguments import located
 from instances.checkpoint import read_heads
 from instances.errors import ToolkitError, UsageError

@@ -12,8 +12,8 @@ from hardness.report.run import run_words
 from hardness.runs import Run, run
 from hardness.runs.run import layer_of
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.linear import features
 from hardness.upper.matching import match
+from hardness.upper.regression import features
 from instances import AttentionLayer, parse
 from instances.files import load_layer
 

@@ -10,9 +10,7 @@ from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, run
 from hardness.upper import Outcome, lifted, parse_learner
-from hardness.upper.features import Cubic, FirstOrder
-from hardness.upper.leastsquares import LeastSquares
-from hardness.upper.lifted import tensor
+from hardness.upper.lifted import Cubic, FirstOrder, LeastSquares, tensor
 from instances import AttentionLayer, parse, write_folder
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator

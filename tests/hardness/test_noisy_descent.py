@@ -11,11 +11,6 @@ from hardness.lower.learners import WorstDescent, certify_named, pose_family
 from hardness.lower.record import NoClaim
 from hardness.lower.terms import BoundParameters
 from hardness.oracles import Budget, Meter, Spent
-from hardness.oracles.gradients import (
-    GradientOracle,
-    Normal,
-    known_signs,
-)
 from hardness.report.studies import descent_words
 from hardness.runs.descent import (
     DescentPoint,
@@ -24,7 +19,12 @@ from hardness.runs.descent import (
     descent_study,
     judge,
 )
-from hardness.upper.noisygd import descend
+from hardness.upper.noisygd import (
+    GradientOracle,
+    Normal,
+    descend,
+    known_signs,
+)
 from instances import parse
 from instances.errors import UsageError
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardness.upper.attention import Array
 from hardness.upper.fitting import Clock, Data, OneHead, endless, relative_error
-from hardness.upper.linear import features
+from hardness.upper.regression import features
 from hardness.upper.staged.runner import StageFailed
 
 _LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
