@@ -5,12 +5,13 @@ Every attack runs alone on one core, on the instances of seeds 0 to 4.
 
 import os
 import platform
-import sys
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 from collections.abc import Iterator
+
+from timing import table
 
 from hardness import estimate
 from hardness.oracles import Budget
@@ -43,56 +44,45 @@ TRAINING = [
     ("lwr:n=16,q=16,p=2,secret=binary,h=4", "mlp"),
     ("lwr:n=16,q=16,p=2,secret=binary,h=6", "mlp"),
 ]
-PRINTS = (
-    "| instance | attack | found | seconds, median | worst | examples | peak memory |",
-    "|---|---|---|---|---|---|---|",
-)
 
 
-def attacks() -> Iterator[str]:
-    yield from PRINTS
+def attacks() -> Iterator[object]:
     for spec, name in ATTACKS:
         family = parse(spec)
         attack(name, family, seeds=1, first_seed=100)  # compiles, and is not counted
         found = attack(name, family, seeds=SEEDS, budget=Budget(seconds=600))
         worst = max(r.usage.seconds for r in found.runs)
-        seconds, examples = found.median("seconds"), found.median("examples")
         yield (
-            f"| `{spec}` | `{name}` | {found.recovered}/{found.judged} | {seconds:.2f} | "
-            f"{worst:.2f} | {examples:.0f} | {readable_bytes(found.peak_bytes)} |"
+            *(f"`{spec}`", f"`{name}`", f"{found.recovered}/{found.judged}"),
+            *(f"{found.median('seconds'):.2f}", f"{worst:.2f}", f"{found.median('examples'):.0f}"),
+            readable_bytes(found.peak_bytes),
         )
 
 
-def training() -> Iterator[str]:
-    yield "| instance | learner | steps | examples | seconds | risk, seeds 0 to 4 | solved |"
-    yield "|---|---|---|---|---|---|---|"
+def training() -> Iterator[object]:
     for spec, name in TRAINING:
         runs = [
             run(parse_learner(name), parse(spec).instance(s), Budget(seconds=600), s)
             for s in range(SEEDS)
         ]
-        risks = [r.risk.value if r.risk else float("nan") for r in runs]
+        risks = sorted(r.risk.value if r.risk else float("nan") for r in runs)
         solved = sum(r.outcome.value == "solved" for r in runs)
-        steps = max(r.details["steps"] for r in runs)
-        seconds = max(r.usage.seconds for r in runs)
-        shown = ", ".join(f"{v:.2g}" for v in sorted(risks))
-        examples = max(r.usage.examples for r in runs)
         yield (
-            f"| `{spec}` | `{name}` | {steps} | {examples} | {seconds:.0f} | {shown} | "
-            f"{solved}/{SEEDS} |"
+            *(f"`{spec}`", f"`{name}`", max(r.details["steps"] for r in runs)),
+            max(r.usage.examples for r in runs),
+            f"{max(r.usage.seconds for r in runs):.0f}",
+            ", ".join(f"{v:.2g}" for v in risks),
+            f"{solved}/{SEEDS}",
         )
 
 
-def estimates() -> Iterator[str]:
-    yield "| name | least | rop | usvp: β | d | core-SVP |"
-    yield "|---|---|---|---|---|---|"
+def estimates() -> Iterator[object]:
     for name, entry in CATALOG.items():
-        if not entry.spec.startswith(("lwe:", "lwr:")):
-            continue
-        least = estimate(name).least
-        primal = estimate(name, attack="usvp", model="rough")["usvp"]
-        cells = [least and least.name, least and least.rop, primal.beta, primal.d, primal.rop]
-        yield f"| `{name}` | " + " | ".join(shown_cell(v) for v in cells) + " |"
+        if entry.spec.startswith(("lwe:", "lwr:")):
+            least = estimate(name).least
+            primal = estimate(name, attack="usvp", model="rough")["usvp"]
+            cells = [least and least.name, least and least.rop, primal.beta, primal.d, primal.rop]
+            yield f"`{name}`", *(shown_cell(v) for v in cells)
 
 
 def shown_cell(value: object) -> str:
@@ -102,36 +92,31 @@ def shown_cell(value: object) -> str:
 
 
 def main() -> None:
-    print("# Tables of attacks\n")
     print(
+        "# Tables of attacks\n\n"
         f"Printed by `make attack-tables` on {platform.system()} {platform.machine()}, Python "
         f"{platform.python_version()}: seconds are of that machine, one core, and everything else "
-        "depends on the seeds alone. [LWE-style instances](lwe.md) says what the columns are.\n"
+        "depends on the seeds alone. [LWE-style instances](lwe.md) says what the columns are."
     )
-    for title, said, rows in (
-        (
-            "Attacks",
-            f"Instances of seeds 0 to {SEEDS - 1}. *found* counts the runs that recovered the "
-            "whole secret; seconds count the drawing of examples and the search.",
-            attacks(),
-        ),
-        (
-            "A network that is trained",
-            "Two layers of width 100, 60000 steps at most. A risk of 1 is nothing learned, 0 all.",
-            training(),
-        ),
-        (
-            "What named instances cost",
-            "`hardness estimate NAME`: the least of all formulas, in log2 of operations, and the "
-            "core-SVP figure of the primal attack; a dash says that the model does not speak.",
-            estimates(),
-        ),
-    ):
-        print(f"## {title}\n\n{said}\n")
-        for row in rows:
-            print(row)
-            print(row, file=sys.stderr)
-        print()
+    table(
+        f"Attacks\n\nInstances of seeds 0 to {SEEDS - 1}. *found* counts the runs that recovered "
+        "the whole secret; seconds count the drawing of examples and the search.",
+        "| instance | attack | found | seconds, median | worst | examples | peak memory |",
+        attacks(),
+    )
+    table(
+        "A network that is trained\n\n"
+        "Two layers of width 100, 60000 steps at most. A risk of 1 is nothing learned, 0 all.",
+        "| instance | learner | steps | examples | seconds | risk, seeds 0 to 4 | solved |",
+        training(),
+    )
+    table(
+        "What named instances cost\n\n"
+        "`hardness estimate NAME`: the least of all formulas, in log2 of operations, and the "
+        "core-SVP figure of the primal attack; a dash says that the model does not speak.",
+        "| name | least | rop | usvp: β | d | core-SVP |",
+        estimates(),
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +18,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np
+from timing import table
 
 from hardness.oracles import Budget
 from hardness.runs import run
@@ -134,12 +134,6 @@ def dial(task: tuple[str, int, str, str]) -> str:
     ]
     shares = " | ".join(f"{each:.1e}" for each in (median(found), min(found), max(found)))
     return f"| {tokens} | {k} | {m} | {tau} | {shares} |"
-
-
-def table(title: str, header: str, rows: Iterator[str]) -> None:
-    print(f"\n## {title}\n\n{header}\n{'|---' * (header.count('|') - 1)}|")
-    for row in rows:
-        print(row, flush=True)
 
 
 def along_the_dial() -> str:

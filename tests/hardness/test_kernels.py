@@ -1,10 +1,219 @@
+"""Kernels beside plain numpy: transforms, Gram matrices, bit planes, systems over GF(2), counts."""
+
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import hadamard
 
-from hardness.kernels import System, counts
-from instances import tokens
+from hardness.kernels import System, counts, onebit, walsh
+from hardness.kernels.planes import planes, where_counts
+from instances import limits, tokens
+from instances.errors import TooLarge, UsageError
+from tests.conftest import not_refused
+
+KINDS = [np.float32, np.float64, np.int32]
+GRAMS = [onebit.gram, onebit.gram_parallel]
+
+
+def butterfly(values):
+    """The transform in the same order of levels, so float sums round alike."""
+    values = values.copy()
+    half = 1
+    while half < values.shape[-1]:
+        pairs = values.reshape(-1, 2, half)
+        pairs[:] = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1)
+        half *= 2
+    return values
+
+
+def draw(kind, shape, seed=0):
+    rng = np.random.default_rng(seed)
+    if kind == np.int32:
+        return rng.integers(-1000, 1001, shape, np.int32)
+    return rng.standard_normal(shape).astype(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_walsh_is_the_product_with_the_hadamard_matrix(kind):
+    for n in range(7):
+        values = np.arange(1, 2**n + 1).astype(kind)  # whole numbers: exact in every kind
+        expected = hadamard(2**n).astype(np.int64) @ values.astype(np.int64)
+        walsh.transform(values)
+        assert (values == expected).all(), n
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_walsh_has_the_bits_of_plain_butterflies_row_by_row(kind):
+    long = [2**n for n in range(17, 21)] if kind == np.float32 else []
+    batches = [(0, 8), (1, 1), (5, 4), (3, 256), (7, 512), (9, 4096), (3, 2**15)]
+    for shape in [2**n for n in range(17)] + long + batches:
+        values = draw(kind, shape)
+        rows = [butterfly(row) for row in np.atleast_2d(values)]
+        expected = np.array(rows, kind).reshape(shape)
+        walsh.transform(values)
+        assert values.tobytes() == expected.tobytes(), shape
+
+
+def test_walsh_takes_a_part_of_an_array_and_leaves_the_rest():
+    whole = draw(np.float32, 3 + 2**12 + 5)
+    expected = whole.copy()
+    expected[3:-5] = butterfly(expected[3:-5])
+    walsh.transform(whole[3:-5])
+    assert whole.tobytes() == expected.tobytes()
+
+
+def read_only(values):
+    values.flags.writeable = False
+    return values
+
+
+def test_walsh_refuses_in_one_line():
+    table = [
+        (np.zeros(3, np.float32), "length 3"),
+        (np.zeros(0, np.float32), "length 0"),
+        (np.zeros((2, 12), np.float64), "length 12"),
+        (np.broadcast_to(np.float32(0), (2**27,)), "length 134217728: at most 2^26"),
+        (np.zeros(8, np.int64), "int64"),
+        (np.zeros(8, np.complex128), "complex128"),
+        (np.zeros(8, ">f4"), ">f4"),
+        (np.zeros((2, 2, 2), np.float32), "shape"),
+        (np.zeros((), np.float32), "shape"),
+        (np.zeros(16, np.float32)[::2], "contiguous"),
+        (np.zeros((4, 8), np.float32).T, "contiguous"),
+        (read_only(np.zeros(8, np.float32)), "writable"),
+        (np.frombuffer(bytearray(33), np.float32, 8, 1), "contiguous"),
+    ]
+    cases = [(said, lambda v=v: walsh.transform(v), said) for v, said in table]
+    assert not_refused(UsageError, cases) == []
+
+
+def test_walsh_refuses_whole_numbers_that_could_overflow_and_leaves_them():
+    fits = np.array([2**31 - 5, -1, 1, 2], np.int32)
+    walsh.transform(fits)
+    assert fits.tolist() == [2**31 - 3, 2**31 - 5, 2**31 - 9, 2**31 - 3]
+    for values in ([2**31 - 4, -1, 1, 2], [-(2**31), 0], [2**30, 2**30]):
+        row = np.array([[0] * len(values), values], np.int32)
+        with pytest.raises(UsageError, match="overflow"):
+            walsh.transform(row)
+        assert row[1].tolist() == values
+
+
+def signs(members, samples, seed=0):
+    return np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (members, samples))
+
+
+def product(values):
+    exact = values.astype(np.float64)  # sums below 2^53
+    return (exact @ exact.T).astype(np.int64)
+
+
+@pytest.mark.parametrize("gram", GRAMS)
+def test_gram_is_the_product_of_the_signs(gram):
+    sizes = [(m, n) for m in (1, 5, 64, 131) for n in (1, 64, 65, 1000)]
+    sizes += [(70, 64 * words - 7) for words in (511, 512, 513, 520, 1024, 1029)]
+    for members, samples in sizes:
+        values = signs(members, samples)
+        found = gram(tokens.pack(values), samples)
+        assert found.dtype == np.int64
+        assert (found == product(values)).all(), (members, samples)
+
+
+def test_gram_takes_any_layout_and_leaves_its_input():
+    values = signs(9, 640)
+    bits = tokens.pack(values)
+    before = bits.copy()
+    read_only(bits)
+    assert (onebit.gram(bits, 640) == product(values)).all()
+    assert (onebit.gram(np.asfortranarray(bits), 640) == product(values)).all()
+    assert (bits == before).all()
+
+
+def test_gram_and_strips_refuse_in_one_line():
+    table = [
+        (np.array([[1], [2**63]], np.uint64), 63, "beyond"),
+        (np.array([[0, 2]], np.uint64), 65, "beyond"),
+        (np.zeros((2, 1), np.uint64), 65, "uint64 (M, 2)"),
+        (np.zeros((2, 2), np.uint64), 64, "uint64 (M, 1)"),
+        (np.zeros((2, 1), np.int64), 64, "int64"),
+        (np.zeros(2, np.uint64), 64, "uint64 (2,): uint64"),
+        (np.zeros((2, 0), np.uint64), 0, "at least 1"),
+    ]
+    cases = [
+        (said, lambda gram=gram, bits=bits, n=n: gram(bits, n), said)
+        for gram in GRAMS
+        for bits, n, said in table
+    ]
+    one = np.zeros((2, 1), np.uint64)
+    cases += [
+        (out.shape, lambda out=out: onebit.add_distances(one, 64, out), "at most M rows")
+        for out in (np.zeros((3, 2), np.int64), np.zeros((2, 2)), np.zeros((1, 3), np.int64))
+    ]
+    assert not_refused(UsageError, cases) == []
+
+
+def test_gram_refuses_what_memory_does_not_hold(monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 1 << 20)
+    with pytest.raises(TooLarge, match="Gram matrix of 1000 members"):
+        onebit.gram(np.zeros((1000, 1), np.uint64), 64)
+
+
+def test_distances_of_a_strip_add_up():
+    for rows in (0, 1, 4, 63, 64, 70, 131):
+        for samples in (1, 64, 1000):
+            values = signs(131, 2 * samples)
+            out = np.zeros((rows, 131), np.int64)
+            for part in (values[:, :samples], values[:, samples:]):
+                onebit.add_distances(tokens.pack(part), samples, out)
+            wanted = np.triu(product(values)[:rows])
+            assert (np.triu(2 * samples - 2 * out) == wanted).all(), (rows, samples)
+
+
+def test_the_compiler_is_imported_only_where_it_is_used():
+    code = "import sys, hardness.kernels; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_kernels_run_where_no_cache_can_be_written():
+    code = (
+        "import numpy as np\n"
+        "from hardness.kernels import onebit, walsh\n"
+        "v = np.array([1.0, 0, 0, 0])\n"
+        "walsh.transform(v)\n"
+        "print(v.tolist(), onebit.gram(np.array([[1], [2]], np.uint64), 2).tolist())\n"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/none"}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert found.stdout.strip() == "[1.0, 1.0, 1.0, 1.0] [[2, -2], [-2, 2]]", found.stderr
+
+
+@given(st.integers(1, 140), st.integers(1, 200), st.data())
+def test_counts_on_planes_are_counts(n, d, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    x = rng.choice([-1, 1], (n, d))
+    m = data.draw(st.integers(1, min(d, 40)))
+    places = np.stack([rng.permutation(d)[:m] for _ in range(3)])
+    wanted = rng.random(m + 1) < 0.5
+    if data.draw(st.booleans()):
+        wanted = wanted[np.arange(m + 1) % min(m + 1, data.draw(st.sampled_from([1, 2, 4])))]
+    rows = planes(tokens.pack(x), d)
+    assert (rows == tokens.pack(x.T)).all()
+    found = where_counts(rows, places, wanted)
+    bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n]
+    for row, chosen in zip(bits, places, strict=True):
+        assert (row == wanted[(x[:, chosen] < 0).sum(axis=1)]).all()
+
+
+def test_planes_of_many_samples():
+    x = np.random.default_rng(1).choice([-1, 1], (64 * 1030 - 3, 3))
+    rows = planes(tokens.pack(x), 3)
+    assert (rows == tokens.pack(x.T)).all()
+    found = where_counts(rows, np.array([[0, 2]]), np.array([False, True, True]))
+    assert (found[0] == rows[0] | rows[2]).all()
 
 
 def dense_rank(rows):
@@ -15,9 +224,8 @@ def dense_rank(rows):
         if pivot is None:
             continue
         rows[[rank, pivot]] = rows[[pivot, rank]]
-        for i in range(len(rows)):
-            if i != rank and rows[i, column]:
-                rows[i] ^= rows[rank]
+        below = np.flatnonzero(rows[:, column])
+        rows[below[below != rank]] ^= rows[rank]
         rank += 1
     return rank
 
@@ -30,8 +238,7 @@ def test_a_consistent_system_is_solved_however_it_is_fed(unknowns, equations, se
     bits = (rows @ secret % 2).astype(np.uint8)
     system = System(unknowns)
     for some in np.array_split(np.arange(equations), parts):
-        packed = tokens.pack(1 - 2 * rows[some])
-        assert system.add(packed, bits[some]) == 0
+        assert system.add(tokens.pack(1 - 2 * rows[some]), bits[some]) == 0
     assert system.rank == dense_rank(rows)
     assert (rows @ system.solution() % 2 == bits).all()
     if system.rank == unknowns:
@@ -40,8 +247,7 @@ def test_a_consistent_system_is_solved_however_it_is_fed(unknowns, equations, se
 
 @given(st.integers(1, 70), st.integers(0, 2**32))
 def test_contradictions_are_counted(unknowns, seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(0, 2, (unknowns + 30, unknowns))
+    rows = np.random.default_rng(seed).integers(0, 2, (unknowns + 30, unknowns))
     packed = tokens.pack(1 - 2 * rows)
     system = System(unknowns)
     good = np.zeros(len(rows), np.uint8)
@@ -50,9 +256,9 @@ def test_contradictions_are_counted(unknowns, seed):
     assert (rows @ system.solution() % 2 == 0).all()
 
 
-@pytest.mark.parametrize("d", [3, 64, 100])
-def test_counts_are_those_of_dense_vectors(d):
+def test_counts_are_those_of_dense_vectors():
     rng = np.random.default_rng(0)
-    masks, words = rng.integers(0, 2, (5, d)), rng.integers(0, 2, (40, d))
-    found = counts(tokens.pack(1 - 2 * masks), tokens.pack(1 - 2 * words))
-    assert (found == masks @ words.T).all()
+    for d in (3, 64, 100):
+        masks, words = rng.integers(0, 2, (5, d)), rng.integers(0, 2, (40, d))
+        found = counts(tokens.pack(1 - 2 * masks), tokens.pack(1 - 2 * words))
+        assert (found == masks @ words.T).all()

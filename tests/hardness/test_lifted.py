@@ -1,17 +1,16 @@
 """Least squares on the features of linear attention, against brute force and its laws."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 
 from hardness.oracles import Budget
 from hardness.report.run import run_words
-from hardness.runs import Run, run
+from hardness.runs import run
 from hardness.upper import Outcome, lifted, parse_learner
 from hardness.upper.lifted import Cubic, FirstOrder, LeastSquares, tensor
-from instances import AttentionLayer, parse, write_folder
+from instances import AttentionLayer, parse
 from instances.cubic import coefficients, evaluate, power
 from instances.streams import generator
 
@@ -45,20 +44,19 @@ def learn(learner, spec, seed=0, **budget):
     return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "boolean"])
-@pytest.mark.parametrize(("k", "d"), SMALL)
 @pytest.mark.parametrize("make", [Cubic, FirstOrder])
-def test_ranks_and_examples_are_those_of_all_rows(make, k, d, kind):
-    features = make(k=k, d=d)
-    rows = features(tokens(kind, 4 * features.count, k, d))
-    flat = rows.reshape(-1, features.count)
-    assert np.linalg.matrix_rank(flat) == features.rank(kind == "boolean")
-    if kind == "gaussian":
-        few = features.examples(False)
-        ranks = [
-            np.linalg.matrix_rank(rows[:n].reshape(-1, features.count)) for n in (few - 1, few)
-        ]
-        assert ranks[0] < features.count == ranks[1]
+def test_ranks_and_examples_are_those_of_all_rows(make):
+    for kind, (k, d) in itertools.product(("gaussian", "boolean"), SMALL):
+        features = make(k=k, d=d)
+        rows = features(tokens(kind, 4 * features.count, k, d))
+        rank = np.linalg.matrix_rank(rows.reshape(-1, features.count))
+        assert rank == features.rank(kind == "boolean"), (kind, k, d)
+        if kind == "gaussian":
+            few = features.examples(False)
+            before, then = (
+                np.linalg.matrix_rank(rows[:n].reshape(-1, features.count)) for n in (few - 1, few)
+            )
+            assert before < features.count == then, (k, d)
 
 
 def test_the_cubic_map_is_isometric_and_a_layer_is_linear_in_it():
@@ -124,7 +122,6 @@ def test_linear_attention_is_exact_from_its_features_on(spec):
     assert details["rank"] == details["expected_rank"] == details["features"]
     assert details["unexplained"] < 1e-20
     assert details["examples_needed"] <= found.usage.examples <= 1.3 * details["examples_needed"]
-    assert Run.read(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_one_example_less_than_needed_is_told_apart():
@@ -174,13 +171,6 @@ def test_softmax_layers_are_learned_while_their_logits_are_small():
     assert risks[0] < 1e-5 < risks[1] < 0.02 < 0.05 < risks[2]
     parity = learn("lifted", "parity:d=9,m=3")
     assert parity.outcome is Outcome.LEARNED_NOTHING
-
-
-def test_a_folder_of_examples_gives_what_the_stream_gives(tmp_path):
-    spec = "linear:m=2,k=2,d=4"
-    folder = write_folder(tmp_path / "x", parse(spec).instance(0), 500)
-    one, two = run(parse_learner("lifted"), folder, Budget()), learn("lifted", spec)
-    assert (one.risk, one.details) == (two.risk, two.details)
 
 
 def test_the_error_in_closed_form_is_that_on_fresh_tokens():

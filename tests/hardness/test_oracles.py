@@ -1,5 +1,9 @@
+"""Oracles: what they answer, what they count, what they refuse; learners that choose tokens."""
+
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,41 +20,53 @@ from hardness.oracles import (
     Query,
     SampledOracle,
     Spent,
+    Usage,
+    ValueOracle,
 )
-from instances import Parity, UsageError, parse, write_folder
+from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
+from hardness.report.comparison import comparison_words
+from hardness.report.stress import stress_words
+from hardness.runs import compare, run, stress
+from hardness.runs.game import play
+from hardness.runs.run import Run
+from hardness.upper import LEARNERS, Outcome, parse_learner
+from hardness.upper.classes import class_of, view_of
+from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
+from instances.ladders import ladder_of
+from instances.owndata import split
+from instances.questions import Questions
+from tests.conftest import not_refused
 
 TAU = Fraction(1, 10)
+PARITY = Parity(d=9, m=2).instance(0)
+FLIPS = parse_learner("flips")
 
 
 def meter(**limits):
     return Meter(Budget(**limits))
 
 
-@pytest.mark.parametrize("noise", ["0", "0.2"])
-def test_a_character_three_ways(noise):
-    """By the closed form, by enumeration, and from samples."""
-    instance = parse(f"parity:d=6,m=2,noise={noise}").instance(0)
-    closed, sampled = ExactOracle(instance, TAU, meter()), SampledOracle(instance, TAU, meter())
-    for subset in (
-        (1, 2),
-        (3, 5),
-        (1, 2, 4),
-        (4,),
-        instance.hidden.secret,
-        (0, *instance.hidden.secret),
-    ):
-        query = Character(subset=subset)
-        exact = closed.ask(query)
-        assert closed.ask(Query(phi=as_function(subset))) == pytest.approx(exact, abs=1e-12)
-        assert abs(sampled.ask(query) - exact) <= TAU
-
-
 def as_function(subset):
+    """A character of z as a query of raw tokens."""
+
     def phi(x, y):
         z = x[:, 0] * x[:, 1]
         return (z[:, 0] < 0) * y[:, 0, 0] * x[:, 0, 0] * z[:, list(subset)].prod(axis=1)
 
     return phi
+
+
+@pytest.mark.parametrize("noise", ["0", "0.2"])
+def test_a_character_three_ways(noise):
+    """By the closed form, by enumeration, and from samples."""
+    instance = parse(f"parity:d=6,m=2,noise={noise}").instance(0)
+    secret = instance.hidden.secret
+    closed, sampled = ExactOracle(instance, TAU, meter()), SampledOracle(instance, TAU, meter())
+    for subset in ((1, 2), (3, 5), (1, 2, 4), (4,), secret, (0, *secret)):
+        query = Character(subset=subset)
+        exact = closed.ask(query)
+        assert closed.ask(Query(phi=as_function(subset))) == pytest.approx(exact, abs=1e-12)
+        assert abs(sampled.ask(query) - exact) <= TAU
 
 
 def test_packed_and_dense_queries_agree_example_by_example():
@@ -61,19 +77,17 @@ def test_packed_and_dense_queries_agree_example_by_example():
 
 
 def test_correlational_queries_are_y_times_h():
-    instance = parse("parity:d=5,m=2").instance(0)
-
     def h(x):
         out = np.zeros(x.shape)
         z = x[:, 0] * x[:, 1]
         out[:, 0, 0] = (z[:, 0] < 0) * x[:, 0, 0] * z[:, 1] * z[:, 2]
         return out
 
-    oracle = ExactOracle(instance, TAU, meter())
+    oracle = ExactOracle(parse("parity:d=5,m=2").instance(0), TAU, meter())
     assert oracle.ask(Correlational(h=h)) == oracle.ask(Character(subset=(1, 2)))
 
 
-def test_honest_answers_are_within_tau():
+def test_honest_answers_are_within_tau_from_fresh_samples_as_many_as_hoeffding_asks_for():
     instance = parse("parity:d=9,m=2,noise=0.1").instance(3)
     oracle = SampledOracle(instance, Fraction(1, 20), meter())
     exact = ExactOracle(instance, TAU, meter())
@@ -86,42 +100,35 @@ def test_honest_answers_are_within_tau():
 
         query = Query(phi=phi)
         assert abs(oracle.ask(query) - exact.ask(query)) <= 0.05
-
-
-def test_samples_a_query_are_hoeffdings():
-    oracle = SampledOracle(parse("parity:d=9,m=2").instance(0), TAU, meter())
-    oracle.ask(Character(subset=(1, 2)))
+    oracle = SampledOracle(instance, TAU, meter())
+    first = oracle.ask(Character(subset=(1, 3)))
     assert oracle.samples == oracle.meter.examples == math.ceil(200 * math.log(2e6))
+    assert oracle.ask(Character(subset=(1, 3))) != first
 
 
-def test_every_query_takes_fresh_samples():
-    oracle = SampledOracle(parse("parity:d=9,m=2").instance(0), TAU, meter())
-    assert oracle.ask(Character(subset=(1, 3))) != oracle.ask(Character(subset=(1, 3)))
-
-
-@pytest.mark.parametrize(
-    ("phi", "word"),
-    [
-        (lambda x, y: 2 * y[:, 0, 0], "allowed"),
-        (lambda x, y: np.full(len(x), np.nan), "allowed"),
-        (lambda x, y: y, "shape"),
-    ],
-)
-def test_queries_out_of_range_are_refused(phi, word):
-    oracle = SampledOracle(parse("parity:d=9,m=2").instance(0), TAU, meter())
-    with pytest.raises(UsageError, match=word):
-        oracle.ask(Query(phi=phi))
-
-
-def test_exact_answers_beyond_enumeration_are_refused():
-    oracle = ExactOracle(parse("parity:d=11,m=2").instance(0), TAU, meter())
-    with pytest.raises(UsageError, match="d <= 10"):
-        oracle.ask(Query(phi=lambda x, y: x[:, 0, 0]))
+def test_what_is_out_of_range_is_refused():
+    sampled = SampledOracle(PARITY, TAU, meter())
+    large = ExactOracle(parse("parity:d=11,m=2").instance(0), TAU, meter())
+    cases = [
+        ("2 y", lambda: sampled.ask(Query(phi=lambda x, y: 2 * y[:, 0, 0])), "allowed"),
+        ("nan", lambda: sampled.ask(Query(phi=lambda x, y: np.full(len(x), np.nan))), "allowed"),
+        ("y", lambda: sampled.ask(Query(phi=lambda x, y: y)), "shape"),
+        ("d", lambda: large.ask(Query(phi=lambda x, y: x[:, 0, 0])), "d <= 10"),
+        ("tau", lambda: ExactOracle(PARITY, Fraction(0), meter()), "tau"),
+        ("examples", lambda: Budget(examples=0), "at least 1 is needed"),
+        ("queries", lambda: Budget(queries=-1), "at least 1 is needed"),
+        ("seconds", lambda: Budget(seconds=0.0), "above 0"),
+    ]
+    for name in ("seconds", "cpu_seconds"):
+        for most in (float("inf"), 1e300, 1.1e9):  # no clock or timeout of a system holds these
+            call = lambda name=name, most=most: Budget(**{name: most})  # noqa: E731
+            cases += [(most, call, f"{name} given"), (most, call, "at most 1e+09")]
+    assert not_refused(UsageError, cases) == []
 
 
 @given(st.integers(1, 50), st.lists(st.integers(1, 20), min_size=1, max_size=9))
 def test_an_example_budget_is_never_passed(limit, draws):
-    oracle = ExampleOracle(parse("parity:d=9,m=2").instance(0), meter(examples=limit))
+    oracle = ExampleOracle(PARITY, meter(examples=limit))
     total = 0
     for count in draws:
         if total == limit:
@@ -132,19 +139,16 @@ def test_an_example_budget_is_never_passed(limit, draws):
     assert total == min(limit, sum(draws)) == oracle.meter.usage().examples
 
 
-def test_a_query_budget_is_never_passed():
-    oracle = ExactOracle(parse("parity:d=9,m=2").instance(0), TAU, meter(queries=2))
+def test_budgets_are_never_passed_and_a_folder_ends(tmp_path):
+    assert Budget(seconds=1e9).seconds == 1e9
+    oracle = ExactOracle(PARITY, TAU, meter(queries=2))
     for _ in range(2):
         oracle.ask(Character(subset=(1, 2)))
     with pytest.raises(Spent) as spent:
         oracle.ask(Character(subset=(1, 2)))
     assert spent.value.resource == "queries"
     assert oracle.meter.usage().queries == 2
-
-
-def test_a_folder_ends(tmp_path):
-    folder = write_folder(tmp_path / "x", parse("parity:d=9,m=2").instance(0), 10)
-    oracle = ExampleOracle(folder, meter())
+    oracle = ExampleOracle(write_folder(tmp_path / "x", PARITY, 10), meter())
     assert len(oracle.draw(7)) + len(oracle.draw(7)) == 10
     assert oracle.meter.usage().examples == 10
     with pytest.raises(Spent):
@@ -153,21 +157,201 @@ def test_a_folder_ends(tmp_path):
 
 def test_learning_and_judging_examples_differ():
     instance = parse("parity:d=70,m=2").instance(0)
-    seen = {
-        e.tobytes() for a in ("examples", "queries") for e in instance.examples(0, 2000, a).words
+    axes = ("examples", "queries", "evaluate")
+    words = [e.tobytes() for a in axes for e in instance.examples(0, 2000, a).words]
+    assert len(set(words)) == 6000
+
+
+# Membership queries: labels of tokens that the learner chooses.
+
+FAMILIES = (
+    "parity:d=70,m=3,noise=0.2",
+    "lpn:n=6,noise=0.2",
+    "profile:g=majority,d=8,m=3,noise=0.2",
+    "nice:m=2,k=3,d=4,noise=0.5,tokens=gaussian",
+    "dial:d=5,m=1,k=2,tau=2,noise=0.5",
+    "linear:m=2,k=3,d=4,noise=0.5",
+)
+
+
+def chosen(family, count, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = (count, family.k, family.d)
+    boolean = family.questions.tokens == "boolean"
+    return rng.choice([-1, 1], shape) if boolean else rng.normal(size=shape)
+
+
+@pytest.mark.parametrize("spec", FAMILIES)
+def test_answers_are_labels_with_fresh_noise_the_same_in_any_batching(spec):
+    instance = parse(spec).instance(3)
+    x = np.concatenate([chosen(instance.family, 150)] * 2)  # everything twice
+    whole = ValueOracle(instance, meter()).value(x)
+    piecewise = ValueOracle(instance, meter())
+    cuts = np.split(np.arange(300), [1, 2, 2, 40, 41, 299])
+    assert np.concatenate([piecewise.value(x[rows]) for rows in cuts]).tobytes() == whole.tobytes()
+    assert piecewise.meter.values == 300
+    # The noise of a place is the stream's: of its own axis, and another one for the same tokens.
+    truth = instance.family.label(instance.hidden.secret, x)
+    assert (np.abs(whole - truth).max(axis=(1, 2)) > 1e-9).any()
+    assert (whole[:150] != whole[150:]).any()
+    quiet = parse(re.sub("noise=[^,]*", "noise=0", spec)).instance(3)
+    exact = ValueOracle(quiet, meter()).value(x)
+    again = quiet.family.label(quiet.hidden.secret, x)
+    assert exact == pytest.approx(again, abs=1e-11 * (1 + np.abs(again).max()))
+
+
+def test_noise_has_its_rate_and_repetition_averages_it():
+    instance = parse("parity:d=8,m=3,noise=0.2").instance(0)
+    x = np.ones((1, 2, 8))
+    x[0, 1, 0] = -1
+    answers = ValueOracle(instance, meter()).value(np.repeat(x, 4000, axis=0))[:, 0, 0]
+    truth = instance.family.label(instance.hidden.secret, x)[0, 0, 0]
+    assert abs(np.mean(answers != truth) - 0.2) < 5 * np.sqrt(0.16 / 4000)
+    first = instance.examples(0, 4000)  # their noise is another
+    said = first.x[:, 0, 0] != first.x[:, 1, 0]
+    flips = (first.y != instance.family.label(instance.hidden.secret, first.x)).any(axis=(1, 2))
+    assert (flips[said] != (answers != truth)[said]).any()
+
+
+def test_a_budget_of_values_is_kept_exactly_and_a_call_that_does_not_fit_costs_nothing():
+    instance = parse("parity:d=8,m=3").instance(0)
+    oracle = ValueOracle(instance, meter(values=10))
+    oracle.value(chosen(instance.family, 7))
+    for count in (4, 1000):
+        with pytest.raises(Spent) as spent:
+            oracle.value(chosen(instance.family, count))
+        assert spent.value.resource == "values"
+        assert oracle.meter.values == 7
+    assert oracle.value(chosen(instance.family, 3)).shape == (3, 2, 8)
+    assert oracle.value(np.ones((0, 2, 8))).shape == (0, 2, 8)
+    assert oracle.meter.usage().values == 10
+    assert oracle.meter.usage().examples == 0
+
+
+def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
+    parity, real = (
+        ValueOracle(parse(spec).instance(0), meter())
+        for spec in ("parity:d=8,m=3", "nice:m=1,k=2,d=4,tokens=gaussian")
+    )
+    table = [
+        (parity, np.ones((3, 2, 7)), "shape (3, 2, 7) given: (n, 2, 8) is needed"),
+        (parity, np.ones((2, 8)), "(n, 2, 8) is needed"),
+        (parity, np.full((1, 2, 8), 0.5), "an entry 0.5 given: parity takes -1 and +1"),
+        (parity, np.full((1, 2, 8), 3, np.int8), "an entry 3 given"),
+        (parity, np.full((1, 2, 8), np.nan), "an entry nan given"),
+        (parity, np.ones((1, 2, 8), bool), "of type bool given"),
+        (parity, [[1], [1, 2]], "(n, 2, 8) is needed"),
+        (real, np.full((1, 2, 4), np.inf), "an entry inf given: numbers up to 1e+100"),
+        (real, np.full((1, 2, 4), 1j), "of type complex128 given"),
+        (real, np.full((1, 2, 4), "a"), "of type <U1 given"),
+    ]
+    cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]
+    assert not_refused(UsageError, cases) == []
+    assert parity.meter.values == real.meter.values == 0
+
+
+def test_public_entries_are_held():
+    family = parse("parity:d=8,m=3")
+    asked = Questions(tokens="real", fixed=((0, 0, 1), (1, 0, -1)))
+    x = np.ones((3, 2, 8))
+    x[:, 1, 0] = -1
+    assert (asked.checked(x, family) == x).all()
+    x[2, 1, 0] = 1
+    with pytest.raises(UsageError, match="1 in coordinate 0 of token 2 given: it is -1 here"):
+        asked.checked(x, family)
+
+
+def test_a_learner_by_values_runs_and_its_record_reads_back():
+    instance = parse("parity:d=1000,m=21").instance(0)
+    found = run(FLIPS, instance, Budget(values=1000))
+    assert found.outcome is Outcome.SOLVED
+    assert found.secret_recovered
+    assert (found.usage.values, found.usage.examples, found.usage.queries) == (1000, 0, 0)
+    assert found.bound == "values"
+    assert found.reproducible
+    assert "tau" not in found.details
+    assert Run.read(found.to_dict()).usage == found.usage
+    spent = run(FLIPS, instance, Budget(values=999))
+    assert spent.outcome is Outcome.VALUES_SPENT
+    assert (spent.bound, spent.usage.values) == ("values", 0)
+    assert "--budget-values" in spent.outcome.advice
+
+
+def test_what_cannot_answer_says_so(tmp_path):
+    family = parse("parity:d=8,m=3")
+    with pytest.raises(ToolkitError, match="flips asks membership queries: the adversary answers"):
+        play(FLIPS, family, Budget(), seed=0)
+    assert run(
+        FLIPS, write_folder(tmp_path / "x", family.instance(0), 10), Budget()
+    ).secret_recovered
+    (tmp_path / "x" / "secret.json").unlink()
+    with pytest.raises(ToolkitError, match="flips asks for labels of tokens of its choice: the fo"):
+        run(FLIPS, read_folder(tmp_path / "x"), Budget())
+    drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 100)
+    with pytest.raises(ToolkitError, match="nobody knows other labels of your data"):
+        run(parse_learner("onehead"), split(drawn.x, drawn.y), Budget())
+
+
+BINDS_NOBODY = "flips asks for labels of tokens of its choice: only the information floor binds it."
+
+
+def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody():
+    made = compare("parity:m=2", "d=6..12..2", ("queries", "flips"), seeds=1)
+    said = comparison_words(made)
+    header, *rows = (line.split() for line in said.split("\n\n")[0].splitlines())
+    assert header[2:6] == ["queries", "examples", "values", "seconds"]
+    assert ["flips", "values", "-", "0", "8"] in [row[:5] for row in rows]
+    assert BINDS_NOBODY in " ".join(said.split())
+    assert "flips    values" in said
+    assert "d^1.00" in said
+    pictured = of_both_sides(made)
+    assert pictured["costs"] == ["queries", "examples", "values", "seconds"]
+    runs = [
+        row
+        for row in pictured["rows"]
+        if row["kind"] == "run" and row["learner"].startswith("flips")
+    ]
+    assert [row["values"] for row in runs] == [6, 8, 10, 12]
+    shown = str(draw_both_sides(pictured))
+    assert "Membership queries" in shown
+    assert FREE in shown
+    frame = made.to_frame()
+    assert frame[frame["learner"].str.startswith("flips")]["values_asked"].tolist() == [
+        6,
+        8,
+        10,
+        12,
+    ]
+    assert [row.get("values") for row in made._rows()[1:3]] == [6, None]
+
+
+def test_without_such_a_learner_nothing_is_said_of_values():
+    made = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
+    assert "values" not in comparison_words(made).split("\n\n")[0]
+    assert "values" not in of_both_sides(made)["costs"]
+    assert "binds" not in comparison_words(made)
+
+
+def test_a_stress_test_counts_values():
+    made = stress(["flips"], ladder_of(["parity:d=8,m=2", "parity:d=10,m=3"]), 5, base_seed=1)
+    said = " ".join(stress_words(made).split())
+    assert "1 5/5 0.48..1.00 0 0 8" in said
+    assert said.count(BINDS_NOBODY) == 1
+    assert made.climbs[0].rungs[1].to_dict()["median_values"] == 10
+
+
+def test_every_learner_has_a_class_and_sees_what_its_oracle_gives_and_the_manual_says():
+    kinds = {"examples": {"tokens", "z", "nothing"}, "queries": {"queries"}, "values": {"values"}}
+    page = (Path(__file__).parents[2] / "docs/learners.md").read_text()
+    for name, learner in LEARNERS.items():
+        assert view_of(name) in kinds[learner.access], name
+        assert re.search(rf"^\| \[`{name}`\]\(\S+\) \| {view_of(name)} \|", page, re.M), name
+    assert {class_of(name).name for name in LEARNERS} >= {
+        *("statistical queries", "examples", "gradient", "lattice")
     }
-    assert len(seen) == 4000
-    assert not seen & {e.tobytes() for e in instance.examples(0, 2000, "evaluate").words}
-
-
-def test_budgets_and_tolerances_out_of_range_are_refused():
-    for limits in ({"examples": 0}, {"queries": -1}, {"seconds": 0.0}):
-        with pytest.raises(UsageError, match=r"at least 1 is needed|above 0"):
-            Budget(**limits)
-    for most in (float("inf"), 1e300, 1.1e9):  # no clock or timeout of a system holds these
-        for name in ("seconds", "cpu_seconds"):
-            with pytest.raises(UsageError, match=rf"{name} given: .* at most 1e\+09"):
-                Budget(**{name: most})
-    assert Budget(seconds=1e9).seconds == 1e9
-    with pytest.raises(UsageError, match="tau"):
-        ExactOracle(Parity(d=4, m=1).instance(0), Fraction(0), meter())
+    assert class_of("mine.py:Net") is None
+    assert class_of("mine.py:Net", chose=True).bound_by == ("information-floor",)
+    assert view_of("mlp:steps=5", parse("parity:d=8,m=2")) == "z"
+    assert view_of("mlp:steps=5", parse("nice:m=1,k=2,d=4")) == "tokens"  # there is no z
+    asked = Usage(examples=0, queries=0, values=3, seconds=0.1, peak_bytes=0)
+    assert view_of("mine.py:Net", usage=asked) == "values"

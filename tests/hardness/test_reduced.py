@@ -1,9 +1,6 @@
 import numpy as np
 import pytest
 
-from hardness.oracles import Budget
-from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
 from hardness.upper.reduced import predictor
 from instances import UsageError, parse
 from instances.reduced import reduce
@@ -57,26 +54,7 @@ def test_a_predictor_of_the_true_surprise_is_the_member(spec):
     )
 
 
-@pytest.mark.parametrize(
-    ("spec", "degree", "outcome"),
-    [
-        ("lpn:n=10,h=2,noise=0.1", 2, Outcome.SOLVED),
-        ("lpn:n=10,h=3,noise=0.1", 2, Outcome.LEARNED_NOTHING),
-        ("lwr:n=2,q=4,p=2,secret=binary", 4, Outcome.SOLVED),
-        ("lwe:n=1,q=8,error=none", 3, Outcome.SOLVED),
-        ("window:n=2,q=4,parts=2,secret=binary", 4, Outcome.SOLVED),
-        ("lwr:n=8,q=8,p=2,secret=binary,h=4", 2, Outcome.LEARNED_NOTHING),
-    ],
-)
-def test_low_degrees_see_functions_of_low_degree(spec, degree, outcome):
-    """With 4 odd entries no coefficient of LWR with p = 2 has a degree below 4."""
-    learner = parse_learner(f"lowdegree:degree={degree},oversample=60")
-    found = run(learner, parse(spec).instance(0), Budget())
-    assert found.outcome is outcome
-
-
 def test_families_without_a_factor_are_refused():
     family = parse("nice:m=2,k=2,d=6")
-    assert "nice given: it lacks `coded`" in parse_learner("lowdegree").supports(family)
     with pytest.raises(UsageError, match="nice given: examples of packed tokens are needed"):
         reduce(family.instance(0).examples(0, 5))

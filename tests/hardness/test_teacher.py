@@ -41,7 +41,7 @@ def taught(law, **how):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_labels_are_the_layers_on_tokens_of_the_law(law):
+def test_labels_are_the_layers_on_tokens_of_the_law_and_the_family_tells_nothing_of_it(law):
     instance = taught(law, seed=3)
     whole = instance.examples(0, 200)
     assert (whole.y == instance.layer()(whole.x)).all()
@@ -50,11 +50,7 @@ def test_labels_are_the_layers_on_tokens_of_the_law(law):
     assert (taught(law, seed=4).examples(0, 9).x != whole.x[:9]).any()
     noisy = taught(law, noise=Fraction(1, 2), seed=3).examples(0, 200)
     assert (noisy.y - whole.y).std() == pytest.approx(0.5, rel=0.1)
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_a_family_tells_nothing_of_its_layer(law):
-    family = taught(law).family
+    family = instance.family
     assert str(family).startswith("teacher:m=2,k=2,d=4")
     held = pickle.dumps((family, family.law, parse(family.spec)))
     for part in (LAYER.theta, LAYER.w):
@@ -83,7 +79,7 @@ def test_a_folder_holds_a_teachers_examples(tmp_path):
 
 
 def test_the_risk_interval_covers_the_exact_risk_on_a_vocabulary():
-    """Off where the first token is word 0: 150 streams at 80 %, the truth summed over all pairs."""
+    """Off where the first token is word 0: 60 streams at 80 %, the truth summed over all pairs."""
     shares = LAWS["words"].shares
     pairs = np.array(list(product(range(5), repeat=2)))
     x, chance = WORDS[pairs], shares[pairs].prod(axis=1)
@@ -95,12 +91,12 @@ def test_the_risk_interval_covers_the_exact_risk_on_a_vocabulary():
 
     y, known = LAYER(x), first.family.known(x)
     loss, scale = (((y - z) ** 2).sum(axis=(1, 2)) @ chance for z in (predict(x), known))
-    for seed in range(150):
+    for seed in range(60):
         instance = replace(first, hidden=replace(first.hidden, seed=seed))
         found = measure(instance, predict, examples=5000, confidence=0.8)
         misses += not found.low <= loss / scale <= found.high
         assert found.high - found.low < 0.5
-    assert misses <= 30
+    assert misses <= 12
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -177,12 +173,11 @@ def files(tmp_path, monkeypatch):
 
 
 def test_learn_a_layer_from_a_file(files, hardness):
-    words = "learn levenberg --teacher layer.npz --tokens words.npy --budget-seconds 1e9 --json"
+    words = "learn linear --teacher layer.npz --tokens words.npy --json"
     found = hardness(*words.split()).json
     assert found["spec"] == "teacher:d=4,k=2,m=2,noise=0,tokens=given"
-    assert found["outcome"] == "solved"
     assert found["details"]["teacher"]["tokens"] == "vocabulary of 5 words"
-    again = h.learn("levenberg", teacher=LAYER, tokens={"embedding": WORDS})
+    again = h.learn("linear", teacher=LAYER, tokens={"embedding": WORDS})
     for name in ("sha256", "tokens_sha256"):
         assert again.details["teacher"][name] == found["details"]["teacher"][name]
     assert again.risk.value == pytest.approx(found["risk"], abs=1e-12)
@@ -198,12 +193,15 @@ def test_biases_bring_a_constant_coordinate(files):
     assert max(found.details["truth"]["theta_errors"] + found.details["truth"]["w_errors"]) < 1e-3
 
 
-def test_python_refuses_what_is_no_layer():
+def test_python_refuses_what_is_no_layer_and_what_goes_with_one_without_it():
     for given in (3, np.eye(2)):
         with pytest.raises(ToolkitError, match="an AttentionLayer, is needed"):
             h.learn("trivial", teacher=given)
     with pytest.raises(ToolkitError, match="one of the two"):
         h.learn("trivial")
+    for given in ({"k": 3}, {"noise": 5}, {"tokens": "boolean"}, {"layer": 1, "heads": 2}):
+        with pytest.raises(UsageError, match="given by --teacher"):
+            h.learn("staged", "nice:m=1,k=2,d=4", **given)
 
 
 def test_labels_that_are_all_equal_have_no_relative_risk():
@@ -248,12 +246,6 @@ def test_the_mean_label_has_learned_nothing_also_where_tokens_are_short():
     risk = h.learn("trivial", teacher=LAYER, tokens=law, budget_examples=300).risk
     assert risk.value == 1
     assert risk.low < 1 < risk.high
-
-
-def test_what_goes_with_a_teacher_is_refused_without_one():
-    for given in ({"k": 3}, {"noise": 5}, {"tokens": "boolean"}, {"layer": 1, "heads": 2}):
-        with pytest.raises(UsageError, match="given by --teacher"):
-            h.learn("staged", "nice:m=1,k=2,d=4", **given)
 
 
 @pytest.mark.slow

@@ -1,0 +1,435 @@
+"""Attacks on LWE and its kin: secrets are found, coins show none, what is cut goes on."""
+
+import itertools
+import math
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs import attacks_on, run
+from hardness.runs.run import attempt
+from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
+from hardness.upper.attack import gather, needed
+from hardness.upper.costs import MISS, UNIT, costs, patience
+from hardness.upper.modlinear import independent, inverse, solve
+from hardness.upper.restricted import expected_trials
+from instances import ToolkitError, UsageError, limits, parse
+from instances.samples import samples
+from instances.uniform import Uniform
+
+SEARCHES = [
+    ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4"),
+    ("bruteforce", "lwr:n=12,q=64,p=4,secret=ternary,h=3"),
+    ("bruteforce", "lwr:n=3,q=8,p=2"),
+    ("bruteforce", "lwr:n=3,q=32,p=4,secret=gaussian,spread=1"),
+    ("bruteforce", "lwe:n=14,q=113,secret=binary,h=4,sigma=3"),
+    ("bruteforce", "lwe:n=2,q=31,sigma=1"),
+    ("bruteforce", "lwe:n=10,q=17,error=uniform,width=3,secret=ternary,h=2"),
+    ("bruteforce", "window:n=12,q=32,parts=4,secret=binary,h=3"),
+    ("bruteforce", "lpn:n=20,h=4,noise=0.2"),
+    ("bruteforce", "lpn:n=10,noise=0.1"),
+    ("bruteforce", "lpn:n=12,h=3,noise=0"),
+    ("bruteforce", "parity:d=70,m=3,noise=0.1"),
+    ("bruteforce", "parity:d=30,m=1"),
+    ("bruteforce", "window:n=6,q=2,parts=2"),
+    ("mitm", "lwr:n=20,q=1024,p=4,secret=binary,h=6"),
+    ("mitm", "lwr:n=15,q=64,p=2,secret=ternary,h=3"),
+    ("mitm", "lwr:n=10,q=64,p=4,secret=binary"),
+    ("mitm", "lwe:n=21,q=113,secret=binary,h=5,sigma=2"),
+    ("mitm", "lwe:n=5,q=17,secret=ternary,sigma=1"),
+    ("mitm", "window:n=12,q=32,parts=4,secret=binary,h=4"),
+    ("mitm", "lpn:n=24,h=4,noise=0.1"),
+    ("mitm", "parity:d=41,m=5"),
+    ("mitm", "parity:d=3,m=1"),
+    ("restricted", "parity:d=60,m=3,noise=0.1"),
+    ("restricted", "parity:d=130,m=6,noise=0.02"),
+    ("restricted", "parity:d=66,m=4"),
+    ("restricted", "lpn:n=20,noise=0.1"),
+    ("restricted", "lpn:n=40,h=4,noise=0.1"),
+    ("bkw", "lpn:n=32,noise=0.1"),
+    ("bkw", "lpn:n=24,noise=0.2"),
+    ("bkw", "parity:d=33,m=5,noise=0.1"),
+    ("bkw", "lwe:n=6,q=31,sigma=1"),
+    ("bkw", "lwe:n=4,q=17,error=uniform,width=2"),
+    ("bkw", "lwr:n=5,q=32,p=4"),
+    ("bkw", "lwr:n=5,q=16,p=2,secret=ternary"),
+    ("bkw", "window:n=4,q=16,parts=4"),
+]
+EQUATIONS = [
+    ("modlinear", "lwe:n=30,q=3329,error=none"),
+    ("modlinear", "lwe:n=30,q=4096,error=none"),
+    ("modlinear", "lwe:n=30,q=4096,error=none,secret=ternary,h=3"),
+    ("modlinear", "lwr:n=20,q=16,p=16"),
+    ("modlinear", "lpn:n=40,noise=0,h=3"),
+    ("modlinear", "lwe:n=1,q=2,error=none"),
+    ("arora-ge", "lwe:n=12,q=3329,error=uniform,width=2"),
+    ("arora-ge", "lwe:n=6,q=257,error=cbd,eta=1,secret=ternary"),
+    ("arora-ge", "lwe:n=3,q=101,sigma=1"),
+    ("arora-ge", "lwe:n=12,q=256,error=uniform,width=2"),
+    ("arora-ge", "lwe:n=6,q=64,error=cbd,eta=1,secret=ternary"),
+    ("arora-ge", "lwr:n=12,q=32,p=16"),
+    ("arora-ge", "lwr:n=6,q=16,p=4,secret=cbd,spread=2"),
+    ("arora-ge", "lwr:n=10,q=16,p=2,secret=binary,h=4"),
+    ("primal", "lwe:n=16,q=521,sigma=1.5"),
+    ("primal", "lwe:n=16,q=512,sigma=1.5"),
+    ("primal", "lwe:n=20,q=521,sigma=3,secret=binary,h=5"),
+    ("primal", "lwe:n=20,q=512,sigma=3,secret=ternary"),
+    ("primal", "lwe:n=16,q=521,error=uniform,width=4"),
+    ("primal", "lwe:n=16,q=521,sigma=1,secret=gaussian,spread=4"),
+    ("primal", "lwr:n=16,q=256,p=64"),
+    ("primal", "lwr:n=16,q=256,p=32,secret=binary"),
+    ("primal", "lwr:n=3,q=8,p=2,secret=binary"),
+]
+NOTHING_THERE = [  # too small to be told from coins by chance
+    ("modlinear", "lwe:n=10,q=17,error=none"),
+    ("modlinear", "lwe:n=10,q=16,error=none"),
+    ("arora-ge", "lwe:n=5,q=17,error=uniform,width=2"),
+    ("arora-ge", "lwe:n=5,q=16,error=uniform,width=2"),
+    ("arora-ge", "lwr:n=6,q=8,p=2"),
+    ("primal", "lwe:n=5,q=101,sigma=1"),
+    ("primal", "lwr:n=4,q=8,p=2,secret=binary"),
+    ("primal:samples=3", "lwe:n=2,q=17,sigma=1,secret=binary"),
+]
+
+
+class Looks(Meter):
+    """A clock that runs out after a number of looks at it."""
+
+    def __init__(self, looks):
+        super().__init__(Budget())
+        self._looks = looks
+
+    def has_time(self):
+        self._looks -= 1
+        return self._looks >= 0
+
+
+def learn(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+def attack(learner, source, meter=None, seed=0):
+    oracle = ExampleOracle(source, meter or Meter(Budget()))
+    return attempt(parse_learner(learner), oracle, seed)[0]
+
+
+def coins(spec, seed=0):
+    return Uniform(family=parse(spec), seed=seed)
+
+
+@pytest.mark.parametrize(("learner", "spec"), SEARCHES)
+def test_searches_find_planted_secrets(learner, spec):
+    for seed in range(3):
+        instance = parse(spec).instance(seed)
+        found = attack(learner, instance, seed=seed)
+        assert found.secret == instance.hidden.secret, (seed, found.details)
+        assert found.outcome is None
+        assert found.details["evidence"] >= found.details["evidence_wanted"] - 0.01
+
+
+@pytest.mark.parametrize(("learner", "spec"), EQUATIONS)
+def test_equations_and_lattices_find_planted_secrets(learner, spec):
+    found = learn(learner, spec, 1)
+    assert found.secret_recovered
+    assert found.outcome is Outcome.SOLVED
+    assert found.risk.value < 1e-12
+
+
+@pytest.mark.parametrize(("learner", "spec"), SEARCHES + NOTHING_THERE)
+def test_coins_give_no_secret(learner, spec):
+    found = attack(learner, coins(spec))
+    assert found.secret is None
+    if (learner, spec) in SEARCHES:
+        assert found.outcome in (Outcome.INCONSISTENT, Outcome.NOT_FOUND)
+    elif not learner.startswith("primal"):
+        assert found.outcome is Outcome.NOISY
+
+
+@pytest.mark.clocks
+def test_what_is_no_member_is_not_claimed():
+    """Coins favour one of 2^28 vectors by more than any of the 28 members."""
+    for seed in range(6):
+        found = attack(
+            "bkw", coins("parity:d=29,m=1,noise=0.1", seed), Meter(Budget(examples=100)), seed
+        )
+        assert found.secret is None or len(found.secret) == 1
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "patch"),
+    [
+        ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4", (bruteforce, "_STEP", 100)),
+        ("bruteforce", "lwe:n=3,q=13,sigma=1", (bruteforce, "_STEP", 1000)),
+        ("bruteforce", "lpn:n=10,noise=0.1", (bruteforce, "_STEP", 100)),
+        ("mitm", "lwr:n=20,q=64,p=4,secret=binary,h=6", (mitm, "_WORK", 2000)),
+        ("restricted", "parity:d=60,m=3,noise=0.1", (restricted, "_STEP", 20_000)),
+        ("bkw", "lpn:n=16,noise=0.1", (bruteforce, "_STEP", 1)),
+    ],
+)
+def test_a_search_that_was_cut_goes_on_where_it_stopped(learner, spec, patch, monkeypatch):
+    monkeypatch.setattr(*patch)
+    cuts = 0
+    for seed in range(3):
+        instance = parse(spec).instance(seed)
+        whole = attack(learner, instance)
+        start, tried = 0, 0
+        while True:
+            looks = Looks(10 if learner == "mitm" else 6)
+            part = attack(f"{learner}:start={start}", instance, looks)
+            tried += part.details.get("tried", 0)
+            if part.outcome is not Outcome.SECONDS_SPENT:
+                break
+            assert part.secret is None
+            assert part.details["start"] > start
+            start, cuts = part.details["start"], cuts + 1
+        assert part.secret == whole.secret == instance.hidden.secret
+        assert tried == whole.details.get("tried", 0)
+        assert part.details.get("trials") == whole.details.get("trials")
+    assert cuts or learner == "bkw"
+
+
+def test_a_cut_within_an_order_of_bkw_starts_it_again():
+    instance = parse("lpn:n=40,noise=0.1").instance(0)
+    found = attack("bkw", instance, Looks(7))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.details.get("start", 0) == 0
+    again = attack("bkw:start=1", instance)
+    assert again.details["order"] == 1
+    assert again.secret == instance.hidden.secret
+
+
+def test_few_samples_are_reported():
+    spec = "parity:d=41,m=3,noise=0.05"
+    for learner in ("bruteforce", "mitm", "restricted", "bkw"):
+        found = attack(learner, parse(spec).instance(0), Meter(Budget(examples=20)))
+        assert found.outcome is Outcome.EXAMPLES_SPENT
+        assert found.details["samples"] <= 20
+        assert found.details["samples_wanted"] == needed(parse(spec).linear_forms)
+    for spec, names, few in (
+        ("lwr:n=6,q=3,p=3,secret=ternary,h=2", ("bruteforce", "mitm", "bkw"), (1,)),
+        ("lwr:n=4,q=2,p=2,h=4", ("bruteforce", "mitm", "bkw"), (1,)),
+        ("lwe:n=8,q=61,alpha=0.005,secret=binary", ("mitm",), (1, 8)),
+        ("lwr:n=4,q=13,p=13", ("mitm",), (1, 8)),
+    ):
+        for learner, examples, seed in itertools.product(names, few, range(2)):
+            meter = Meter(Budget(examples=examples))
+            found = attack(learner, parse(spec).instance(seed), meter, seed)
+            assert found.outcome is Outcome.EXAMPLES_SPENT, (spec, learner, examples, seed)
+
+
+@pytest.mark.parametrize("learner", ["bruteforce", "mitm"])
+def test_fewer_samples_than_it_takes_to_be_sure_give_a_guess_and_its_doubt(learner):
+    spec = "lwr:n=20,q=1024,p=4,secret=binary,h=4"  # 12.2 bits of secrets, 2 bits a sample
+    instance = parse(spec).instance(1)
+    found = attack(f"{learner}:samples=12", instance)
+    assert found.outcome is Outcome.EXAMPLES_SPENT
+    assert found.secret == instance.hidden.secret
+    assert found.details["coins"] == pytest.approx(parse(spec).size * 2.0**-24)
+    assert attack(f"{learner}:samples=8", instance).secret is None
+
+
+def test_bkw_amplifies_few_samples():
+    instance = parse("lpn:n=32,noise=0.1").instance(0)
+    found = attack("bkw:samples=300", instance)
+    assert found.details["amplified"]
+    assert found.secret == instance.hidden.secret
+
+
+@pytest.mark.parametrize("error", ["uniform,width=1", "none", "gaussian,sigma=0.05"])
+def test_errors_that_are_always_0_are_none(error):
+    family = parse(f"lwe:n=3,q=64,error={error}")
+    assert parse_learner("primal").supports(family) == "its labels have no error: use modlinear"
+    assert parse_learner("modlinear").supports(family) is None
+
+
+def test_memory_is_asked_for(monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 1 << 16)
+    instance = parse("lwr:n=40,q=1024,p=4,secret=binary,h=6").instance(0)
+    with pytest.raises(ToolkitError, match="half secrets"):
+        attack("mitm", instance)
+
+
+@pytest.mark.parametrize("spec", ["lwe:n=4,q=31,sigma=2", "lwe:n=4,q=17,error=cbd,eta=2"])
+def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
+    for seed in range(50):
+        instance = parse(spec).instance(seed)
+        found = samples(instance.examples(0, 60))
+        of = costs(found)
+        t = of.shifts + found.a @ np.array(instance.hidden.secret)
+        cost = of.tables[of.rows, t % found.family.q].astype(np.int64)
+        assert (cost.cumsum() <= of.limits).all()
+        best = math.log2(found.family.chances.max() * found.family.q)
+        bits = len(found) * best - cost.sum() / UNIT
+        assert bits == pytest.approx(found.evidence(instance.hidden.secret), abs=0.01 * len(found))
+
+
+def test_limits_of_costs_are_missed_as_rarely_as_they_say():
+    """By adding up the true secret's cost exactly, a distribution on whole numbers."""
+    family = parse("lwe:n=3,q=17,sigma=1")
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12, samples)
+    of = costs(found)
+    table = of.tables[0][-np.arange(17) % 17]  # by error
+    one = np.bincount(table, weights=family.chances)
+    total, missed = np.ones(1), 0.0
+    for limit in of.limits:
+        total = np.convolve(total, one)
+        missed += total[limit + 1 :].sum()
+    assert missed <= MISS
+    assert total[of.limits[-1] // 2 :].sum() > MISS
+
+
+def test_differences_are_bounded_after_every_word():
+    """The true secret lies beyond with a chance of 2^-20 at most, in all words together."""
+    family = parse("lpn:n=5,noise=0.2")
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 150, samples)
+    bounds = bruteforce._differences(found)
+    assert len(bounds) == 3
+    for bound, count in zip(bounds, (64, 128, 150), strict=True):
+        assert binom.sf(bound, count, 0.2) <= bruteforce.MISS / 3 < binom.sf(bound - 1, count, 0.2)
+
+
+def test_trials_are_as_many_as_expected():
+    d, m, noise = 40, 3, Fraction(1, 10)
+    used = []
+    for seed in range(60):
+        instance = parse(f"parity:d={d},m={m},noise=0.1").instance(seed)
+        used.append(attack("restricted:samples=4000", instance).details["trials"])
+    expected = expected_trials(d, m, noise).expected  # geometric: deviation as large as the mean
+    assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
+
+
+@pytest.mark.clocks
+def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
+    """Ten million half secrets: the clock is looked at again and again while they are written."""
+    ticks(0.1)
+    family = parse("lwe:n=30,q=16,error=cbd,eta=1,secret=ternary")
+    found = attack("mitm", family.instance(0), Meter(Budget(seconds=0.9, examples=60)))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert (found.details["start"], found.details["tried"]) == (0, 0)
+
+
+@pytest.mark.clocks
+def test_arora_ge_does_not_start_what_would_not_end(ticks):
+    """A part of its elimination takes a second: the whole would take over ten."""
+    ticks(1.0)
+    spec = "lwe:n=4,q=251,sigma=2,secret=gaussian,spread=1,h=1"
+    assert learn("arora-ge:errors=13", spec, seconds=10).outcome is Outcome.SECONDS_SPENT
+
+
+@pytest.mark.clocks
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("bruteforce", "lwe:n=32,q=3,sigma=1,secret=cbd,spread=1,h=5"),
+        ("mitm", "lpn:n=24,noise=0.4"),
+    ],
+)
+def test_steps_between_looks_at_the_clock_are_shorter_where_labels_tell_little(name, spec, ticks):
+    """A candidate is given up after thousands of samples, not ten: so fewer are tried at once."""
+    ticks(0.1)
+    found = attack(name, coins(spec, 1), Meter(Budget(seconds=1.5)))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    clear = parse("lwr:n=24,q=64,p=4,secret=binary,h=6")
+    patient, quick = (
+        patience(costs(samples(f.instance(0).examples(0, 9000)))) for f in (parse(spec), clear)
+    )
+    assert patient > 100 > 10 > quick
+    assert found.details["steps"] > 500
+
+
+@pytest.mark.parametrize(("q", "parts"), [(31, 31), (8, 8)])
+def test_secrets_of_one_function_are_one_member(q, parts):
+    """Whether <a, s> is 0 does not tell s from its multiples by units."""
+    spec = f"window:n=3,q={q},parts={parts},h=2"
+    for seed in range(2):
+        found = learn("bruteforce", spec, seed)
+        assert (found.outcome, found.risk.value) == (Outcome.SOLVED, 0)
+        assert found.secret_recovered is True
+    assert not parse(spec).same((1, 2, 0), (1, 3, 0))
+    assert not parse("window:n=3,q=16,parts=8").same((1, 3, 0), (3, 9 - 16, 0))
+
+
+@pytest.mark.parametrize("q", [3329, 4096])
+def test_modlinear_notices_noise_and_one_wrong_label(q, monkeypatch):
+    noisy = learn("modlinear", f"lwe:n=20,q={q},sigma=1")
+    assert noisy.outcome is Outcome.NOISY
+    assert noisy.details["contradictions"] > 0
+    instance = parse(f"lwe:n=20,q={q},error=none").instance(0)
+    clean = instance.examples(0, 400)
+    first = np.flatnonzero(instance.family.open(clean.words))[5]
+    codes = clean.codes.copy()
+    codes[first] = (codes[first] + 1) % q
+    wrong, source = replace(clean, codes=codes), coins(f"lwe:n=20,q={q},error=none")
+    monkeypatch.setattr(
+        Uniform, "examples", lambda _, start, count: wrong.cut(start, start + count)
+    )
+    found = attack("modlinear", source)
+    assert (found.secret, found.outcome) == (None, Outcome.NOISY)
+
+
+@pytest.mark.parametrize("q", [7, 2, 8, 4096, 65521])
+def test_solving_and_inverting_agree_with_multiplication(q):
+    rng = np.random.default_rng(q)
+    for n in (1, 5, 20):
+        a, s = rng.integers(0, q, (n + 40, n)), rng.integers(0, q, n)
+        assert solve(a, a @ s % q, q) == tuple(s)
+        rows = independent(a, q)
+        product = np.array([int(v) for v in inverse(a[rows], q).entries()]).reshape(n, n) @ a[rows]
+        assert (product % q == np.eye(n)).all()
+    with pytest.raises(UsageError, match="rank"):
+        solve(np.zeros((5, 2), np.int64), np.zeros(5, np.int64), q)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["lwe:n=3,q=11,error=uniform,width=2", "lwe:n=3,q=8,error=uniform,width=2", "lwr:n=3,q=8,p=4"],
+)
+def test_arora_ge_agrees_with_brute_force(spec):
+    for seed in range(5):
+        instance = parse(spec).instance(seed)
+        found = samples(instance.examples(0, 60))
+        allowed = set(found.error.values)
+        fits = [
+            s
+            for s in itertools.product(range(instance.family.q), repeat=3)
+            if set(found.residuals(s).tolist()) <= allowed
+        ]
+        assert len(fits) == 1
+        claimed = learn("arora-ge", spec, seed).details["claimed_secret"]
+        assert [v % instance.family.q for v in claimed] == list(fits[0])
+
+
+def test_without_the_extra_the_message_names_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fpylll", None)
+    assert learn("primal", "lwe:n=10,q=521,sigma=1.5").secret_recovered
+    with pytest.raises(ToolkitError, match=r"pip install 'hardness-toolkit\[lattice\]'"):
+        learn("primal:block=20", "lwe:n=10,q=521,sigma=1.5")
+
+
+@pytest.mark.lattice
+def test_bkz_finds_what_lll_does_not():
+    pytest.importorskip("fpylll", reason="the extra `lattice` is not installed")
+    spec = "lwe:n=34,q=1601,alpha=0.006"
+    assert learn("primal:samples=75", spec).secret_recovered is None
+    two, again = (learn("primal:block=24,samples=75", spec) for _ in range(2))
+    assert two.secret_recovered
+    assert two.details["block"] > 2
+    assert again.details == two.details
+    # Pruned blocks reduce too, and time is kept.
+    found = learn("primal:block=36,start=32", "lwe:n=20,q=521,sigma=20,secret=binary", seconds=3)
+    assert found.secret_recovered or found.outcome is not Outcome.SOLVED
+    assert found.details["block"] >= 2
+
+
+@pytest.mark.lattice
+def test_attacks_by_default_find_a_sparse_binary_secret_by_small_blocks():
+    pytest.importorskip("fpylll")
+    (name,) = [one for one in attacks_on(parse("toy-80")) if one.startswith("primal")]
+    found = learn(name, "toy-80")
+    assert found.secret_recovered
+    assert found.details["block"] <= 40
