@@ -22,9 +22,8 @@ from hardness.lower import BoundParameters
 from hardness.lower.certificate import pose
 from hardness.oracles import clock
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
-from hardness.upper.attack import needed
+from hardness.upper.attack import equations, needed
 from hardness.upper.bruteforce import enumeration
-from hardness.upper.equations import equations
 from hardness.upper.restricted import best_k, work
 from instances import tokens
 from instances.capabilities import CODED, NOISY_PARITIES

@@ -1,4 +1,7 @@
-"""What attacks on functions of <a, s> mod q share: samples, and when a secret is believed."""
+"""What attacks on functions of <a, s> mod q share: samples, and when a secret is believed.
+
+Hidden parities and LPN are one: noisy linear equations over GF(2), packed.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -7,14 +10,17 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
 from instances.capabilities import CODED, LINEAR_FORMS, NOISY_PARITIES, Capability
+from instances.coded import as_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret, require
 from instances.modular import Modular
 from instances.samples import Samples
+from instances.tokens import mask
 
 SPARE = 30  # bits of evidence beyond those that tell a secret from all others
 WORTH_SAYING = 7  # bits beyond those that tell a secret from all others: coins, one in 128
@@ -235,3 +241,47 @@ def conclude(
 def out_of_time(family: Family, start: int, steps: int, **details: Any) -> Hypothesis:
     """End a search whose time was over before step `start` of all its steps."""
     return nothing(family, Outcome.SECONDS_SPENT, start=start, steps=steps, **details)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Equations:
+    """Equations <a, s> + e = b: words (N, words), bit j + 1 being a_j; codes (N,), the bits b.
+
+    >>> from instances import parse
+    >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
+    >>> found = equations(instance.examples(0, 400))
+    >>> bits = instance.family.to_linear(instance.hidden.secret)
+    >>> bool(found.errors(bits) < 0.2 * len(found))
+    True
+    """
+
+    family: Modular
+    words: NDArray[np.uint64]
+    codes: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def errors(self, bits: Secret) -> int:
+        """Count the equations that a secret of n bits fails."""
+        support = tuple(j + 1 for j, bit in enumerate(bits) if bit)
+        folded = np.bitwise_xor.reduce(self.words & mask(support, self.family.d), axis=1)
+        return int(((np.bitwise_count(folded) & 1) ^ self.codes).sum())
+
+    def evidence(self, bits: Secret) -> float:
+        """Compute the bits by which the equations favour a secret over labels that are coins."""
+        wrong, rate = self.errors(bits), float(self.family.noise)
+        if wrong and not rate:
+            return -math.inf
+        right = (len(self) - wrong) * math.log2(2 * (1 - rate))
+        return right + (wrong * math.log2(2 * rate) if wrong else 0)
+
+
+def equations(examples: Examples) -> Equations:
+    """Keep the examples whose label is unknown; raises UsageError without `noisy_parities`."""
+    family = NOISY_PARITIES.need(examples.family)
+    packed = as_coded(examples)
+    opened = family.open(packed.words)
+    words = packed.words[opened, 0] ^ packed.words[opened, 1]
+    words[:, 0] &= ~np.uint64(1)
+    return Equations(family=family, words=words, codes=packed.codes[opened].astype(np.uint8))

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from hardness.kernels import System
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import Attack, gather, is_member
-from hardness.upper.equations import equations
+from hardness.upper.attack import Attack, equations, gather, is_member
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from instances.capabilities import CODED, NOISY_PARITIES, Capability
 from instances.errors import UsageError

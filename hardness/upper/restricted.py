@@ -14,8 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.attack import SecretSearch, believed, conclude, gather, needed, out_of_time
-from hardness.upper.equations import equations
+from hardness.upper.attack import (
+    SecretSearch,
+    believed,
+    conclude,
+    equations,
+    gather,
+    needed,
+    out_of_time,
+)
 from hardness.upper.learner import Hypothesis
 from instances import tokens
 from instances.capabilities import NOISY_PARITIES, Capability
