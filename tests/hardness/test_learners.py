@@ -117,10 +117,10 @@ SPENT = [
     *(
         (learner, spec, given)
         for learner, spec in (
-            ("modlinear", "lwe:n=50,q=257,error=none"),
-            ("arora-ge", "lwe:n=12,q=257,error=uniform,width=2"),
+            ("modlinear", "lwe:n=20,q=257,error=none"),
+            ("arora-ge", "lwe:n=8,q=257,error=uniform,width=2"),
             ("arora-ge", "lwr:n=12,q=16,p=8"),
-            ("primal", "lwe:n=16,q=521,sigma=1.5"),
+            ("primal", "lwe:n=10,q=521,sigma=1.5"),
         )
         for given in ({"examples": 20}, {"seconds": 1e-9})
     ),

@@ -190,11 +190,3 @@ def test_what_is_known_of_a_family_is_not_learned_twice():
     found = learn("lifted:oversample=20", "parity:d=8,m=3")
     assert found.details["unexplained"] == pytest.approx(1, abs=0.05)
     assert 1 <= found.risk.unclipped < 1.2
-
-
-def test_singular_values_do_not_count_heads():
-    d, m = 5, 2
-    theta, w = generator(0, "planted", m).standard_normal((2, m, d, d))
-    plain = np.einsum("ipj,ilc->pjlc", theta, w).reshape(d * d, d * d)
-    assert np.linalg.matrix_rank(plain) == m
-    assert np.linalg.matrix_rank(coefficients(theta, w).reshape(d * d, d * d)) == d * d

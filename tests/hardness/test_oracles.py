@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from hardness.oracles import (
     Spent,
     Usage,
     ValueOracle,
+    clock,
 )
 from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.comparison import comparison_words
@@ -355,3 +358,38 @@ def test_every_learner_has_a_class_and_sees_what_its_oracle_gives_and_the_manual
     assert view_of("mlp:steps=5", parse("nice:m=1,k=2,d=4")) == "tokens"  # there is no z
     asked = Usage(examples=0, queries=0, values=3, seconds=0.1, peak_bytes=0)
     assert view_of("mine.py:Net", usage=asked) == "values"
+
+
+# The clock of budgets.
+
+
+@pytest.mark.clocks
+def test_a_budget_of_seconds_goes_by_the_clock(ticks):
+    ticks(1.0)
+    meter = Meter(Budget(seconds=2.5))
+    meter.require_time()
+    assert meter.has_time()
+    with pytest.raises(Spent, match="seconds"):
+        meter.require_time()
+
+
+@pytest.mark.clocks
+@pytest.mark.parametrize("pace", [0.125, 8.0])
+def test_its_pace_holds_for_processes_that_are_started(pace):
+    standing = "import time; time.monotonic = lambda: 3.0"
+    code = f"{standing}; from hardness.oracles import clock; print(clock.now())"
+    found = subprocess.check_output(
+        [sys.executable, "-c", code], env={clock.CLOCK: f"{pace}"}, text=True
+    )
+    assert float(found) == 3 * pace
+
+
+@pytest.mark.clocks
+@pytest.mark.parametrize("given", ["", "fast", "0", "-1", "inf", "1e9"])
+def test_a_pace_that_is_none_is_one_line(hardness, monkeypatch, given):
+    monkeypatch.setenv(clock.CLOCK, given)
+    clock.pace.cache_clear()
+    found = hardness("learn", "trivial", "parity:d=8,m=2")
+    clock.pace.cache_clear()
+    assert (found.code, found.out) == (2, "")
+    found.one_line(clock.CLOCK)
