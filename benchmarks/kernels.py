@@ -7,26 +7,14 @@ threads once, as a process starts.
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import numpy as np
+from timing import bests
 
 from hardness.kernels import onebit
 from hardness.kernels.walsh import transform
 from instances import tokens
-
-
-def bests(*works: Callable[[], object], rounds: int) -> list[float]:
-    """Time the works in turns, so that a busy moment of the machine meets them alike."""
-    times: list[list[float]] = [[] for _ in works]
-    for turn in range(rounds + 1):
-        for work, record in zip(works, times, strict=True):
-            start = time.perf_counter()
-            work()
-            if turn:  # the first warms
-                record.append(time.perf_counter() - start)
-    return [min(record) for record in times]
 
 
 def walsh() -> list[str]:

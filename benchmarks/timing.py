@@ -4,15 +4,21 @@ import time
 from collections.abc import Callable, Iterable
 
 
+def bests(*works: Callable[[], object], rounds: int = 5) -> list[float]:
+    """Return the least seconds of each, timed in turns: a busy moment meets them alike."""
+    times: list[list[float]] = [[] for _ in works]
+    for turn in range(rounds + 1):
+        for work, record in zip(works, times, strict=True):
+            start = time.perf_counter()
+            work()
+            if turn:  # the first warms
+                record.append(time.perf_counter() - start)
+    return [min(record) for record in times]
+
+
 def best(work: Callable[[], object], rounds: int = 5) -> float:
     """Return the least seconds of several rounds, after one that warms."""
-    work()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return bests(work, rounds=rounds)[0]
 
 
 def table(title: str, header: str, rows: Iterable[object]) -> None:
