@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import weakref
 from collections.abc import Iterator
 from functools import partial
@@ -199,7 +200,12 @@ def _limits(memory: int, seconds: float | None) -> dict[str, int]:
 def _end(first: "subprocess.Popen[bytes]", place: Place, group: Group | None) -> None:
     """End all that a learner started: by the first process of its namespace, or as that one can."""
     namespace = place.level == "bubblewrap"
-    tree = below(first.pid, namespace) if first.poll() is None else []
+    tree: list[int] = []
+    until = time.monotonic() + _ENDING
+    while first.poll() is None and time.monotonic() < until:
+        if tree := below(first.pid, namespace):
+            break
+        time.sleep(0.01)  # until bubblewrap has come to its first process
     if tree and namespace:
         # When process 1 of a namespace is gone, so are all in it.
         tree = tree[:1]
