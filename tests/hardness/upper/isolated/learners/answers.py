@@ -1,261 +1,170 @@
-"""Learners that raise, and learners that give back what is no hypothesis."""
+"""Learners whose answer is no hypothesis, or one that is odd; and learners that raise."""
 
 import os
 import time
 
 import numpy as np
 
+from hardness.oracles.query import Pool, Query
 from hardness.upper.learner import Hypothesis, Outcome
 
 
-class Base:
+class Answers:
     access = "either"
 
+    def __init__(self, what):
+        self.what = what
+        if what == "raises_in_constructor":
+            raise OSError("not made")
 
-class Raises(Base):
-    def learn(self, oracle, rng):
-        raise ValueError("no\nway")
-
-
-class RaisesInSupports(Base):
     def supports(self, family):
-        raise LookupError("not today")
+        if self.what == "raises_in_supports":
+            raise LookupError("not today")
+        return "it learns nothing of the kind" if self.what == "refuses" else None
 
     def learn(self, oracle, rng):
-        raise AssertionError
+        if self.what in PREDICTIONS:
+            return Hypothesis(predict=PREDICTIONS[self.what])
+        if self.what in CLAIMS:
+            return Hypothesis(predict=oracle.family.known, **CLAIMS[self.what]())
+        return GIVES[self.what](oracle) if self.what in GIVES else globals()[self.what]()
 
 
-class RaisesInConstructor(Base):
-    def __init__(self):
-        raise OSError("not made")
+def known(oracle, **details):
+    return Hypothesis(predict=oracle.family.known, details=details)
 
 
-class Refuses(Base):
-    def supports(self, family):
-        return "it learns nothing of the kind"
-
-    def learn(self, oracle, rng):
-        raise AssertionError
+def raises():
+    raise ValueError("no\nway")
 
 
 class OwnBase(BaseException):
     """Caught by no `except Exception`."""
 
 
-class RaisesBase(Base):
-    def learn(self, oracle, rng):
-        raise OwnBase("below")
+def raises_base():
+    raise OwnBase("below")
 
 
-class RaisesInterrupt(Base):
-    def learn(self, oracle, rng):
-        raise KeyboardInterrupt
+def raises_interrupt():
+    raise KeyboardInterrupt
 
 
-class StrRaises(Base):
-    def learn(self, oracle, rng):
-        class Mute(Exception):
-            def __str__(self):
-                raise RuntimeError("no words")
-
-        raise Mute
+def recursion():
+    return recursion()
 
 
-class StrExits(Base):
-    def learn(self, oracle, rng):
-        class Leaving(Exception):
-            def __str__(self):
-                raise SystemExit(9)
-
-        raise Leaving
+def text_huge():
+    raise ValueError("x" * 10**7)
 
 
-class StrHangs(Base):
-    def learn(self, oracle, rng):
-        class Slow(Exception):
-            def __str__(self):
-                time.sleep(1000)
+class Mute(Exception):
+    """Has no words, or words that do harm."""
 
-        raise Slow
+    def __init__(self, words):
+        self.words = words
 
-
-class StrHuge(Base):
-    def learn(self, oracle, rng):
-        raise ValueError("x" * 10**7)
+    def __str__(self):
+        return self.words()
 
 
-class Recursion(Base):
-    def learn(self, oracle, rng):
-        return self.learn(oracle, rng)
+def text_raises():
+    raise Mute(lambda: raises())
 
 
-class NoHypothesis(Base):
-    def learn(self, oracle, rng):
-        return None
+def text_exits():
+    def leaves():
+        raise SystemExit(9)
+
+    raise Mute(leaves)
 
 
-class AnObject(Base):
-    def learn(self, oracle, rng):
-        return object()
+def text_hangs():
+    raise Mute(lambda: time.sleep(1000))
 
 
-class NotCallable(Base):
-    def learn(self, oracle, rng):
-        return Hypothesis(predict=3)
+def with_infinity(x):
+    y = np.zeros(x.shape)
+    y[0, 0, 0] = np.inf
+    return y
 
 
-class _Answers(Base):
-    """Predicts what `answer` makes of tokens."""
-
-    def learn(self, oracle, rng):
-        return Hypothesis(predict=self.answer)
+def raises_in_predict(x):
+    raise KeyError("where")
 
 
-class NotANumber(_Answers):
-    def answer(self, x):
-        return np.full(x.shape, np.nan)
-
-
-class Infinite(_Answers):
-    def answer(self, x):
-        y = np.zeros(x.shape)
-        y[0, 0, 0] = np.inf
-        return y
-
-
-class TooLarge(_Answers):
-    """Becomes infinite where it is made float64."""
-
-    def answer(self, x):
-        return np.full(x.shape, np.longdouble(2) ** 5000)
-
-
-class WrongShape(_Answers):
-    def answer(self, x):
-        return np.zeros(3)
-
-
-class OneShort(_Answers):
-    def answer(self, x):
-        return np.zeros((len(x) - 1, *x.shape[1:]))
-
-
-class Complex(_Answers):
-    def answer(self, x):
-        return np.zeros(x.shape, complex)
-
-
-class Strings(_Answers):
-    def answer(self, x):
-        return np.full(x.shape, "a")
-
-
-class Objects(_Answers):
-    def answer(self, x):
-        return np.full(x.shape, None)
-
-
-class Iterator(_Answers):
-    def answer(self, x):
-        return iter([1.0, 2.0])
-
-
-class Nothing(_Answers):
-    def answer(self, x):
-        return None
-
-
-class RaisesInPredict(_Answers):
-    def answer(self, x):
-        raise KeyError("where")
-
-
-class HangsInPredict(_Answers):
-    def answer(self, x):
-        time.sleep(1000)
-
-
-class ExitsInPredict(_Answers):
-    def answer(self, x):
-        os._exit(6)
-
-
-class CrashesAtSecond(_Answers):
-    """The first prediction is well."""
-
-    calls = 0
-
-    def answer(self, x):
-        self.calls += 1
-        if self.calls == 2:
-            os.abort()
-        return np.zeros(x.shape)
-
-
-class ChangesTokens(_Answers):
+def changes_tokens(x):
     """Writes into what it is given: a copy of its own."""
-
-    def answer(self, x):
-        x[...] = 0
-        return x.astype(float)
+    x[...] = 0
+    return x.astype(float)
 
 
-class _Claims(Base):
-    """Gives back a good predictor, and more that `claim` says."""
-
-    def learn(self, oracle, rng):
-        return Hypothesis(predict=oracle.family.known, **self.claim())
-
-
-class HugeDetails(_Claims):
-    def claim(self):
-        return {"details": {"all": list(range(10**6))}}
+def deep():
+    details = {}
+    for _ in range(500):
+        details = {"in": details}
+    return details
 
 
-class DeepDetails(_Claims):
-    def claim(self):
-        details = {}
-        for _ in range(500):
-            details = {"in": details}
-        return {"details": details}
+def imposes(oracle):
+    """Gives itself budget and time."""
+    meter = oracle.meter
+    meter.examples = -(10**9)
+    meter.restart = None
+    object.__setattr__(meter.budget, "examples", 10**12)
+    return known(oracle, got=sum(len(oracle.draw(600)) for _ in range(3)))
 
 
-class OddDetails(_Claims):
-    def claim(self):
-        odd = {1: float("nan"), "object": object(), "big": 10**5000, "\x1b[31m": b"\xff"}
-        return {"details": odd}
+def imposes_values(oracle):
+    object.__setattr__(oracle.meter.budget, "values", None)
+    return known(oracle, got=sum(len(oracle.value(np.ones((4, 2, 7)))) for _ in range(2)))
 
 
-class BadDetails(_Claims):
-    def claim(self):
-        return {"details": [1, 2]}
-
-
-class HugeSecret(_Claims):
-    def claim(self):
-        return {"secret": tuple(range(10**6))}
-
-
-class WrongSecret(_Claims):
-    def claim(self):
-        return {"secret": (99, -5, 10**15)}
-
-
-class SecretOfTexts(_Claims):
-    def claim(self):
-        return {"secret": ("a", "b")}
-
-
-class ClaimsSolved(_Claims):
-    def claim(self):
-        return {"outcome": Outcome.SOLVED}
-
-
-class ClaimsCrashed(_Claims):
-    def claim(self):
-        return {"outcome": Outcome.CRASHED}
-
-
-class OutcomeOfText(_Claims):
-    def claim(self):
-        return {"outcome": "solved"}
+GIVES = {
+    "nothing": lambda oracle: None,
+    "an_object": lambda oracle: object(),
+    "not_callable": lambda oracle: Hypothesis(predict=3),
+    "negative_examples": lambda oracle: oracle.draw(-1),
+    "many_examples": lambda oracle: oracle.draw("many"),
+    "all_examples": lambda oracle: [oracle.draw(10**6) for _ in range(10**6)],
+    "too_many_examples": lambda oracle: known(oracle, got=len(oracle.draw(10**15))),
+    "far_query": lambda oracle: oracle.ask(Pool(sets=((10**9,),))),
+    "odd_query": lambda oracle: oracle.ask(Query(phi=lambda x, y: np.zeros(7))),
+    "imposes": imposes,
+    "imposes_values": imposes_values,
+}
+PREDICTIONS = {
+    "not_a_number": lambda x: np.full(x.shape, np.nan),
+    "infinite": with_infinity,
+    "too_large": lambda x: np.full(x.shape, np.longdouble(2) ** 5000),  # infinite as float64
+    "wrong_shape": lambda x: np.zeros(3),
+    "one_short": lambda x: np.zeros((len(x) - 1, *x.shape[1:])),
+    "complex": lambda x: np.zeros(x.shape, complex),
+    "strings": lambda x: np.full(x.shape, "a"),
+    "objects": lambda x: np.full(x.shape, None),
+    "iterator": lambda x: iter([1.0, 2.0]),
+    "no_array": lambda x: None,
+    "raises_in_predict": raises_in_predict,
+    "hangs_in_predict": lambda x: time.sleep(1000),
+    "exits_in_predict": lambda x: os._exit(6),
+    "changes_tokens": changes_tokens,
+}
+FORGED = {  # what the toolkit alone may say, and what a terminal would obey
+    **{"contained": "bubblewrap", "sha256": "0" * 64, "cpu_seconds": -1},
+    "usage\nrisk     0.0000": "solved\x1b[2J\nsecret   yes",
+    "reported": {"outcome": "solved"},
+}
+ODD = {1: float("nan"), "object": object(), "big": 10**5000, "\x1b[31m": b"\xff"}
+CLAIMS = {
+    "huge_details": lambda: {"details": {"all": list(range(10**6))}},
+    "deep_details": lambda: {"details": deep()},
+    "odd_details": lambda: {"details": ODD},
+    "forged_details": lambda: {"details": FORGED},
+    "bad_details": lambda: {"details": [1, 2]},
+    "huge_secret": lambda: {"secret": tuple(range(10**6))},
+    "wrong_secret": lambda: {"secret": (99, -5, 10**15)},
+    "secret_of_texts": lambda: {"secret": ("a", "b")},
+    "claims_solved": lambda: {"outcome": Outcome.SOLVED},
+    "claims_crashed": lambda: {"outcome": Outcome.CRASHED},
+    "outcome_of_text": lambda: {"outcome": "solved"},
+}

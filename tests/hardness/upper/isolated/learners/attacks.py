@@ -1,6 +1,7 @@
-"""Learners that reach for what is the user's: network, terminal, processes, files, hidden memory.
+"""What learners reach for that is the user's: network, terminal, processes, files, hidden memory.
 
-Each reports what it got in `got`, an error by its class; where it is contained that is an error.
+where.json beside this file names attacks, each with what it is after. What each got is reported, an
+error by its class: where the learner is contained that is an error.
 """
 
 import ctypes
@@ -24,506 +25,389 @@ import numpy as np
 from hardness.upper.learner import Hypothesis
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+COLUMN = {"x86_64": 0, "aarch64": 1}[os.uname().machine]  # of the numbers of system calls
 
 
-class Base:
-    """where.json beside it says what it is after."""
-
-    access = "either"
-
-    def __init__(self):
-        said = Path(__file__).with_name("where.json")
-        self.where = json.loads(said.read_text()) if said.exists() else None
-
+class Attacks:
     def learn(self, oracle, rng):
         oracle.draw(10)
+        named = json.loads(Path(__file__).with_name("where.json").read_text())
+        got = {name: self.tried(globals()[name], where) for name, where in named.items()}
+        return Hypothesis(predict=oracle.family.known, details=got)
+
+    def tried(self, attack, where):
         try:
-            got = self.attack()
+            return attack(where)
         except OSError as error:
-            got = type(error).__name__
-        return Hypothesis(predict=oracle.family.known, details={"got": got})
+            return type(error).__name__
 
 
-def call(number, *arguments):
-    """A system call by its number; raises OSError."""
-    result = LIBC.syscall(ctypes.c_long(number), *arguments)
+def call(numbers, *arguments):
+    """A system call by its numbers on the two machines; raises OSError."""
+    given = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    return checked(LIBC.syscall(ctypes.c_long(numbers[COLUMN]), *given))
+
+
+def checked(result):
     if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error))
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 
 
-class Tcp(Base):
-    def attack(self):
-        with socket.create_connection(("127.0.0.1", self.where), timeout=2):
-            return "connected"
+def allowed(calls, refused=OSError):
+    """The names of calls that are not refused."""
+    got = []
+    for name, function in calls.items():
+        try:
+            function()
+            got.append(name)
+        except refused:
+            pass
+        except OSError as error:
+            got.append(f"{name}: {error}")
+    return got
 
 
-class Unix(Base):
-    def attack(self):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(self.where)
-            return "connected"
+def endless():
+    while True:
+        time.sleep(60)
 
 
-class Abstract(Base):
-    def attack(self):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect("\0" + self.where)
-            return "connected"
+# Of the host: sockets, terminals, processes, files.
 
 
-class Terminal(Base):
+def tcp(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=2):
+        return "connected"
+
+
+def unix(path):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        return "connected"
+
+
+def abstract(name):
+    return unix("\0" + name)
+
+
+def names(where):
+    path, name = where
+    return name in Path(path).read_text()
+
+
+def terminal(path):
     """The user's terminal: to be read, written to, and typed into."""
-
-    def attack(self):
-        got = []
-        for path in ("/dev/tty", self.where):
-            for flags in (os.O_RDONLY, os.O_WRONLY):
-                try:
-                    number = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-                    got.append(f"opened {path}")
-                    fcntl.ioctl(number, termios.TIOCSTI, b"x")
-                    got.append(f"typed into {path}")
-                except OSError:
-                    pass
-        return got
+    got = []
+    for name in ("/dev/tty", path):
+        for flags in (os.O_RDONLY, os.O_WRONLY):
+            with suppress(OSError):
+                number = os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)
+                got.append(f"opened {name}")
+                fcntl.ioctl(number, termios.TIOCSTI, b"x")
+                got.append(f"typed into {name}")
+    return got
 
 
-class Limits(Base):
-    """Limits of the process that knows the secret, and of all that it sees."""
-
-    def attack(self):
-        got = []
-        seen = [int(name) for name in os.listdir("/proc") if name.isdigit()] if NAMESPACE else []
-        for pid in {self.where, *seen} - {os.getpid()}:
-            try:
-                resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-                got.append(pid)
-            except OSError:
-                pass
-        return got
+def limits(pid):
+    """Limits of the process that knows the secret, and of all that it sees in a namespace."""
+    seen = [int(name) for name in os.listdir("/proc") if name.isdigit()] if os.getpid() < 10 else []
+    others = {pid, *seen} - {os.getpid()}
+    return allowed(
+        {n: lambda n=n: resource.prlimit(n, resource.RLIMIT_CORE, (0, 0)) for n in others}
+    )
 
 
-NAMESPACE = os.getpid() < 10
+def signals(pid):
+    os.kill(pid, 0)
+    return "may"
 
 
-class Signals(Base):
-    def attack(self):
-        os.kill(self.where, 0)
-        return "may"
+def priorities(pid):
+    """On which processors it may run."""
+    os.sched_setaffinity(pid, {0})
+    return "set"
 
 
-class Reads(Base):
-    def attack(self):
-        return Path(self.where).read_text()[:20]
+def looks(pid):
+    """Into the memory of the process that knows the secret."""
+    return allowed(
+        {
+            "ptrace": lambda: call((101, 117), 16, pid, 0, 0),
+            "process_vm_readv": lambda: call((310, 270), pid, 0, 0, 0, 0, 0),
+            "mem": lambda: open(f"/proc/{pid}/mem", "rb"),
+        }
+    )
 
 
-class Names(Base):
-    def attack(self):
-        path, name = self.where
-        return name in Path(path).read_text()
-
-
-class Arguments(Base):
+def arguments(_):
     """Those of all processes but its own two."""
-
-    def attack(self):
-        got = []
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                text = path.read_bytes()
-            except OSError:
-                continue
+    got = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            text = path.read_bytes()
             if b"isolated/init.py" not in text:
                 got.append(text[:40].decode())
-        return got
+    return got
 
 
-class Nested(Base):
-    """Children that live half a second, one after the other, each with work for a processor."""
+def reads(paths):
+    """The beginnings of files, the names in folders."""
 
-    def attack(self):
-        while True:
-            child = os.fork()
-            if child == 0:
-                until = time.process_time() + 0.5
-                while time.process_time() < until:
-                    pass
-                os._exit(0)
-            with suppress(ChildProcessError):
-                os.waitpid(child, 0)
+    def read(path):
+        try:
+            return path.read_text()[:9] if path.is_file() else sorted(os.listdir(path))
+        except OSError as error:
+            return type(error).__name__
+
+    return {path: read(Path(path)) for path in paths}
 
 
-class Uncollected(Nested):
-    """The same, and the system collects them: no parent is told what they used."""
-
-    def attack(self):
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        super().attack()
+# Memory that nobody counts, and what the kernel keeps for processes.
 
 
-class InFlight(Base):
+def in_flight(_):
     """Memory in nameless files, whose descriptors are on their way through a socket."""
-
-    def attack(self):
-        here, there = socket.socketpair()
-        for _ in range(200):
-            file = os.memfd_create("hidden")
-            os.write(file, bytes(1 << 22))
-            socket.send_fds(here, [b"x"], [file])
-            os.close(file)
-        time.sleep(1000)
-        return there.fileno()
+    here, there = socket.socketpair()
+    file = nameless(_)
+    socket.send_fds(here, [b"x"], [file])
+    return there.fileno()
 
 
-class Nameless(Base):
-    def attack(self):
-        kept = [os.memfd_create("hidden") for _ in range(200)]
-        for file in kept:
-            os.write(file, bytes(1 << 22))
-        time.sleep(1000)
-        return len(kept)
+def nameless(_):
+    file = os.memfd_create("hidden")
+    os.write(file, bytes(1 << 22))
+    return file
 
 
-class Shared(Base):
+def shared(_):
     """Shared pages without a file, given back to nobody: they count for no process."""
-
-    def attack(self):
-        kept = []
-        for _ in range(60):
-            kept.append(mmap.mmap(-1, 1 << 24))
-            kept[-1].write(bytes(1 << 24))
-            kept[-1].madvise(mmap.MADV_DONTNEED)
-        time.sleep(1000)
-        return len(kept)
+    pages = mmap.mmap(-1, 1 << 24)
+    pages.write(bytes(1 << 24))
+    pages.madvise(mmap.MADV_DONTNEED)
+    return "kept"
 
 
-class Segments(Base):
+def segments(_):
     """System V segments."""
-
-    def attack(self):
-        LIBC.shmget.restype = ctypes.c_int
-        if LIBC.shmget(0, ctypes.c_size_t(1 << 24), 0o1600) < 0:
-            raise OSError(ctypes.get_errno(), "shmget")
-        return "a segment"
+    return checked(LIBC.shmget(0, ctypes.c_size_t(1 << 24), 0o1600))
 
 
-class SharedFolder(Base):
-    """Files in /dev/shm, as much as there is room for."""
-
-    def attack(self):
-        for n in range(1000):
-            with open(f"/dev/shm/taken-{n}", "wb") as file:
-                file.write(bytes(1 << 24))
-        time.sleep(1000)
-        return "all"
+def attributes(_):
+    Path("file").touch()
+    for n in range(1000):
+        os.setxattr("file", f"user.a{n}", bytes(60_000))
+    return "set"
 
 
-class Empty(Base):
-    """Files without content: the kernel's memory is taken all the same."""
-
-    def attack(self):
-        for n in range(400_000):
-            os.close(os.open(f"empty-{n}", os.O_CREAT | os.O_WRONLY))
-        time.sleep(1000)
+def reads_keyring(_):
+    return call((250, 219), 0, -3, 0)
 
 
-class Attributes(Base):
-    def attack(self):
-        Path("file").touch()
-        for n in range(1000):
-            os.setxattr("file", f"user.a{n}", bytes(60_000))
-        return "set"
+def adds_key(_):
+    """A key in the keyring of the session, the parent's."""
+    return call((248, 217), b"user", b"hardness", b"secret", ctypes.c_size_t(6), -3)
 
 
-class Keyring(Base):
-    """The session's keys: a description of the parent's keyring, and a key of its own in it."""
-
-    def attack(self):
-        numbers = {"x86_64": (250, 248), "aarch64": (219, 217)}[os.uname().machine]
-        got = []
-        try:
-            call(numbers[0], 0, ctypes.c_int(-3), 0)
-            got.append("the session keyring")
-        except OSError:
-            pass
-        content = b"secret"
-        call(numbers[1], b"user", b"hardness", content, ctypes.c_size_t(6), ctypes.c_int(-3))
-        return [*got, "a key"]
-
-
-class Namespaces(Base):
-    def attack(self):
-        got = []
-        for flags in (0x10000000, 0x20000, 0x40000000):
-            if LIBC.unshare(flags) == 0:
-                got.append(hex(flags))
-        if LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0:
-            got.append("mounted")
-        return got
-
-
-class Settings(Base):
-    """Settings of the kernel, which belong to root: also to a root without capabilities."""
-
-    def attack(self):
-        got = []
-        for folder, _, names in os.walk("/proc/sys"):
-            for name in names:
-                try:
-                    os.close(os.open(os.path.join(folder, name), os.O_WRONLY))
-                    got.append(name)
-                except OSError:
-                    pass
-        return got
-
-
-class Modes(Base):
-    """The mode and the times of a file that is not its own."""
-
-    def attack(self):
-        before = os.stat(__file__)
-        os.chmod(__file__, 0o777)
-        os.utime(__file__, (1, 1))
-        after = os.stat(__file__)
-        return [before.st_mode, before.st_mtime] != [after.st_mode, after.st_mtime]
-
-
-class PageTables(Base):
-    """Pages that are read and never written: each takes an entry, and none is resident."""
-
-    def attack(self):
-        LIBC.mmap.restype = ctypes.c_void_p
-        span = ctypes.c_size_t(200_000 << 21)
-        start = LIBC.mmap(None, span, 1, 0x4022, -1, ctypes.c_long(0))
-        if start == ctypes.c_void_p(-1).value:
-            raise OSError(ctypes.get_errno(), "mmap")
-        for page in range(200_000):
-            ctypes.string_at(start + (page << 21), 1)
-        time.sleep(1000)
-
-
-class ManyTables(Base):
-    """The same, within the addresses that a process may have, by some processes."""
-
-    def attack(self):
-        LIBC.mmap.restype = ctypes.c_void_p
-        for _ in range(5):
-            if os.fork() == 0:
-                start = LIBC.mmap(
-                    None, ctypes.c_size_t(30_000 << 21), 1, 0x4022, -1, ctypes.c_long(0)
-                )
-                for page in range(30_000):
-                    ctypes.string_at(start + (page << 21), 1)
-                break
-        while True:
-            time.sleep(60)
-
-
-class Pipes(Base):
+def pipes(_):
     """Pages that a pipe alone holds."""
-
-    def attack(self):
-        writing = os.pipe()[1]
-        room = ctypes.create_string_buffer(4096)
-        part = (ctypes.c_void_p * 2)(ctypes.addressof(room), 4096)
-        numbers = {"x86_64": 278, "aarch64": 75}
-        return call(numbers[os.uname().machine], writing, part, ctypes.c_size_t(1), 0)
+    room = ctypes.create_string_buffer(4096)
+    part = (ctypes.c_void_p * 2)(ctypes.addressof(room), 4096)
+    return call((278, 75), os.pipe()[1], part, ctypes.c_size_t(1), 0)
 
 
-def by_number(x86_64, aarch64):
-    return {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
-
-
-class RuleSets(Base):
+def rule_sets(_):
     """Rule sets of Landlock, each of kernel memory alone."""
-
-    def attack(self):
-        handled = (ctypes.c_uint64 * 3)(1, 0, 0)
-        return call(444, ctypes.byref(handled), ctypes.c_long(8), ctypes.c_long(0))
+    handled = (ctypes.c_uint64 * 3)(1, 0, 0)
+    return call((444, 444), ctypes.byref(handled), 8, 0)
 
 
-class Filters(Base):
+def filters(_):
     """Filters of system calls, each of up to 4096 instructions that every thread keeps."""
-
-    def attack(self):
-        available = ctypes.c_uint32(0x7FFF0000)  # whether an action is known: nothing is changed
-        number = by_number(317, 277)
-        return call(number, ctypes.c_long(2), ctypes.c_long(0), ctypes.byref(available))
+    available = ctypes.c_uint32(0x7FFF0000)  # whether an action is known: nothing is changed
+    return call((317, 277), 2, 0, ctypes.byref(available))
 
 
-class Queues(Base):
+def queues(_):
     """Of asynchronous input and output: the machine has some thousand entries for all."""
-
-    def attack(self):
-        return call(by_number(206, 0), ctypes.c_long(8), ctypes.byref(ctypes.c_ulong(0)))
+    return call((206, 0), 8, ctypes.byref(ctypes.c_ulong(0)))
 
 
-class Locks(Base):
+def locks(_):
     """Of every other byte of a file: the kernel keeps each."""
-
-    def attack(self):
-        with open("locked", "w") as file:
-            for n in range(100):
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * n)
-        return "locked"
+    with open("locked", "w") as file:
+        for n in range(100):
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * n)
+    return "locked"
 
 
-class Leases(Base):
-    """What fcntl has beyond the process: leases on files, watches of folders, signals to others."""
-
-    def attack(self):
-        got = []
-        with open("leased", "w") as file:
-            folder = os.open(".", os.O_RDONLY)
-            reading, writing = os.pipe()
-            for name, where, number, value in (
-                ("lease", file.fileno(), 1024, fcntl.F_WRLCK),
-                ("watch", folder, 1026, 1),
-                ("owner", reading, fcntl.F_SETOWN, os.getpid()),
-                ("signal", reading, 10, signal.SIGIO),
-                ("owner by ioctl", reading, None, os.getpid()),
-                ("pipe", writing, 1031, 1 << 17),
-            ):
-                try:
-                    if number is None:
-                        fcntl.ioctl(where, 0x8901, struct.pack("i", value))
-                    else:
-                        fcntl.fcntl(where, number, value)
-                    got.append(name)
-                except PermissionError:
-                    pass
-                except OSError as error:
-                    got.append(f"{name}: {error.errno}")
-            fcntl.flock(file, fcntl.LOCK_EX)  # of the whole file: it works
-        return got
+def watches(_):
+    return checked(LIBC.inotify_init1(0))
 
 
-class Deep(Base):
-    """Folders in folders, deeper than a path is long."""
-
-    def attack(self):
-        for _ in range(10_000):
-            os.mkdir("d")
-            os.chdir("d")
-        return "made"
-
-
-class Rests(Base):
-    def attack(self):
-        while True:
-            time.sleep(60)
-
-
-class OddName(Base):
-    """A name that is no text and looks like the end of another, and more processes than it may."""
-
-    def attack(self):
-        LIBC.prctl(15, b"\xff) Z 1 \n(", 0, 0, 0)
-        for _ in range(70):
-            if os.fork() == 0:
-                break
-        while True:
-            time.sleep(60)
-
-
-class Watches(Base):
-    def attack(self):
-        number = LIBC.inotify_init1(0)
-        if number < 0:
-            raise OSError(ctypes.get_errno(), "inotify")
-        return number
-
-
-class Priorities(Base):
-    """Of the process that knows the secret: on which processors it may run."""
-
-    def attack(self):
-        os.sched_setaffinity(self.where, {0})
-        return "set"
-
-
-class Status(Base):
-    """Writes an end of its own where the first process reports how the learner ended."""
-
-    def attack(self):
-        for name in os.listdir("/proc/1/fd"):
-            path = f"/proc/1/fd/{name}"
-            if "pipe" in os.readlink(path) and int(name) > 2:
-                os.write(os.open(path, os.O_WRONLY), b"9" * 60_000)
-        time.sleep(1000)
-
-
-class OtherNumbers(Base):
+def other_numbers(_):
     """socket() by the numbers of the x32 calls, which a filter may forget."""
-
-    def attack(self):
-        if os.uname().machine != "x86_64":
-            raise PermissionError
-        return call(0x40000000 | 41, 1, 1, 0)
+    if COLUMN:
+        raise PermissionError
+    return call((0x40000000 | 41,), 1, 1, 0)
 
 
-class Rings(Base):
+def rings(_):
     """io_uring, by which files and sockets are opened without calls of their names."""
-
-    def attack(self):
-        room = ctypes.create_string_buffer(120)
-        return call(425, 4, room)
+    return call((425, 425), 4, ctypes.create_string_buffer(120))
 
 
-class Looks(Base):
-    """Into the memory of the process that knows the secret."""
+def tables(pages):
+    """Pages that are read and never written: each takes an entry, and none is resident."""
+    LIBC.mmap.restype = ctypes.c_void_p
+    start = LIBC.mmap(None, ctypes.c_size_t(pages << 21), 1, 0x4022, -1, ctypes.c_long(0))
+    if start == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), "mmap")
+    for page in range(pages):
+        ctypes.string_at(start + (page << 21), 1)
+    return "read"
 
-    def attack(self):
-        got = []
-        numbers = {"x86_64": (101, 310), "aarch64": (117, 270)}[os.uname().machine]
-        for number, arguments in (
-            (numbers[0], (16, self.where, 0, 0)),
-            (numbers[1], (self.where, 0, 0, 0, 0, 0)),
-        ):
-            try:
-                call(number, *map(ctypes.c_long, arguments))
-                got.append(number)
-            except OSError:
+
+def namespaces(_):
+    return allowed(
+        {
+            **{hex(n): lambda n=n: checked(LIBC.unshare(n)) for n in (1 << 28, 1 << 17, 1 << 30)},
+            "mount": lambda: checked(LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None)),
+        }
+    )
+
+
+def settings(_):
+    """Settings of the kernel, which belong to root: also to a root without capabilities."""
+    paths = [os.path.join(folder, n) for folder, _, names in os.walk("/proc/sys") for n in names]
+    return allowed({path: lambda p=path: os.close(os.open(p, os.O_WRONLY)) for path in paths})
+
+
+def modes(_):
+    """The mode and the times of a file that is not its own."""
+    before = os.stat(__file__)
+    os.chmod(__file__, 0o777)
+    os.utime(__file__, (1, 1))
+    after = os.stat(__file__)
+    return [before.st_mode, before.st_mtime] != [after.st_mode, after.st_mtime]
+
+
+def leases(_):
+    """What fcntl has beyond the process: leases on files, watches of folders, signals to others."""
+    with open("leased", "w") as file:
+        folder = os.open(".", os.O_RDONLY)
+        reading, writing = os.pipe()
+        owner = struct.pack("i", os.getpid())
+        got = allowed(
+            {
+                "lease": lambda: fcntl.fcntl(file, 1024, fcntl.F_WRLCK),
+                "watch": lambda: fcntl.fcntl(folder, 1026, 1),
+                "owner": lambda: fcntl.fcntl(reading, fcntl.F_SETOWN, os.getpid()),
+                "signal": lambda: fcntl.fcntl(reading, 10, signal.SIGIO),
+                "owner by ioctl": lambda: fcntl.ioctl(reading, 0x8901, owner),
+                "pipe": lambda: fcntl.fcntl(writing, 1031, 1 << 17),
+            },
+            PermissionError,
+        )
+        fcntl.flock(file, fcntl.LOCK_EX)  # of the whole file: it works
+    return got
+
+
+# What ends the run, or never ends.
+
+
+def nested(_):
+    """Children that live a fifth of a second, one after the other, with work for a processor."""
+    while True:
+        child = os.fork()
+        if child == 0:
+            until = time.process_time() + 0.2
+            while time.process_time() < until:
                 pass
-        try:
-            with open(f"/proc/{self.where}/mem", "rb") as memory:
-                got.append(memory.fileno())
-        except OSError:
-            pass
-        return got
+            os._exit(0)
+        with suppress(ChildProcessError):
+            os.waitpid(child, 0)
 
 
-class Works(Base):
-    """What learners do and should go on doing: threads, processes, pools, files of their own."""
-
-    def attack(self):
-        import multiprocessing
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(2) as threads:
-            total = sum(threads.map(abs, range(10)))
-        with multiprocessing.get_context("fork").Pool(2) as pool:
-            total += sum(pool.map(abs, range(10)))
-        Path("checkpoint.npy").write_bytes(b"x" * 1000)
-        np.save("array.npy", np.ones(10))
-        total += float(np.load("array.npy").sum())
-        said = subprocess.run([sys.executable, "-c", "print(5)"], capture_output=True, check=True)
-        return total + int(said.stdout)
+def uncollected(_):
+    """The same, and the system collects them: no parent is told what they used."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    nested(_)
 
 
-class Beside(Base):
-    """A module and a table beside it."""
+def shared_folder(_):
+    """Files in /dev/shm, as much as there is room for."""
+    for n in range(1000):
+        with open(f"/dev/shm/taken-{n}", "wb") as file:
+            file.write(bytes(1 << 24))
+    endless()
 
-    def attack(self):
-        return sorted(p.name for p in Path(__file__).parent.glob("*.py"))
+
+def empty(_):
+    """Files without content: the kernel's memory is taken all the same."""
+    for n in range(400_000):
+        os.close(os.open(f"empty-{n}", os.O_CREAT | os.O_WRONLY))
+    endless()
 
 
-class Header(Base):
-    """The header of a message, and nothing more."""
+def many_tables(_):
+    """Tables of pages, within the addresses that a process may have, by some processes."""
+    for _ in range(5):
+        if os.fork() == 0:
+            tables(30_000)
+            break
+    endless()
 
-    def attack(self):
-        channel = json.loads(sys.argv[1])["channel"]
-        os.write(channel, struct.pack("<IQ", 1 << 31, 0))
-        time.sleep(1000)
+
+def odd_name(_):
+    """A name that is no text and looks like the end of another, and more processes than it may."""
+    LIBC.prctl(15, b"\xff) Z 1 \n(", 0, 0, 0)
+    for _ in range(70):
+        if os.fork() == 0:
+            break
+    endless()
+
+
+def rests(_):
+    endless()
+
+
+def status(_):
+    """Writes an end of its own where the first process reports how the learner ended."""
+    for name in os.listdir("/proc/1/fd"):
+        path = f"/proc/1/fd/{name}"
+        if "pipe" in os.readlink(path) and int(name) > 2:
+            os.write(os.open(path, os.O_WRONLY), b"9" * 60_000)
+    endless()
+
+
+def deep(_):
+    """Folders in folders, deeper than a path is long."""
+    for _ in range(3_000):
+        os.mkdir("d")
+        os.chdir("d")
+    return "made"
+
+
+# What learners need, and should go on having.
+
+
+def works(_):
+    """Threads, processes, pools, files of their own."""
+    import multiprocessing
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as threads:
+        total = sum(threads.map(abs, range(10)))
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        total += sum(pool.map(abs, range(10)))
+    Path("checkpoint.npy").write_bytes(b"x" * 1000)
+    np.save("array.npy", np.ones(10))
+    total += float(np.load("array.npy").sum())
+    said = subprocess.run([sys.executable, "-c", "print(5)"], capture_output=True, check=True)
+    return total + int(said.stdout)
+
+
+def beside(_):
+    """A module beside it."""
+    return [path.name for path in Path(__file__).parent.glob("*.py")]
