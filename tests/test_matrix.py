@@ -45,6 +45,7 @@ SPECS = [
     "lwe:n=2,q=5,sigma=1,bits=4",
     "lpn:n=10,h=3,noise=0.1",
     "window:n=3,q=8,parts=4",
+    "docs/examples/signed_majority.py:SignedMajority:d=7,m=3",
 ]
 THERE = {*(parse(spec).name for spec in SPECS), "teacher"}
 SPECS += [FAMILIES[name].example for name in FAMILIES if name not in THERE]
