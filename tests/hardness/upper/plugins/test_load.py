@@ -4,13 +4,14 @@ import hashlib
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs.run import run
-from hardness.upper import Outcome, learner_spec, parse_learner
+from hardness.upper import Outcome, learner_spec
 from hardness.upper.plugins import Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
@@ -19,6 +20,7 @@ from instances.residues import dot
 from instances.samples import samples
 from instances.userfile import split
 
+DOCS = Path(__file__).parents[4] / "docs"
 GOOD = '''
 from dataclasses import dataclass
 from neighbour import solve
@@ -119,9 +121,6 @@ class Loose:
     most: "int" = 100
     def learn(self, oracle, rng):
         return Best(self.most).learn(oracle, rng)
-
-def tuned(z, s, scale=0.0):
-    return lambda new: scale * new
 '''
 
 NEIGHBOUR = """
@@ -135,23 +134,17 @@ def solve(z, s):
 """
 
 WAYS = [
-    "Best",
-    "Best:most=180",
-    "Plain",
-    "Asks",
-    "ready",
-    "makes",
-    "makes:most=99",
-    "raw",
-    "bits",
-    "rows",
-    "Votes",
-    "votes",
-    "Sorts",
-    "Sized:most=150",
-    "Loose",
-    "Loose:most=150",
+    *("Best", "Best:most=180", "Plain", "Asks", "ready", "makes", "makes:most=99", "raw", "bits"),
+    *("rows", "Votes", "votes", "Sorts", "Sized:most=150", "Loose", "Loose:most=150"),
 ]
+PARITY = parse("parity:d=6,m=2")
+
+
+def solved(text, spec, examples):
+    """Run the learner of a text; returns the run of one that solves."""
+    found = run(load(text), parse(spec).instance(0), Budget(examples=examples))
+    assert found.outcome is Outcome.SOLVED, (text, found.risk)
+    return found
 
 
 @pytest.fixture
@@ -163,45 +156,30 @@ def here(tmp_path, monkeypatch):
     sys.modules.pop("neighbour", None)
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "name", "parameters"),
-    [
+def test_names_are_read():
+    for text, place, name, parameters in (
         (" mine.py:Name:a=1,b=c ", "mine.py", "Name", "a=1,b=c"),
         ("C:\\work\\my.dir\\mine.py:Name:a=1", "C:\\work\\my.dir\\mine.py", "Name", "a=1"),
         ("/a:b/c.d/mine.py:Name", "/a:b/c.d/mine.py", "Name", ""),
         ("old.py:d/mine.py:Name", "old.py:d/mine.py", "Name", ""),
         ("mine.py:Name:file=b.py:c", "mine.py", "Name", "file=b.py:c"),
         ("mine.py:Größe", "mine.py", "Größe", ""),
-    ],
-)
-def test_names_are_read(text, place, name, parameters):
-    found = split(text)
-    assert (str(found.path), found.name, found.parameters) == (place, name, parameters)
+    ):
+        found = split(text)
+        assert (str(found.path), found.name, found.parameters) == (place, name, parameters)
 
 
-def test_packages_name_no_learners(tmp_path, monkeypatch):
-    """An editable install would lay its whole project open: a learner is a file."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    info = tmp_path / "theirs-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[hardness.learners]\ntheirs = os:path\n")
-    with pytest.raises(UsageError, match=r"'theirs'.*a learner in a file is path\.py:Name"):
-        parse_learner("theirs")
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_solves_a_parity(here, way):
+def test_every_way_solves_a_parity(here):
     instance = parse("parity:d=10,m=2").instance(0)
-    learner = load(f"mine.py:{way}")
-    budget = Budget() if way == "Asks" else Budget(examples=400)  # sampled answers take many
-    found = run(learner, instance, budget)
-    assert found.outcome is Outcome.SOLVED
-    assert found.risk.value < 1e-20
-    assert found.learner == learner_spec(learner) == f"mine.py:{way}"
-    again = run(load(f"mine.py:{way}"), instance, budget)
-    assert again.risk == found.risk
-    assert again.details == found.details
+    for way in WAYS:
+        learner = load(f"mine.py:{way}")
+        budget = Budget() if way == "Asks" else Budget(examples=400)  # sampled answers take many
+        found = run(learner, instance, budget)
+        assert found.outcome is Outcome.SOLVED
+        assert found.risk.value < 1e-20
+        assert found.learner == learner_spec(learner) == f"mine.py:{way}"
+        again = run(load(f"mine.py:{way}"), instance, budget)
+        assert (again.risk, again.details) == (found.risk, found.details)
 
 
 def test_what_an_object_says_of_itself_is_kept(here):
@@ -224,55 +202,50 @@ def test_a_folder_with_dots_and_colons(here):
     assert load(f"{place}/mine.py:zero").name == "zero"
 
 
-@pytest.mark.parametrize("noise", ["0", "0.1"])
-def test_decisions_are_scaled_to_the_mean(here, noise):
+def test_decisions_are_scaled_to_the_mean(here):
     """1 - 2 eta times a right decision is E[Y|X]; without noise the scale is 1 exactly."""
-    text = (here / "mine.py").read_text().replace("> 0.7", "> 0.5")
-    (here / "noisy.py").write_text(text)
-    instance = parse(f"parity:d=10,m=2,noise={noise}").instance(0)
-    found = run(load("noisy.py:Sorts"), instance, Budget(examples=4000))
-    wanted = 1 - 2 * float(noise)
-    assert abs(found.details["scale"] - wanted) < 0.1
-    assert found.risk.value < 0.02
-    if noise == "0":
-        assert found.details["scale"] == 1.0
+    (here / "noisy.py").write_text(GOOD.replace("> 0.7", "> 0.5"))
+    for noise in ("0", "0.1"):
+        instance = parse(f"parity:d=10,m=2,noise={noise}").instance(0)
+        found = run(load("noisy.py:Sorts"), instance, Budget(examples=4000))
+        assert abs(found.details["scale"] - (1 - 2 * float(noise))) < 0.1
+        assert found.risk.value < 0.02
+        assert noise != "0" or found.details["scale"] == 1.0
 
 
-def test_a_sorter_that_knows_nothing_has_a_risk_of_one(here):
-    (here / "coin.py").write_text(
-        """
-import numpy as np
-class Coin:
-    _estimator_type = "classifier"
-    def fit(self, z, codes):
-        pass
-    def predict(self, z):
-        return (z[:, :7].sum(axis=1) > 0).astype(int)
-"""
+def test_a_sorter_that_knows_nothing_has_a_risk_of_one():
+    class Coin:
+        _estimator_type = "classifier"
+
+        def fit(self, z, codes):
+            pass
+
+        def predict(self, z):
+            return (z[:, :7].sum(axis=1) > 0).astype(int)
+
+    found, few = (
+        run(adapt(Coin(), "here"), parse("parity:d=12,m=4").instance(0), Budget(examples=examples))
+        for examples in (2000, 5)
     )
-    found = run(load("coin.py:Coin"), parse("parity:d=12,m=4").instance(0), Budget(examples=2000))
     assert 0.99 < found.risk.value < 1.1
-    few = run(load("coin.py:Coin"), parse("parity:d=12,m=4").instance(0), Budget(examples=5))
     assert few.risk.value < 3
 
 
-def test_levels_of_a_residue_are_classes(here):
-    (here / "levels.py").write_text(
-        """
-import numpy as np
-class Table:
-    def fit(self, z, codes):
-        self.classes_ = np.unique(codes)
-        self.table = {tuple(row): code for row, code in zip(z.tolist(), codes)}
-    def predict_proba(self, z):
-        found = [self.table[tuple(row)] for row in z.tolist()]
-        return (self.classes_ == np.array(found)[:, None]).astype(float)
-"""
-    )
-    code = (here / "levels.py").read_text()
-    (here / "levels.py").write_text(code + "    def predict(self, z):\n        return None\n")
+def test_levels_of_a_residue_are_classes():
+    class Table:
+        def fit(self, z, codes):
+            self.classes_ = np.unique(codes)
+            self.table = {tuple(row): code for row, code in zip(z.tolist(), codes, strict=True)}
+
+        def predict_proba(self, z):
+            found = [self.table[tuple(row)] for row in z.tolist()]
+            return (self.classes_ == np.array(found)[:, None]).astype(float)
+
+        def predict(self, z):
+            return None
+
     instance = parse("lwr:n=3,q=4,p=4,secret=binary").instance(0)
-    found = run(load("levels.py:Table"), instance, Budget(examples=8000))
+    found = run(adapt(Table(), "here"), instance, Budget(examples=8000))
     assert found.risk.value < 1e-20
     assert found.details["scale"] == pytest.approx(1.0, abs=1e-12)
 
@@ -311,53 +284,52 @@ class Options:
 class Halves:
     def learn(self, oracle, rng): return None
     def supports(self, family): return False
+from hardness.upper.plugins import function
+@function(view="reduced")
+def tuned(z, s, scale=0.0): return lambda new: scale * new
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("nmuber", "unknown name 'nmuber': did you mean 'number'?"),
-        ("number", "bad.py: number is a int: needed is a class or object with learn"),
-        ("one", r"one, the function one\(x\), needs x"),
-        ("four", "needs a, b, c, d"),
-        ("Empty", "Empty is the class Empty: needed is"),
-        ("Needs", "Needs, the class Needs, needs depth: give defaults, or write path.py:Name:key="),
-        ("Needs:deep=3", "unknown parameter of bad.py: Needs 'deep': did you mean 'depth'?"),
-        ("Needs:depth", "write key=value"),
-        ("Needs:depth=a b", "a plain word is needed"),
-        ("NotCalled", r"learn is a int: learn\(self, oracle, rng\) is needed"),
-        ("OneArgument", r"learn\(oracle\) given: learn\(self, oracle, rng\) is needed"),
-        ("Access", "access='all': one of examples, queries, values, either"),
-        ("Revision", "revision is a str: int is needed"),
-        ("Supports", r"supports is not a function"),
-        ("Raises", r"^KeyError: 'a.*\(bad.py: Raises, called with no arguments, in line 25\)$"),
-        ("endless", "needed is"),
-        ("leaves", "^SystemExit"),
-        ("number:a=1", "only a class or a function takes parameters"),
-        ("Options:depth=1,depth=2", "given twice"),
-    ],
-)
-def test_what_is_wrong_is_one_line(here, name, words):
+WRONG = {  # what a name of that file gives: one line
+    "nmuber": "unknown name 'nmuber': did you mean 'number'?",
+    "number": "bad.py: number is a int: needed is a class or object with learn",
+    "one": r"one, the function one\(x\), needs x",
+    "four": "needs a, b, c, d",
+    "Empty": "Empty is the class Empty: needed is",
+    "Needs": "Needs, the class Needs, needs depth: give defaults, or write path.py:Name:key=",
+    "Needs:deep=3": "unknown parameter of bad.py: Needs 'deep': did you mean 'depth'?",
+    "Needs:depth": "write key=value",
+    "Needs:depth=a b": "a plain word is needed",
+    "NotCalled": r"learn is a int: learn\(self, oracle, rng\) is needed",
+    "OneArgument": r"learn\(oracle\) given: learn\(self, oracle, rng\) is needed",
+    "Access": "access='all': one of examples, queries, values, either",
+    "Revision": "revision is a str: int is needed",
+    "Supports": r"supports is not a function",
+    "Raises": r"^KeyError: 'a.*\(bad.py: Raises, called with no arguments, in line 25\)$",
+    "endless": "needed is",
+    "leaves": "^SystemExit",
+    "number:a=1": "only a class or a function takes parameters",
+    "Options:depth=1,depth=2": "given twice",
+    "tuned:scael=1": r"parameter of bad\.py: tuned 'scael'",
+    "tuned:z=1": r"parameter of bad\.py: tuned 'z'",
+}
+
+
+def test_what_is_wrong_is_one_line(here):
     (here / "bad.py").write_text(BAD)
-    with pytest.raises(UsageError, match=words) as caught:
-        load(f"bad.py:{name}")
-    assert "\n" not in str(caught.value)
-    assert "bad.py" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+    for name, words in WRONG.items():
+        with pytest.raises(UsageError, match=words) as caught:
+            load(f"bad.py:{name}")
+        assert "\n" not in str(caught.value)
+        assert "bad.py" in str(caught.value)
+    for text, words in (
         ("import sklearn_that_is_not", "^ModuleNotFoundError: No module.*executing it, in line 1"),
         ("def broken(:", "^SyntaxError: .*in line 1"),
         ("raise OSError('x')", r"^OSError: x \(broken.py: executing it, in line 1\)$"),
-    ],
-)
-def test_files_that_cannot_be_executed(here, text, words):
-    (here / "broken.py").write_text(text)
-    with pytest.raises(UsageError, match=words):
-        load("broken.py:Name")
+    ):
+        (here / "broken.py").write_text(text)
+        with pytest.raises(UsageError, match=words):
+            load("broken.py:Name")
 
 
 def test_a_missing_extra_names_the_command(here, monkeypatch):
@@ -369,36 +341,31 @@ def test_a_missing_extra_names_the_command(here, monkeypatch):
 
 def test_hypotheses_that_are_none(here):
     (here / "bad.py").write_text(BAD)
-    instance = parse("parity:d=6,m=2").instance(0)
-    found = run(load("bad.py:Options"), instance, Budget(examples=10))
-    assert found.outcome is Outcome.INVALID
-    assert "learn gave a NoneType: a Hypothesis or" in found.details["reason"]
+    for learner, words in (
+        (load("bad.py:Options"), "learn gave a NoneType: a Hypothesis or"),
+        (adapt(lambda x, y: 3, "here"), "gave a int: a function predict(x) is needed"),
+    ):
+        found = run(learner, PARITY.instance(0), Budget(examples=10))
+        assert found.outcome is Outcome.INVALID
+        assert words in found.details["reason"]
     with pytest.raises(UsageError, match="supports gave a bool: None is needed"):
-        run(load("bad.py:Halves"), instance, Budget(examples=10))
-    learner = adapt(lambda x, y: 3, "here")
-    found = run(learner, instance, Budget(examples=10))
-    assert found.outcome is Outcome.INVALID
-    assert "gave a int: a function predict(x) is needed" in found.details["reason"]
+        run(load("bad.py:Halves"), PARITY.instance(0), Budget(examples=10))
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+@pytest.mark.parametrize("view", ["tokens", "flat", "reduced", "samples"])
+def test_predictions_that_are_none_are_invalid(view):
+    for given, words in (
         (lambda x: x[:-1], "gave the shape"),
         (lambda x: x * 1j, "of complex128, no real numbers"),
         (lambda x: x.astype(str), "no real numbers"),
         (lambda x: iter(x), "no real numbers"),
         (lambda x: [[1], [1, 2]], "that is no array"),
         (lambda x: None, "gave NoneType of object"),
-    ],
-)
-@pytest.mark.parametrize("view", ["tokens", "flat", "reduced", "samples"])
-def test_predictions_that_are_none_are_invalid(given, words, view):
-    instance = parse("parity:d=6,m=2").instance(0)
-    learner = adapt(Function(lambda x, y: given, view=view), "here")
-    found = run(learner, instance, Budget(examples=50))
-    assert found.outcome is Outcome.INVALID
-    assert re.search(words, found.details["reason"])
+    ):
+        learner = adapt(Function(lambda x, y, given=given: given, view=view), "here")
+        found = run(learner, PARITY.instance(0), Budget(examples=50))
+        assert found.outcome is Outcome.INVALID
+        assert words in found.details["reason"]
 
 
 @dataclass
@@ -496,36 +463,15 @@ def test_the_view_samples_is_of_families_that_have_them():
     assert learner.supports(parse("lwe:n=3,q=17,sigma=1")) is None
 
 
-def test_a_file_of_a_user_sees_samples(here):
-    (here / "seen.py").write_text(
-        "from hardness.upper.plugins import function\n"
-        '@function(view="samples", examples=60)\n'
-        "def seen(a, b):\n"
-        "    assert a.shape == (len(b), 3) and a.dtype == b.dtype == 'int64'\n"
-        "    return lambda new: new.sum(axis=1) % 17\n"
-    )
-    found = run(load("seen.py:seen"), parse("lwe:n=3,q=17,sigma=1").instance(0), Budget())
-    assert found.details["view"] == "samples"
-    assert found.risk is not None
-
-
 def test_a_decorated_function_takes_parameters(here):
-    text = (
-        (here / "mine.py").read_text().replace("def tuned", '@function(view="reduced")\ndef tuned')
-    )
-    (here / "tune.py").write_text(text)
-    instance = parse("parity:d=8,m=2").instance(0)
-    assert run(load("tune.py:tuned"), instance, Budget(examples=10)).risk is None  # a wrong shape
-    with pytest.raises(UsageError, match=r"parameter of tune\.py: tuned 'scael'"):
-        load("tune.py:tuned:scael=1")
-    with pytest.raises(UsageError, match=r"parameter of tune\.py: tuned 'z'"):
-        load("tune.py:tuned:z=1")
-    assert load("tune.py:tuned:scale=0.5").name == "tuned"
+    (here / "bad.py").write_text(BAD)
+    found = run(load("bad.py:tuned"), parse("parity:d=8,m=2").instance(0), Budget(examples=10))
+    assert found.risk is None  # a wrong shape
+    assert load("bad.py:tuned:scale=0.5").name == "tuned"
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
+def test_wrappers_refuse_what_is_none():
+    for call, words in (
         (lambda: Function(3), "Function: a int given"),
         (lambda: Function(lambda x: x), "a function learn"),
         (lambda: Function(lambda x, y: x, view="bits"), "view='bits' given: one of tokens, flat"),
@@ -533,17 +479,15 @@ def test_a_decorated_function_takes_parameters(here):
         (lambda: function(view="bits")(lambda x, y: x), "view='bits'"),
         (lambda: template("a b"), "a name in Python is needed"),
         (lambda: template("None"), "a name in Python is needed"),
-    ],
-)
-def test_wrappers_refuse_what_is_none(call, words):
-    with pytest.raises(UsageError, match=words):
-        call()
+    ):
+        with pytest.raises(UsageError, match=words):
+            call()
 
 
-def test_the_template_learns(here):
+def test_what_the_docs_write_solves(here):
     (here / "new.py").write_text(template("mine", "new.py"))
-    found = run(load("new.py:mine"), parse("parity:d=16,m=1").instance(0), Budget(examples=2000))
-    assert found.outcome is Outcome.SOLVED
+    solved("new.py:mine", "parity:d=16,m=1", 2000)
+    solved(f"{DOCS}/examples/nearest.py:nearest", "parity:d=8,m=2", 2000)
 
 
 def test_the_template_learns_in_its_other_ways(here):
@@ -555,12 +499,3 @@ def test_the_template_learns_in_its_other_ways(here):
     instance = parse("parity:d=8,m=1").instance(0)
     found = run(load("third.py:Own:tries=5"), instance, Budget(examples=2000))
     assert found.risk.value > 0.9
-
-
-def test_the_ten_line_example_solves(monkeypatch):
-    found = run(
-        load("docs/examples/nearest.py:nearest"),
-        parse("parity:d=8,m=2").instance(0),
-        Budget(examples=2000),
-    )
-    assert found.outcome is Outcome.SOLVED

@@ -121,19 +121,16 @@ def three(self, in_features, out_features, bias):
     pass
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_settings_out_of_range():
+    for given, words in (
         ({"steps": 0}, "steps=0"),
         ({"batch": 1.5}, "batch=1.5"),
         ({"rate": 0}, "rate=0"),
         ({"decay": -1}, "decay=-1"),
         ({"view": "bits"}, "view='bits'"),
-    ],
-)
-def test_settings_out_of_range(given, words):
-    with pytest.raises(UsageError, match=words):
-        Module(len, **given)
+    ):
+        with pytest.raises(UsageError, match=words):
+            Module(len, **given)
     with pytest.raises(UsageError, match="a torch module is needed, or a function"):
         Module(3)
 
@@ -148,26 +145,20 @@ def test_the_extra_is_named(monkeypatch):
         learned(Module(lambda: None), "parity:d=8,m=3", 100)
 
 
-def test_the_example_of_the_docs_climbs(torch):
-    learner = load("docs/examples/torch_mlp.py:Mlp")
-    found = run(learner, parse("parity:d=10,m=3").instance(0), Budget(examples=4000))
-    assert found.outcome is Outcome.SOLVED
-
-
-def test_the_template_learns_in_its_commented_ways(torch, tmp_path):
+def test_what_the_docs_write_climbs(torch, tmp_path):
+    """An example, and what stands in the template's comments."""
     pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
     code = template("mine", "new.py")
     code = code[code.index("# from hardness.upper.plugins import Estimator") : code.index("# 3. ")]
     lines = [line.removeprefix("# ") for line in code.splitlines()]
     kept = [line for line in lines if not line.startswith(("#", "2. "))]
     (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
-    for name in ("Forest", "Net"):
-        found = run(
-            load(f"{tmp_path}/new.py:{name}"),
-            parse("parity:d=8,m=2").instance(0),
-            Budget(examples=4000),
-        )
-        assert found.outcome is Outcome.SOLVED
+    for text, spec in (
+        ("docs/examples/torch_mlp.py:Mlp", "parity:d=10,m=3"),
+        (f"{tmp_path}/new.py:Forest", "parity:d=8,m=2"),
+        (f"{tmp_path}/new.py:Net", "parity:d=8,m=2"),
+    ):
+        assert learned(load(text), spec, 4000).outcome is Outcome.SOLVED, text
 
 
 # Workers are forked, which newer versions of Python warn of where there are threads.
