@@ -197,7 +197,7 @@ def _check(name: str) -> "Conformance":
 
 
 def _new(name: str, force: bool) -> "Answer":
-    from hardness.upper.plugins.template import template
+    from hardness.upper.plugins import template
     from instances.disk import write_text
     from instances.result import Answer
 

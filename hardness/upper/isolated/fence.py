@@ -102,10 +102,10 @@ class _Program(ctypes.Structure):
 
 def close(writable: list[str], readable: list[str]) -> bool:
     """Close what can be closed without a namespace; False where something could not be."""
-    drop_capabilities()
+    _drop_capabilities()
     steps = program() or b""
     made = _Program(length=len(steps) // 8, steps=steps)
-    return restrict(writable, readable) and not _prctl(_SECCOMP, _FILTER, ctypes.byref(made))
+    return _restrict(writable, readable) and not _prctl(_SECCOMP, _FILTER, ctypes.byref(made))
 
 
 def version() -> int:
@@ -115,12 +115,8 @@ def version() -> int:
     return max(0, _call(_CREATE, None, 0, 1))
 
 
-def restrict(writable: list[str], readable: list[str]) -> bool:
-    """Let this process write below `writable` only, and read there and below `readable`.
-
-    It holds for the thread that asks and for all that this one starts. False, and nothing has
-    changed, where the system cannot do it.
-    """
+def _restrict(writable: list[str], readable: list[str]) -> bool:
+    # It holds for the thread that asks and for all that this one starts.
     there = version()
     if not there:
         return False
@@ -162,8 +158,7 @@ def _call(number: int, *arguments: object) -> int:
     return int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given))
 
 
-def drop_capabilities() -> None:
-    """Give up what root may do beyond others, in this process and all that it starts."""
+def _drop_capabilities() -> None:
     number = _CAPSET.get(os.uname().machine)
     _prctl(_NO_NEW_PRIVILEGES, 1)
     if number is None:

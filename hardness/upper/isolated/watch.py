@@ -155,7 +155,7 @@ class Watcher(Thread):
         used *= clock.pace()
         self.cpu_seconds = max(self.cpu_seconds, used)
         self.left = max(0, len(there) - 1 - (not self.status))
-        files = in_files(tree[0], self._place) if tree else 0
+        files = _in_files(tree[0], self._place) if tree else 0
         held = sum(one.resident for one in there) + files
         if held > self._memory:  # a page that several share was counted for each
             held = min(held, sum(map(proportional, there)) + files)
@@ -206,7 +206,7 @@ def proportional(one: Stat) -> int:
     return one.resident
 
 
-def in_files(first: int, place: Place) -> int:
+def _in_files(first: int, place: Place) -> int:
     """Add up what the file systems in memory hold, of a learner in a namespace."""
     total = 0
     if place.level == "bubblewrap":

@@ -71,20 +71,16 @@ class Estimator(Viewed):
     def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
         """Fit a fresh object: a classifier to levels, a regressor to the labels."""
         estimator = self.make()
-        seed(estimator, rng)
+        _seed(estimator, rng)
         if is_classifier(estimator):
-            predict, scale = classify(estimator, data)
+            predict, scale = _classify(estimator, data)
             return Fit(predict=predict, details={"scale": scale})
         if data.y.ndim == 1:
             return Fit(predict=_fitted(estimator, data.x, data.y).predict)
-        return Fit(predict=regress(estimator, data))
+        return Fit(predict=_regress(estimator, data))
 
 
-def classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
-    """Fit a classifier of levels on all but the held-out examples: its scaled guess, and c.
-
-    Raises UsageError for a family without codes.
-    """
+def _classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
     family, codes = CODED.need(data.family), data.codes
     assert codes is not None
     least, most = _HELD_OUT
@@ -133,8 +129,7 @@ def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[
     return decided
 
 
-def regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
-    """Fit labels of several columns; those that are constant are not the estimator's to learn."""
+def _regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
     varies = (data.y != data.y[0]).any(axis=0)
     constant, columns = data.y[0], data.y[:, varies]
     if not varies.any():
@@ -173,8 +168,7 @@ def _fit_columns(estimator: Any, x: Array, y: Array) -> Any:
         return MultiOutputRegressor(sys.modules["sklearn.base"].clone(estimator)).fit(x, y)
 
 
-def seed(estimator: Any, rng: np.random.Generator) -> None:
-    """Set every random_state that is None, in pipelines too, from a generator."""
+def _seed(estimator: Any, rng: np.random.Generator) -> None:
     if not hasattr(estimator, "get_params"):
         if getattr(estimator, "random_state", 0) is None:
             estimator.random_state = int(rng.integers(1 << 31))

@@ -5,18 +5,19 @@ Only a name that the user gave comes here, and in the end only in a process of i
 
 import functools
 import inspect
+import keyword
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from typing import Any, cast, get_args
 
 import numpy as np
 
 from hardness.upper.learner import Access, Failed, Hypothesis, Learner, Outcome
 from hardness.upper.plugins.estimator import Estimator, fits
-from hardness.upper.plugins.function import Function
 from hardness.upper.plugins.module import Module, is_module
 from hardness.upper.plugins.objects import described, first_line, needs, takes_examples
-from hardness.upper.plugins.views import batched
+from hardness.upper.plugins.views import Function, batched
 from instances.errors import UsageError
 from instances.family import Family
 from instances.parameters import arguments, is_readable, taken
@@ -190,3 +191,15 @@ def _said(value: Any, what: str, kind: type, default: Any, where: str) -> Any:
     if type(found) is not kind:
         raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
     return found
+
+
+def template(name: str, file: str = "my_learner.py") -> str:
+    """Write a commented file with a learner of a name in it; raises UsageError for no name.
+
+    >>> "def mine(z, s):" in template("mine")
+    True
+    """
+    if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
+        raise UsageError(f"'{name}' given: a name in Python is needed, letters, digits and _")
+    text = files("hardness.upper.plugins").joinpath("template.txt").read_text()
+    return text.replace("NAME", name).replace("FILE", file)
