@@ -39,7 +39,6 @@ KINDS = {  # what each gets where it is contained
     "names": (False, CLOSED),
     "terminal": ([],),
     "limits": ([],),
-    "looks": ([],),
     "signals": UNSEEN,
     "priorities": UNSEEN,
     "arguments": ([],),
@@ -100,7 +99,7 @@ def host():
             "abstract": abstract,
             "names": ["/proc/self/net/unix", abstract],
             "terminal": os.ttyname(theirs),
-            **dict.fromkeys(["limits", "looks", "signals", "priorities"], os.getpid()),
+            **dict.fromkeys(["limits", "signals", "priorities"], os.getpid()),
             "tables": 200_000,
         }
 

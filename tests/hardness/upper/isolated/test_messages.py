@@ -165,7 +165,7 @@ def test_waiting_ends(ends):
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
+    max_leaves=8,
 )
 
 

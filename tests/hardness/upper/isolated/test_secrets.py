@@ -10,6 +10,7 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.processes import execute
 from hardness.upper import Outcome, parse_learner
+from hardness.upper.isolated import process
 from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEARNERS, LEVELS, contained, flat, nothing_left
@@ -61,7 +62,8 @@ def looked(found):
     return flat(found.details)
 
 
-def test_the_spy_finds_what_is_there(instance, spy, tmp_path):
+def test_the_spy_finds_what_is_there(instance, spy, tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_ENDING", 0.5)  # it holds its guard, which then hears no signal
     (tmp_path / "planted" / "secret.json").write_bytes(needles(instance)[2])
     look = tmp_path / "spy" / "look.json"  # in all of this process's memory it looks long
     look.write_text(json.dumps(json.loads(look.read_text()) | {"parent": 0}))

@@ -32,7 +32,10 @@ class Attacks:
     def learn(self, oracle, rng):
         oracle.draw(10)
         named = json.loads(Path(__file__).with_name("where.json").read_text())
-        got = {name: self.tried(globals()[name], where) for name, where in named.items()}
+        got = {
+            name: self.tried(ATTACKS.get(name) or globals()[name], where)
+            for name, where in named.items()
+        }
         return Hypothesis(predict=oracle.family.known, details=got)
 
     def tried(self, attack, where):
@@ -87,15 +90,6 @@ def unix(path):
         return "connected"
 
 
-def abstract(name):
-    return unix("\0" + name)
-
-
-def names(where):
-    path, name = where
-    return name in Path(path).read_text()
-
-
 def terminal(path):
     """The user's terminal: to be read, written to, and typed into."""
     got = []
@@ -115,28 +109,6 @@ def limits(pid):
     others = {pid, *seen} - {os.getpid()}
     return allowed(
         {n: lambda n=n: resource.prlimit(n, resource.RLIMIT_CORE, (0, 0)) for n in others}
-    )
-
-
-def signals(pid):
-    os.kill(pid, 0)
-    return "may"
-
-
-def priorities(pid):
-    """On which processors it may run."""
-    os.sched_setaffinity(pid, {0})
-    return "set"
-
-
-def looks(pid):
-    """Into the memory of the process that knows the secret."""
-    return allowed(
-        {
-            "ptrace": lambda: call((101, 117), 16, pid, 0, 0),
-            "process_vm_readv": lambda: call((310, 270), pid, 0, 0, 0, 0, 0),
-            "mem": lambda: open(f"/proc/{pid}/mem", "rb"),
-        }
     )
 
 
@@ -188,25 +160,11 @@ def shared(_):
     return "kept"
 
 
-def segments(_):
-    """System V segments."""
-    return checked(LIBC.shmget(0, ctypes.c_size_t(1 << 24), 0o1600))
-
-
 def attributes(_):
     Path("file").touch()
     for n in range(1000):
         os.setxattr("file", f"user.a{n}", bytes(60_000))
     return "set"
-
-
-def reads_keyring(_):
-    return call((250, 219), 0, -3, 0)
-
-
-def adds_key(_):
-    """A key in the keyring of the session, the parent's."""
-    return call((248, 217), b"user", b"hardness", b"secret", ctypes.c_size_t(6), -3)
 
 
 def pipes(_):
@@ -216,45 +174,12 @@ def pipes(_):
     return call((278, 75), os.pipe()[1], part, ctypes.c_size_t(1), 0)
 
 
-def rule_sets(_):
-    """Rule sets of Landlock, each of kernel memory alone."""
-    handled = (ctypes.c_uint64 * 3)(1, 0, 0)
-    return call((444, 444), ctypes.byref(handled), 8, 0)
-
-
-def filters(_):
-    """Filters of system calls, each of up to 4096 instructions that every thread keeps."""
-    available = ctypes.c_uint32(0x7FFF0000)  # whether an action is known: nothing is changed
-    return call((317, 277), 2, 0, ctypes.byref(available))
-
-
-def queues(_):
-    """Of asynchronous input and output: the machine has some thousand entries for all."""
-    return call((206, 0), 8, ctypes.byref(ctypes.c_ulong(0)))
-
-
 def locks(_):
     """Of every other byte of a file: the kernel keeps each."""
     with open("locked", "w") as file:
         for n in range(100):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * n)
     return "locked"
-
-
-def watches(_):
-    return checked(LIBC.inotify_init1(0))
-
-
-def other_numbers(_):
-    """socket() by the numbers of the x32 calls, which a filter may forget."""
-    if COLUMN:
-        raise PermissionError
-    return call((0x40000000 | 41,), 1, 1, 0)
-
-
-def rings(_):
-    """io_uring, by which files and sockets are opened without calls of their names."""
-    return call((425, 425), 4, ctypes.create_string_buffer(120))
 
 
 def tables(pages):
@@ -329,12 +254,6 @@ def nested(_):
             os.waitpid(child, 0)
 
 
-def uncollected(_):
-    """The same, and the system collects them: no parent is told what they used."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    nested(_)
-
-
 def shared_folder(_):
     """Files in /dev/shm, as much as there is room for."""
     for n in range(1000):
@@ -365,10 +284,6 @@ def odd_name(_):
     for _ in range(70):
         if os.fork() == 0:
             break
-    endless()
-
-
-def rests(_):
     endless()
 
 
@@ -408,6 +323,30 @@ def works(_):
     return total + int(said.stdout)
 
 
-def beside(_):
-    """A module beside it."""
-    return [path.name for path in Path(__file__).parent.glob("*.py")]
+AVAILABLE = ctypes.c_uint32(0x7FFF0000)  # whether an action is known: nothing is changed
+FILES = (ctypes.c_uint64 * 3)(1, 0, 0)
+ATTACKS = {
+    "abstract": lambda name: unix("\0" + name),
+    "names": lambda where: where[1] in Path(where[0]).read_text(),
+    # To the process that knows the secret: a signal, on which processors it may run.
+    "signals": lambda pid: os.kill(pid, 0),
+    "priorities": lambda pid: os.sched_setaffinity(pid, {0}),
+    "segments": lambda _: checked(LIBC.shmget(0, ctypes.c_size_t(1 << 24), 0o1600)),
+    # The keyring of the session, which is the parent's: its description, a key in it.
+    "reads_keyring": lambda _: call((250, 219), 0, -3, 0),
+    "adds_key": lambda _: call((248, 217), b"user", b"mine", b"x", ctypes.c_size_t(1), -3),
+    # Rule sets of Landlock, each of kernel memory alone; filters of system calls, which every
+    # thread keeps; queues of asynchronous input and output, of which there are few for all.
+    "rule_sets": lambda _: call((444, 444), ctypes.byref(FILES), 8, 0),
+    "filters": lambda _: call((317, 277), 2, 0, ctypes.byref(AVAILABLE)),
+    "queues": lambda _: call((206, 0), 8, ctypes.byref(ctypes.c_ulong(0))),
+    "watches": lambda _: checked(LIBC.inotify_init1(0)),
+    # socket() by the numbers of the x32 calls, which a filter may forget; io_uring, by which files
+    # and sockets are opened without calls of their names.
+    "other_numbers": lambda _: call((0x40000000 | 41, 198), 1, 1, 0),
+    "rings": lambda _: call((425, 425), 4, ctypes.create_string_buffer(120)),
+    # Children that the system collects: no parent is told what they used.
+    "uncollected": lambda _: nested(signal.signal(signal.SIGCHLD, signal.SIG_IGN)),
+    "rests": lambda _: endless(),
+    "beside": lambda _: [path.name for path in Path(__file__).parent.glob("*.py")],
+}

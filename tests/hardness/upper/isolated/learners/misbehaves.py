@@ -18,58 +18,44 @@ import numpy as np
 
 from hardness.upper.learner import Hypothesis
 
-FOREVER = 1000  # seconds
-
 
 class Misbehaves:
     access = "either"
 
     def __init__(self, how):
-        self.how = globals()[how]
+        self.how = how
 
     def learn(self, oracle, rng):
-        details = self.how(oracle)
+        details = DOES[self.how]() if self.how in DOES else globals()[self.how](oracle)
         oracle.draw(3)
-        return Hypothesis(predict=oracle.family.known, details=details or {})
+        found = details if isinstance(details, dict) else {}
+        return Hypothesis(predict=oracle.family.known, details=found)
 
 
-# What never ends.
+def sleep():
+    time.sleep(1000)
 
 
-def loop(_):
+def forever(work):
     while True:
-        pass
+        work()
 
 
-def sleep(_=None):
-    time.sleep(FOREVER)
+def sort(_):
+    """In compiled code, which holds the interpreter's lock."""
+    numbers = np.random.default_rng(0).random(1 << 22)
+    forever(lambda: np.sort(numbers, kind="heapsort"))
+
+
+def product(_):
+    square = np.zeros((1000, 1000))
+    forever(lambda: square @ square)
 
 
 def sleep_blocked(_):
     """With every signal blocked that can be."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     sleep()
-
-
-def sort(_):
-    """In compiled code, which holds the interpreter's lock."""
-    numbers = np.random.default_rng(0).random(1 << 22)
-    while True:
-        np.sort(numbers, kind="heapsort")
-
-
-def product(_):
-    square = np.zeros((1000, 1000))
-    while True:
-        square @ square
-
-
-def regex(_):
-    re.match(r"(a+)+$", "a" * 64 + "b")
-
-
-def stops(_):
-    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def ignores_term(_):
@@ -80,42 +66,7 @@ def ignores_term(_):
     sleep()
 
 
-# What ends too early.
-
-
-def segfault(_):
-    ctypes.string_at(0)
-
-
-def abort(_):
-    os.abort()
-
-
-def terms_own_group(_):
-    os.kill(0, signal.SIGTERM)
-    sleep()
-
-
-def exit_3(_):
-    os._exit(3)
-
-
-def exit_0(_):
-    os._exit(0)
-
-
-def sys_exit(_):
-    sys.exit(4)
-
-
-def sys_exit_text(_):
-    sys.exit("no more")
-
-
-# What leaves processes and threads behind.
-
-
-def daemon(_):
+def daemon():
     """Fork twice, with a session of its own, as daemons do."""
     first = os.fork()
     if first == 0:
@@ -124,16 +75,6 @@ def daemon(_):
             sleep()
         os._exit(0)
     os.waitpid(first, 0)
-
-
-def daemon_then_crash(_):
-    daemon(_)
-    os._exit(5)
-
-
-def daemon_then_sleep(_):
-    daemon(_)
-    sleep()
 
 
 def fifty(_):
@@ -153,65 +94,10 @@ def zombies(_):
             os._exit(0)
 
 
-def threads(_):
-    for _ in range(5):
-        threading.Thread(target=sleep).start()
-
-
-def fork_bomb(_):
-    for _ in range(7):
-        os.fork()
-    sleep()
-
-
-def thread_bomb(_):
+def threads(count):
     threading.stack_size(1 << 16)
-    for _ in range(1500):
-        threading.Thread(target=sleep, daemon=True).start()
-    sleep()
-
-
-# What is meant for the process above: its guard. Where that fails it says so.
-
-
-def stops_parent(_):
-    os.kill(os.getppid(), signal.SIGSTOP)
-
-
-def terms_parent(_):
-    os.kill(os.getppid(), signal.SIGTERM)
-
-
-def terms_group(_):
-    os.killpg(os.getpgid(os.getppid()), signal.SIGTERM)
-
-
-def kills_parent(_):
-    os.kill(os.getppid(), signal.SIGKILL)
-    sleep()
-
-
-def kills_parent_with_daemon(_):
-    daemon(_)
-    kills_parent(_)
-
-
-def kills_group(_):
-    os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)
-    sleep()
-
-
-# What takes more than it may: memory, files, output.
-
-
-def at_once(_):
-    np.ones(100 * 2**30 // 8)
-
-
-def bit_by_bit(_):
-    kept = []
-    while True:
-        kept.append(np.ones(1 << 21))
+    for _ in range(count):
+        threading.Thread(target=sleep, daemon=count > 5).start()
 
 
 def by_children(_):
@@ -228,8 +114,7 @@ def files(_):
     """As many descriptors as it gets."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    kept = [os.open("/dev/null", os.O_RDONLY) for _ in range(10**5)]
-    return {"opened": len(kept)}
+    return {"opened": len([os.open("/dev/null", os.O_RDONLY) for _ in range(10**5)])}
 
 
 def limits(oracle):
@@ -251,11 +136,6 @@ def floods(_):
     for _ in range((1 << 28) // len(part)):
         os.write(1, part)
     os.write(1, b"the end")
-
-
-def removes_folder(oracle):
-    shutil.rmtree(os.getcwd())
-    oracle.draw(3)
 
 
 def writes_files(_):
@@ -280,13 +160,6 @@ def locks_folder(_):
     os.chmod(".", 0)
 
 
-# What reaches for what is not its own: descriptors, messages, the package itself.
-
-
-def closes(_):
-    os.closerange(0, 1 << 16)
-
-
 def junk(_):
     """Into every descriptor that takes it."""
     for number in range(3, 64):
@@ -296,34 +169,10 @@ def junk(_):
             continue
 
 
-def say(message):
-    content = json.dumps(message).encode()
+def say(content, length=None):
+    """A message as the learner's own process sends it."""
     channel = json.loads(sys.argv[1])["channel"]
-    os.write(channel, struct.pack("<IQ", len(content), 0) + content)
-
-
-def half_message(_):
-    os.write(json.loads(sys.argv[1])["channel"], struct.pack("<IQ", 100, 0) + b"{")
-    sleep()
-
-
-def forged_learned(_):
-    """Says that it has learned, and reads no more: predictions are asked for."""
-    say({"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": "{}"})
-    sleep()
-
-
-def odd_reason(_):
-    """Words that a terminal would obey."""
-    told = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
-    say({"op": "ended", "why": "RAISED", "told": told})
-    sleep()
-
-
-def messages(_):
-    """A flood of small requests."""
-    while True:
-        say({"op": "draw", "count": 0})
+    os.write(channel, struct.pack("<IQ", length or len(content), 0) + content)
 
 
 def states(_):
@@ -346,3 +195,53 @@ def patches(oracle):
     messages.MOST = 1 << 60
     type(oracle.family).trivial_risk = 10**9
     child.encoded = lambda details: '{"forged": true}'
+
+
+def above(send, pid, number):
+    """To the process above, which is its guard; where that fails it says so."""
+    send(pid, number)
+    if number == signal.SIGKILL:
+        sleep()
+
+
+LEARNED = b'{"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": "{}"}'
+ENDED = b'{"op": "ended", "why": "RAISED", "told": '  # with words that a terminal would obey
+ENDED += b'{"reason": "\\u001b]0;x\\u0007\\nrisk 0", "type": "A\\nB"}}'
+DOES = {
+    # What never ends.
+    "loop": lambda: forever(lambda: None),
+    "sleep": sleep,
+    "regex": lambda: re.match(r"(a+)+$", "a" * 64 + "b"),
+    "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "daemon_then_sleep": lambda: (daemon(), sleep()),
+    # What ends too early.
+    "segfault": lambda: ctypes.string_at(0),
+    "abort": os.abort,
+    "terms_own_group": lambda: (os.kill(0, signal.SIGTERM), sleep()),
+    "exit_3": lambda: os._exit(3),
+    "exit_0": lambda: os._exit(0),
+    "sys_exit": lambda: sys.exit(4),
+    "sys_exit_text": lambda: sys.exit("no more"),
+    "daemon_then_crash": lambda: (daemon(), os._exit(5)),
+    # What leaves processes and threads behind.
+    "daemon": daemon,
+    "threads": lambda: threads(5),
+    "thread_bomb": lambda: (threads(1500), sleep()),
+    "fork_bomb": lambda: ([os.fork() for _ in range(7)], sleep()),
+    "stops_parent": lambda: above(os.kill, os.getppid(), signal.SIGSTOP),
+    "terms_parent": lambda: above(os.kill, os.getppid(), signal.SIGTERM),
+    "terms_group": lambda: above(os.killpg, os.getpgid(os.getppid()), signal.SIGTERM),
+    "kills_parent": lambda: above(os.kill, os.getppid(), signal.SIGKILL),
+    "kills_parent_with_daemon": lambda: (daemon(), DOES["kills_parent"]()),
+    "kills_group": lambda: above(os.killpg, os.getpgid(os.getppid()), signal.SIGKILL),
+    # What takes more than it may.
+    "at_once": lambda: np.ones(100 * 2**30 // 8),
+    "bit_by_bit": lambda: [np.ones(1 << 21) for _ in iter(int, 1)],
+    "removes_folder": lambda: shutil.rmtree(os.getcwd()),
+    # What reaches for what is not its own: descriptors, messages.
+    "closes": lambda: os.closerange(0, 1 << 16),
+    "half_message": lambda: (say(b"{", 100), sleep()),
+    "forged_learned": lambda: (say(LEARNED), sleep()),  # and reads no more
+    "odd_reason": lambda: (say(ENDED), sleep()),
+    "messages": lambda: forever(lambda: say(b'{"op": "draw", "count": 0}')),
+}
