@@ -1,11 +1,27 @@
 """The commands of in-context regression: what they print, keep, draw again and refuse."""
 
 import json
+from functools import partial
+from math import inf, nan
 
 import numpy as np
 import pytest
 
+from hardness.icl import onelayer, steps
+from hardness.icl.descent import Adam, Momentum, Sign
+from hardness.icl.evidence import study
+from hardness.icl.exact import exact_curves
+from hardness.icl.gram import Layers
+from hardness.icl.landscape import ends, full_loss
+from hardness.icl.optimizers import Course, optimizers
+from hardness.icl.plusplus import best_scalars
+from hardness.icl.softmax import SoftmaxTransformer
+from hardness.icl.softmax_study import Effort, softmax_study
+from hardness.icl.train import curves, train
+from hardness.icl.wishart import loss_on, moments
 from hardness.runs.columns import timeless
+from instances.errors import UsageError
+from instances.prompts import Prompts
 from tests.charts import texts
 
 QUICK = {
@@ -17,14 +33,6 @@ QUICK = {
     "--tuning 1 --clip 0",
     "softmax": "--d 2 --n 5 --layers 1 --heads 1,2 --prompts 50 --steps 5",
 }
-FIELDS = {
-    "optimum": {"least", "exact", "gradient", "numerical", "integrated", "raw", "stationary"},
-    "steps": {"best", "common", "plusplus", "layers"},
-    "train": {"loss", "reference", "distance_q", "curve", "runs", "rare"},
-    "curves": {"points"},
-    "optimizers": {"methods", "factors", "authors_rate", "noise"},
-    "softmax": {"trained", "references", "effort"},
-}
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -33,7 +41,7 @@ def test_a_study_is_printed_kept_and_drawn_again(hardness, name, tmp_path):
     found = hardness(*line, "--json", "--out", tmp_path / "x")
     assert found.code == 0
     assert found.json["kind"] == f"icl {name}"
-    assert FIELDS[name] | {"format", "d", "n", "seed"} <= set(found.json)
+    assert {"format", "d", "n", "seed"} <= set(found.json)
     assert json.loads((tmp_path / "x" / "results.json").read_text()) == found.json
     assert sorted(p.name for p in (tmp_path / "x").iterdir()) == ["figure.svg", "results.json"]
     again = hardness("figure", "icl", tmp_path / "x", "--out", tmp_path / "again.svg")
@@ -105,3 +113,85 @@ def test_other_files_are_no_studies(hardness, tmp_path, text):
     found = hardness("figure", "icl", tmp_path, "--json")
     assert found.code == 1
     found.one_line("results.json")
+
+
+def layers(p, q):
+    return Layers(p=np.zeros(p), q=np.zeros(q))
+
+
+def model(**fields):
+    whole = {name: np.zeros((1, 1, 2, 2)) for name in ("theta", "value")}
+    return SoftmaxTransformer(**{**whole, "scale": [[1.0]], **fields})
+
+
+LAW = Prompts.named(3, 8, "diag(1,2,3)", "toeplitz(0.5)", 0.3)
+COURSE = partial(Course, law=LAW)
+RACED = partial(optimizers, COURSE())
+NONE = [
+    *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam, Sign) for v in (0.0, -1.0)),
+    *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam, Sign) for v in (inf, nan)),
+    *((Momentum, {"rate": 0.1, "decay": v}, f"decay={v}") for v in (1.0, -0.1)),
+    (moments, {"n": 0, "d": 1, "most": 2}, "^n=0"),
+    (moments, {"n": 1, "d": 0, "most": 2}, "^n=1, d=0"),
+    (moments, {"n": 1, "d": 1, "most": -1}, "^moments up to -1"),
+    (moments, {"n": 1, "d": 1, "most": 1000}, "^moments up to 1000"),
+    (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "^0 layers given"),
+    (steps.best_steps, {"n": 20, "d": 5, "layers": 1, "noise": -1.0}, "noise=-1"),
+    (steps.chebyshev_steps, {"layers": 2, "low": 0.0, "high": 1.0}, "interval"),
+    (steps.limit_loss, {"ratio": 0.0, "layers": 2}, "d/n"),
+    (exact_curves, {"n": 20, "d": 5, "most": 21}, "21 layers given"),
+    (best_scalars, {"n": 20, "d": 5, "layers": 5}, "5 layers given"),
+    (steps.exact_loss, {"n": 20, "d": 5, "p": [0.0], "q": [0.5, 0.5]}, "one of each"),
+    (steps.exact_loss, {"n": 20, "d": 5, "p": [0.1] * 5, "q": [0.5] * 5}, "degree above"),
+    (loss_on, {"values": np.ones((1, 5)), "p": [0.0], "q": [0.5], "n": 20}, "at least 2 samples"),
+    (layers, {"p": (2, 3, 3), "q": (3, 3, 3)}, "both must be"),
+    (layers, {"p": (3, 3), "q": (3, 3)}, r"p of shape \(3, 3\)"),
+    (train, {"law": LAW, "layers": 0}, "layers=0"),
+    (train, {"law": LAW, "layers": 2, "restarts": 0}, "restarts=0"),
+    (train, {"law": LAW, "layers": 2, "rate": 0.0}, "rate=0.0"),
+    (train, {"law": LAW, "layers": 2, "samples": -1}, "samples=-1"),
+    (train, {"law": LAW, "layers": 2, "samples": 5, "steps": 1, "fresh": 1}, "standard error"),
+    (curves, {"law": LAW, "most": 9}, "between 1 and 8"),
+    (onelayer.loss, {"law": LAW, "a": np.eye(2)}, r"A of shape \(2, 2\) given: d = 3"),
+    (study, {"law": LAW, "samples": 0}, "samples=0 given: at least 2"),
+    (study, {"law": LAW, "samples": 1}, "samples=1 given: at least 2"),
+    (full_loss, {"law": LAW, "b": np.zeros(3), "a": np.zeros((4, 3))}, r"b of shape \(3,\)"),
+    (
+        ends,
+        {
+            "law": Prompts.named(9, 20, "identity", "inverse", 0.0),
+            "starts": 1,
+            "scale": 0.1,
+            "seed": 0,
+        },
+        "d=9 given: random starts are run up to d = 8",
+    ),
+    (ends, {"law": LAW, "starts": 1, "scale": 0, "seed": 0}, "scale 0"),
+    *((COURSE, {name: 0}, f"{name}=0") for name in ("batch", "steps", "layers", "scale", "clip")),
+    (COURSE, {"clip": nan}, "clip=nan"),
+    *(
+        (COURSE, {name: v}, f"{name}={v}")
+        for name, v in (("scale", 0.0), ("clip", 0.0), ("clip", nan))
+    ),
+    (RACED, {"methods": ("sgd", "lion")}, "lion"),
+    (RACED, {"methods": ()}, "none"),
+    (RACED, {"methods": ("sgd", "sgd")}, "sgd,sgd"),
+    (RACED, {"rates": ()}, "rates"),
+    (RACED, {"rates": (0.1, -1.0)}, "rate=-1"),
+    (RACED, {"seeds": 0}, "seeds=0"),
+    (RACED, {"tuning": 0}, "tuning=0"),
+    (RACED, {"draws": 3}, "draws=3"),
+    (softmax_study, {"law": LAW, "layers": (0,)}, "layers=0 given: .* needed"),
+    (softmax_study, {"law": LAW, "heads": (9,)}, "heads=9 given: .* needed"),
+    (softmax_study, {"law": LAW, "outputs": ("2",)}, "output '2' given: .* needed"),
+    (softmax_study, {"law": Prompts(n=1, sigma=np.eye(2), task=np.eye(2))}, "n >= 2"),
+    (Effort, {"starts": 0}, "at least"),
+    (model, {"scale": [1.0]}, "must be of the shape"),
+    (model, {"theta": np.full((1, 1, 2, 2), nan)}, "not finite"),
+]
+
+
+def test_what_cannot_be_is_refused_from_python():
+    for call, given, said in NONE:
+        with pytest.raises(UsageError, match=said):
+            call(**given)

@@ -8,8 +8,7 @@ is kept elsewhere, so a run can be stopped, copied and gone on with. Rules are h
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,8 @@ from instances.errors import UsageError
 
 Array = NDArray[np.float64]
 Slope = Callable[[Array], tuple[float, Array]]  # the loss at a point and its gradient
-Watch = Callable[[int, Array, float], bool]  # the step, the point, its loss: True to stop
+Ending = Literal["converged", "steps spent", "diverged"]
+Watch = Callable[[int, Array, float], None]  # the step, the point, its loss
 _EPS = 1e-12  # of Adam: gradients are exact means, and small near the end
 _MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
 
@@ -35,22 +35,24 @@ class State:
 Rule = Callable[[State, Array], tuple[State, Array]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Momentum:
-    """Heavy-ball SGD: v <- decay v + g, step -rate v; decay = 0 is plain SGD.
+class _Ranged:
+    """Rates are above 0, decays from 0 to below 1."""
 
-    >>> descend = Momentum(rate=0.1, decay=0.5)
-    >>> state, step = descend(State(), np.array([1.0]))
-    >>> descend(state, np.array([1.0]))[1].round(3).tolist()
-    [-0.15]
-    """
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name in ("rate", "eps"):
+                if not 0 < value < math.inf:
+                    raise UsageError(f"{name}={value} given: a number above 0 is needed")
+            elif not 0 <= value < 1:
+                raise UsageError(f"{name}={value} given: at least 0 and below 1 is needed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Momentum(_Ranged):
+    """Heavy-ball SGD: v <- decay v + g, step -rate v; decay = 0 is plain SGD."""
 
     rate: float
     decay: float = 0.9
-
-    def __post_init__(self) -> None:
-        _positive("rate", self.rate)
-        _share("decay", self.decay)
 
     def __call__(self, state: State, gradient: Array) -> tuple[State, Array]:
         """Make one step."""
@@ -59,7 +61,7 @@ class Momentum:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adam:
+class Adam(_Ranged):
     """Adam: step -rate m / (sqrt(v) + eps), m and v the means of g and g^2, unbiased. [KB15]
 
     The first step is -rate sign(g), up to eps.
@@ -73,12 +75,6 @@ class Adam:
     second: float = 0.999
     eps: float = 1e-8
 
-    def __post_init__(self) -> None:
-        _positive("rate", self.rate)
-        _positive("eps", self.eps)
-        _share("first", self.first)
-        _share("second", self.second)
-
     def __call__(self, state: State, gradient: Array) -> tuple[State, Array]:
         """Make one step."""
         count = state.count + 1
@@ -90,19 +86,11 @@ class Adam:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sign:
-    """Sign descent with momentum: v <- decay v + (1 - decay) g, step -rate sign(v). [KCLS23]
-
-    >>> Sign(rate=0.1)(State(), np.array([5.0, 0.0, -0.01]))[1].tolist()
-    [-0.1, -0.0, 0.1]
-    """
+class Sign(_Ranged):
+    """Sign descent with momentum: v <- decay v + (1 - decay) g, step -rate sign(v). [KCLS23]"""
 
     rate: float
     decay: float = 0.9
-
-    def __post_init__(self) -> None:
-        _positive("rate", self.rate)
-        _share("decay", self.decay)
 
     def __call__(self, state: State, gradient: Array) -> tuple[State, Array]:
         """Make one step."""
@@ -111,65 +99,29 @@ class Sign:
 
 
 def clipped(gradient: Array, limit: float) -> Array:
-    """Shrink a gradient to a Euclidean norm of at most `limit`; math.inf leaves it alone.
-
-    >>> clipped(np.array([3.0, 4.0]), 1.0).round(3).tolist()
-    [0.6, 0.8]
-    """
+    """Shrink a gradient to a Euclidean norm of at most `limit`; math.inf leaves it alone."""
     norm = float(np.sqrt((gradient**2).sum()))
     return gradient * (limit / norm) if norm > limit else gradient
 
 
-def _positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise UsageError(f"{name}={value} given: a number above 0 is needed")
-
-
-def _share(name: str, value: float) -> None:
-    if not 0 <= value < 1:
-        raise UsageError(f"{name}={value} given: at least 0 and below 1 is needed")
-
-
-class Ending(Enum):
-    """What a descent ended with."""
-
-    CONVERGED = "converged"
-    STEPS_SPENT = "steps spent"
-    STOPPED = "seconds spent"
-    DIVERGED = "diverged"
-
-
 def lbfgs(slope: Slope, start: Array, steps: int, watch: Watch) -> tuple[Array, Ending]:
-    """Minimise a smooth function by scipy's L-BFGS-B; the last point and why it stopped.
-
-    >>> lbfgs(lambda x: (float(x @ x), 2 * x), np.ones(3), 50, lambda *a: False)[1].value
-    'converged'
-    """
+    """Minimise a smooth function by scipy's L-BFGS-B; the last point and why it stopped."""
     from scipy.optimize import OptimizeResult, minimize
 
-    taken, stopped = 0, False
+    taken = 0
 
     def after(intermediate_result: OptimizeResult) -> None:
-        nonlocal taken, stopped
+        nonlocal taken
         taken += 1
-        stopped = watch(taken, np.array(intermediate_result.x), float(intermediate_result.fun))
-        if stopped:
-            raise StopIteration
+        watch(taken, np.array(intermediate_result.x), float(intermediate_result.fun))
 
-    options: Any = {
-        "maxiter": steps,
-        "maxfun": 20 * steps + 20,
-        "maxcor": _MEMORY,
-        "ftol": 1e-13,
-        "gtol": 1e-11,
-    }
+    options: Any = {"maxiter": steps, "maxfun": 20 * steps + 20, "maxcor": _MEMORY}
+    options |= {"ftol": 1e-13, "gtol": 1e-11}
     with np.errstate(over="ignore", invalid="ignore"):  # a first step too long is taken back
         found = minimize(slope, start, jac=True, method="L-BFGS-B", callback=after, options=options)
     if not np.isfinite(found.fun):
-        return found.x, Ending.DIVERGED
-    if stopped:
-        return found.x, Ending.STOPPED
-    return found.x, Ending.STEPS_SPENT if taken >= steps else Ending.CONVERGED
+        return found.x, "diverged"
+    return found.x, "steps spent" if taken >= steps else "converged"
 
 
 def adam(
@@ -188,10 +140,9 @@ def adam(
         with np.errstate(over="ignore", invalid="ignore"):
             loss, gradient = slope(t, x)
         if not np.isfinite(loss):
-            return x, Ending.DIVERGED
-        if watch(t, x, loss):
-            return x, Ending.STOPPED
+            return x, "diverged"
+        watch(t, x, loss)
         now = rate * 0.5 * (1 + math.cos(math.pi * t / (steps + 1)))
         state, step = Adam(rate=now, eps=_EPS)(state, gradient)
         x = x + step
-    return x, Ending.STEPS_SPENT
+    return x, "steps spent"

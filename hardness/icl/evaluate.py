@@ -5,8 +5,7 @@ million and rarer may carry its mean. `evaluate` has the scalar solution as a co
 `rare` draws points that are too large, and weighs them.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -39,10 +38,6 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
     kind: "q", gradient descent with optimal steps (P = 0); "common", with one step for all layers;
     "both", GD++. None where nothing exact is known: a task other than a multiple of sigma^-1, or
     more layers than can be solved for.
-
-    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
-    >>> round(scalar_reference(law, 1, "q").loss, 12) == round(15 / 13, 12)
-    True
     """
     if not law.isotropic or layers > (plusplus if kind == "both" else steps).MOST_LAYERS:
         return None
@@ -65,23 +60,6 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
     )
 
 
-def linear_loss(law: Prompts) -> Callable[[int, int], float | None] | None:
-    """Return the loss of the best scalars by numbers of points and layers, None as above.
-
-    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
-    >>> round(linear_loss(law)(19, 1), 12)
-    1.2
-    """
-    if not law.isotropic:
-        return None
-
-    def loss(n: int, layers: int) -> float | None:
-        found = scalar_reference(replace(law, n=n), layers, "both")
-        return None if found is None else found.loss
-
-    return loss
-
-
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A mean over `samples` Gram matrices: value with its standard error, statistical.
@@ -101,11 +79,7 @@ class Estimate:
 
 
 def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Array:
-    """Draw the Gram matrices S of prompts start .. start+count-1 of a named stream: (count, d, d).
-
-    >>> sample(Prompts(n=4, sigma=np.eye(2), task=np.eye(2)), 0, "train", 3).shape
-    (3, 2, 2)
-    """
+    """Draw the Gram matrices S of prompts start, start + 1, .. of a named stream: (count, d, d)."""
     if count < 1:
         raise UsageError(f"{count} Gram matrices asked for: at least 1 is needed")
     require_draws(count, law.n, law.d)
@@ -161,10 +135,6 @@ def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Ar
     Points of sample i are stretched by sqrt(c_k), k = i mod 8, c_k = exp(k sqrt(2/(nd))); its
     weight is the law's density against the mixture of all eight in the shares that were drawn, the
     balance heuristic: weighted means are unbiased for every count. [VG95]
-
-    >>> grams, weights = stretched(Prompts(n=4, sigma=np.eye(2), task=np.eye(2)), 0, "x", 4000)
-    >>> bool(abs(weights.mean() - 1) < 0.1)
-    True
     """
     logs = np.arange(_LEVELS) * np.sqrt(2 / (law.n * law.d))
     grams = sample(law, seed, axis, count)

@@ -11,17 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness.icl import onelayer
-from hardness.icl.landscape import (
-    MOST_STARTED,
-    Ends,
-    RankOne,
-    Stationary,
-    ends,
-    exact_dips,
-    rank_one,
-    stationary,
-)
+from hardness.icl import landscape, onelayer
 from hardness.icl.onelayer import Array, gradient, least, loss, square
 from hardness.icl.study import Matrix, OfLaw, of_law
 from instances.covariance import root
@@ -107,13 +97,13 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
     integrated: Compared
     raw: Compared
     curve: list[AtLength]
-    rank_one: RankOne
-    stationary: list[Stationary]
+    rank_one: landscape.RankOne
+    stationary: list[landscape.Stationary]
     dips: int | None
-    ends: Ends | None
+    ends: landscape.Ends | None
 
     @property
-    def spurious(self) -> list[Stationary]:
+    def spurious(self) -> list[landscape.Stationary]:
         """Local minima that were found and are not the global one."""
         floor = self.least + 1e-9 * self.power
         return [p for p in self.stationary if p.minimum and p.loss > floor]
@@ -123,10 +113,6 @@ def numerical(law: Prompts, seed: int) -> Minimum:
     """Minimise the closed-form loss over A (d, d) from a random start, knowing the gradient alone.
 
     In the coordinates sigma^1/2 A sigma^1/2 the condition number is below n + 2, for any law.
-
-    >>> found = numerical(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)), 0)
-    >>> abs(found.loss - 15 / 13) < 1e-10
-    True
     """
     from scipy.optimize import minimize
 
@@ -153,10 +139,6 @@ def given_gram(law: Prompts, a: Array, gram: Array) -> Array:
     """Return the loss given S, (count,) for S (count, d, d): w, query and noise integrated out.
 
     tr(task (S A - I) sigma (S A - I)^T) + noise^2/n tr(A^T S A sigma).
-
-    >>> law = Prompts(n=20, sigma=np.eye(2), task=np.eye(2))
-    >>> given_gram(law, np.eye(2), np.eye(2)[None]).tolist()
-    [0.0]
     """
     wide, tall = root(law.sigma, 0.5), root(law.task, 0.5)
     right = square(law, a) @ wide
@@ -166,22 +148,12 @@ def given_gram(law: Prompts, a: Array, gram: Array) -> Array:
 
 
 def integrated(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
-    """Estimate L(A) from sampled S.
-
-    >>> law = Prompts(n=20, sigma=np.eye(2), task=np.eye(2))
-    >>> integrated(law, np.zeros((2, 2)), 100, 0).mean
-    2.0
-    """
+    """Estimate L(A) from sampled S."""
     return _mean(law, lambda part: given_gram(law, a, part.gram), samples, seed)
 
 
 def raw(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
-    """Estimate L(A) from raw prompts: squared errors, whose tail is heavy.
-
-    >>> law = Prompts(n=20, sigma=np.eye(2), task=np.eye(2))
-    >>> raw(law, np.zeros((2, 2)), 1000, 0).kurtosis > 10
-    True
-    """
+    """Estimate L(A) from raw prompts: squared errors, whose tail is heavy."""
     a = square(law, a)
 
     def errors(part: DrawnPrompts) -> Array:
@@ -202,9 +174,6 @@ def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
 
     P = (task^-1 + n S / noise^2)^-1 is the posterior covariance; without noise it projects on
     what n points do not span, and the loss is 0 from n = d on.
-
-    >>> bayes(Prompts(n=3, sigma=np.eye(5), task=np.eye(5)), 10, 0).mean.__round__(9)
-    2.0
     """
     tall = root(law.task, 0.5)
 
@@ -286,15 +255,15 @@ def study(
         integrated=compared(integrated(law, best, count, seed), low),
         raw=compared(raw(law, best, count, seed), low),
         curve=_curve(law, count, seed),
-        rank_one=rank_one(law),
-        stationary=stationary(law),
-        dips=exact_dips(law),
+        rank_one=landscape.rank_one(law),
+        stationary=landscape.stationary(law),
+        dips=landscape.exact_dips(law),
         ends=None,
     )
-    if law.d > MOST_STARTED:
+    if law.d > landscape.MOST_STARTED:
         return found
     traps = [point.loss for point in found.spurious]
-    return found.updated(ends=ends(law, runs, scale, seed, traps, progress))
+    return found.updated(ends=landscape.ends(law, runs, scale, seed, traps, progress))
 
 
 def _directions(law: Prompts, best: Array) -> tuple[list[Direction], float]:

@@ -6,18 +6,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from hardness.icl import plusplus
-from hardness.icl.plusplus import best_scalars
-from hardness.icl.steps import (
-    Array,
-    best_steps,
-    chebyshev_steps,
-    common_step,
-    limit_loss,
-    with_steps,
-)
+from hardness.icl import plusplus, steps
 from hardness.icl.study import Count, Study
-from hardness.icl.wishart import loss_on, spectra
+from hardness.icl.wishart import Array, loss_on, spectra
 from instances.errors import UsageError
 
 MOST_LAYERS = 20
@@ -106,7 +97,7 @@ def exact_curves(
     need d < n. progress is told of every number of layers. Raises UsageError for most outside of
     1 .. 20.
 
-    >>> curves = exact_curves(20, 5, 2)
+    >>> curves = exact_curves(20, 5, 2, samples=100)
     >>> [round(one.loss, 5) for one in curves.best], curves.best[0].exact
     ([1.15385, 0.36124], '15/13')
     """
@@ -117,13 +108,15 @@ def exact_curves(
     depths, ratio = range(1, most + 1), d / n
     best, common, scalars = [], [], []
     for layers in depths:
-        best.append(best_steps(n, d, layers, noise))
-        common.append(common_step(n, d, layers, noise))
+        best.append(steps.best_steps(n, d, layers, noise))
+        common.append(steps.common_step(n, d, layers, noise))
         if layers <= plusplus.MOST_LAYERS:
-            scalars.append(best_scalars(n, d, layers, noise))
+            scalars.append(plusplus.best_scalars(n, d, layers, noise))
         progress(1)
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
-    bulk = [chebyshev_steps(layers, low, high) for layers in depths] if low > 0 and d < n else []
+    bulk = (
+        [steps.chebyshev_steps(layers, low, high) for layers in depths] if low > 0 and d < n else []
+    )
     count = int(np.clip(_NUMBERS // (n * d * min(n, d) // 4 + 1), 2, samples))
     values, h = spectra(n, d, count, seed), noise**2 / n
 
@@ -132,8 +125,8 @@ def exact_curves(
         return {"loss": float(loss), "sampled": mean, "error": error}
 
     def of_steps(found: Any) -> dict[str, Any]:
-        steps = list(found.steps)
-        return {"steps": steps, **losses(found.loss, np.zeros(len(steps)), steps)}
+        taken = list(found.steps)
+        return {"steps": taken, **losses(found.loss, np.zeros(len(taken)), taken)}
 
     return Exact(
         n=n,
@@ -160,8 +153,8 @@ def exact_curves(
             PlusPlus(p=list(one.p), q=list(one.q), how=one.how, **losses(one.loss, one.p, one.q))
             for one in scalars
         ],
-        chebyshev=[Descent(**of_steps(with_steps(n, d, steps, noise))) for steps in bulk],
-        limit=[] if noise else [d * limit_loss(ratio, layers) for layers in depths],
+        chebyshev=[Descent(**of_steps(steps.with_steps(n, d, a, noise))) for a in bulk],
+        limit=[] if noise else [d * steps.limit_loss(ratio, layers) for layers in depths],
         density=_density(values),
     )
 

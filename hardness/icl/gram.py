@@ -51,9 +51,6 @@ class Layers:
                 f"p of shape {np.shape(self.p)} and q of {shape} given: both must be (L, d, d)"
             )
 
-    def __len__(self) -> int:
-        return len(self.q)
-
     def predict(self, x: Array, y: Array) -> Array:
         """Predict <w, x_query> token by token: x (count, n+1, d), y (count, n) -> (count,)."""
         n = y.shape[1]
@@ -77,7 +74,7 @@ class Layers:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tape:
+class _Tape:
     """What a forward pass leaves for the way back; None stands for T = I and for P = 0."""
 
     p: Array | None
@@ -87,14 +84,10 @@ class Tape:
     steps: list[tuple[Array, Array | None, Array, Array]]  # N and T before a layer, W, T W
 
 
-def forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Tape]:
+def _forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, _Tape]:
     """Send Gram matrices through the layers; returns U (count, d, d) and the tape, with N.
 
     p: (L, d, d), or None for P = 0. q: (L, d, d). grams: (count, d, d), symmetric.
-
-    >>> u, tape = forward(None, np.array([[[0.5]], [[0.25]]]), np.array([[[2.0]], [[1.0]]]))
-    >>> u.ravel().tolist()  # (1 - s/2) (1 - s/4)
-    [0.0, 0.375]
     """
     n: Any = np.zeros(grams.shape, np.result_type(grams, q))
     t: Any = None
@@ -108,10 +101,10 @@ def forward(p: Array | None, q: Array, grams: Array) -> tuple[Array, Tape]:
         if p is not None and layer + 1 < len(q):  # the last P moves tokens that no one reads
             t = (np.eye(len(query)) if t is None else t) - p[layer] @ tw
     u = grams @ n + np.eye(q.shape[1])
-    return u, Tape(p=p, q=q, grams=grams, n=n, steps=steps)
+    return u, _Tape(p=p, q=q, grams=grams, n=n, steps=steps)
 
 
-def pullback(tape: Tape, du: Array, dn: Array | None = None) -> tuple[Array, Array]:
+def _pullback(tape: _Tape, du: Array, dn: Array | None = None) -> tuple[Array, Array]:
     """Turn the gradient in U, and in N where it is met outside of U, into those in p and q.
 
     du, dn: (count, d, d), the gradient of a sum over the Gram matrices. Returns (L, d, d) twice.
@@ -146,7 +139,7 @@ def residuals(p: Array | None, q: Array, grams: Array) -> tuple[Array, Array]:
 
     Target minus prediction is w^T U x_query + (1/n) sum_i noise_i x_i^T N x_query.
     """
-    u, tape = forward(p, q, grams)
+    u, tape = _forward(p, q, grams)
     return u, tape.n
 
 
@@ -159,20 +152,14 @@ def losses(p: Array | None, q: Array, grams: Array, law: Prompts) -> Array:
 def loss_and_gradient(
     p: Array | None, q: Array, grams: Array, law: Prompts
 ) -> tuple[float, Array, Array]:
-    """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both.
-
-    >>> law = Prompts(n=1, sigma=np.eye(1), task=np.eye(1))
-    >>> loss, _, dq = loss_and_gradient(None, np.array([[[1.0]]]), np.array([[[3.0]]]), law)
-    >>> float(loss), dq.tolist()  # (1 - 3 q)^2 at q = 1
-    (4.0, [[[12.0]]])
-    """
+    """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both."""
     total: Any = 0.0
     dp, dq = np.zeros_like(q), np.zeros_like(q)
     for part in _parts(grams):
-        u, tape = forward(p, q, part)
+        u, tape = _forward(p, q, part)
         found, du, dn = _losses(u, tape.n, part, law)
         total = total + found.sum()
-        more_p, more_q = pullback(tape, du, dn)
+        more_p, more_q = _pullback(tape, du, dn)
         dp += more_p
         dq += more_q
     count = len(grams)

@@ -21,15 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.icl.onelayer import (
-    Array,
-    eigenvalues,
-    exact_eigenvalues,
-    least,
-    moment,
-    simple,
-    spread,
-)
+from hardness.icl import onelayer
+from hardness.icl.onelayer import Array, eigenvalues, spread
 from instances.errors import UsageError
 from instances.prompts import Prompts
 from instances.streams import generator
@@ -66,12 +59,7 @@ def full_loss(law: Prompts, b: Array, a: Array) -> float:
 
 
 def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
-    """Return the gradients of the loss in b, (d+1,), and in A, (d+1, d).
-
-    >>> law = Prompts(n=20, sigma=np.eye(2), task=np.eye(2))
-    >>> [g.shape for g in full_gradient(law, np.ones(3), np.ones((3, 2)))]
-    [(3,), (3, 2)]
-    """
+    """Return the gradients of the loss in b, (d+1,), and in A, (d+1, d)."""
     b, a = _shaped(law, b, a)
     cross = _moments(law)[0]
     push = np.append(cross @ a[-1], np.sum(cross * a[:-1]))
@@ -81,12 +69,7 @@ def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
 
 
 def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
-    """Return the Hessian in (b, A row by row), ((d+1)^2, (d+1)^2).
-
-    >>> law = Prompts(n=20, sigma=np.eye(1), task=np.eye(1))
-    >>> full_hessian(law, np.zeros(2), np.zeros((2, 1))).tolist()[0]
-    [0.0, 0.0, 0.0, -2.0]
-    """
+    """Return the Hessian in (b, A row by row), ((d+1)^2, (d+1)^2)."""
     b, a = _shaped(law, b, a)
     size, sigma = law.d + 1, law.sigma
     found = np.empty((size**2, size**2))
@@ -100,12 +83,7 @@ def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
 
 
 def best_given(law: Prompts, b: Array) -> Array:
-    """Return the one A (d+1, d) of least loss for b (d+1,), not 0.
-
-    >>> law = Prompts(n=20, sigma=np.eye(1), task=np.eye(1))
-    >>> best_given(law, np.array([0.0, 2.0])).round(6).tolist()
-    [[0.454545], [0.0]]
-    """
+    """Return the one A (d+1, d) of least loss for b (d+1,), not 0."""
     right = np.linalg.solve(law.sigma, _pull(law, np.asarray(b)).T).T
     return np.asarray(np.linalg.solve(_second_moment(law, np.outer(b, b)), right))
 
@@ -129,7 +107,7 @@ def _moments(law: Prompts) -> tuple[Array, Array, Array, float]:
     cross = product @ law.sigma
     mixed = variance * law.sigma + 2 / n * cross
     fourth = (1 + 2 / n) * (variance**2 + 2 * float(np.sum(product * product.T)))
-    return cross, moment(law), mixed, fourth
+    return cross, onelayer.moment(law), mixed, fourth
 
 
 def _pull(law: Prompts, b: Array) -> Array:
@@ -184,10 +162,6 @@ def curve(law: Prompts, j: int, u: Array) -> Array:
     """Return the least loss over A for b = (sqrt(u) e_j, 1), at each u; the largest kappa is j = 0.
 
     sum kappa - sum_{i != j} kappa_i^2 / (M_i + u/n) - kappa_j^2 N(u) / D(u), rational in u.
-
-    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
-    >>> (curve(law, 0, np.zeros(1)) * 13).round(9).tolist()
-    [15.0]
     """
     kappa, n = np.diag(diagonal(law).task), law.n
     variance = law.power + law.noise**2
@@ -304,7 +278,7 @@ def exact_dips(law: Prompts) -> int | None:
     >>> [exact_dips(Prompts(n=n, sigma=np.eye(5), task=np.eye(5))) for n in (20, 88, 89, 10**6)]
     [0, 0, 1, 1]
     """
-    kappa, noise = exact_eigenvalues(law), simple(law.noise)
+    kappa, noise = onelayer.exact_eigenvalues(law), onelayer.simple(law.noise)
     if kappa is None or noise is None or len(set(kappa)) > 1:
         return None
     from flint import fmpq, fmpq_poly
@@ -404,6 +378,6 @@ def ends(
         scale=scale,
         seed=seed,
         starts=starts,
-        optimal=near(least(law)),
+        optimal=near(onelayer.least(law)),
         spurious=[Trap(loss=loss, count=near(loss)) for loss in dict.fromkeys(traps)],
     )

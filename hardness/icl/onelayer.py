@@ -29,20 +29,12 @@ def whitened(law: Prompts) -> Prompts:
 
 
 def spread(law: Prompts) -> float:
-    """Return t = (tr(sigma task) + noise^2) / n, what n points leave of a label's variance.
-
-    >>> spread(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))
-    0.25
-    """
+    """Return t = (tr(sigma task) + noise^2) / n, what n points leave of a label's variance."""
     return (law.power + law.noise**2) / law.n
 
 
 def moment(law: Prompts) -> Array:
-    """Return M = E g g^T with g = (1/n) sum_i y_i x_i, (d, d): (n+1)/n sigma task sigma + t sigma.
-
-    >>> moment(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))[0].round(12).tolist()
-    [1.3, 0.0, 0.0, 0.0, 0.0]
-    """
+    """Return M = E g g^T, g = (1/n) sum_i y_i x_i, (d, d): (n+1)/n sigma task sigma + t sigma."""
     found = (law.n + 1) / law.n * law.sigma @ law.task @ law.sigma + spread(law) * law.sigma
     return np.asarray((found + found.T) / 2)
 
@@ -63,21 +55,12 @@ def loss(law: Prompts, a: Array) -> float:
 
 
 def gradient(law: Prompts, a: Array) -> Array:
-    """Return the gradient of L at A, (d, d): 2 (M A - sigma task) sigma.
-
-    >>> law = Prompts(n=20, sigma=np.diag([1.0, 2.0]), task=np.eye(2))
-    >>> bool(abs(gradient(law, optimum(law))).max() < 1e-12)
-    True
-    """
+    """Return the gradient of L at A, (d, d): 2 (M A - sigma task) sigma."""
     return np.asarray(2 * (moment(law) @ square(law, a) - law.sigma @ law.task) @ law.sigma)
 
 
 def eigenvalues(law: Prompts) -> Array:
-    """Return the eigenvalues kappa of sigma task, (d,), the largest first: all that L* depends on.
-
-    >>> eigenvalues(Prompts(n=20, sigma=np.diag([1.0, 2.0]), task=np.eye(2))).tolist()
-    [2.0, 1.0]
-    """
+    """Return the eigenvalues kappa of sigma task, (d,), the largest first: L* depends on these."""
     tall = root(law.task, 0.5)
     return np.asarray(np.linalg.eigvalsh(tall @ law.sigma @ tall)[::-1])
 
@@ -138,11 +121,10 @@ def exact_least(law: Prompts) -> Fraction | None:
     >>> exact_least(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))
     Fraction(15, 13)
     """
-    kappa, noise = exact_eigenvalues(law), simple(law.noise)
-    if kappa is None or noise is None:
+    if (found := _exact(law)) is None:
         return None
-    n, total = law.n, sum(kappa, Fraction()) + noise**2
-    return sum((k * (k + total) / ((n + 1) * k + total) for k in kappa), Fraction())
+    kappa, total = found
+    return sum((k * (k + total) / ((law.n + 1) * k + total) for k in kappa), Fraction())
 
 
 def exact_multipliers(law: Prompts) -> list[Fraction] | None:
@@ -153,11 +135,18 @@ def exact_multipliers(law: Prompts) -> list[Fraction] | None:
     >>> exact_multipliers(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)))
     [Fraction(20, 23), Fraction(20, 23)]
     """
+    if (found := _exact(law)) is None:
+        return None
+    kappa, total = found
+    return [law.n * k / ((law.n + 1) * k + total) for k in kappa]
+
+
+def _exact(law: Prompts) -> tuple[list[Fraction], Fraction] | None:
+    """Return kappa, and n t as the variance of a label, where both are fractions."""
     kappa, noise = exact_eigenvalues(law), simple(law.noise)
     if kappa is None or noise is None:
         return None
-    total = sum(kappa, Fraction()) + noise**2
-    return [law.n * k / ((law.n + 1) * k + total) for k in kappa]
+    return kappa, sum(kappa, Fraction()) + noise**2
 
 
 def simple(value: float) -> Fraction | None:
@@ -176,11 +165,7 @@ def _roots(law: Prompts) -> tuple[Array, Array]:
 
 
 def square(law: Prompts, a: Array) -> Array:
-    """Check that A is (d, d); raises UsageError.
-
-    >>> square(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)), np.eye(1)).shape
-    (1, 1)
-    """
+    """Check that A is (d, d); raises UsageError."""
     found = np.asarray(a, np.float64)
     if found.shape != law.sigma.shape:
         raise UsageError(f"A of shape {found.shape} given: d = {law.d} needs ({law.d}, {law.d})")

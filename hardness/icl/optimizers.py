@@ -53,9 +53,6 @@ class Course:
 
     The defaults are those of [ACSYJS24]: 3 layers, entries that start as N(0, .05^2), a fresh batch
     of 1000 prompts a step, gradients clipped to norm 1.
-
-    >>> Course(law=Prompts(n=20, sigma=np.eye(5), task=np.eye(5))).start(0, "a").shape
-    (3, 2, 5, 5)
     """
 
     law: Prompts
@@ -113,14 +110,7 @@ def race(
     axis: str,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Lap]:
-    """Run each rule over the same batches from the same start; a seed and an axis name both.
-
-    >>> from hardness.icl.descent import Momentum
-    >>> law = Prompts(n=9, sigma=np.eye(2), task=np.eye(2))
-    >>> course = Course(law=law, layers=1, steps=60, batch=50, marks=2)
-    >>> [round(loss, 1) for loss in race(course, [Momentum(rate=0.02)], 0, "a")[0].losses]
-    [1.6, 0.5, 0.5]
-    """
+    """Run each rule over the same batches from the same start; a seed and an axis name both."""
     grams, at = course.held_out(seed, "curves", course.evaluate), set(course.at)
     thetas = [course.start(seed, axis)] * len(rules)
     states = [State()] * len(rules)
@@ -181,13 +171,7 @@ def tails(
     axis: str,
     shape: float | None = None,
 ) -> Tails:
-    """Draw gradients of batches at the layers theta and compare their norms with Gaussian ones.
-
-    >>> law = Prompts(n=9, sigma=np.eye(2), task=np.eye(2))
-    >>> found = tails(np.full((1, 2, 2, 2), 0.1), law, 1, 300, 0, "example")
-    >>> found.quantiles[2] > 2 * found.gaussian[2]
-    True
-    """
+    """Draw gradients of batches at the layers theta and compare their norms with Gaussian ones."""
     rng = generator(seed, "icl", "noise", axis)
     found = np.array(
         [loss_and_gradient(theta, sample(law, rng, batch, shape))[1].ravel() for _ in range(draws)]

@@ -6,14 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 from flint import fmpq, fmpq_poly
-from numpy.typing import NDArray
 
-from hardness.icl.wishart import rationals
-
-Array = NDArray[np.float64]
+from hardness.icl.wishart import Array, moments
 
 
-def recurrence(moments: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[fmpq]]:
+def recurrence(known: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[fmpq]]:
     """Return a_k, b_k, k < degree, of pi_{k+1} = (t - a_k) pi_k - b_k pi_{k-1}, b_0 the mass.
 
     Chebyshev's algorithm on the moments m_0 .. m_{2 degree - 1}, exact. [Gau04]
@@ -22,7 +19,7 @@ def recurrence(moments: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[f
     [['1/2', '1/2'], ['1', '1/12']]
     """
     before = [fmpq(0)] * (2 * degree)
-    row = list(moments[: 2 * degree])
+    row = list(known[: 2 * degree])
     a, b = [row[1] / row[0]], [row[0]]
     for k in range(1, degree):
         after = [fmpq(0)] * (2 * degree)
@@ -34,10 +31,10 @@ def recurrence(moments: Sequence[fmpq], degree: int) -> tuple[list[fmpq], list[f
     return a, b
 
 
-def monic(moments: Sequence[fmpq], degree: int) -> fmpq_poly:
+def monic(known: Sequence[fmpq], degree: int) -> fmpq_poly:
     """Return the monic orthogonal polynomial, from the moments m_0 .. m_{2 degree - 1}."""
     before, now, t = fmpq_poly([0]), fmpq_poly([1]), fmpq_poly([0, 1])
-    for a, b in zip(*recurrence(moments, degree), strict=True):
+    for a, b in zip(*recurrence(known, degree), strict=True):
         before, now = now, (t - a) * now - b * before
     return now
 
@@ -67,7 +64,8 @@ def gauss(n: int, d: int, count: int) -> Rule:
     """
     from scipy.linalg import eigvalsh_tridiagonal
 
-    a, b = (np.array([_float(v) for v in c]) for c in recurrence(rationals(n, d, 2 * count), count))
+    every = recurrence(moments(n, d, 2 * count), count)
+    a, b = (np.array([int(v.p) / int(v.q) for v in values]) for values in every)
     nodes = eigvalsh_tridiagonal(a, np.sqrt(b[1:])) if count > 1 else a
     before, now = np.zeros(count), np.ones(count)
     total = now**2
@@ -76,7 +74,3 @@ def gauss(n: int, d: int, count: int) -> Rule:
         before, now = now, ((nodes - a[k]) * now - last * before) / np.sqrt(b[k + 1])
         total += now**2
     return Rule(nodes=np.asarray(nodes, np.float64), weights=1 / total)
-
-
-def _float(value: fmpq) -> float:
-    return int(value.p) / int(value.q)

@@ -29,9 +29,6 @@ class Scalars:
     The last p has no influence and is 0. how says what the search did and where the best came from.
     """
 
-    n: int
-    d: int
-    noise: float
     p: tuple[float, ...]
     q: tuple[float, ...]
     loss: Fraction
@@ -62,7 +59,7 @@ def best_scalars(n: int, d: int, layers: int, noise: float = 0.0) -> Scalars:
     how = f"best of {tried} starts, {len(minima)} minima kept; from {best.start}"
     ps, qs = (*(c / q[:-1]).tolist(), 0.0), tuple(q.tolist())
     loss = exact_loss(n, d, ps, qs, noise)
-    return Scalars(n=n, d=d, noise=noise, p=ps, q=qs, loss=loss, how=how)
+    return Scalars(p=ps, q=qs, loss=loss, how=how)
 
 
 @lru_cache(maxsize=64)
@@ -75,7 +72,7 @@ def _search(n: int, d: int, layers: int, noise: float) -> tuple[int, list[_Minim
     objective = Objective(n, d, layers, noise, degree(layers))
     found = []
     for name, start in starts:
-        loss, x = descend(objective.vector, objective.jacobian, start)
+        loss, x = descend(objective, start)
         if np.isfinite(loss) and np.abs(x[layers - 1 :]).min() > 1e-6:  # p = c / q is needed
             found.append(_Minimum(loss=loss, x=x, start=name))
     return len(starts), _distinct(found)

@@ -6,7 +6,7 @@ the query x. In the notation of `gram`, layer by layer, R = I - P S Q:
     prediction += b^T Q x,    b <- R (b - S Q^T b),    x <- R x,    S <- R S R^T.
 
 With b and x sampled, only S of the first L - 2 layers is a product of matrices: several times
-cheaper than `gram.forward`, which integrates both. Arrays have the prompts last.
+cheaper than the way of `gram`, which integrates both. Arrays have the prompts last.
 """
 
 from collections.abc import Iterator
@@ -67,10 +67,6 @@ def sample(law: Prompts, rng: np.random.Generator, count: int, shape: float | No
 
     With a shape k, |x|^2 of whitened points is Gamma(k) with the variance 2d of Gaussian points:
     k = d/2 is the Gaussian again, a small k has heavy tails, and the mean sqrt(2dk). [ACSYJS24]
-
-    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
-    >>> sample(law, np.random.default_rng(0), 7).grams.shape
-    (5, 5, 7)
     """
     x = rng.standard_normal((count, law.n + 1, law.d))
     if shape is not None:
@@ -91,14 +87,7 @@ def predict(theta: Array, data: Batch) -> Array:
 
 
 def loss_and_gradient(theta: Array, data: Batch) -> tuple[float, Array]:
-    """Compute the mean of (prediction - target)^2 and its gradient, of the shape of theta.
-
-    >>> one = np.ones((1, 1))
-    >>> data = Batch(grams=one[None], right=one, query=2 * one, target=np.zeros(1))
-    >>> loss, gradient = loss_and_gradient(np.array([[[[9.0]], [[3.0]]]]), data)
-    >>> loss, gradient.ravel().tolist()  # (2 q)^2 at q = 3
-    (36.0, [0.0, 24.0])
-    """
+    """Compute the mean of (prediction - target)^2 and its gradient, of the shape of theta."""
     total, gradient = 0.0, np.zeros_like(theta)
     for part in data.parts():
         predicted, tape, read = _forward(theta, part)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from instances.covariance import root
 from instances.errors import UsageError
 from instances.prompts import Prompts
 
@@ -59,11 +58,6 @@ class SoftmaxTransformer:
         return int(self.theta.shape[0])
 
     @property
-    def heads(self) -> int:
-        """The number of heads of a layer."""
-        return int(self.theta.shape[1])
-
-    @property
     def d(self) -> int:
         """The dimension of a point."""
         return int(self.theta.shape[2])
@@ -87,13 +81,6 @@ class SoftmaxTransformer:
         """Compute the loss of each prompt of x (count, n+m, d), exact in w and noise: (count,)."""
         return losses(self.weights(x, law.n), x, law)
 
-    def unwhitened(self, sigma: Array) -> "SoftmaxTransformer":
-        """Turn a model for the points sigma^(-1/2) x into the same model for the points x."""
-        up, down = root(sigma, 0.5), root(sigma, -0.5)
-        return SoftmaxTransformer(
-            theta=down @ self.theta @ down, value=up @ self.value @ down, scale=self.scale
-        )
-
 
 def losses(weights: Array, x: Array, law: Prompts) -> Array:
     """Compute the loss of predictions sum_i b_i y_i, the mean over the queries: (count,).
@@ -107,16 +94,6 @@ def losses(weights: Array, x: Array, law: Prompts) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Gradient:
-    """The mean loss over prompts and its derivatives, of the shapes of the model's fields."""
-
-    loss: float
-    theta: Array
-    value: Array
-    scale: Array
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class _Layer:
     """What a layer saw: its tokens, those that receive, A by head and A^T x by head."""
 
@@ -126,8 +103,11 @@ class _Layer:
     mixed: list[Array]  # (count, r, d) each; none in the last layer
 
 
-def gradient(model: SoftmaxTransformer, x: Array, law: Prompts) -> Gradient:
-    """Differentiate the mean of `losses` by reverse mode, block by block; x (count, n+m, d)."""
+def gradient(model: SoftmaxTransformer, x: Array, law: Prompts) -> tuple[float, Array]:
+    """Compute the mean of `losses` and its gradient by reverse mode; x (count, n+m, d).
+
+    The gradient is flat: in theta, in value and in scale, in the order of their entries.
+    """
     loss, total = 0.0, [np.zeros(a.shape) for a in (model.theta, model.value, model.scale)]
     share = 1.0 / (len(x) * (x.shape[1] - law.n))
     for part in _blocks(x, law.n):
@@ -138,7 +118,7 @@ def gradient(model: SoftmaxTransformer, x: Array, law: Prompts) -> Gradient:
         outer = 2 * share * (x[part][:, : law.n] @ pulled.transpose(0, 2, 1))
         outer += 2 * share * law.noise**2 * weights
         _backward(model, seen, states, outer, total)
-    return Gradient(loss=loss * share, theta=total[0], value=total[1], scale=total[2])
+    return loss * share, np.concatenate([part.ravel() for part in total])
 
 
 def _blocks(x: Array, n: int) -> list[slice]:
@@ -185,11 +165,15 @@ def _mix(model: SoftmaxTransformer, seen: list[_Layer], n: int) -> tuple[Array, 
     states = []
     for layer in range(model.layers - 1, -1, -1):
         states.append(b)
-        total = np.zeros(seen[layer].attention[0].shape)
-        for scale, a in zip(model.scale[layer], seen[layer].attention, strict=True):
-            total += scale * a
+        total = _summed(model, seen[layer], layer)
         b = total if layer == model.layers - 1 else total[:, :, n:] + b - total[:, :, :n] @ b
     return b, states
+
+
+def _summed(model: SoftmaxTransformer, seen: _Layer, layer: int) -> Array:
+    return np.asarray(
+        sum(c * a for c, a in zip(model.scale[layer], seen.attention, strict=True)), np.float64
+    )
 
 
 def _backward(
@@ -213,12 +197,6 @@ def _backward(
     moving = np.zeros((count, n + m, model.d))  # the derivative in the tokens after a layer
     for layer in range(model.layers - 1, -1, -1):
         moving = _layer_backward(model, seen[layer], layer, columns[layer], moving, total)
-
-
-def _summed(model: SoftmaxTransformer, seen: _Layer, layer: int) -> Array:
-    return np.asarray(
-        sum(c * a for c, a in zip(model.scale[layer], seen.attention, strict=True)), np.float64
-    )
 
 
 def _layer_backward(

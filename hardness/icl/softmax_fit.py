@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.icl.softmax import Array, Gradient, SoftmaxTransformer, gradient
-from instances.errors import UsageError
+from hardness.icl.softmax import Array, SoftmaxTransformer, gradient
 from instances.prompts import Prompts
 
 
@@ -20,9 +19,6 @@ class Form:
     """The models of an affine family: offset (p,) + basis (p, k) @ z, for free parameters z (k,).
 
     p counts theta, value and scale of a model of shape (layers, heads, d), in that order.
-
-    >>> scalar(1, 2, 5).model(np.array([0.1, -0.1, 5.0, -5.0])).theta[0, 1, 0].tolist()
-    [-0.1, 0.0, 0.0, 0.0, 0.0]
     """
 
     shape: tuple[int, int, int]
@@ -44,11 +40,6 @@ class Form:
             value=flat[size : 2 * size].reshape(layers, heads, d, d),
             scale=flat[2 * size :].reshape(layers, heads),
         )
-
-    def pull(self, found: Gradient) -> Array:
-        """Turn derivatives in the model into those in z."""
-        parts = [found.theta.ravel(), found.value.ravel(), found.scale.ravel()]
-        return np.asarray(np.concatenate(parts) @ self.basis)
 
     def nearest(self, model: SoftmaxTransformer) -> Array:
         """Return the z of the family's model that is nearest to another: least squares."""
@@ -96,9 +87,10 @@ def _form(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SoftmaxFit:
-    """Where L-BFGS ended: z, the loss on its sample, the largest derivative, evaluations."""
+    """Where L-BFGS ended: z, its model, the loss on its sample, the largest derivative."""
 
     z: Array
+    model: SoftmaxTransformer
     loss: float
     slope: float
     evaluations: int
@@ -111,19 +103,16 @@ def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: in
     """
     from scipy.optimize import minimize
 
-    for name, given in (("start", start), ("unit", unit)):
-        if given.shape != (form.free,):
-            raise UsageError(f"{name} of shape {given.shape} given: ({form.free},) is needed")
-
     def goal(u: Array) -> tuple[float, Array]:
-        found = gradient(form.model(u * unit), x, law)
-        return found.loss, form.pull(found) * unit
+        loss, slope = gradient(form.model(u * unit), x, law)
+        return loss, slope @ form.basis * unit
 
     options: Any = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-7}
-    begin: Any = start / unit
-    end: Any = minimize(goal, begin, jac=True, method="L-BFGS-B", options=options)
+    end: Any = minimize(goal, start / unit, jac=True, method="L-BFGS-B", options=options)
+    z = np.asarray(end.x * unit)
     return SoftmaxFit(
-        z=np.asarray(end.x * unit),
+        z=z,
+        model=form.model(z),
         loss=float(end.fun),
         slope=float(np.abs(end.jac).max()),
         evaluations=int(end.nfev),

@@ -18,26 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from hardness.icl.evaluate import scalar_reference
 from hardness.icl.onelayer import least, optimum, whitened
 from hardness.icl.softmax import Array, SoftmaxTransformer, losses
-from hardness.icl.softmax_fit import (
-    Form,
-    SoftmaxFit,
-    fit,
-    full,
-    scalar,
-    sizes,
-    spread,
-    start,
-    twisted,
-)
+from hardness.icl.softmax_fit import fit, full, scalar, sizes, spread, start, twisted
 from hardness.icl.study import Matrix, Study
 from instances.errors import UsageError
 from instances.limits import require_memory
 from instances.prompts import Prompts
 from instances.streams import generator
 
-LinearLoss = Callable[[int, int], float | None]  # of n points and L layers
 OUTPUTS = ("1/n", "1", "free")
 MOST_LAYERS, MOST_HEADS, MOST_D = 6, 8, 32
 
@@ -103,8 +93,8 @@ class Reference:
     name: str
     layers: int  # 0: not a model of layers
     loss: float
-    error: float
-    known: str
+    error: float = 0.0
+    known: str = "closed form"
 
 
 class SoftmaxStudy(Study, frozen=True, kw_only=True, tag="icl softmax"):
@@ -135,14 +125,12 @@ def softmax_study(
     outputs: Sequence[str] = OUTPUTS,
     effort: Effort | None = None,
     seed: int = 0,
-    linear: LinearLoss | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> SoftmaxStudy:
     """Train softmax models of every number of layers and heads; compare them with references.
 
-    linear(n, L) is the loss of linear attention of L > 1 layers over n points under the law's
-    sigma, task and noise; without it these references are left out. Raises UsageError for layers,
-    heads, d or outputs out of range and TooLarge for prompts that do not fit in memory.
+    Raises UsageError for layers, heads, d or outputs out of range and TooLarge for prompts that do
+    not fit in memory.
     """
     _check(law, layers, heads, outputs)
     effort = effort or Effort()
@@ -150,8 +138,7 @@ def softmax_study(
     require_memory(
         32 * (effort.prompts + effort.evaluation) * tokens * max(law.d, law.n), "a softmax study"
     )
-    white = whitened(law)
-    sheet = _Sheet(white, effort, seed)
+    sheet = _Sheet(whitened(law), effort, seed)
     trained = []
     for depth, wide, output in product(layers, heads, outputs):
         trained.append(_trained(sheet, depth, wide, output))
@@ -165,7 +152,7 @@ def softmax_study(
         seed=seed,
         effort=effort,
         trained=trained,
-        references=references(law, layers, sheet.fresh, linear),
+        references=references(law, layers, sheet.fresh),
     )
 
 
@@ -222,33 +209,22 @@ def _trained(sheet: _Sheet, layers: int, heads: int, output: str) -> Trained:
     tries = [fit(narrow, law, few, z, sizes(z), effort.steps // 2) for z in starts]
     best = min(tries, key=lambda found: found.loss).z
     small = fit(narrow, law, x, best, sizes(best), effort.steps)
-    model = narrow.model(small.z)
+    model = small.model
     unit = wide.nearest(spread(model))
     large = fit(wide, law, x, wide.nearest(twisted(model, rng)), unit, effort.steps)
-    return _report(sheet, output, (narrow, small), (wide, large))
-
-
-def _report(
-    sheet: _Sheet, output: str, narrow: tuple[Form, SoftmaxFit], wide: tuple[Form, SoftmaxFit]
-) -> Trained:
-    (small_form, small), (form, large) = narrow, wide
-    model = small_form.model(small.z)
+    theta, value = (m[:, :, 0, 0].tolist() for m in (model.theta, model.value))
     return Trained(
-        layers=model.layers,
-        heads=model.heads,
+        layers=layers,
+        heads=heads,
         output=output,
-        parameters=form.free,
-        loss=sheet.estimate(form.model(large.z)),
+        parameters=wide.free,
+        loss=sheet.estimate(large.model),
         train_loss=large.loss,
         slope=large.slope,
         evaluations=large.evaluations,
-        scalar_parameters=small_form.free,
+        scalar_parameters=narrow.free,
         scalar_loss=sheet.estimate(model),
-        scalars={
-            "theta": model.theta[:, :, 0, 0].tolist(),
-            "value": model.value[:, :, 0, 0].tolist(),
-            "scale": model.scale.tolist(),
-        },
+        scalars={"theta": theta, "value": value, "scale": model.scale.tolist()},
     )
 
 
@@ -271,49 +247,39 @@ def best_linear(law: Prompts, n: int) -> tuple[Array, float]:
     """Return A* and the loss of one layer of linear attention over n points, sigma = I. [ACDS23]
 
     The prediction is (1/n) sum_i y_i x_i^T A x_q.
-
-    >>> round(13 * best_linear(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)), 20)[1], 12)
-    15.0
     """
     shorter = replace(law, n=n)
     return optimum(shorter), least(shorter)
 
 
-def references(
-    law: Prompts, layers: Sequence[int], x: Array, linear: LinearLoss | None = None
-) -> list[Reference]:
+def references(law: Prompts, layers: Sequence[int], x: Array) -> list[Reference]:
     """Collect what needs no training; x are whitened prompts for the Bayes loss.
 
     Two opposite heads tend to linear attention on centred points, which is that of n - 1 points.
     One head may centre in its first layer and use the others as linear layers: (1 + 1/n) times
-    their loss over n - 1 points, and s^2/n.
+    their loss over n - 1 points, and s^2/n. Of several layers they are left out where nothing exact
+    is known.
     """
     white, n = whitened(law), law.n
-    found = [_closed("predicting 0", 0, white.power), bayes(white, x)]
+    found = [Reference(name="predicting 0", layers=0, loss=white.power), bayes(white, x)]
 
     def of(count: int, depth: int) -> float | None:
         if depth == 1:
             return best_linear(white, count)[1]
-        return None if linear is None else linear(count, depth)
+        scalars = scalar_reference(replace(law, n=count), depth, "both")
+        return None if scalars is None else scalars.loss
 
     for depth in layers:
         known = "closed form" if depth == 1 else "best found"
-        for name, value in (
-            ("linear", of(n, depth)),
-            ("two heads, limit", of(n - 1, depth)),
-        ):
+        for name, value in (("linear", of(n, depth)), ("two heads, limit", of(n - 1, depth))):
             if value is not None:
-                found.append(_closed(name, depth, value, known))
+                found.append(Reference(name=name, layers=depth, loss=value, known=known))
         inner = of(n - 1, depth - 1) if depth > 1 else None
         if inner is not None:
             value = (1 + 1 / n) * inner + law.noise**2 / n
             how = "closed form" if depth == 2 else known
-            found.append(_closed("one head, limit", depth, value, how))
+            found.append(Reference(name="one head, limit", layers=depth, loss=value, known=how))
     return found
-
-
-def _closed(name: str, layers: int, loss: float, known: str = "closed form") -> Reference:
-    return Reference(name=name, layers=layers, loss=loss, error=0.0, known=known)
 
 
 def bayes(law: Prompts, x: Array) -> Reference:
@@ -321,14 +287,13 @@ def bayes(law: Prompts, x: Array) -> Reference:
 
     It is ridge regression with the task's covariance; without noise and with n >= d points it is 0.
     """
+    name = "ridge (Bayes)"
     if not law.noise and law.n >= law.d:
-        return _closed("ridge (Bayes)", 0, 0.0, "exact")
+        return Reference(name=name, layers=0, loss=0.0, known="exact")
     keys = x[:, : law.n]
     pulled = keys @ law.task  # (count, n, d)
     kernel = pulled @ keys.transpose(0, 2, 1) + law.noise**2 * np.eye(law.n)
     explained = pulled.transpose(0, 2, 1) @ np.linalg.solve(kernel, pulled)
     left = np.trace((law.task - explained) @ law.sigma, axis1=1, axis2=2)
-    error = float(left.std() / np.sqrt(len(left)))
-    return Reference(
-        name="ridge (Bayes)", layers=0, loss=float(left.mean()), error=error, known="statistical"
-    )
+    loss, error = float(left.mean()), float(left.std() / np.sqrt(len(left)))
+    return Reference(name=name, layers=0, loss=loss, error=error, known="statistical")

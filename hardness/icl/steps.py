@@ -21,13 +21,11 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_poly
-from numpy.typing import NDArray
 
 from hardness.icl.orthogonal import gauss, monic
-from hardness.icl.wishart import rationals
+from hardness.icl.wishart import Array, moments
 from instances.errors import UsageError
 
-Array = NDArray[np.float64]
 MOST_DEGREE, MOST_LAYERS = 100, 48
 
 
@@ -70,7 +68,7 @@ def polynomials(p: Sequence[float], q: Sequence[float]) -> tuple[fmpq_poly, fmpq
 def _loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float = 0.0) -> Fraction:
     """Integrate d (U^2 + (s^2/n) t N^2) over the mean spectrum, exactly."""
     integrand = residual**2 + fmpq_poly([_ridge(n, noise)]) * fmpq_poly([0, 1]) * net**2
-    mu = rationals(n, d, integrand.degree())
+    mu = moments(n, d, integrand.degree())
     total = sum((c * m for c, m in zip(integrand.coeffs(), mu, strict=True)), fmpq(0))
     return _fraction(d * total)
 
@@ -104,15 +102,8 @@ class Objective:
         self.scale = np.sqrt(d * rule.weights)
         self.noisy = np.sqrt(float(_fraction(_ridge(n, noise))) * self.t.clip(0)) * self.scale
 
-    def vector(self, x: Array) -> Array:
-        """Return the vector (2 K,) whose squared norm is the loss."""
-        return self._run(x)[0]
-
-    def jacobian(self, x: Array) -> Array:
-        """Return its derivatives (2 K, 2 L - 1), forward through the layers."""
-        return self._run(x)[1]
-
-    def _run(self, x: Array) -> tuple[Array, Array]:
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Return the vector (2 K,), of squared norm the loss, and derivatives (2 K, 2 L - 1)."""
         t, cs, qs = self.t, np.append(x[: self.layers - 1], 0.0), x[self.layers - 1 :]
         g, u, net = np.ones_like(t), np.ones_like(t), np.zeros_like(t)
         dg, du, dnet = (np.zeros((len(x), len(t))) for _ in range(3))
@@ -131,15 +122,16 @@ class Objective:
         return vector, np.concatenate([self.scale * du, self.noisy * dnet], axis=1).T
 
 
-def descend(
-    vector: Callable[[Array], Array], jacobian: Callable[[Array], Array], start: Array
-) -> tuple[float, Array]:
-    """Find a local minimum of a squared norm by Levenberg and Marquardt's method: value, place."""
+def descend(slope: Callable[[Array], tuple[Array, Array]], start: Array) -> tuple[float, Array]:
+    """Find a local minimum of a squared norm by Levenberg and Marquardt's method: value, place.
+
+    slope: a vector and its derivatives.
+    """
     from scipy.optimize import least_squares
 
-    found = least_squares(
-        vector, start, jacobian, method="lm", xtol=1e-13, ftol=1e-13, gtol=1e-15, max_nfev=400
-    )
+    limits: Any = {"xtol": 1e-13, "ftol": 1e-13, "gtol": 1e-15, "max_nfev": 400}
+    vector, jacobian = (lambda x, i=i: slope(x)[i] for i in (0, 1))
+    found = least_squares(vector, start, jacobian, method="lm", **limits)
     return float(2 * found.cost), np.asarray(found.x)
 
 
@@ -147,9 +139,6 @@ def descend(
 class Steps:
     """Steps a_1 <= .. <= a_L of gradient descent, as float64, and their loss, an exact rational."""
 
-    n: int
-    d: int
-    noise: float
     steps: tuple[float, ...]
     loss: Fraction
 
@@ -179,7 +168,7 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
     """
     _check(layers)
     h, t = _ridge(n, noise), fmpq_poly([0, 1])
-    orthogonal = monic(rationals(n, d, 2 * layers)[1:], layers)
+    orthogonal = monic(moments(n, d, 2 * layers)[1:], layers)
     residual = (h + t * orthogonal / orthogonal(-h)) / (t + h)
     roots = _roots(residual)
     real = all(root.imag.is_zero() for root in roots)
@@ -194,15 +183,11 @@ def best_steps(n: int, d: int, layers: int, noise: float = 0.0) -> BestSteps:
 
 
 def with_steps(n: int, d: int, steps: list[float], noise: float = 0.0) -> Steps:
-    """Evaluate the loss of given steps, exactly.
-
-    >>> str(with_steps(20, 5, [0.5, 0.5]).loss)
-    '261/320'
-    """
+    """Evaluate the loss of given steps, exactly."""
     _check(len(steps))
     ordered = sorted(steps)
     loss = exact_loss(n, d, [0.0] * len(ordered), ordered, noise)
-    return Steps(n=n, d=d, noise=noise, steps=tuple(ordered), loss=loss)
+    return Steps(steps=tuple(ordered), loss=loss)
 
 
 def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
@@ -211,7 +196,7 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
     The loss is a polynomial in the step; all real zeros of its derivative are compared.
     """
     _check(layers)
-    h, mu = _ridge(n, noise), rationals(n, d, 2 * layers)
+    h, mu = _ridge(n, noise), moments(n, d, 2 * layers)
     loss = [(-1) ** k * comb(2 * layers, k) * m for k, m in enumerate(mu)]
     for k in range(1, 2 * layers + 1):
         loss[k] += h * (-1) ** k * (comb(2 * layers, k) - 2 * comb(layers, k)) * mu[k - 1]
@@ -223,11 +208,7 @@ def common_step(n: int, d: int, layers: int, noise: float = 0.0) -> Steps:
 
 
 def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
-    """Return the steps of least largest residual on an interval [low, high], low > 0.
-
-    >>> [round(a, 4) for a in chebyshev_steps(2, 0.25, 2.25)]
-    [0.511, 1.842]
-    """
+    """Return the steps of least largest residual on an interval [low, high], low > 0."""
     _check(layers)
     if not 0 < low <= high:
         raise UsageError(f"an interval from {low} to {high} given: 0 < low <= high is needed")
@@ -236,11 +217,7 @@ def chebyshev_steps(layers: int, low: float, high: float) -> list[float]:
 
 
 def limit_loss(ratio: float, layers: int) -> float:
-    """Return the limit of the least loss divided by d: 1 / (1 + 1/c + .. + 1/c^L), c = d/n.
-
-    >>> limit_loss(0.25, 1)
-    0.2
-    """
+    """Return the limit of the least loss divided by d: 1 / (1 + 1/c + .. + 1/c^L), c = d/n."""
     _check(layers)
     if not 1e-3 <= ratio <= 1e3:
         raise UsageError(f"d/n = {ratio} given: between 0.001 and 1000 is needed")
@@ -259,14 +236,13 @@ def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float
     parts = np.array([a.real for a in steps])
     apart = parts + 0.1 * np.array([abs(a) * np.sign(a.imag) for a in steps])
     objective, still = Objective(n, d, layers, noise, layers), np.zeros(layers - 1)
-    found = [
-        descend(
-            lambda a: objective.vector(np.append(still, a)),
-            lambda a: objective.jacobian(np.append(still, a))[:, layers - 1 :],
-            start,
-        )
-        for start in (parts, apart, np.full(layers, common_step(n, d, layers, noise).steps[0]))
-    ]
+
+    def slope(a: Array) -> tuple[Array, Array]:
+        vector, slopes = objective(np.append(still, a))
+        return vector, slopes[:, layers - 1 :]
+
+    common = np.full(layers, common_step(n, d, layers, noise).steps[0])
+    found = [descend(slope, start) for start in (parts, apart, common)]
     return [float(a) for a in min(found, key=lambda pair: pair[0])[1]]
 
 

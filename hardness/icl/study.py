@@ -1,7 +1,6 @@
 """What a study of in-context regression gives back: a record, whose fields are its results.json."""
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -25,14 +24,14 @@ class Study(Record, frozen=True, kw_only=True, tag_field="kind"):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the fields as JSON."""
-        return {"format": 1, **_plain(self)}
+        return {"format": 1, **msgspec.to_builtins(self)}
 
     def _listed(self) -> Iterable[dict[str, Any]]:
         """What the study is of, where that is several things."""
         return ()
 
     def _rows(self) -> list[TableRow]:
-        every = [flat(_plain(one)) for one in self._listed()] or [flat(self.to_dict())]
+        every = [flat(msgspec.to_builtins(one)) for one in self._listed()] or [flat(self.to_dict())]
         names = dict.fromkeys(name for one in every for name in one)
         return [{name: one.get(name) for name in names} for one in every]
 
@@ -47,21 +46,6 @@ class OfLaw(Study, frozen=True, kw_only=True):
 
 
 def of_law(law: Prompts) -> dict[str, Any]:
-    """Give what `OfLaw` says of a law.
-
-    >>> import numpy as np
-    >>> of_law(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)))
-    {'d': 1, 'n': 2, 'noise': 0.0, 'power': 1.0, 'sigma': [[1.0]], 'task': [[1.0]]}
-    """
+    """Give what `OfLaw` says of a law."""
     found = {"d": law.d, "n": law.n, "noise": law.noise, "power": law.power}
     return {**found, "sigma": law.sigma.tolist(), "task": law.task.tolist()}
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.to_builtins(value, enc_hook=_text)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, Fraction):
-        raise NotImplementedError
-    return str(value)

@@ -113,7 +113,6 @@ def train(
     steps: int = 0,
     rate: float = 0.02,
     restarts: int = 1,
-    seconds: float = math.inf,
     fresh: int = 100_000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Trained:
@@ -122,13 +121,14 @@ def train(
     method: L-BFGS on `samples` fixed Gram matrices (10000 for Q alone, 3000 for both), or Adam on
     `samples` fresh ones a step (256) at a rate; steps: at most so many (1000 and 3000). whiten:
     descend in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way.
-    The loss comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the
-    one limit that depends on the machine. progress is told of restarts * steps in all. Raises
-    UsageError for numbers out of range, and for prompts or layers that would take very long.
+    The loss comes from `fresh` Gram matrices of another stream. progress is told of restarts *
+    steps in all. Raises UsageError for numbers out of range, and for what would take very long.
     """
     samples = samples or (256 if method == "adam" else _FIXED[free])
     steps = steps or STEPS[method]
-    _check(layers, samples, steps, rate, restarts, seconds)
+    _check(layers=layers, samples=samples, steps=steps, restarts=restarts)
+    if not 0 < rate <= 100:
+        raise UsageError(f"rate={rate} given: it must be above 0, at most 100")
     products = samples * layers * law.d**3
     if products > _MOST_PRODUCTS:
         raise UsageError(
@@ -140,7 +140,7 @@ def train(
     found = []
     for restart in range(restarts):
         start = descend.start(layers, restart)
-        found.append(descend.run(start, method, steps, rate, seconds, progress))
+        found.append(descend.run(start, method, steps, rate, progress))
         progress(steps - found[-1][0].steps)
     best, trained, curve = min(found, key=lambda one: one[0].loss)
     reference, white = scalar_reference(law, layers, free), trained.whitened(law.sigma)
@@ -168,21 +168,11 @@ def train(
     )
 
 
-def _check(
-    layers: int, samples: int, steps: int, rate: float, restarts: int, seconds: float
-) -> None:
-    for name, value, most in (
-        ("layers", layers, 64),
-        ("samples", samples, 10_000_000),
-        ("steps", steps, 10_000_000),
-        ("restarts", restarts, 1000),
-    ):
-        if not 1 <= value <= most:
-            raise UsageError(f"{name}={value} given: between 1 and {most} is needed")
-    if not 0 < rate <= 100:
-        raise UsageError(f"rate={rate} given: it must be above 0, at most 100")
-    if not seconds > 0:
-        raise UsageError(f"seconds={seconds} given: it must be above 0")
+def _check(**given: int) -> None:
+    most = {"layers": 64, "samples": 10_000_000, "steps": 10_000_000, "restarts": 1000}
+    for name, value in given.items():
+        if not 1 <= value <= most[name]:
+            raise UsageError(f"{name}={value} given: between 1 and {most[name]} is needed")
 
 
 class _Descent:
@@ -223,25 +213,18 @@ class _Descent:
         return float(loss), self.flat(dp, dq)
 
     def run(
-        self,
-        start: Array,
-        method: Method,
-        steps: int,
-        rate: float,
-        seconds: float,
-        progress: Callable[[int], None],
+        self, start: Array, method: Method, steps: int, rate: float, progress: Callable[[int], None]
     ) -> tuple[Run, Layers, list[Mark]]:
         """Descend once: what came of it, the layers in raw coordinates, the curve."""
         began, evaluations = clock.now(), 0
         curve: list[Mark] = []
 
-        def watch(step: int, x: Array, loss: float) -> bool:
+        def watch(step: int, x: Array, loss: float) -> None:
             progress(min(step, 1))
             white = self.layers(x).whitened(self.within.sigma)
             p = [distance(m) for m in white.p[:-1]] if self.free == "both" else None
             q = [distance(m) for m in white.q]
             curve.append(Mark(step=step, loss=loss, q=q, p=p))
-            return clock.now() - began > seconds
 
         def slope(x: Array, grams: Array) -> tuple[float, Array]:
             nonlocal evaluations
@@ -315,11 +298,6 @@ def curves(
 
     samples: as for `train`, 0 for its defaults. progress is told of 2 * most * steps in all. Raises
     UsageError for most outside of 1 .. 8, and for what `train` refuses.
-
-    >>> law = Prompts.named(2, 4, "identity", "inverse", 0.0)
-    >>> found = curves(law, 1, samples=50, steps=20, fresh=50)
-    >>> [(p.name, p.error is None) for p in found.points][1:4:2]
-    [('optimal steps', True), ('trained, P = 0', False)]
     """
     if not 1 <= most <= MOST_LAYERS:
         raise UsageError(f"{most} layers given: curves have between 1 and {MOST_LAYERS}")
@@ -332,7 +310,7 @@ def curves(
                 points.append(Point(name=name, layers=layers, loss=known.loss, method=known.method))
         for name, free in _TRAINED.items():
             found = train(law, layers, free=free, progress=progress, **chosen)
-            ended, loss = min(found.runs, key=lambda run: run.loss).ended.value, found.loss
+            ended, loss = min(found.runs, key=lambda run: run.loss).ended, found.loss
             points.append(
                 Point(
                     name=name,
@@ -345,8 +323,4 @@ def curves(
                     distance=max(found.distance_q),
                 )
             )
-    return Curves(
-        **of_law(law),
-        seed=seed,
-        points=points,
-    )
+    return Curves(**of_law(law), seed=seed, points=points)

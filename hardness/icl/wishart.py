@@ -7,7 +7,6 @@ Sampled spectra are evidence for exact losses that does not share their algebra.
 """
 
 from collections.abc import Iterable
-from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 from math import factorial
@@ -26,7 +25,8 @@ MOST_SIZE, MOST_MOMENT = 1_000_000, 400
 _BLOCK = 1 << 22  # numbers drawn at a time
 
 
-def moments(n: int, d: int, most: int) -> tuple[Fraction, ...]:
+@lru_cache(maxsize=64)
+def moments(n: int, d: int, most: int) -> tuple[fmpq, ...]:
     """Return m_0 .. m_most, m_j = E tr(S^j) / d with S = (1/n) sum_i x_i x_i^T, x_i ~ N(0, I_d).
 
     Exact rationals. Raises UsageError for n, d < 1 or most outside of 0 .. 400. [HSS92]
@@ -34,12 +34,6 @@ def moments(n: int, d: int, most: int) -> tuple[Fraction, ...]:
     >>> [str(m) for m in moments(20, 5, 3)]
     ['1', '1', '13/10', '201/100']
     """
-    return tuple(Fraction(int(m.p), int(m.q)) for m in rationals(n, d, most))
-
-
-@lru_cache(maxsize=64)
-def rationals(n: int, d: int, most: int) -> tuple[fmpq, ...]:
-    """Return the moments as rationals of flint, for further exact arithmetic."""
     if not (1 <= n <= MOST_SIZE and 1 <= d <= MOST_SIZE):
         raise UsageError(f"n={n}, d={d} given: both must be between 1 and {MOST_SIZE}")
     if not 0 <= most <= MOST_MOMENT:
@@ -86,11 +80,7 @@ def _hooks(a: int, b: int, c: int) -> int:
 
 
 def spectra(n: int, d: int, count: int, seed: int) -> Array:
-    """Draw the eigenvalues (count, d), ascending, of S = (1/n) sum_i x_i x_i^T, x ~ N(0, I_d).
-
-    >>> spectra(20, 5, 3, 0).shape
-    (3, 5)
-    """
+    """Draw the eigenvalues (count, d), ascending, of S = (1/n) sum_i x_i x_i^T, x ~ N(0, I_d)."""
     if min(n, d, count) < 1:
         raise UsageError(f"n={n}, d={d}, count={count} given: each must be at least 1")
     block = max(1, min(count, _BLOCK // (n * d)))

@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from math import floor, inf, log10
 from statistics import median
-from typing import Any
+from typing import Any, get_args
 
 from hardness.icl.evidence import Compared, Optimum, Sampled
 from hardness.icl.exact import Exact, Solved
 from hardness.icl.optimizers import LEVELS, Losses, Optimizers
 from hardness.icl.softmax_study import SoftmaxStudy
 from hardness.icl.study import Study
-from hardness.icl.train import Curves, Point, Trained
+from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table
 
 FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
 SHOWN = 4  # residual polynomials
-CURVES = ("one step size", "optimal steps", "GD++ scalars", "trained, P = 0", "trained P, Q")
+CURVES = get_args(Name)
 _LONG = 24  # characters of a fraction that is still worth reading
 
 
@@ -166,7 +166,7 @@ def _train(found: Trained) -> list[str]:
         ]
     own = "the samples it was trained on" if fixed else "the fixed sample that picks a restart"
     runs = enumerate(found.runs, 1)
-    each = [{"start": i, **vars(run), "ended": run.ended.value} for i, run in runs]
+    each = [{"start": i, **vars(run)} for i, run in runs]
     return [
         f"prompts    d = {found.d}, n = {found.n}, noise {found.noise:g}; "
         f"who predicts 0 loses {found.power:.5g}",
@@ -390,18 +390,11 @@ def _spread(values: Losses) -> str:
 
 
 def _noise(found: Optimizers) -> list[str]:
-    rows = [
-        [
-            where,
-            str(one.batch),
-            f"{one.relative:.2g}",
-            f"{one.quantiles[2]:.3g}",
-            f"{one.gaussian[2]:.3g}",
-            f"{one.kurtosis:.3g}",
-            f"{one.gaussian_kurtosis:.3g}",
-        ]
-        for where, one in found.noise.items()
-    ]
+    rows = []
+    for where, one in found.noise.items():
+        heavy = [one.quantiles[2], one.gaussian[2], one.kurtosis, one.gaussian_kurtosis]
+        cells = [f"{one.relative:.2g}", *(f"{v:.3g}" for v in heavy)]
+        rows.append([where, str(one.batch), *cells])
     draws = next(iter(found.noise.values())).draws
     return [
         table(["gradient noise", "batch", "/|mean|", "q99", "Gauss", "kurtosis", "Gauss"], rows),

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 _LAYERS, _SAMPLES = whole("Number of layers"), whole("Number of samples")
 _STEPS = whole("Number of steps")
-_LAW = "Prompts"
+_LAW, _NOISE = "Prompts", "Standard deviation of the label noise."
+_SIGMA = (
+    "Covariance of the points: identity, diag(..), power(a), toeplitz(r), rotated(..) or a file "
+    ".npy, .csv, .txt."
+)
+_TASK = "Covariance of the tasks: inverse, that of sigma, or as sigma."
+_PROMPTS = "Number of samples: prompts of an estimate."
+_SECOND = "what a second or so does, 20000 at most"
 
 
 class Study(TypedDict, total=False):
@@ -27,26 +34,9 @@ class Study(TypedDict, total=False):
 
     d: Annotated[int, whole("Dimension of a point.", default="5", group=_LAW)]
     n: Annotated[int, whole("Points in a prompt.", default="20", group=_LAW)]
-    sigma: Annotated[
-        str,
-        text(
-            "Covariance of the points: identity, diag(..), power(a), toeplitz(r), rotated(..) or a "
-            "file .npy, .csv, .txt.",
-            default="identity",
-            group=_LAW,
-        ),
-    ]
-    task: Annotated[
-        str,
-        text(
-            "Covariance of the tasks: inverse, that of sigma, or as sigma.",
-            default="inverse",
-            group=_LAW,
-        ),
-    ]
-    noise: Annotated[
-        float, number("Standard deviation of the label noise.", default="0", group=_LAW)
-    ]
+    sigma: Annotated[str, text(_SIGMA, default="identity", group=_LAW)]
+    task: Annotated[str, text(_TASK, default="inverse", group=_LAW)]
+    noise: Annotated[float, number(_NOISE, default="0", group=_LAW)]
     seed: Annotated[int, SEED(default="0")]
     out: Annotated[Path, path("A folder.", writes=True)]
     force: Annotated[bool, FORCE]
@@ -88,14 +78,7 @@ def _answer(found: "Studied", given: Study) -> "Answer":
 @verb("One layer: closed forms, evidence, landscape.", **_study)
 def optimum(
     *,
-    samples: Annotated[
-        int | None,
-        whole(
-            "Number of samples: prompts of an estimate.",
-            2,
-            default="what a second or so does, 20000 at most",
-        ),
-    ] = None,
+    samples: Annotated[int | None, whole(_PROMPTS, 2, default=_SECOND)] = None,
     **given: Unpack[Study],
 ) -> "Answer":
     """Give the best single layer of linear attention in closed form, and what speaks for it.
@@ -244,7 +227,6 @@ def softmax(
 
     Its output divided by n, as published; as it is; and of a trained scale, the fair comparison.
     """
-    from hardness.icl.evaluate import linear_loss
     from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
 
     law = _law(given)
@@ -255,7 +237,6 @@ def softmax(
             heads=heads,
             effort=Effort(prompts=prompts, steps=steps),
             seed=given.get("seed", 0),
-            linear=linear_loss(law),
             progress=bar,
         )
     return _answer(found, given)

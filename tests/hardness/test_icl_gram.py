@@ -6,13 +6,12 @@ import flint
 import numpy as np
 import pytest
 
-from hardness.icl.descent import Ending, adam, lbfgs
+from hardness.icl.descent import adam, lbfgs
 from hardness.icl.evaluate import evaluate, rare, sample, scalar_reference, stretched
 from hardness.icl.gram import Layers, loss_and_gradient, losses, residuals
 from hardness.icl.train import Mark, curves, distance, thinned, train
 from hardness.report.charts.icl import of_icl
 from hardness.report.icl import words
-from instances import UsageError
 from instances.covariance import root
 from instances.prompts import Prompts
 from instances.streams import generator
@@ -99,17 +98,6 @@ def test_gradients_are_those_of_a_complex_step(layers, noise, free):
     assert (dp[:-1] == 0).all() == (p is None)
 
 
-def test_one_layer_has_the_mean_of_the_closed_form(layers):
-    q = layers.q[:1]
-    a = q[0]  # the prediction is b^T Q x_query
-    sigma, task, power = LAW.sigma, LAW.task, LAW.power + LAW.noise**2
-    second = (N + 1) / N * sigma @ task @ sigma + power / N * sigma
-    exact = np.trace(second @ a @ sigma @ a.T) - 2 * np.trace(task @ sigma @ a @ sigma) + LAW.power
-    found = losses(None, q, LAW.draw(0, "many", 0, 60_000).gram, LAW)
-    assert abs(found.mean() - exact) < 4 * found.std() / np.sqrt(len(found))
-    assert found.std() / np.sqrt(len(found)) < 0.02 * exact
-
-
 def test_whitening_changes_no_prediction_and_no_loss(layers):
     law = Prompts(n=N, sigma=LAW.sigma, task=root(LAW.sigma, -1.0), noise=0.7)
     drawn, white = law.draw(0, "white", 0, 30), layers.whitened(law.sigma)
@@ -150,7 +138,7 @@ def test_three_layers_of_steps_are_found_from_a_random_start(trained):
 
 
 def test_moving_the_points_as_well_goes_far_below_every_choice_of_steps():
-    found = train(PLAIN, 3, samples=1000, steps=250, fresh=10_000)
+    found = train(PLAIN, 3, samples=500, steps=200, fresh=5000)
     assert found.loss.value < 2.5e-3 < 0.13361 / 50
     assert found.curve[-1].loss == pytest.approx(found.training_loss)
 
@@ -214,13 +202,12 @@ def test_how_descents_end():
     def bowl(x):
         return float(x @ x), 2 * x
 
-    def ended(way, slope, *limits, stop=False):
-        return way(slope, np.ones(2), *limits, lambda *a: stop)[1]
+    def ended(way, slope, *limits):
+        return way(slope, np.ones(2), *limits, lambda *a: None)[1]
 
-    assert ended(lbfgs, bowl, 0) is Ending.STEPS_SPENT
-    assert ended(lbfgs, bowl, 50, stop=True) is Ending.STOPPED
-    assert ended(adam, lambda t, x: bowl(x), 9, 0.1, stop=True) is Ending.STOPPED
-    assert ended(adam, lambda t, x: (np.inf, x), 9, 0.1) is Ending.DIVERGED
+    assert ended(lbfgs, bowl, 0) == "steps spent"
+    assert ended(adam, lambda t, x: bowl(x), 9, 0.1) == "steps spent"
+    assert ended(adam, lambda t, x: (np.inf, x), 9, 0.1) == "diverged"
     curve = [Mark(step=i, loss=1.0, q=[]) for i in range(5000)]
     kept = thinned(curve)
     assert (kept[0], kept[-1]) == (curve[0], curve[-1])
@@ -241,17 +228,17 @@ def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
     assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
 
 
-@pytest.mark.parametrize("count", [1, 3, 12, 20])
-def test_weights_of_few_stretched_points_are_unbiased(count):
+def test_weights_of_few_stretched_points_are_unbiased():
     """Means of 1 and of tr(sigma^-1 S) over many small samples, where 8 does not divide a count."""
     law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
-    found = []
-    for seed in range(1500):
-        grams, weights = stretched(law, seed, "few", count)
-        size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
-        found.append([weights.mean(), (weights * size).mean()])
-    error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
+    for count in (3, 12):
+        found = []
+        for seed in range(1000):
+            grams, weights = stretched(law, seed, "few", count)
+            size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
+            found.append([weights.mean(), (weights * size).mean()])
+        error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+        assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
 
 
 def test_studies_say_what_is_known_and_are_drawn(small, trained):
@@ -279,22 +266,3 @@ def test_curves_have_exact_and_sampled_points():
     assert {point.name for point in alone.points} == {"trained, P = 0", "trained P, Q"}
     assert "no reference" in words(alone)
     assert "exact" not in said("icl", of_icl(alone.to_dict()))
-
-
-REFUSED = {
-    "both must be": lambda: Layers(p=np.zeros((2, 3, 3)), q=np.zeros((3, 3, 3))),
-    r"p of shape \(3, 3\)": lambda: Layers(p=np.zeros((3, 3)), q=np.zeros((3, 3))),
-    "layers=0": lambda: train(SKEWED, 0),
-    "restarts=0": lambda: train(SKEWED, 2, restarts=0),
-    "rate=0.0": lambda: train(SKEWED, 2, rate=0.0),
-    "seconds=0.0": lambda: train(SKEWED, 2, seconds=0.0),
-    "samples=-1": lambda: train(SKEWED, 2, samples=-1),
-    "standard error": lambda: train(SKEWED, 2, samples=5, steps=1, fresh=1),
-    "between 1 and 8": lambda: curves(SKEWED, 9),
-}
-
-
-@pytest.mark.parametrize("said", REFUSED)
-def test_what_cannot_be_is_refused(said):
-    with pytest.raises(UsageError, match=said):
-        REFUSED[said]()

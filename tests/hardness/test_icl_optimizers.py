@@ -12,7 +12,6 @@ from hardness.icl.optimizers import AUTHORS_RATE, METHODS, Course, optimizers, r
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
 from hardness.report.charts.icl import draw_icl, of_icl
 from hardness.report.icl import words
-from instances import UsageError
 from instances.prompts import Prompts
 from tests.charts import rows_of, said
 from tests.slopes import slopes_agree
@@ -196,26 +195,19 @@ def test_rare_prompts_are_weighed_for_every_reported_run(found):
             assert len(shown.rare) == len(shown.losses) == 3
             for rare, loss, error in zip(shown.rare, shown.losses, shown.errors, strict=True):
                 assert abs(rare.value - loss) < 5 * (rare.error + error)  # small layers
-    told = words(found)
-    assert "importance sampling" in told
-    assert "typical prompts alone" not in told
-
-
-def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(found):
-    data = found.to_dict()
-    data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
-    told = words(type(found).read(data))
-    assert "typical prompts alone" in told
-    assert all(len(line) <= 80 for line in told.splitlines())
 
 
 def test_json_words_and_figure_hold_the_numbers(found):
-    assert type(found).read(found.to_dict()) == found
-    told = words(found)
-    assert all(len(line) <= 80 for line in told.splitlines())
+    data, told = found.to_dict(), words(found)
+    assert type(found).read(data) == found
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in told
-    assert "Gradient noise" in said("icl", of_icl(found.to_dict()))
+    assert "typical prompts alone" not in told
+    assert "Gradient noise" in said("icl", of_icl(data))
+    data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
+    carried = words(type(found).read(data))
+    assert "typical prompts alone" in carried
+    assert all(len(line) <= 80 for line in carried.splitlines())
 
 
 def test_runs_that_overflow_are_drawn_and_said():
@@ -229,30 +221,3 @@ def test_runs_that_overflow_are_drawn_and_said():
     data = of_icl(found.to_dict())
     assert "tuned rates, sgd" in said("icl", data)
     assert max(row["y"] for row in rows_of(draw_icl(data)) if row.get("y")) <= 3 * found.power
-
-
-NOT_RATES = (0.0, -1.0, math.inf, math.nan)
-REFUSED = [
-    *((f"rate={v}", rule, {"rate": v}) for rule in (Momentum, Adam, Sign) for v in NOT_RATES),
-    *((f"decay={v}", Momentum, {"rate": 0.1, "decay": v}) for v in (1.0, -0.1)),
-    ("batch=0", Course, {"law": PLAIN, "batch": 0}),
-    ("steps=0", Course, {"law": PLAIN, "steps": 0}),
-    ("layers=0", Course, {"law": PLAIN, "layers": 0}),
-    ("scale=0", Course, {"law": PLAIN, "scale": 0.0}),
-    ("clip=0", Course, {"law": PLAIN, "clip": 0.0}),
-    ("clip=nan", Course, {"law": PLAIN, "clip": math.nan}),
-    ("lion", optimizers, {"course": SMALL, "methods": ("sgd", "lion")}),
-    ("none", optimizers, {"course": SMALL, "methods": ()}),
-    ("sgd,sgd", optimizers, {"course": SMALL, "methods": ("sgd", "sgd")}),
-    ("rates", optimizers, {"course": SMALL, "rates": ()}),
-    ("rate=-1", optimizers, {"course": SMALL, "rates": (0.1, -1.0)}),
-    ("seeds=0", optimizers, {"course": SMALL, "seeds": 0}),
-    ("tuning=0", optimizers, {"course": SMALL, "tuning": 0}),
-    ("draws=3", optimizers, {"course": SMALL, "draws": 3}),
-]
-
-
-@pytest.mark.parametrize(("said", "call", "given"), REFUSED)
-def test_what_cannot_be_is_refused(said, call, given):
-    with pytest.raises(UsageError, match=said):
-        call(**given)

@@ -184,16 +184,10 @@ def _optimum(found: Optimum) -> Picture:
     notes += ["random starts are run up to d = 8"] if found.ends is None else []
     points, error = "number n of labelled points in the prompt", "expected squared error"
     eigenvalue, multiplier = "eigenvalue of σ", "multiplier of A* x eigenvalue"
+    turn: Data = {"log": "x", "domains": {"y": (0.0, 1.5)}}
     every = [
         _shown("Least loss against prompt length", points, error, lengths, log="xy"),
-        _shown(
-            "The step in each eigendirection",
-            eigenvalue,
-            multiplier,
-            steps,
-            log="x",
-            domains={"y": (0.0, 1.5)},
-        ),
+        _shown("The step in each eigendirection", eigenvalue, multiplier, steps, **turn),
         *_ends(found),
     ]
     title = f"One layer of linear attention, d = {found.d}, n = {found.n}{_noise(found)}"
@@ -248,21 +242,19 @@ def _exact(found: Exact) -> Picture:
 
 
 def _layers(found: Exact) -> Data:
-    models: list[tuple[str, Sequence[Solved]]] = [
-        ("one common step", found.common),
-        ("best steps", found.best),
-        ("GD++ (best found)", found.plusplus),
-    ]
-    known = [one.loss for _, solved in models for one in solved]
+    models: dict[str, Sequence[Solved]] = {
+        "one common step": found.common,
+        "best steps": found.best,
+        "GD++ (best found)": found.plusplus,
+    }
+    known = [one.loss for solved in models.values() for one in solved]
     low = min(v for v in (*known, found.floor or math.inf) if v > 0)
     rows = _level("predicting 0", found.none)
     rows += _level("best predictor", found.floor) if found.floor else []
-    for name, solved in models:
+    for name, solved in models.items():
         rows += _series(name, "curve", found.layers[: len(solved)], [one.loss for one in solved])
-    for name, losses in (
-        ("Chebyshev steps on the bulk", [one.loss for one in found.chebyshev]),
-        ("best steps, n, d to infinity", found.limit),
-    ):
+    bulk = [one.loss for one in found.chebyshev]
+    for name, losses in ("Chebyshev steps on the bulk", bulk), (_LIMIT, found.limit):
         rows += _series(name, "dotted", found.layers, losses) if losses else []
     return _shown(
         "Exact loss against the number of layers",
@@ -297,16 +289,10 @@ def _train(found: Trained) -> Picture:
     apart = _level("0.1", 0.1)
     curves = {"Q": [mark.q for mark in found.curve], "P": [mark.p or [] for mark in found.curve]}
     for name, kind in (("Q", "line"), ("P", "dotted")):
-        for i, far in enumerate(zip(*curves[name], strict=True), 1):
-            apart += _series(f"{name}, layer {i}", kind, steps, far)
-    distances = _shown(
-        "Distance from a multiple of I (Frobenius)",
-        "1 + step",
-        "|M − (tr M/d) I| / |M|",
-        apart,
-        log="xy",
-        size=_HALF,
-    )
+        for i, curve in enumerate(zip(*curves[name], strict=True), 1):
+            apart += _series(f"{name}, layer {i}", kind, steps, curve)
+    name, far = "Distance from a multiple of I (Frobenius)", "|M − (tr M/d) I| / |M|"
+    distances = _shown(name, "1 + step", far, apart, log="xy", size=_HALF)
     where = "whitened" if found.whiten else "raw"
     title = f"{count(found.layers, 'layer')}, {FREE[found.free]}, d = {found.d}, "
     title += f"n = {found.n}, noise {found.noise:g}"
@@ -364,6 +350,7 @@ def _curves(found: Curves) -> Picture:
     return about, ["intervals: 99 %"], [chart]
 
 
+_LIMIT = "best steps, n, d to infinity"
 _OUTPUTS = {"1/n": "output / n", "1": "output as it is", "free": "output of free scale"}
 
 
