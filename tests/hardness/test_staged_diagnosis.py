@@ -1,18 +1,24 @@
-"""The diagnosis: what is flagged of reports, and of layers on which the stages must fail."""
+"""What is reported of a run: what is flagged, and of which layers; in words, and drawn."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter
+from hardness.report.charts.stages import of_stages
+from hardness.report.figures import draw, numbers
+from hardness.report.run import run_words
+from hardness.report.stages import stage_words
 from hardness.runs import run
 from hardness.upper import parse_learner
 from hardness.upper.fitting import Data, Result, error_bound, relative_error
 from hardness.upper.staged import StageFailed, StageReport, diagnose, moment
 from hardness.upper.staged.moment import beyond_linear
 from hardness.upper.staged.runner import Runner
-from instances import AttentionLayer, parse
+from instances import AttentionLayer, DamagedFile, parse
+from tests.conftest import not_refused
 from tests.planted import flagged
 
 GOOD = {
@@ -58,25 +64,63 @@ def test_a_sound_run_has_all_signals_and_none_is_flagged():
     assert all(signal["advice"] for signal in found)
 
 
-@pytest.mark.parametrize(
-    ("change", "k", "name"),
-    [
-        ({"moment__label_rank": 1}, 2, "rank of the labels"),
-        ({"moment__label_rank": 2}, 3, "rank of the labels"),
-        ({"single__beyond": 1e-20}, 2, "rows beyond one pattern"),
-        ({"moment__halves": 0.6}, 2, "halves of the moment"),
-        ({"moment__halves": np.nan}, 2, "halves of the moment"),
-        ({"moment__linear": 0.9}, 2, "share beyond linear"),
-        ({"refine__halves": 0.3}, 2, "halves of the refined sum"),
-        ({"refine__outside": 0.2}, 2, "patterns out of [0, 1]"),
-        ({"refine__outside": 0.25}, 3, None),
-        ({"refine__outside": 0.35}, 3, "patterns out of [0, 1]"),
-        ({"hull__r2": 0.5}, 2, "R^2 of the logits"),
-        ({"span__gap": 1.3}, 2, "gap of the span"),
-    ],
-)
-def test_each_signal_has_its_own_threshold(change, k, name):
-    assert flags(0.01, 0.02, k=k, **change) == {name} - {None}
+NOISY = {"noise": 0.2**0.5, "moment__linear": 0.5}
+FLAGS = [  # error and its bound, what else is given, what is flagged
+    ((0.01, 0.02), {"moment__label_rank": 1}, {"rank of the labels"}),
+    ((0.01, 0.02), {"moment__label_rank": 2, "k": 3}, {"rank of the labels"}),
+    ((0.01, 0.02), {"single__beyond": 1e-20}, {"rows beyond one pattern"}),
+    ((0.01, 0.02), {"moment__halves": 0.6}, {"halves of the moment"}),
+    ((0.01, 0.02), {"moment__halves": np.nan}, {"halves of the moment"}),
+    ((0.01, 0.02), {"moment__linear": 0.9}, {"share beyond linear"}),
+    ((0.01, 0.02), {"refine__halves": 0.3}, {"halves of the refined sum"}),
+    ((0.01, 0.02), {"refine__outside": 0.2}, {"patterns out of [0, 1]"}),
+    ((0.01, 0.02), {"refine__outside": 0.25, "k": 3}, set()),
+    ((0.01, 0.02), {"refine__outside": 0.35, "k": 3}, {"patterns out of [0, 1]"}),
+    ((0.01, 0.02), {"hull__r2": 0.5}, {"R^2 of the logits"}),
+    ((0.01, 0.02), {"span__gap": 1.3}, {"gap of the span"}),
+    # What the hold-out has proved is not doubted; but no row shows agreement, however well it went.
+    ((1e-5, 1e-3), {"span__gap": 1.3, "hull__r2": 0.5}, set()),
+    ((1e-5, 1e-3), {"moment__label_rank": 1}, {"rank of the labels"}),
+    # Label noise that is known is no fault: what it leaves is judged.
+    ((0.2, 0.21), NOISY, set()),
+    ((0.2, 0.21), {"moment__linear": 0.5}, {"hold-out error", "error over linear"}),
+    ((0.4, 0.41), NOISY, {"hold-out error", "error over linear"}),
+    ((0.975, 0.98), NOISY | {"noise": 0.95**0.5}, {"hold-out error", "error over linear"}),
+    ((0.2, 0.21), NOISY | {"noise": 1.0}, {"hold-out error", "error over linear"}),
+    # Beside noise of 0.2 the linear part leaves 0.375 of what is not noise, the layer 0.044.
+    ((0.22, 0.235), NOISY, {"error over linear"}),
+    ((0.22, 0.235), NOISY | {"moment__linear": 0.2}, {"error over linear"}),
+    # A parity's linear part makes the relative error small with nothing learned.
+    ((0.04, 0.05), {"moment__linear": 0.04}, {"error over linear"}),
+    ((0.02, 0.04), {}, {"error over linear"}),
+    ((1e-9, 1e-3), {"stages": [], "failed": StageFailed("x", "degenerate")}, {"stages"}),
+]
+
+
+def test_each_signal_has_its_own_threshold():
+    wrong = [
+        (e, given, flags(*e, **given)) for e, given, names in FLAGS if flags(*e, **given) != names
+    ]
+    assert wrong == []
+
+
+def test_advice_names_noise_and_small_hold_outs():
+    found = {s["name"]: s for s in signals(0.2, 0.21, moment__linear=0.5) if s["flagged"]}
+    assert all("noise" in signal["advice"] for signal in found.values())
+    few = "too few examples are held out"
+    for error, upper, word in (
+        (0.3, 0.5, "not the one sought"),
+        (1e-26, 0.2, few),
+        (0.05, 0.2, few),
+    ):
+        (one,) = (s for s in signals(error, upper) if s["name"] == "hold-out error")
+        assert one["flagged"]
+        assert word in one["advice"]
+    early = StageReport(name="single", seconds=0.1, examples=100, rows=0)
+    failed = StageFailed("refine", "few", needs=9000)
+    stages = [early, *reports()]
+    (few,) = (s for s in signals(1e-9, 1e-3, stages=stages, failed=failed) if s["flagged"])
+    assert (few["name"], few["value"], few["threshold"]) == ("examples", 5000.0, 9000.0)
 
 
 def test_the_linear_part_is_measured_on_the_hold_out():
@@ -85,60 +129,7 @@ def test_the_linear_part_is_measured_on_the_hold_out():
     x, y = rng.normal(size=(2, 100, 2, 8))
     whole = Data(x=x, y=y)
     assert beyond_linear(whole.cut(0, 8), whole.cut(8, 100)) > 1
-    seen = moment(whole, whole).measures
-    assert seen["linear"] == beyond_linear(whole, whole) < 1
-    assert seen["label_square"] == pytest.approx(np.mean(y**2))
-    assert seen["label_rank"] == 8
-
-
-def test_what_the_hold_out_has_proved_is_not_doubted():
-    assert not flags(1e-5, 1e-3, span__gap=1.3, hull__r2=0.5)
-    # Rows cannot show agreement, however well it went.
-    assert flags(1e-5, 1e-3, moment__label_rank=1) == {"rank of the labels"}
-
-
-def test_known_label_noise_is_no_fault_and_unknown_noise_is_named():
-    assert not flags(0.2, 0.21, noise=0.2**0.5, moment__linear=0.5)
-    found = {s["name"]: s for s in signals(0.2, 0.21, moment__linear=0.5) if s["flagged"]}
-    assert set(found) == {"hold-out error", "error over linear"}
-    assert all("noise" in signal["advice"] for signal in found.values())
-    assert flags(0.4, 0.41, noise=0.2**0.5, moment__linear=0.5)
-    # 0.95 of the labels is noise: half of the remaining square is not explained.
-    assert "hold-out error" in flags(0.975, 0.98, noise=0.95**0.5, moment__linear=0.5)
-    assert "hold-out error" in flags(0.2, 0.21, noise=1.0, moment__linear=0.5)
-    # Beside noise of 0.2 the linear part leaves 0.375 of what is not noise, the layer 0.044.
-    for linear in (0.5, 0.2):
-        close = flags(0.22, 0.235, noise=0.2**0.5, moment__linear=linear)
-        assert close == {"error over linear"}
-
-
-def test_a_large_known_part_hides_nothing():
-    """A parity's linear part makes the relative error small with nothing learned."""
-    assert flags(0.04, 0.05, moment__linear=0.04) == {"error over linear"}
-    assert flags(0.02, 0.04) == {"error over linear"}  # the linear part left 0.3
-
-
-@pytest.mark.parametrize(
-    ("error", "upper", "word"),
-    [
-        (0.3, 0.5, "not the one sought"),
-        (1e-26, 0.2, "too few examples are held out"),
-        (0.05, 0.2, "too few examples are held out"),
-    ],
-)
-def test_a_small_hold_out_is_not_called_a_wrong_layer(error, upper, word):
-    (found,) = (s for s in signals(error, upper) if s["name"] == "hold-out error")
-    assert found["flagged"]
-    assert word in found["advice"]
-
-
-def test_failures_say_whether_more_examples_help():
-    early = StageReport(name="single", seconds=0.1, examples=100, rows=0)
-    failed = StageFailed("refine", "few", needs=9000)
-    (few,) = (s for s in signals(1e-9, 1e-3, stages=[early, *reports()], failed=failed)
-              if s["flagged"])  # fmt: skip
-    assert (few["name"], few["value"], few["threshold"]) == ("examples", 5000.0, 9000.0)
-    assert flags(1e-9, 1e-3, stages=[], failed=StageFailed("x", "degenerate")) == {"stages"}
+    assert moment(whole, whole).measures["linear"] == beyond_linear(whole, whole) < 1
 
 
 @pytest.mark.parametrize(
@@ -197,15 +188,63 @@ def test_the_runner_refuses_what_is_not_finite_and_reports_what_fails():
     assert [report.measures for report in run.reports] == [{}, {"points": 3.0}, {}]
 
 
-def test_w_of_alternating_signs_are_flagged():
+def test_layers_on_which_the_stages_must_fail_are_flagged():
     spec = "nice:m=2,k=2,d=8,shared=1,signs=alternating"
-    _, found = learn(spec, 0, learner="staged:heads=2,examples=3000")
+    _, found = learn(spec, 0, learner="staged:heads=2,examples=3000,polish=5")
     assert found & {"halves of the refined sum", "patterns out of [0, 1]"}
-
-
-@pytest.mark.parametrize("examples", [20, 100, 400])
-def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
-    for seed in range(3):
-        risk, found = learn("nice:m=3,k=2,d=12", seed, Budget(examples=examples))
+    for examples, seed in itertools.product((20, 100, 400), range(3)):
+        risk, found = learn(
+            "nice:m=3,k=2,d=12", seed, Budget(examples=examples), "staged:polish=20"
+        )
         assert found or risk < 0.1
-    assert examples > 100 or "examples" in found
+        assert examples > 100 or "examples" in found
+
+
+# In words and drawn
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return run(parse_learner("staged"), parse("nice:m=2,k=2,d=6").instance(0), Budget())
+
+
+def test_words_have_every_stage_and_every_signal(seen):
+    text = run_words(seen)
+    for part in (*seen.details["stages"], *seen.details["diagnosis"]):
+        assert part["name"] in text
+    assert "eigenvalues [" not in text
+    signals = [{**signal, "flagged": True} for signal in seen.details["diagnosis"]]
+    text = stage_words({**seen.details, "diagnosis": signals})
+    assert f"{len(signals)} of {len(signals)} signals flagged" in text
+    assert text.count("FLAG") == len(signals)
+    assert all(signal["advice"] in text for signal in signals)
+
+
+def test_the_figure_has_the_numbers_of_the_run_and_is_drawn_from_its_file(seen, tmp_path):
+    (tmp_path / "run.json").write_text(seen.to_json())
+    data = numbers("stages", tmp_path / "run.json")
+    rows = {
+        kind: [r for r in data["rows"] if r["kind"] == kind] for kind in ("eigenvalue", "residual")
+    }
+    assert data["heads"] == 2
+    assert data["rows"][-1]["error"] == seen.details["errors"][-1]["error"]
+    assert [row["value"] for row in rows["eigenvalue"]] == seen.details["eigenvalues"]
+    assert [row["rows"] for row in rows["residual"]] == seen.details["residuals"]["counts"]
+    svg = draw("stages", data, "svg").decode()
+    assert all(s in svg for s in ("Eigenvalues: how many heads", "2 heads: gap", "accepted"))
+
+
+def test_other_files_are_refused(seen):
+    def short(learner, **budget):
+        return run(parse_learner(learner), parse("nice:m=2,k=2,d=6").instance(0), Budget(**budget))
+
+    odd = json.loads(seen.to_json())
+    odd["details"]["errors"] = [{"stage": "x"}]
+    cases = [
+        ("bare", short("staged", examples=5).to_dict(), "ended before the first stage"),
+        ("format", {"format": "x"}, "no run of the staged learner"),
+        ("other", short("trivial").to_dict(), "figure stages is of one of staged"),
+        ("odd", odd, "no run of the staged learner"),
+    ]
+    cases = ((name, lambda data=data: of_stages(data), word) for name, data, word in cases)
+    assert not_refused(DamagedFile, cases) == []

@@ -1,11 +1,11 @@
 """The learner: what it finds, with how many examples, on tokens of other laws; its limits."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import hardness
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
@@ -14,23 +14,22 @@ from hardness.upper.levenberg import Levenberg
 from hardness.upper.staged import Data, Staged, StageReport, agreement, constraints, diagnose, span
 from hardness.upper.staged.supply import Whitening
 from instances import AttentionLayer, parse
-from instances.errors import TooLarge
 from instances.heads import Heads
 from instances.teacher import teach
 from instances.tokenlaw import given_law, law_of
 from tests.planted import flagged, learn, measured
 
 EXACT, NOISE, WRONG = (0, 1e-20), (1e-6, 1), (0.1, 1)
+LAST = pytest.param("nice:m=2,k=2,d=33", 0, {}, 2, EXACT, 20_000, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
     ("spec", "seed", "given", "heads", "error", "used"),
     [
         ("nice:m=1,k=2,d=16", 0, {}, 1, EXACT, 1024),
-        ("nice:m=2,k=2,d=12", 0, {}, 2, EXACT, 20_000),
-        ("nice:m=2,k=2,d=12,tokens=gaussian", 0, {}, 2, EXACT, 20_000),
+        ("nice:m=2,k=2,d=8,tokens=gaussian", 0, {}, 2, EXACT, 1280),
         ("nice:m=1,k=2,d=33", 0, {}, 1, EXACT, 10_000),
-        ("nice:m=2,k=2,d=33", 0, {}, 2, EXACT, 20_000),
+        LAST,
         # Small layers of several heads are not taken for one in noise, and one is proved right.
         ("nice:m=2,k=2,d=6", 203, {}, 2, EXACT, 20_000),
         ("nice:m=3,k=2,d=8", 200, {}, 3, EXACT, 90_000),
@@ -41,24 +40,23 @@ EXACT, NOISE, WRONG = (0, 1e-20), (1e-6, 1), (0.1, 1)
         ("nice:m=2,k=2,d=8", 0, {"heads": 2}, 2, EXACT, 20_000),
         ("nice:m=2,k=2,d=8,noise=1/10", 0, {"heads": 4}, 2, (1e-6, 0.02), 20_000),
         # It stops at noise, which hides no head and adds none.
-        ("nice:m=2,k=2,d=12,noise=1/100", 0, {}, 2, (1e-6, 1e-3), 20_000),
+        ("nice:m=2,k=2,d=8,noise=1/100", 0, {}, 2, (1e-6, 1e-3), 20_000),
         ("nice:m=2,k=2,d=8,noise=0.05", 1, {"heads": 2}, 2, NOISE, 20_000),
         ("nice:m=1,k=2,d=16,noise=0.3", 1, {"heads": 1}, 1, NOISE, 20_000),
         ("nice:m=1,k=2,d=8,noise=0.5", 1, {}, 1, NOISE, 20_000),
-        ("nice:m=3,k=2,d=8,noise=0.5", 1, {}, 3, NOISE, 20_000),
+        ("nice:m=3,k=2,d=7,noise=0.5", 1, {}, 3, NOISE, 20_000),
         # What is given is obeyed.
         ("nice:m=2,k=2,d=8", 0, {"heads": 1}, 1, WRONG, 640),
         ("nice:m=2,k=2,d=8", 0, {"heads": 1, "examples": 2_000}, 1, WRONG, 2_000),
     ],
 )
 def test_it_finds_out_heads_and_examples(spec, seed, given, heads, error, used):
-    budget = Budget(examples=20_000) if given == {"heads": 4} else None
-    found, examples = learn(spec, seed, budget, **given)
+    found, examples = learn(spec, seed, Budget(examples=90_000), **given)
     assert found.outcome is None
     assert found.details["heads"] == found.layer.m == heads
     assert error[0] <= found.details["error"] < error[1]
     assert found.details["failed"] is found.details["needs"] is None
-    assert examples <= used
+    assert given.get("examples", 0) <= examples <= used
     spare = given.get("heads", 0) - heads
     assert found.details["spare"] == (f"{spare} of 4 heads" if spare > 0 else None)
     if error != WRONG:
@@ -72,40 +70,27 @@ def test_it_finds_out_heads_and_examples(spec, seed, given, heads, error, used):
 
 
 @pytest.mark.parametrize(
-    ("noise", "seed"),
-    [
-        pytest.param(noise, seed, marks=() if seed == i else pytest.mark.slow)
-        for i, noise in enumerate(("0.3", "0.4", "0.5"))
-        for seed in range(3)
-    ],
+    "seeds", [[("0.4", 1)], pytest.param(None, marks=pytest.mark.slow)], ids=["one", "all"]
 )
-def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(noise, seed):
-    instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
-    found = run(Staged(), instance, Budget(), seed)
-    assert found.details["heads"] == 2
-    rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
-    assert found.risk.value <= 2 * rival.risk.value
-
-
-def test_examples_that_are_given_are_used_where_labels_are_noisy():
-    found, used = learn("nice:m=1,k=2,d=8,noise=0.3", examples=3_000)
-    assert used == 3_000
-    assert found.details["heads"] == 1
-    assert [s["examples"] for s in found.details["stages"] if s["name"] == "single"] == [560, 2625]
+def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(seeds):
+    for noise, seed in seeds or itertools.product(("0.3", "0.4", "0.5"), range(3)):
+        instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
+        found = run(Staged(), instance, Budget(), seed)
+        assert found.details["heads"] == 2
+        rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
+        assert found.risk.value <= 2 * rival.risk.value
 
 
 def test_without_the_polish_the_stages_are_those_of_the_theorem():
-    found, used = learn("nice:m=2,k=2,d=12", heads=2, examples=12_000, polish=0)
-    assert used == 12_000
-    names = [stage["name"] for stage in found.details["stages"]]
-    assert names == ["moment", "refine", "hull", "span", "net", "projection"]
+    found, _ = learn("nice:m=2,k=2,d=10", heads=2, examples=8_000, polish=0)
     assert found.details["error"] < 1e-3
+    assert found.details["from_stage"] == "projection"
 
 
 @pytest.mark.parametrize(
     ("spec", "rank"),
-    [*((f"parity:d=12,m={m}", 1) for m in range(2, 7)),
-     ("nice:m=3,k=2,d=8,parity=1", 1), ("nice:m=2,k=4,d=3", 3)],
+    [("parity:d=12,m=2", 1), ("parity:d=12,m=6", 1), ("nice:m=3,k=2,d=8,parity=1", 1),
+     ("nice:m=2,k=4,d=3", 3)],
 )  # fmt: skip
 def test_degenerate_layers_end_with_an_outcome_and_are_flagged(spec, rank):
     found, used = learn(spec)
@@ -117,41 +102,13 @@ def test_degenerate_layers_end_with_an_outcome_and_are_flagged(spec, rank):
     assert signals & {"hold-out error", "error over linear"}
 
 
-def test_without_a_gap_no_heads_are_claimed():
-    found, _ = learn("nice:m=3,k=2,d=12", budget=Budget(examples=1_500))
-    assert found.outcome is Outcome.EXAMPLES_SPENT
-    assert "no gap" in found.details["failed"]
-    assert found.details["needs"] > 1_500
-    gaps = measured(found, "span", "gap")
-    assert max(gaps) < 1.5
-    assert len(gaps) == 2  # not again on the same examples
-    assert found.details["heads"] == 1
-    assert not measured(found, "net", "error")
-
-
-def test_a_failure_that_more_examples_mend_is_forgotten():
-    found, _ = learn("nice:m=3,k=2,d=8", 1)
-    gaps = measured(found, "span", "gap")
-    assert gaps[0] < 1.5 < gaps[-1]
-    assert found.details["failed"] is found.details["needs"] is None
-    assert (found.details["heads"], found.details["error"] < 1e-20) == (3, True)
-
-
-def test_a_small_vocabulary_is_not_asked_for_more_examples():
-    rng = np.random.default_rng(1)
-    theta, w = 4 * rng.standard_normal((3, 6, 6)), rng.standard_normal((3, 6, 6))
-    layer = AttentionLayer(theta=theta, w=w)
-    found = hardness.learn("staged", teacher=layer, tokens=rng.standard_normal((8, 6)), seed=1)
-    assert "only 64 are different" in found.details["failed"]
-    assert found.details["needs"] is None
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_tiny_dimensions_end_without_a_crash(d):
-    for k, m, tokens in ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean")):
+def test_tiny_dimensions_end_without_a_crash():
+    for d, (k, m, tokens) in itertools.product(
+        (1, 2, 3), ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean"))
+    ):
         spec = f"nice:d={d},k={k},m={m},tokens={tokens}"
-        found, _ = learn(spec, budget=Budget(examples=1_000), polish=5)
-        assert found.outcome in (None, Outcome.DEGENERATE, Outcome.EXAMPLES_SPENT)
+        found, _ = learn(spec, budget=Budget(examples=1_000), polish=2 if d == 3 else 5)
+        assert found.outcome in (None, Outcome.DEGENERATE, Outcome.EXAMPLES_SPENT), spec
     learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64))  # scipy would warn, here an error
 
 
@@ -165,9 +122,8 @@ def test_tiny_dimensions_end_without_a_crash(d):
         ("nice:m=3,k=2,d=16", {"examples": 20}, Outcome.EXAMPLES_SPENT),
         ("nice:m=3,k=2,d=16", {"examples": 300}, Outcome.EXAMPLES_SPENT),
         ("nice:m=3,k=2,d=16", {"seconds": 1e-9}, Outcome.SECONDS_SPENT),
-        ("nice:m=3,k=2,d=16", {"seconds": 0.05}, Outcome.SECONDS_SPENT),
         ("nice:m=1,k=2,d=8", {"examples": 250}, None),  # solved with the last example
-        ("nice:m=2,k=2,d=16,noise=0.1", {"examples": 6000}, None),  # near: the judge decides
+        ("nice:m=2,k=2,d=8,noise=0.1", {"examples": 1500}, None),  # near: the judge decides
     ],
 )
 def test_a_spent_budget_is_an_outcome(spec, budget, outcome):
@@ -190,7 +146,7 @@ class Counting(Meter):
 
 @pytest.mark.parametrize(
     ("spec", "parameters"),
-    [("nice:m=3,k=2,d=16", {}), ("nice:m=2,k=2,d=12", {"mode": "paper"}), ("nice:m=2,k=9,d=8", {})],
+    [("nice:m=3,k=2,d=16", {}), ("nice:m=2,k=2,d=8", {"mode": "paper"}), ("nice:m=2,k=9,d=8", {})],
 )
 def test_the_best_layer_so_far_is_what_is_left_at_the_end_of_the_seconds(spec, parameters):
     oracle = ExampleOracle(parse(spec).instance(0), Counting(Budget(seconds=60)))
@@ -200,30 +156,18 @@ def test_the_best_layer_so_far_is_what_is_left_at_the_end_of_the_seconds(spec, p
     assert found.details["error"] < 1
 
 
-@pytest.mark.parametrize(
-    ("d", "parameters", "taken"),
-    [(256, {}, True), (257, {}, False), (128, {"heads": 2}, True), (129, {"heads": 2}, False)],
-)
-def test_the_limits_are_said_before_it_starts(d, parameters, taken):
-    refused = Staged(**parameters).supports(parse(f"nice:m=2,k=2,d={d}"))
-    assert (refused is None) == taken
-    assert taken or "at most 256 for one head and 128 for several" in refused
-
-
-def test_a_long_run_is_announced(hardness):
-    short = ("--budget-seconds", "0.01", "--quiet")
-    said = hardness("learn", "staged", "nice:m=1,k=2,d=128", *short[:2]).err
+def test_limits_are_said_before_it_starts_and_long_runs_are_announced(hardness):
+    for heads, most in ((0, 256), (1, 256), (2, 128)):
+        assert Staged(heads=heads).supports(parse(f"nice:m=2,k=2,d={most}")) is None
+        refused = Staged(heads=heads).supports(parse(f"nice:m=2,k=2,d={most + 1}"))
+        assert "at most 256 for one head and 128 for several" in refused
+    line = ("learn", "staged", "nice:m=1,k=2,d=128", "--budget-seconds", "0.01")
+    said = hardness(*line).err
     assert "staged at d=128 takes about 1 min and" in said
     assert "for two, on one core" in said
-    assert hardness("learn", "staged", "nice:m=1,k=2,d=128", *short).err == ""
-    assert "takes" not in hardness("learn", "staged", "nice:m=1,k=2,d=48", *short[:2]).err
+    assert hardness(*line, "--quiet").err == ""
+    assert Staged().forecast(parse("nice:m=1,k=2,d=48")) is None
     assert "two" not in Staged().forecast(parse("nice:m=1,k=2,d=200"))
-
-
-def test_what_does_not_fit_in_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("instances.limits.available_memory", lambda: 1 << 20)
-    with pytest.raises(TooLarge, match="d=16 with 1024 examples needs"):
-        learn("nice:m=1,k=2,d=16")
 
 
 # Tokens of other laws: what is whitened, and what is said of the rest

