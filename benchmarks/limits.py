@@ -4,7 +4,6 @@ import os
 import platform
 import time
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -28,40 +27,30 @@ BUDGETS = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """A run of a learner: its record, wall and processor seconds."""
-
-    found: dict[str, Any]
-    wall: float
-    processor: float
+Measured = tuple[dict[str, Any], float]  # a run and its processor seconds
 
 
 def measured(learner: str, spec: str, seconds: float | None) -> Measured:
-    wall, processor = time.monotonic(), time.process_time()
+    start = time.process_time()
     found = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
-    return Measured(
-        found=found.to_dict(),
-        wall=time.monotonic() - wall,
-        processor=time.process_time() - processor,
-    )
+    return found.to_dict(), time.process_time() - start
 
 
-def size_row(m: int, d: int, one: Measured) -> str:
-    usage = one.found["usage"]
+def size_row(m: int, d: int, found: dict[str, Any], processor: float) -> str:
+    usage = found["usage"]
     return (
-        f"| {m} | {d} | {usage['examples']} | {one.found['risk']:.1e} | {one.processor:.0f} "
+        f"| {m} | {d} | {usage['examples']} | {found['risk']:.1e} | {processor:.0f} "
         f"| {usage['peak_bytes'] / 2**30:.1f} GiB |"
     )
 
 
-def budget_row(learner: str, spec: str, seconds: float, one: Measured) -> str:
-    usage, details = one.found["usage"], one.found["details"]
+def budget_row(learner: str, spec: str, seconds: float, found: dict[str, Any]) -> str:
+    details = found["details"]
     last = details["stages"][-1]["name"] if details["stages"] else "-"
     error = f"{details['error']:.1e}" if details["error"] is not None else "-"
     return (
-        f"| `{learner}` | `{spec}` | {seconds} | {usage['seconds']:.1f} | {one.found['outcome']} "
-        f"| {last} | {error} |"
+        f"| `{learner}` | `{spec}` | {seconds} | {found['usage']['seconds']:.1f} "
+        f"| {found['outcome']} | {last} | {error} |"
     )
 
 
@@ -79,7 +68,7 @@ def main() -> None:
         print("| heads | d | examples | error | processor seconds | peak memory |")
         print("|---|---|---|---|---|---|")
         for m, d in sorted(SIZES):
-            print(size_row(m, d, sizes[m, d].result()))
+            print(size_row(m, d, *sizes[m, d].result()))
         print(
             "\n## Budgets of seconds\n\n"
             "Seconds of the clock; the error is that on held-out examples.\n"
@@ -87,7 +76,7 @@ def main() -> None:
         print("| learner | layer | budget | used | outcome | last stage | error |")
         print("|---|---|---|---|---|---|---|")
         for one, future in budgets:
-            print(budget_row(*one, future.result()))
+            print(budget_row(*one, future.result()[0]))
 
 
 if __name__ == "__main__":
