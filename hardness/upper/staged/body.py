@@ -20,7 +20,6 @@ from instances.errors import UsageError
 
 _ROUNDING = 1e-9  # relative
 _LEAST_DISTANCE_SECONDS = 10  # at d = 16, on one core of the machine of the tables
-_TIES = 1e-3  # of epsilon, at most what is rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,8 +113,7 @@ def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     limits = np.concatenate(
         [body.b - body.epsilon, -body.b - body.epsilon, np.full(2 * size, -body.bound)]
     )
-    ties = min(_TIES * body.epsilon, _ROUNDING)
-    apart = limits - ties * np.random.default_rng(0).random(len(limits))
+    apart = limits - _ROUNDING * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, apart])
     if clock() < _LEAST_DISTANCE_SECONDS * (body.d / 16) ** 6:
