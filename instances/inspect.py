@@ -61,7 +61,7 @@ class Inspection(Result):
 
 
 def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
-    """Describe a layer that was given, on k tokens where that is known: see `layer_facts`."""
+    """Describe a layer that was given, on k tokens where that is known: see `_layer_facts`."""
     facts = {
         "source": heads.source,
         "d": heads.d,
@@ -70,21 +70,16 @@ def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
         "rank": int(heads.theta.singular_values.shape[1]),
         "read_as": list(heads.notes),
         "left_out": list(heads.left_out),
-        **layer_facts(heads, k),
+        **_layer_facts(heads, k),
     }
     return Inspection(facts=facts)
 
 
-def layer_facts(heads: Heads, k: int | None = None, sampled: bool = True) -> dict[str, Any]:
+def _layer_facts(heads: Heads, k: int | None = None, sampled: bool = True) -> dict[str, Any]:
     """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
 
     k: the number of tokens, where it is known. The fine print is of softmax attention alone.
     sampled: whether with the distance from linear attention, see `linearity`. [CL24]
-
-    >>> from instances import AttentionLayer
-    >>> made = Heads.of(AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None]))
-    >>> layer_facts(made)["layer"]["heads"][0]["stable_rank"]
-    4.0
     """
     theta, w = heads.theta, heads.w
     conditions = fine_print(heads, k) if heads.kind == "softmax" else None
@@ -150,7 +145,7 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
             "response_error": float(np.abs(table - [float(v) for v in scheme.values]).max()),
         }
     elif forms := LINEAR_FORMS.of(family):
-        facts |= modular_facts(forms, instance)
+        facts |= _modular_facts(forms, instance)
     elif coded:
         facts["A"] = float(coded.known_constant)
     if coded:
@@ -170,17 +165,11 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
         return Inspection(facts=facts | {"layer": None})
     heads = Heads.of(layer)
     real = REAL_LABELS.of(family)  # of hidden sets, what is sampled would depend on the member
-    return Inspection(facts=facts | layer_facts(heads, family.k, sampled=real is not None))
+    return Inspection(facts=facts | _layer_facts(heads, family.k, sampled=real is not None))
 
 
-def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
-    """Describe what an LWE-style family says in public, and the steps and flags of an instance.
-
-    >>> from instances import parse
-    >>> instance = parse("lwr:n=8,q=16,p=2,secret=binary,h=4").instance(0)
-    >>> modular_facts(instance.family, instance)["steps"]
-    7
-    """
+def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
+    """Describe what an LWE-style family says in public, and the steps and flags of an instance."""
     low, high = family.reach
     facts: dict[str, Any] = {
         "A": 0.0,

@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 
 import hardness as h
-from hardness.oracles import Budget
-from hardness.runs import Comparison, Run, Stress
-from hardness.runs.attack import Attacks
+from hardness.runs import Comparison, Run
 from hardness.runs.challenge import create, read_challenge
-from hardness.runs.noisy_parity import Map, noisy_map
 from hardness.sweep.file import read_sweep
 from instances import (
     AttentionLayer,
@@ -138,17 +135,7 @@ KINDS = {
         Comparison,
         lambda: h.compare("parity:m=2", "d=6,8", ["elimination", "trivial"], seeds=2, jobs=1),
     ),
-    "stress.json": _saved(
-        Stress, lambda: h.stress("trivial", on=SPEC, reference=[], seed=1, jobs=1)
-    ),
-    "attacks.json": _saved(Attacks, lambda: h.attack(SPEC, "elimination", seeds=2, jobs=1)),
     "run.json": _saved(Run, lambda: h.learn("elimination", SPEC)),
-    "map.json": _saved(
-        Map,
-        lambda: noisy_map(
-            parse("parity:d=9,m=2,noise=0.1"), ("restricted",), seeds=1, budget=Budget(seconds=30)
-        ),
-    ),
     "arrays.npz": OF_ARRAYS,
     "arrays.safetensors": OF_ARRAYS,
     "layer.npz": OF_LAYERS,
@@ -232,7 +219,7 @@ def one_short_line(refused: ToolkitError) -> None:
 
 
 def test_a_file_of_another_kind_is_damaged(tmp_path):
-    names = ("certificate.json", "results.json", "stress.json", "attacks.json", "run.json")
+    names = ("certificate.json", "results.json", "run.json")
     for name in names:
         KINDS[name].write(tmp_path / name)
     for name, other in itertools.permutations(names, 2):

@@ -115,9 +115,9 @@ class Nice(Dense):
         heads = []
         for i, head in enumerate(self._alike(rng, self.rank, self.coherence)):
             if self.column:
-                head = weighted_column(head, self.column)
+                head = _weighted_column(head, self.column)
             if self.trace:
-                head = traced(head, self.trace)
+                head = _traced(head, self.trace)
             place = i / (self.m - 1) - 0.5 if self.m > 1 else 0.0
             heads.append(self.scale * self.ratio**place * unit(head))
         return np.stack(heads)
@@ -150,12 +150,8 @@ def unit(matrix: Array) -> Array:
     return np.asarray(matrix / np.linalg.norm(matrix))
 
 
-def weighted_column(matrix: Array, share: float) -> Array:
-    """Scale the first column and the others so that it has a share of the squared norm.
-
-    >>> round(float(np.sum(weighted_column(np.ones((3, 3)), 0.75)[:, 0] ** 2)) / 9, 9)
-    0.75
-    """
+def _weighted_column(matrix: Array, share: float) -> Array:
+    """Scale the first column and the others so that it has a share of the squared norm."""
     out = unit(matrix) * np.linalg.norm(matrix)
     first, rest = out[:, :1], out[:, 1:]
     size = np.linalg.norm(out)
@@ -165,12 +161,8 @@ def weighted_column(matrix: Array, share: float) -> Array:
     return np.concatenate([grown, shrunk], axis=1)
 
 
-def traced(matrix: Array, share: float) -> Array:
-    """Replace the trace of a matrix of norm 1 so that |Tr| / (sqrt(d) norm) is the share.
-
-    >>> float(np.trace(traced(unit(np.ones((4, 4))), 0.5))) / 2
-    0.5
-    """
+def _traced(matrix: Array, share: float) -> Array:
+    """Replace the trace of a matrix of norm 1 so that |Tr| / (sqrt(d) norm) is the share."""
     d = len(matrix)
     without = matrix - np.eye(d) * (np.trace(matrix) / d)
     size = np.linalg.norm(without)

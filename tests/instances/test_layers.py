@@ -13,9 +13,6 @@ from scipy.special import softmax
 
 from hardness.check import check
 from hardness.lower import certify
-from hardness.oracles import Budget
-from hardness.runs import run
-from hardness.upper import parse_learner
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
@@ -27,9 +24,7 @@ from instances.heads import Heads
 from instances.layererror import counting_error
 from instances.steps import exact
 from instances.symmetric import Symmetric, exact_heads
-from instances.teacher import teach
 from instances.threshold import rational, solve
-from instances.tokenlaw import law_of
 from tests.conftest import sealed
 
 WEIGHTS = {
@@ -233,13 +228,6 @@ def test_a_form_that_is_not_there_is_one_line(name, spec):
     with pytest.raises(UsageError) as found:
         formed(parse(spec).instance(0), name)
     assert "\n" not in str(found.value)
-
-
-def test_a_learner_finds_the_function_whatever_its_form():
-    instance = parse("nice:m=2,k=2,d=6").instance(0)
-    for name in ("split", "padded", "flipped"):
-        taught = teach(Heads.of(formed(instance, name)), law_of("boolean", 6))
-        assert run(parse_learner("levenberg:heads=2"), taught, Budget()).risk.value < 1e-20
 
 
 # ---- conditions of fine print

@@ -394,7 +394,7 @@ def ease(bits):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @drawn(small, st.sampled_from(["matzov", "bdgl16", "ablr21"]))
 def test_on_random_problems_the_least_is_the_least(spec, model):
     least_is_least(spec, model)
@@ -420,7 +420,7 @@ def least_is_least(spec, model):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=4)
 @drawn(small)
 def test_quantum_models_cost_no_more(spec):
     found = of(spec, model=("adps16", "adps16-quantum", "adps16-paranoid"), attack=tuple(LATTICE))
@@ -430,7 +430,7 @@ def test_quantum_models_cost_no_more(spec):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10)
+@settings(deadline=None, max_examples=5)
 @drawn(
     st.integers(40, 400),
     st.integers(5, 100),
