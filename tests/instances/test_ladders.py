@@ -1,7 +1,10 @@
+import math
+
 import pytest
 
 from instances import UsageError, parse
 from instances.ladders import LADDERS, Ladder, Rung, ladder, ladder_of
+from tests.conftest import not_refused
 
 # A published ladder never changes: where this fails, give the new one a new name.
 DIGESTS = {
@@ -45,13 +48,11 @@ def test_ladders_of_ones_own():
             Ladder(name=name, about="", rungs=ladder("parity-v1").rungs)
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [
-        *({"examples": v} for v in (0, -1, 1.5, True, "9")),
-        *({"seconds": v} for v in (0, -1.0, float("nan"), float("inf"), 1e300, None, "9")),
-    ],
-)
-def test_rungs_refuse_limits_that_are_none(limits):
-    with pytest.raises(UsageError, match="given"):
-        ladder_of(["parity:d=8,m=1"], **limits)
+def test_rungs_refuse_limits_that_are_none():
+    limits = [("examples", v) for v in (0, -1, 1.5, True, "9")]
+    limits += [("seconds", v) for v in (0, -1.0, math.nan, math.inf, 1e300, None, "9")]
+    cases = (
+        (one, lambda one=one: ladder_of(["parity:d=8,m=1"], **dict([one])), "given")
+        for one in limits
+    )
+    assert not_refused(UsageError, cases) == []

@@ -1,7 +1,6 @@
 """Layers by their formula: heads, cubic maps, other forms, exact heads, conditions, errors."""
 
 import itertools
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -25,7 +24,7 @@ from instances.layererror import counting_error
 from instances.steps import exact
 from instances.symmetric import Symmetric, exact_heads
 from instances.threshold import rational, solve
-from tests.conftest import sealed
+from tests.conftest import not_refused, sealed
 
 WEIGHTS = {
     "softmax": softmax,
@@ -81,22 +80,28 @@ def test_huge_logits_do_not_overflow():
     np.testing.assert_allclose(out, [[[1, 1], [-1, -1]]])
 
 
-@pytest.mark.parametrize(
-    ("theta", "w", "word"),
-    [
-        (np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), "(m, d, d)"),
-        (np.zeros((1, 2, 2)), np.zeros((2, 2, 2)), "differ"),
-        (np.full((1, 2, 2), np.nan), np.zeros((1, 2, 2)), "finite"),
-        (np.zeros((0, 2, 2)), np.zeros((0, 2, 2)), "(m, d, d)"),
-        (np.zeros((1, 2, 2)), np.zeros((1, 2, 2)), "kind"),
-        (np.zeros((1, 5, 5)), np.zeros((1, 5, 5)), "tokens of shape"),
-    ],
-)
-def test_refuses_what_is_no_layer(theta, w, word):
-    with pytest.raises(UsageError, match=re.escape(word)):
-        AttentionLayer(theta=theta, w=w, kind="relu" if word == "kind" else "softmax")(
-            np.zeros((3, 2, 2))
-        )
+def test_what_is_no_layer_and_no_form_of_one_is_refused_in_one_line():
+    def layer(theta, w=None, kind="softmax"):
+        w = np.zeros(theta.shape) if w is None else w
+        return lambda: AttentionLayer(theta=theta, w=w, kind=kind)(np.zeros((3, 2, 2)))
+
+    one = np.zeros((1, 2, 2))
+    wrong = (
+        ("not square", layer(np.zeros((1, 2, 3))), "(m, d, d)"),
+        ("heads", layer(one, np.zeros((2, 2, 2))), "differ"),
+        ("numbers", layer(np.full((1, 2, 2), np.nan)), "finite"),
+        ("none", layer(np.zeros((0, 2, 2))), "(m, d, d)"),
+        ("relu", layer(one, kind="relu"), "kind"),
+        ("tokens", layer(np.zeros((1, 5, 5))), "tokens of shape"),
+    )
+    forms = (
+        *(("flipped", spec) for spec in ("nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4")),
+        *(("matched", spec) for spec in ("parity:d=9,m=3", "profile:g=majority,d=9,m=4")),
+        *(("copies", spec) for spec in ("hardmax:d=9,m=3", "tokens3:d=9,m=2")),
+        *(("moved", "parity:d=9,m=4"), ("none", "parity:d=9,m=3")),
+    )
+    no_forms = ((f, lambda f=f: formed(parse(f[1]).instance(0), f[0]), "") for f in forms)
+    assert not_refused(UsageError, [*wrong, *no_forms]) == []
 
 
 def test_a_layer_cannot_be_changed():
@@ -209,25 +214,6 @@ def test_an_antisymmetric_form_has_no_diagonal_on_the_set():
     theta = formed(instance, "matched").theta[:4][:, 1:, 1:]
     assert (theta == -theta.transpose(0, 2, 1)).all()
     assert theta.any()
-
-
-@pytest.mark.parametrize(
-    ("name", "spec"),
-    [
-        ("flipped", "nice:m=2,k=3,d=5"),
-        ("flipped", "linear:m=2,k=2,d=4"),
-        ("matched", "parity:d=9,m=3"),
-        ("matched", "profile:g=majority,d=9,m=4"),
-        ("moved", "parity:d=9,m=4"),
-        ("copies", "hardmax:d=9,m=3"),
-        ("copies", "tokens3:d=9,m=2"),
-        ("none", "parity:d=9,m=3"),
-    ],
-)
-def test_a_form_that_is_not_there_is_one_line(name, spec):
-    with pytest.raises(UsageError) as found:
-        formed(parse(spec).instance(0), name)
-    assert "\n" not in str(found.value)
 
 
 # ---- conditions of fine print
