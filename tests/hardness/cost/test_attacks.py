@@ -160,12 +160,13 @@ def test_words_and_families_say_the_same():
                     found, wanted = getattr(one, value), getattr(other, value)
                     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-12), (name, value)
             assert words.information == pytest.approx(family.information)
+            assert words.size_bits == pytest.approx(family.size_bits, rel=1e-6), name
     assert compared > 30
 
 
 def test_sets_are_found_under_the_names_that_others_use():
     for name, here in (
-        ("Kyber512", "ml-kem-512"),
+        *((f"Kyber{n}", f"ml-kem-{n}") for n in (512, 768, 1024)),
         ("FRODO976", "frodokem-976"),
         ("HESv2_32768_128_ternary", "hesv2-32768-128-ternary"),
         ("SEAL20_1024", "seal20-1024"),
