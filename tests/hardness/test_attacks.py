@@ -14,7 +14,7 @@ from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import attacks_on, run
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
-from hardness.upper.attack import gather, needed
+from hardness.upper.attack import equations, gather, needed
 from hardness.upper.costs import MISS, UNIT, costs, patience
 from hardness.upper.modlinear import independent, inverse, solve
 from hardness.upper.restricted import expected_trials
@@ -266,6 +266,13 @@ def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
         best = math.log2(found.family.chances.max() * found.family.q)
         bits = len(found) * best - cost.sum() / UNIT
         assert bits == pytest.approx(found.evidence(instance.hidden.secret), abs=0.01 * len(found))
+
+
+def test_equations_favour_a_secret_as_samples_do():
+    instance = parse("lpn:n=12,noise=0.2").instance(0)
+    drawn = instance.examples(0, 400)
+    for secret in (instance.hidden.secret, (0,) * 12, (1,) * 12):
+        assert equations(drawn).evidence(secret) == pytest.approx(samples(drawn).evidence(secret))
 
 
 def test_limits_of_costs_are_missed_as_rarely_as_they_say():

@@ -116,8 +116,13 @@ def test_at_the_end_some_member_fits_every_answer(spec, kind, data):
     assert len(left) == oracle.alive >= 1
     secret = oracle.draw(np.random.default_rng(data.draw(st.integers(0, 99))))
     assert secret in left
-    checked = check(written(oracle.transcript(secret)))
-    assert any(str(list(secret)) in s for s in checked.statements)
+    transcript = oracle.transcript(secret)
+    assert any(str(list(secret)) in s for s in check(written(transcript)).statements)
+    if kind is StabbingAdversary:  # no other answer to its first query leaves more members
+        means = [enumerate_mean(asked[0], family, s) for s in secrets(Means(family).members)]
+        reach = 2 * (within - 1e-10)
+        most = max(sum(low <= mean <= low + reach for mean in means) for low in means)
+        assert transcript.entries[0].alive == most
 
 
 @pytest.mark.parametrize("spec", ["parity:d=6,m=2", "profile:g=threshold(1),d=6,m=2"])
