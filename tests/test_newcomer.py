@@ -25,7 +25,6 @@ LINES = {  # with a word of what they say
     "figure portrait SPEC --json": '"reads"',
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
-    "compare SPEC --over d=5,6 --learner trivial --seeds 1 --jobs 1 --out b; report b --out p": "",
     "compare SPEC --over d=5,6 --learner none": "sq-dimension",
     "stress --learner trivial --on SPEC --jobs 1": "trivial",
 }
@@ -68,7 +67,7 @@ def test_a_command_names_the_capability_that_is_missing(hardness, signed):
 def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed, monkeypatch):
     over = ("signed.py:SignedMajority:m=3", "--over", "d=5,6", "--seeds", 1, "--jobs", 2)
     over += ("--learner", "zero.py:zero")
-    assert hardness("compare", *over, "--out", "c").code == 0
+    assert "certified" in hardness("compare", *over, "--out", "c").out
     found = json.loads(Path("c/results.json").read_text())
     assert found["specs"] == [f"signed-majority:d={d},m=3,noise=0" for d in (5, 6)]
     assert {one["outcome"] for one in found["runs"]} == {"learned nothing"}
