@@ -44,12 +44,10 @@ KINDS = {  # what each gets where it is contained
     "arguments": ([],),
     **dict.fromkeys(["in_flight", "nameless", "shared", "segments", "attributes"], (CLOSED,)),
     **dict.fromkeys(["reads_keyring", "adds_key", "pipes", "rule_sets", "filters"], (CLOSED,)),
-    **dict.fromkeys(["queues", "locks", "watches", "other_numbers", "rings"], (CLOSED,)),
+    **dict.fromkeys(["queues", "watches", "other_numbers", "rings"], (CLOSED,)),
     "tables": ("OSError",),  # no more addresses than their tables may take
-    "namespaces": ([],),
-    "settings": ([],),
+    **dict.fromkeys(["locks", "namespaces", "settings", "leases"], ([],)),
     "modes": (False,),
-    "leases": ([],),
     "beside": (["attacks.py"],),
     "works": (105,),
 }
@@ -118,7 +116,8 @@ def test_it_is_there_for_a_learner_that_is_not_contained(host):
         said = got(wheres | dict.fromkeys(["leases", "filters", "locks"]))
     assert [said[name] for name in wheres] == ["connected"] * 3 + [True]
     assert {"lease", "owner", "signal", "pipe"} <= set(said["leases"])
-    assert CLOSED not in (said["filters"], said["locks"])
+    assert said["locks"]
+    assert said["filters"] != CLOSED
 
 
 @pytest.mark.clocks
@@ -141,7 +140,7 @@ def test_what_never_ends_is_ended_or_refused(level, name, outcome, says):
         if (mine := group(1 << 30)) is None:
             pytest.skip("only root, or who is given one, has control groups")
         mine.remove()
-    seconds = 0.8 if outcome is Outcome.CPU_SPENT else None
+    seconds = 1.5 if outcome is Outcome.CPU_SPENT else None  # its start alone takes half of one
     found = attack({name: None}, dataclasses.replace(BUDGET, cpu_seconds=seconds))
     if found.outcome is Outcome.LEARNED_NOTHING:
         assert flat(found.details)[name] in says

@@ -110,6 +110,7 @@ def test_what_is_no_message_is_refused():
         {"op": "values", "shape": [1] * 20_000},
         {"op": "values", "shape": [2], "arrays": {"a": 1}},
         {"op": "draw", "count": 1, "shape": [2]},
+        {"op": "draw", "count": 1, "more": 1},
         {"op": "no values", "reason": "x" * 3000},
     ):
         refused(json.dumps(message).encode())
