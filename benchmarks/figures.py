@@ -122,7 +122,6 @@ def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
 
 
 def main() -> None:
-    """Make pictures again."""
     every = listed()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=[one.image for one in every])

@@ -30,20 +30,27 @@ LEARNERS = (
     "torch_mlp.py:Mlp",
 )
 
+INTRODUCTION = f"""\
+# Learners on the ladder parity-v1
 
-def command(out: Path) -> list[str]:
-    named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
-    return [
-        "stress",
-        "--ladder",
-        "parity-v1",
-        *named,
-        "--seed",
-        str(SEED),
-        "--out",
-        str(out),
-        "--force",
-    ]
+Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the learners in
+`docs/examples/` and of built-in ones, with `--seed {SEED}` and the ladder's own budgets.
+[What a rung means](rungs.md). The ladder has {{rungs}} rungs.
+
+*Held*: with confidence 31/32 for each learner alone it passes on more than half of the
+instances of this rung and of all below it. *Touched*: the highest rung on which any of
+five seeds passed. Costs are medians of what passed on the rung held.
+"""
+END = """\
+![Rung against cost, of three of them and of built-in ones](images/ladder.svg)
+
+The seconds of a rung (60) are wall time on this machine. Where *seconds spent* stands,
+a faster machine may climb higher. Elsewhere learners ended by themselves, or without
+examples. Seconds are those of learning; predicting is measured apart.
+
+Certified queries are those of any statistical-query learner to STAT(1/10), where
+answers are as bad as they may be. `elimination` is no such learner.
+"""
 
 
 def row(climb: Climb) -> str:
@@ -68,29 +75,19 @@ def _cost(value: float | None) -> str:
 
 def libraries(climbs: tuple[Climb, ...]) -> str:
     found: dict[str, Any] = {}
-    for climb in climbs:
-        for trials in climb.rungs:
-            for run in trials.runs:
-                found |= run.details.get("reported", {}).get("libraries", {})
+    for run in (run for climb in climbs for trials in climb.rungs for run in trials.runs):
+        found |= run.details.get("reported", {}).get("libraries", {})
     return ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
 
 
 def main() -> None:
     started = time.monotonic()
     out = ROOT / "out/ladder.json"
-    subprocess.run([HARDNESS, *command(out), "--quiet"], cwd=ROOT, check=True, stdout=2)
+    call = f"stress --ladder parity-v1 --seed {SEED} --out {out} --force --quiet".split()
+    named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
+    subprocess.run([HARDNESS, *call, *named], cwd=ROOT, check=True, stdout=2)
     found = Stress.load(out)
-    rungs = len(found.ladder.rungs)
-    print("# Learners on the ladder parity-v1\n")
-    print(
-        "Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the "
-        "learners in\n`docs/examples/` and of built-in ones, with `--seed "
-        f"{SEED}` and the ladder's own budgets.\n[What a rung means](rungs.md). "
-        f"The ladder has {rungs} rungs.\n"
-    )
-    print("*Held*: with confidence 31/32 for each learner alone it passes on more than half of the")
-    print("instances of this rung and of all below it. *Touched*: the highest rung on which any of")
-    print("five seeds passed. Costs are medians of what passed on the rung held.\n")
+    print(INTRODUCTION.format(rungs=len(found.ladder.rungs)))
     header = "| learner | held | rung | examples | seconds | touched | on the next rung |"
     for reference, title in ((False, "Learners of others"), (True, "Built-in learners")):
         print(f"## {title}\n\n{header}\n|---|---|---|---|---|---|---|")
@@ -98,12 +95,7 @@ def main() -> None:
             if climb.reference is reference:
                 print(row(climb))
         print()
-    print("![Rung against cost, of three of them and of built-in ones](images/ladder.svg)\n")
-    print("The seconds of a rung (60) are wall time on this machine. Where *seconds spent* stands,")
-    print("a faster machine may climb higher. Elsewhere learners ended by themselves, or without")
-    print("examples. Seconds are those of learning; predicting is measured apart.\n")
-    print("Certified queries are those of any statistical-query learner to STAT(1/10), where")
-    print("answers are as bad as they may be. `elimination` is no such learner.\n")
+    print(END)
     print(f"{platform.machine()}, Python {platform.python_version()}, {libraries(found.climbs)};")
     print(f"{os.cpu_count()} processes; {(time.monotonic() - started) / 60:.0f} minutes in all.")
 

@@ -56,33 +56,25 @@ return [page.domContentLoadedEventEnd, performance.getEntriesByName("interactive
 """
 
 
-def store(folder: Path) -> Path:
-    file, db = folder / "runs.toml", folder / "runs.db"
-    file.write_text(SWEEP)
-    command(["sweep", "run", str(file), "--store", str(db), "--quiet"])
-    return db
-
-
-def command(arguments: list[str]) -> None:
+def command(*arguments: object) -> None:
     hardness = Path(sys.executable).with_name("hardness")
-    subprocess.run([str(hardness), *arguments], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([hardness, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        db = Path(sys.argv[1]) if len(sys.argv) > 1 else store(folder)
-        out = folder / "report.html"
+        file, db, out = (folder / name for name in ("runs.toml", "runs.db", "report.html"))
+        file.write_text(SWEEP)
+        command("sweep", "run", file, "--store", db, "--quiet")
         begun, cpu = time.monotonic(), sum(os.times()[:4])
-        command(["report", str(db), "--out", str(out), "--json"])
+        command("report", db, "--out", out, "--json")
         took, cpu = time.monotonic() - begun, sum(os.times()[:4]) - cpu
         html = out.read_text(encoding="utf-8")
         browser = Browser(folder)
-        try:
-            browser.size(1400)
-            rows = [*opening(browser, html), *using(browser)]
-        finally:
-            browser.driver.quit()
+        browser.size(1400)
+        rows = [*opening(browser, html), *using(browser)]
+        browser.driver.quit()
     print(f"{INTRODUCTION}\n| the report of 5040 runs | |\n|---|---:|")
     print(f"| size | {len(html.encode()) / 1e6:.1f} MB |")
     print(f"| made in | {took:.1f} s |")

@@ -36,10 +36,7 @@ what the oracle drew to answer them, 2902 for each. Sees: what a
 [learner is given](learners.md#what-a-learner-sees).
 """
 HEADER = (
-    "problem",
-    "certified queries",
-    "learner",
-    "sees",
+    *("problem", "certified queries", "learner", "sees"),
     "solved",
     "risk",
     "examples",
@@ -89,13 +86,11 @@ def _shown(risk: float) -> str:
 
 
 def table(found: list[tuple[str, ...]]) -> str:
-    """Write rows as Markdown."""
     lines = [HEADER, ("---",) * len(HEADER), *found]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:
-    """Run the file into a scratch store, and print the page."""
     groups = tomllib.loads(FILE.read_text())["runs"]
     asked = {parse_stored(group["spec"]).spec: group["spec"] for group in groups}
     with tempfile.TemporaryDirectory() as folder:

@@ -85,10 +85,7 @@ def gram(members: int, samples: int) -> list[str]:
 
     values = rng.choice([-1.0, 1.0], (len(chosen), 1 << 12))
     rounds = samples // 2 // values.shape[1]
-    ours = best(
-        lambda: sampled(of_sets(family, chosen, draw), samples, 0.99),
-        2,
-    )
+    ours = best(lambda: sampled(of_sets(family, chosen, draw), samples, 0.99), 2)
 
     def products() -> None:
         for _ in range(rounds):
