@@ -102,8 +102,11 @@ def _stands(path: Path, what: str) -> bool:
     return exists
 
 
-def refuse_existing(path: Path, force: bool = False) -> None:
-    """Keep what stands at an output's name unless forced; raises AlreadyExists."""
+def refuse_existing(path: Path, force: bool | None = False) -> None:
+    """Keep what stands at an output's name unless forced, or always; raises AlreadyExists.
+
+    force: None where nothing replaces it.
+    """
     if not _stands(path, "file"):
         return
     if path.is_dir():
@@ -111,7 +114,8 @@ def refuse_existing(path: Path, force: bool = False) -> None:
     if not path.is_file():
         raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
     if not force:
-        raise AlreadyExists(f"{path} exists and was kept: give another name, or --force")
+        or_force = ", or --force" if force is False else ""
+        raise AlreadyExists(f"{path} exists and was kept: give another name{or_force}")
 
 
 def refuse_unwritable(path: Path) -> None:

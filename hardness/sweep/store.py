@@ -355,7 +355,7 @@ class _Store:
 
 def create(path: Path) -> "Writer":
     """Make a new store; raises AlreadyExists, and ToolkitError where none may lie."""
-    refuse_existing(path)
+    refuse_existing(path, force=None)
     log = _beside(path, "wal")
     if log.exists():  # SQLite would take it for the log of the new one
         raise AlreadyExists(

@@ -176,7 +176,8 @@ class Verb:
             if name == "out" and self.ours and not where.suffix:
                 refuse_foreign(where, force, self.ours)
             else:
-                refuse_existing(where, force)
+                never = "force" in self.asked and self.asked["force"].hidden
+                refuse_existing(where, force or (None if never else False))
             refuse_unwritable(where)
 
     @contextmanager

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from hardness.verbs.ask import cores, path
+from hardness.verbs.ask import called, cores, path
 from hardness.verbs.asks import FORCE, JOBS, RESUME, Limits, RungLimits
-from instances.errors import ToolkitError
+from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
     from hardness.sweep.resumable import Resumable
@@ -45,9 +45,14 @@ def kept(
     from hardness.runs import Cut
     from hardness.sweep.resumable import goes_on, resumable
     from instances.disk import new_folder
-    from instances.export import form_of, write
+    from instances.export import ENDINGS, form_of, write
 
     out, resume = how.get("out"), how.get("resume", False)
+    if out and folder and form_of(out) is None and out.suffix[1:].isalpha():
+        raise UsageError(
+            f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
+            f"one of {', '.join(ENDINGS)}"
+        )
     again = how.get("force", False) or goes_on(out, resume)
 
     def keep(found: Any) -> None:
