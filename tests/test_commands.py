@@ -7,10 +7,10 @@ import sys
 from collections import defaultdict
 
 import click
-import pytest
 from click.shell_completion import BashComplete
 
 import cli
+from hardness import __version__
 from hardness.verbs.root import GROUPS
 
 HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
@@ -25,26 +25,36 @@ def run(code: str, **environment: str) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [["-h"], *([name, "-h"] for name in cli.cli.commands), ["icl", "optimizers", "-h"]]
-)
-def test_help_imports_nothing_heavy(arguments):
-    """One Python for each: a module that another command imported would hide what this one does."""
-    code = f"""
+FORKED = """
+import os
 import sys
 import cli
-try:
-    cli.main({arguments})
-except SystemExit as left:
-    assert left.code == 0
-print("IMPORTED", *sys.modules)
+
+for line in {lines}:
+    if not (child := os.fork()):
+        sys.stdout = open(os.devnull, "w")
+        try:
+            cli.main(line.split())
+        except SystemExit as left:
+            os.write(1, f"{{line}}: {{left.code}} {{' '.join(sys.modules)}}\\n".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
 """
-    imported = set(run(code).rpartition("IMPORTED")[2].split())
-    assert "click" in imported
-    assert not HEAVY & imported
-    assert {name for name in imported if name.startswith("instances.")} <= {
-        *("instances.arguments", "instances.errors", "instances.lazy", "instances.text")
-    }
+
+
+def test_help_imports_nothing_heavy():
+    """Each in a process of its own: what another command imported would hide what this one does."""
+    lines = ["-h", *(f"{name} -h" for name in cli.cli.commands), "icl optimizers -h"]
+    told = run(FORKED.format(lines=lines)).splitlines()
+    assert len(told) == len(lines)
+    for one in told:
+        line, _, rest = one.partition(": ")
+        code, *imported = rest.split()
+        assert (code, "click" in imported) == ("0", True), line
+        assert not HEAVY & {*imported}, line
+        assert {name for name in imported if name.startswith("instances.")} <= {
+            *("instances.arguments", "instances.errors", "instances.lazy", "instances.text")
+        }, line
 
 
 def test_one_blas_thread_unless_the_user_says_otherwise():
@@ -60,36 +70,36 @@ def test_every_command_stands_in_the_table_once():
     assert [name for name, command in cli.cli.commands.items() if not command.short_help] == []
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("hardness le", {"learn", "learners"}),
-        ("hardness s", {"spectrum", "stress", "sweep", "store"}),
-        ("hardness mea", {"measures"}),
-        ("hardness measures prof", {"profile:"}),
-        ("hardness learn elim", {"elimination"}),
-        ("hardness learn elimination pari", {"parity:", "parity-first"}),
-        ("hardness certify lw", {"lwr:", "lwe:"}),
-        ("hardness families show nic", {"nice:"}),
-        ("hardness learners show st", {"staged", "student"}),
-        ("hardness attack lwe: --learner prim", {"primal"}),
-        ("hardness compare parity: --learner elim", {"elimination"}),
-        ("hardness figure st", {"stages"}),
-        ("hardness reduce a", {"attention-to-lwr"}),
-        ("hardness generate x --exa", {"--examples"}),
-        ("hardness estimate ml-k", {"ml-kem-512", "ml-kem-768"}),
-        ("hardness stress --ladder par", {"parity-v1"}),
-        ("hardness stress --learner queries --on dar", {"darmstadt-40-005"}),
-        ("hardness store mer", {"merge"}),
-    ],
-)
-def test_the_shell_completes_names(monkeypatch, words, offered):
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-    found = BashComplete(cli.cli, {}, "hardness", "_HARDNESS_COMPLETE").complete()
-    names = {line.removeprefix("plain,") for line in found.splitlines()}
-    assert offered <= names
-    assert all(name.startswith(words.split()[-1]) for name in names)
+OFFERED = {
+    "le": {"learn", "learners"},
+    "s": {"spectrum", "stress", "sweep", "store"},
+    "mea": {"measures"},
+    "measures prof": {"profile:"},
+    "learn elim": {"elimination"},
+    "learn elimination pari": {"parity:", "parity-first"},
+    "certify lw": {"lwr:", "lwe:"},
+    "families show nic": {"nice:"},
+    "learners show st": {"staged", "student"},
+    "attack lwe: --learner prim": {"primal"},
+    "compare parity: --learner elim": {"elimination"},
+    "figure st": {"stages"},
+    "reduce a": {"attention-to-lwr"},
+    "generate x --exa": {"--examples"},
+    "estimate ml-k": {"ml-kem-512", "ml-kem-768"},
+    "stress --ladder par": {"parity-v1"},
+    "stress --learner queries --on dar": {"darmstadt-40-005"},
+    "store mer": {"merge"},
+}
+
+
+def test_the_shell_completes_names(monkeypatch):
+    for words, offered in OFFERED.items():
+        monkeypatch.setenv("COMP_WORDS", f"hardness {words}")
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        found = BashComplete(cli.cli, {}, "hardness", "_HARDNESS_COMPLETE").complete()
+        names = {line.removeprefix("plain,") for line in found.splitlines()}
+        assert offered <= names, words
+        assert all(name.startswith(words.split()[-1]) for name in names), words
 
 
 def test_the_command_answers_a_shell():
@@ -143,15 +153,26 @@ def test_no_option_is_shown_under_two_names_or_without_help():
         assert meaning(option), (path, option.opts)
 
 
-@pytest.mark.parametrize("path", COMMANDS)
-def test_help_says_every_default(hardness, path):
-    parts = re.split(r"^  (?=-)", hardness(*path.split(), "--help").out, flags=re.M)
-    said = {part.split()[0]: " ".join(part.split()) for part in parts[1:]}
-    for name, option in ((p, o) for p, o in SHOWN if p == path):
-        if option.is_flag or option.opts[0] in ASKED_FOR.get(path, {"--out"}):
+def test_help_of_every_command(hardness):
+    """It fits 80 columns and says every default; options that do nothing are taken everywhere."""
+    assert hardness("--version").out == f"hardness, version {__version__}\n"
+    for path in (*{path.rpartition(" ")[0] for path in COMMANDS}, *COMMANDS):
+        text = hardness(*path.split(), "--help").out
+        assert max(map(len, text.splitlines())) <= 80, path
+        if path not in COMMANDS:
             continue
-        told = said[option.opts[0]]
-        assert option.required or "[default" in told or "[required" in told, (name, option.opts)
+        assert "--json" in text, path
+        everywhere = ["--seed", "1", "--jobs", "1", "--out", "x", "--quiet", "--help"]
+        assert hardness(*path.split(), *everywhere).code == 0, path
+        said = {
+            part.split()[0]: " ".join(part.split())
+            for part in re.split(r"^  (?=-)", text, flags=re.M)[1:]
+        }
+        for option in (o for p, o in SHOWN if p == path):
+            if option.is_flag or option.opts[0] in ASKED_FOR.get(path, {"--out"}):
+                continue
+            told = said[option.opts[0]]
+            assert option.required or "[default" in told or "[required" in told, (path, option.opts)
 
 
 # Left out, these do nothing: they ask for something more, or one of them must be given.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import cli
 from hardness import YEAR, __version__
 from hardness.lower import certify
 from instances import parse
@@ -17,15 +16,6 @@ ROOT = Path(__file__).parent.parent
 
 RUN = {"spec", "learner", "seed", "outcome", "advice", "risk", "risk_interval", "usage"}
 RUN |= {"secret_recovered", "details"}
-LEAVES = [  # commands, and those of a group
-    (name, *part)
-    for name, command in cli.cli.commands.items()
-    for part in (
-        [(inner,) for inner, one in command.commands.items() if not one.hidden]
-        if hasattr(command, "commands")
-        else [()]
-    )
-]
 SWEEP = """
 format = "hardness-sweep/1"
 name = "few"
@@ -286,18 +276,6 @@ def test_what_a_plan_leaves_out_and_a_map_rates(hardness):
     assert (plan["runs"], plan["certificates"]) == (8, 2)
     made = hardness("map", "parity:d=8,m=2,noise=0.1", "--seeds", 1, "--json").json
     assert {"candidate", "word", "group", "query", "example", "machine"} == set(made["rates"])
-
-
-def test_help_and_version(hardness):
-    assert hardness("--version").out == f"hardness, version {__version__}\n"
-    assert "certify" in hardness("-h").out
-    assert hardness().code == 0
-    for name in LEAVES:
-        helped = hardness(*name, "--help")
-        assert helped.code == 0
-        assert "--json" in helped.out
-        everywhere = hardness(*name, "--seed", 1, "--jobs", 1, "--out", "x", "--quiet", "--help")
-        assert everywhere.code == 0  # taken by all, shown where they do something
 
 
 def test_json_is_alone_on_stdout_and_errors_are_not(hardness):

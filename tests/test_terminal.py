@@ -21,7 +21,6 @@ from hardness.report.text import laid_out
 from hardness.verbs import progress
 from hardness.verbs.root import GROUPS, WELCOME
 from tests.test_commands import COMMANDS
-from tests.test_contract import LEAVES
 from tests.test_docs import PAGES, blocks
 from tests.waiting import wait_for
 
@@ -76,11 +75,6 @@ def test_every_command_is_shown_somewhere():
     shown = [line for page in PAGES for line, _ in blocks(page)] + [f"hardness {x}" for x in REST]
     lost = [path for path in COMMANDS if not any(f"hardness {path} " in f"{x} " for x in shown)]
     assert set(lost) <= {"demo"}  # of which `make demo` is shown
-
-
-def test_help_fits_80_columns(hardness):
-    for name in [(), ("icl",), ("store",), ("challenge",), ("sweep",), *LEAVES]:
-        assert max(map(len, hardness(*name, "--help").out.splitlines())) <= 80
 
 
 def test_the_first_screen_names_five_commands_that_are_there(hardness):

@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from hardness import figure
 from hardness.cost.grid import grid as estimated
 from hardness.report.charts.contours import draw_contours, of_contours
 from hardness.report.figures import numbers
@@ -156,15 +155,13 @@ def made_of(n, h):
 
 
 def test_the_largest_grids_are_drawn_from_their_files(tmp_path):
-    over = ["n=1..64", "h=1..64"]
-    found = estimated("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
-    all_attacks = found.to_dict()  # take 40 MB
-    for one in all_attacks["problems"]:
-        one["reason"] = one["reason"].ljust(10_000, ".")
-    (tmp_path / "grid.json").write_text(json.dumps(all_attacks))
+    sides = [str(i) for i in range(1, 65)]
+    large = grid(lambda n, h: None if h > n else n + h, ("n", "h"), sides, sides)
+    for one in large["problems"]:  # all attacks take 40 MB
+        one["reason"] = "left".ljust(10_000, ".")
+    (tmp_path / "grid.json").write_text(json.dumps(large))
     data = numbers("contours", tmp_path / "grid.json")
     cells = [row for row in data["rows"] if row["kind"] == "cell"]
     assert len(cells) == 64**2
-    assert cells[1]["reason"].startswith("h=2")  # of 1 coordinate
-    figure("contours", found, tmp_path / "grid.svg")
-    assert b"left empty" in (tmp_path / "grid.svg").read_bytes()
+    assert cells[1]["reason"].startswith("left")
+    assert "left empty" in said("contours", data)
