@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from hardness.oracles import Budget
 from hardness.report.charts.phase import diagrams
 from hardness.report.page.build import report
-from hardness.report.page.material import Material
-from hardness.report.page.records import Report
+from hardness.report.page.material import Material, Report
 from hardness.report.page.write import write
 from hardness.runs.columns import table
 from hardness.runs.rows import SweepRow

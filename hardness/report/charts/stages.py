@@ -1,4 +1,4 @@
-"""The figure of the provable learner: what the stages of a run saw."""
+"""The figure of `staged`: what the stages of a run saw."""
 
 import math
 

@@ -1,14 +1,24 @@
 """A page from a comparison, a store or a stress test: all that it says, and nothing laid out."""
 
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from hardness.report.charts.runs import both_sides
-from hardness.report.page.cards import cards
 from hardness.report.page.charts import charts
-from hardness.report.page.facts import facts
-from hardness.report.page.material import Material, digest, material_of, of_comparison
-from hardness.report.page.provenance import provenance, reproduction
-from hardness.report.page.records import Report
+from hardness.report.page.facts import cards, facts
+from hardness.report.page.material import (
+    Card,
+    Chart,
+    Material,
+    Report,
+    Reproduction,
+    digest,
+    material_of,
+    of_comparison,
+)
 from hardness.report.page.tables import (
     diagnoses,
     growth,
@@ -19,9 +29,16 @@ from hardness.report.page.tables import (
     slice_title,
 )
 from hardness.report.page.write import write
+from hardness.report.sweep import missing_words
+from hardness.report.text import count
 from hardness.runs import Comparison
+from hardness.runs.names import brief_spec
+from hardness.runs.run import Run
 from hardness.runs.slices import Slice
+from hardness.runs.stress import Stress
 from instances.disk import write_bytes, write_text
+from instances.ladders import LADDERS, ladder_of
+from instances.parameters import plain
 
 _PAIRED = 12  # slices of which learners are compared in pairs
 
@@ -98,3 +115,110 @@ def save(folder: Path, comparison: Comparison, name: str, force: bool = False) -
     write_bytes(folder / "figure.svg", both_sides(comparison), force=force)
     made = page(comparison, name, digest(results))
     write_text(folder / "report.html", made, force=force)
+
+
+def provenance(material: Material) -> tuple[tuple[str, str], ...]:
+    """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
+    runs = list(material.runs["run"])
+    found = [("made with", f"hardness {version('hardness-toolkit')}"), ("source", material.source)]
+    found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
+    found += [("machine", said) for said in _counted(row.machine for row in runs)]
+    found += _versions([row.versions for row in runs], "version of {}", "not known")
+    found += _versions([_libraries(row) for row in runs], "version of {}, as learners said", "")
+    if stress := material.stress:
+        where = "drawn from the operating system" if stress.drawn else "given"
+        found.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
+    elif runs:
+        seeds = {row.seed for row in runs}
+        found.append(("seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"))
+    files = {(row.learner, str(row.details["sha256"])) for row in runs if "sha256" in row.details}
+    found += [(f"SHA-256 of {name}", said) for name, said in sorted(files)]
+    if material.store:
+        ended = Counter(row.bound for row in runs)
+        found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
+    by_learner = Counter(row.learner for row in runs)
+    for sweep in material.sweeps:
+        done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
+        failed = sum(sweep.failed.values())
+        state = f"{sweep.name}: {sweep.state}, {done} of {planned} jobs done, {failed} failed"
+        state += missing_words(sweep, by_learner)
+        found.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
+    return tuple(found)
+
+
+def _versions(every: Sequence[Mapping[str, str]], head: str, unknown: str) -> list[tuple[str, str]]:
+    """Say of each library in which versions it was there, with how many runs it is of."""
+    return [
+        (head.format(name), said)
+        for name in sorted({name for one in every for name in one})
+        for said in _counted(filter(None, (one.get(name, unknown) for one in every)))
+    ]
+
+
+def reproduction(
+    material: Material, charts: Iterable[Chart], cards: Iterable[Card]
+) -> tuple[Reproduction, ...]:
+    """List the commands that make the runs, figures, tables and certificates again."""
+    found = []
+    for place, sweep in enumerate(material.sweeps, 1):
+        file = "sweep.toml" if len(material.sweeps) == 1 else f"sweep-{place}.toml"
+        run = shlex.join(["hardness", "sweep", "run", file, "--store", "runs.db"])
+        found.append(
+            Reproduction(makes=f"the runs of {sweep.name}", command=run, file=file, text=sweep.text)
+        )
+    if material.stress and (again := _climbed(material.stress)):
+        found.append(Reproduction(makes="the runs, from their base seed", command=again))
+    if _ours(material.command):
+        found.append(Reproduction(makes="the runs", command=material.command))
+    if material.store:
+        export = ["hardness", "store", "export", material.source, "--out", "runs.csv"]
+        found.append(Reproduction(makes="the table of runs", command=shlex.join(export)))
+    for one in charts:
+        told = f"{one.title} ({one.choice})" if one.choice else one.title
+        found.append(Reproduction(makes=told, command=one.command))
+    found += [Reproduction(makes=f"the certificate of {c.spec}", command=c.command) for c in cards]
+    return tuple(found)
+
+
+def _libraries(run: Run) -> dict[str, str]:
+    """What a learner from a file says that it loaded, with versions."""
+    said = run.details.get("reported")
+    found = said.get("libraries") if isinstance(said, dict) else None
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def _climbed(found: Stress) -> str:
+    """Write the command that climbs again on the same instances; empty where none does."""
+    ladder = found.ladder
+    words = ["hardness", "stress"]
+    for climb in found.climbs:
+        words += ["--reference" if climb.reference else "--learner", climb.asked]
+    if not any(climb.reference for climb in found.climbs):
+        words += ["--reference", "none"]
+    if ladder.name in LADDERS:
+        words += ["--ladder", ladder.name]
+    elif ladder == ladder_of(ladder.specs):
+        words += [word for spec in ladder.specs for word in ("--on", brief_spec(spec))]
+    else:  # with budgets of its own
+        return ""
+    words += ["--seeds", str(found.seeds), "--seed", str(found.base_seed)]
+    names = {"cpu_seconds": "cpu", "memory_bytes": "memory"}
+    for name, value in vars(found.budget).items():
+        if value is not None:
+            words += [f"--budget-{names.get(name, name)}", plain(value)]
+    return shlex.join(words)
+
+
+def _ours(command: str) -> bool:
+    """Return whether a text is one command of ours: a reader may paste it into a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return words[:1] == ["hardness"] and shlex.join(words) == command
+
+
+def _counted(texts: Iterable[str]) -> list[str]:
+    """Write each text with how many runs it is of, the most frequent first."""
+    found = Counter(texts)
+    return [f"{text} ({count(n, 'run')})" for text, n in found.most_common()]

@@ -8,8 +8,7 @@ from typing import Any
 from hardness.report.charts.phase import label, needed
 from hardness.report.comparison import ASKER
 from hardness.report.figures import FIGURES
-from hardness.report.page.material import Material
-from hardness.report.page.records import Chart, Data, Facts
+from hardness.report.page.material import Chart, Data, Facts, Material
 from hardness.runs.certified import query_bound
 from hardness.runs.names import brief_spec, short, short_specs
 from hardness.runs.run import Run

@@ -20,7 +20,7 @@ from hardness.report.comparison import (
     pair_row,
     power,
 )
-from hardness.report.page.records import Section
+from hardness.report.page.material import Section
 from hardness.report.text import bound
 from hardness.runs.cells import seen, tally
 from hardness.runs.growth import CONFIDENCE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from hardness.claims import big
-from hardness.report.page.records import Cell
+from hardness.report.page.material import Cell
 from hardness.report.text import number
 from hardness.runs.names import brief_spec
 from instances.parameters import plain

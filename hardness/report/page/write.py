@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from hardness.report.figures import described
 from hardness.report.page import text
-from hardness.report.page.records import Chart, Report
+from hardness.report.page.material import Chart, Report
 from hardness.report.page.tables import learners_table, shown_names
 from hardness.report.vega import Data, complete
 from hardness.report.vega import write as picture
