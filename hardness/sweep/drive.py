@@ -24,7 +24,7 @@ from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.file import Climbs, Grid, Sweep
-from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, run_job
+from hardness.sweep.jobs import Finished, Job, RunJob, run_job
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
@@ -158,7 +158,7 @@ class Driver:
         self._missing: list[str] = []
         engine.limits = _hard_limits(sweep.limits, engine)
         self._sources: list[Source] = [
-            *map(self._certificates, sweep.grids),
+            *(self._listed(group.certificates) for group in sweep.grids),
             *map(self._cells, sweep.grids),
             *(self._climb(group, name) for group in sweep.climbs for name in group.learners),
         ]
@@ -198,11 +198,12 @@ class Driver:
 
     # Where jobs come from
 
-    def _certificates(self, group: Grid) -> Source:
-        """Give the certificates of a group's specs."""
-        self._counts.plan(CertificateJob.label, [job.key for job in group.certificates])
+    def _listed(self, jobs: Sequence[Job]) -> Source:
+        """Give jobs that are no runs of cells, as certificates: each is known by itself."""
+        for job in jobs:
+            self._counts.plan(job.label, [job.key])
         yield None
-        yield from (job for job in group.certificates if self._counts.begin(job.key))
+        yield from (job for job in jobs if self._counts.begin(job.key))
 
     def _cells(self, group: Grid) -> Source:
         """Give the runs of a group: the first seed of every cell, then the second, and so on."""

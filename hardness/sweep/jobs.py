@@ -1,7 +1,9 @@
 """What a sweep is made of: jobs, each named by a hash of its content, and what is kept of each.
 
 A kind of job is one record: it is written and read by itself, does its work in a worker process,
-and says there what row a store keeps of it. To add one, write it and add its name to `AnyJob`.
+and says there what row a store keeps of it. To add one, write it and add its name to `AnyJob`: a
+row of a new kind is one more table of the store, and what gives the jobs one more source of the
+driver.
 """
 
 import hashlib

@@ -675,7 +675,8 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
         for path in (first, *others):
             with read(path) as store:
                 try:
-                    rows: Iterator[Row] = chain(store.runs(), store.certificates())
+                    results = map(store.rows, _RESULTS[1:])
+                    rows: Iterator[Row] = chain(store.runs(), *results)
                     while batch := list(islice(rows, 2000)):
                         writer.write(batch)
                 except Conflict as conflict:
