@@ -65,6 +65,7 @@ def test_a_run_that_was_changed_is_not_taken(tmp_path):
         ("a", "spec = 'parity:d=6,m=1,noise=0,rho=2'", "under the key of another job"),
         ("b", "secret_recovered = 0", "it claims a secret that is that of its seed"),
         ("c", "examples = 5001", "more examples than its budget"),
+        ("d", "budget_examples = 4999", "under the key of another job"),
     ):
         with pytest.raises(KeyboardInterrupt):
             done(tmp_path / name, stop=3)
