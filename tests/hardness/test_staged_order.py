@@ -69,7 +69,13 @@ class Played(Runner):
         what = left.pop(0) if len(left) > 1 else left[0]
         few = f"/{examples}" if examples not in (None, all_) else ""
         self.said.append(f"| {all_}" if name == "moment" else name.replace(" ", "-") + few)
-        return super().stage(name, lambda clock: what, examples=examples)
+
+        def work(clock):
+            if isinstance(what, StageFailed):
+                raise what
+            return what
+
+        return super().stage(name, work, examples=examples)
 
 
 SPAN, HEADS = "refine hull span", "net projection polish/80 prune/80"
@@ -83,6 +89,8 @@ MORE = [fit(2, 0.1), fit(3, 0.1, offered=False)]
 WORSE = {"prune": [fit(1, 1.1e-3)], "second polish": [fit(1, 1.2e-3)]}
 AT_ALL = "tells the number of heads (1.20 at most), 875 examples given: at least 3500 are needed"
 FEW = "only 16 are different, so that more would tell little: give the number of heads"
+HULL, NEEDS = "single refine hull", "few rows: at least 9000 are needed"
+NO_HULL = {"hull": [StageFailed("hull", "few rows", needs=9000)], "polish": [fit(1, 0.2)]}
 RANK = "unless it is at least 2, so no row shows that heads agree"
 # What is asked, attempt by attempt; the plan, the script, and other than usual: why it failed, how
 # many heads there are, whether examples ran out, how even is what is left: 1 as of noise.
@@ -132,6 +140,9 @@ CASES = [
         f"560 single {SPAN} | 1120 single {SPAN} polish another-head another-head prune",
         *(LAST, NO_GAP | {"polish": [fit(1, 0.2)], "another head": MORE}, {}),
     ),
+    # A stage fails to the end: held-out examples count all the same, and may find noise alone.
+    (f"560 {HULL} | 1120 {HULL} polish another-head", LAST, NO_HULL, {"heads": 1, "failed": NEEDS}),
+    (f"560 {HULL} | 1120 {HULL} polish another-head", LAST, NO_HULL, {"heads": 1, "even": 1.0}),
     (
         f"560 single {SPAN} | 1120 single {SPAN} polish{3 * ' another-head'} prune",
         LAST,

@@ -519,25 +519,14 @@ def test_the_polish_bears_heads_that_are_alike_or_nothing_and_labels_of_zero():
 # Spare heads
 
 
-LAYER, OTHER = planted(2, 6), planted(1, 6, 1)
-WEAK = planted(3, 6).w * [[[1]], [[1]], [[0.1]]]
-SPARE = {  # heads of a layer as it is found, and how many matter
-    "nothing": (
-        np.concatenate([LAYER.theta, OTHER.theta]),
-        np.concatenate([LAYER.w, 0 * OTHER.w]),
-        2,
-    ),
-    "merged": (
-        LAYER.theta[[0, 1, 0]],
-        np.concatenate([LAYER.w[:1] - OTHER.w, LAYER.w[1:], OTHER.w]),
-        2,
-    ),
-    "cancelling": (
-        np.concatenate([LAYER.theta, OTHER.theta, OTHER.theta]),
-        np.concatenate([LAYER.w, OTHER.w, -OTHER.w]),
-        2,
-    ),
-    "weak": (planted(3, 6).theta, WEAK, 3),
+LAYER, OTHER, THREE = planted(2, 6), planted(1, 6, 1), planted(3, 6)
+HEADS = np.concatenate([LAYER.theta, OTHER.theta, OTHER.theta])
+VALUES = np.concatenate([LAYER.w, OTHER.w, -OTHER.w])
+SPARE = {  # heads as they are found, and how many matter
+    "nothing": (HEADS[:3], np.concatenate([LAYER.w, 0 * OTHER.w]), 2),
+    "merged": (HEADS[[0, 1, 0]], np.stack([VALUES[0] - OTHER.w[0], VALUES[1], VALUES[2]]), 2),
+    "cancelling": (HEADS, VALUES, 2),
+    "weak": (THREE.theta, THREE.w * [[[1]], [[1]], [[0.1]]], 3),
 }
 
 
@@ -609,21 +598,13 @@ def test_every_stage_asks_the_clock_and_ends_with_it():
     u, b = small.u, small.b
     body = Body(u=u, b=b, epsilon=1.5 * least_epsilon(u, b, 8.0)[0], bound=8.0)
     often = [  # these ask more than three times
-        (moment, data),
-        (refine, first.w, data),
-        (single, first, *both),
-        (hull, found),
-        (net, *near, *both, rng),
-        (project, *near, leaders, *both),
-        (grid, *near, *both),
+        *((moment, data), (refine, first.w, data), (single, first, *both), (hull, found)),
+        *((net, *near, *both, rng), (project, *near, leaders, *both), (grid, *near, *both)),
         (extract, body, 2, rng),
     ]
     once = [
-        (agreement, first.w, data),
-        (constraints, agreed, data),
-        (span, found, data),
-        (prune, layer.theta, layer.w, *both, 5),
-        (least_epsilon, u, b, 8.0),
+        *((agreement, first.w, data), (constraints, agreed, data), (span, found, data)),
+        *((prune, layer.theta, layer.w, *both, 5), (least_epsilon, u, b, 8.0)),
         (minimum_norm, body),
     ]
     for questions, stages_ in ((0, often + once), (3, often)):

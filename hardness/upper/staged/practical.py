@@ -96,7 +96,6 @@ class Verdict(Enum):
     """What the test of a single head says."""
 
     ONE = "it explains the data"
-    SO_FAR = "it explains these examples up to noise, and all are to be used"
     OPEN = "noise may hide that it does: test it again on more examples"
     SEVERAL = "it does not: test it no more"
 
@@ -160,15 +159,13 @@ class Attempt:
 
     @property
     def counts(self) -> bool:
-        """Whether held-out examples tell the number of heads: of labels with noise, no gap need."""
+        """Whether held-out examples tell the number of heads: of labels with noise, no gap need.
+
+        Not before all examples are in use, where they are to be.
+        """
         plan = self.plan
         told = plan.heads or not plan.polish or self.run.data.d > SEVERAL_D
-        return plan.noisy and not told and self.may_end
-
-    @property
-    def may_end(self) -> bool:
-        """Whether what looks like noise may end the run: not before all examples are in use."""
-        return self.last or not self.plan.every
+        return plan.noisy and not told and (self.last or not plan.every)
 
     def stages(self) -> None:
         """Test a single head first, then find several; raises StageFailed."""
@@ -177,7 +174,7 @@ class Attempt:
         first = run.stage("moment", moment, data, run.validation)
         if heads < 2 and self.verdict is not Verdict.SEVERAL:
             self.verdict = self.alone(first)
-            if self.verdict in (Verdict.ONE, Verdict.SO_FAR):
+            if self.verdict is Verdict.ONE:
                 return
         self.require_several()
         before = [r.measures["heads"] for r in run.reports if r.name == "span" and r.rows][-1:]
@@ -211,8 +208,6 @@ class Attempt:
             return Verdict.SEVERAL
         if not like_noise:
             return Verdict.OPEN
-        if not self.may_end:
-            return Verdict.SO_FAR
         # Heavy noise is even whatever it covers: a second head has to be of no use.
         return Verdict.SEVERAL if self.counts and self.another_head(self.best) else Verdict.ONE
 
