@@ -47,26 +47,21 @@ def test_one_more_of_so_many_is_refused():
         refused(data, lambda d, n=name, v=digits: claimed(d, n).update(value=v), "as claimed")
 
 
-@pytest.mark.parametrize("value", ["7" * 3_999_999, "1/" + "7" * 3_000_000, "0x" + "7" * 1_999_000])
-def test_millions_of_digits_are_refused(tmp_path, value):
-    data = plain(certify(parse(LONG[0])))
-    for claim in data["goal"]["claims"]:
-        claim["value"] = value
-    step(data, "ask")["term"] = value
-    (tmp_path / "c.json").write_text(json.dumps(sealed(data)))
-    for command in (
-        [sys.executable, "-m", "cli", "check"],
-        [sys.executable, Path(kernel.__file__).parent],
-    ):
-        found = subprocess.run(
-            [*command, str(tmp_path / "c.json")],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert found.returncode == 3, found.stderr[-300:]
-        assert found.stderr.count("\n") == 1
-        assert len(found.stderr) < 500
+def test_millions_of_digits_are_refused(tmp_path):
+    data, bare = plain(certify(parse(LONG[0]))), [sys.executable, Path(kernel.__file__).parent]
+    for value in ("7" * 3_999_999, "1/" + "7" * 3_000_000, "0x" + "7" * 1_999_000):
+        for claim in data["goal"]["claims"][:2]:
+            claim["value"] = value
+        step(data, "ask")["term"] = value
+        (tmp_path / "c.json").write_text(json.dumps(sealed(data)))
+        ours = [sys.executable, "-m", "cli", "check"]  # the same kernel: once
+        for line in (ours, bare) if value[0] == "7" else (bare,):
+            found = subprocess.run(
+                [*line, str(tmp_path / "c.json")], capture_output=True, text=True, check=False
+            )
+            assert found.returncode == 3, found.stderr[-300:]
+            assert found.stderr.count("\n") == 1
+            assert len(found.stderr) < 500
 
 
 def test_integers_are_written_and_read_as_python_would():

@@ -387,20 +387,20 @@ def test_block_sizes_are_the_least_of_all_lattices():
         assert best is None or wrong.block() is None or wrong.block() >= best
 
 
-def lattices(*shapes):
+def lattices(*shapes, most):
     return st.builds(
         Embedding,
-        n=st.integers(2, 120),
+        n=st.integers(2, most),
         ln_q=st.sampled_from([64, 251, 3329, 1 << 20]).map(math.log),
         ln_error=st.floats(-1.2, 3.7),
         ln_scale=st.floats(-3.9, 3.7),
-        limit=st.integers(1, 300),
+        limit=st.integers(1, 2 * most),
         shape=st.sampled_from(shapes),
     )
 
 
 @settings(deadline=None, max_examples=60)
-@drawn(lattices("gsa"), st.integers(2, 200))
+@drawn(lattices("gsa", most=120), st.integers(2, 200))
 def test_the_best_number_of_samples_is_the_best(lattice, beta):
     allowed = np.arange(max(1, beta - lattice.n - 1), lattice.limit + 1)
     best = lattice.margin(beta, allowed).max(initial=-math.inf)
@@ -410,7 +410,7 @@ def test_the_best_number_of_samples_is_the_best(lattice, beta):
 
 
 @settings(deadline=None, max_examples=20)
-@drawn(lattices("gsa", "lgsa", "zgsa"))
+@drawn(lattices("gsa", "lgsa", "zgsa", most=60))
 def test_the_least_block_and_the_fewest_samples_are_the_least(lattice):
     m = np.arange(1, lattice.limit + 1)
     for beta in range(2, lattice.n + 2 + lattice.limit):
