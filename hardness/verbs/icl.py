@@ -86,8 +86,8 @@ def optimum(
     The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
     predictor, and the minima over all parameters of the layer.
 
-    >>> optimum(d=2, n=4, samples=200).data["exact"]
-    '6/7'
+    >>> optimum(d=1, n=4, samples=200).data["exact"]
+    '1/3'
     """
     from hardness.icl.evidence import RUNS, study
 

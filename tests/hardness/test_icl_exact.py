@@ -80,7 +80,7 @@ def test_orthogonal_polynomials_are_orthogonal():
 
 
 def test_gauss_rules_have_the_moments():
-    for n, d, count in [(20, 5, 41), (5, 20, 41), (100, 40, 30), (1, 1, 12)]:
+    for n, d, count in [(20, 5, 21), (5, 20, 21), (100, 40, 15), (1, 1, 12)]:
         rule = gauss(n, d, count)
         assert (rule.weights > 0).all()
         top = rule.nodes.max()
@@ -90,16 +90,16 @@ def test_gauss_rules_have_the_moments():
 
 
 def test_samples_agree_where_tails_are_light():
-    values = spectra(30, 6, 20000, 0)
+    values = spectra(30, 6, 5000, 0)
     for j, moment in enumerate(moments(30, 6, 5)):
         each = (values**j).mean(axis=1)
         assert abs(each.mean() - number(moment)) <= 4.5 * each.std() / len(each) ** 0.5 + 1e-12
     for noise in (0.0, 1.0):
         best = best_steps(60, 4, 3, noise)
-        mean, error = loss_on(spectra(60, 4, 20000, 1), [0.0] * 3, best.steps, 60, noise)
+        mean, error = loss_on(spectra(60, 4, 5000, 1), [0.0] * 3, best.steps, 60, noise)
         assert abs(mean - float(best.loss)) < 4.5 * error
     found = best_scalars(200, 2, 2, noise=0.5)
-    mean, error = loss_on(spectra(200, 2, 10000, 0), found.p, found.q, 200, 0.5)
+    mean, error = loss_on(spectra(200, 2, 5000, 0), found.p, found.q, 200, 0.5)
     assert abs(mean - float(found.loss)) < 4.5 * error
 
 
@@ -266,7 +266,7 @@ def test_the_loss_in_one_and_two_dimensions_is_that_of_the_density():
 
 
 def test_studies_order_the_models_and_say_what_is_not_known():
-    found = exact_curves(20, 5, 2, samples=5000)
+    found = exact_curves(20, 5, 2, samples=500)
     assert found.plusplus[1].loss < found.best[1].loss < found.common[1].loss
     assert found.best[1].loss < found.chebyshev[1].loss
     assert type(found).read(found.to_dict()) == found
