@@ -1,6 +1,7 @@
-"""Crafted forgeries of every kind of certificate: sealed again, each of them is refused in a line.
+"""Crafted forgeries: certificates of another family than their problem's, and files that are none.
 
-Random changes of every place are those of `benchmarks/forge.py`. Here is what a forger would try.
+Changes of every place of a proof are those of `benchmarks/forge.py`, weakened checks those of
+`benchmarks/mutants.py`. Here is what those do not see: what `check` knows beyond the kernel.
 """
 
 import contextlib
@@ -8,7 +9,6 @@ import copy
 import itertools
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -102,7 +102,6 @@ COMMON: list[Forgery] = [
 
 PARITY = "parity:d=12,m=4,noise=0.2"
 PARITIES: list[Forgery] = [
-    # The family is another one than the problem's.
     *(("about/spec", f"parity:{numbers},rho=3", "not that of its") for numbers in
       ("d=13,m=4,noise=0.2", "d=12,m=4,noise=0.1", "d=12,m=5,noise=0.2")),
     *(("about/spec", f"parity:{numbers},rho=3", "refuse|spec") for numbers in
@@ -111,35 +110,12 @@ PARITIES: list[Forgery] = [
     ("~problem/places", 12, "not that of its spec"),
     ("~problem/noise", "1/10", "not that of its spec"),
     (lambda d: proves(d)["problem"].update(places=12), None, "conditions"),
-    # The problem is none, or its labels are not orthogonal, whatever their name.
-    ("problem/values", ["1", "-1", "1", "-1"], "values"),
-    ("problem/values", ["1"] * 5, "values"),
-    ("problem/values", ["1", "-1", "1", "-1", "2/2"], "lowest terms"),
-    ("problem/values", ["1", "1", "-1", "-1", "1"], "step 2: "),
-    ("problem/values", ["-1", "1", "-1", "1", "-1"], "step 2: "),
-    *(("problem/noise", noise, words) for noise, words in (("1/2", "noise"), ("-1/9", "range"))),
-    *(("problem/places", n, words) for n, words in
-      ((0, "places"), (3, "chosen"), (12, "conditions"), (True, "places"), (11.0, "places"),
-       (float("nan"), "places"))),
-    ("problem/chosen", 0, "chosen"),
-    # Claims that do not follow, and steps that are none.
-    ("stat-queries/value", "26", "as claimed"),
-    ("stat-queries/says", "at least 25", "as claimed"),
-    ("stat-queries/step", 7),
-    ("stat-queries/step", 9),
-    ("stat-queries/terms/success", "1/9", "as claimed"),
-    ("information-floor/value", "9", "as claimed"),
-    ("fit/risk", "5/4", "step 5: "),
-    ("fit/risk", "1/3", "as claimed"),
+    # Steps and numbers that are none, which no change of one place makes.
     *(("fit/risk", risk) for risk in (["1/4"], 0, "2/8", "1e-9", "1/\u0664", "+1/4", "1/0", "-0")),
-    *(("ask/term", term, "step 3: ") for term in ("0", "2")),
     ("steps/2", {"rule": "ask", "from": [2], "oracle": "any", "term": "100"}),
     *((lambda d, t=t: step(d, "ask").update(oracle="vstat", term=t), None, "step 3: ")
       for t in ("0", "1/2", "3/2")),
-    ("queries/success", "3/2", "step 6: "),
     *(("queries/from", cited, "step ") for cited in ([1, 5], [1, 3, 5], [1, 5, 6], [1, 5, 0])),
-    ("queries/more", "1", "step "),
-    ("characters/rule", "laws", "step "),
 ]  # fmt: skip
 
 PROFILE = "profile:d=8,g=majority,m=3,noise=0.1,rho=3"
@@ -154,51 +130,19 @@ def numbers(rule: str, words: str, **changed: Any) -> Forgery:
 
 
 MAJORITIES: list[Forgery] = [
-    # Codes.
-    numbers("code", "step 4: ", overlap=0),
+    # Several numbers that fit each other.
     *(numbers("code", "step 4: ", data=data) for data in
       (CLOSE, *([*FANO[:3], last] for last in (FANO[0], [1, 3, 3], [1, 3, 7], [1, 3])))),
-    numbers("code", "step 4: ", size="5"),
     numbers("code", "step 5: ", data=CLOSE, overlap=2),
     numbers("code", "step 5: ", data=FANO, size="7"),
-    numbers("code", "step 4: ", overlap=3),
     numbers("code", "step 4: ", code="reed-solomon", data=3, size="10"),
-    numbers("code", "step 4: ", code="reed-solomon", data=2),
     numbers("code", "step 4: ", code="disjoint", data=None, overlap=0),
-    numbers("code", "step 4: ", code="all", data=None),
-    numbers("code", "step 4: ", code="greedy", overlap=2),
-    *(("code/size", size, "step 4: ") for size in (" 50", "\u0665\u0660")),
-    # Average correlations of all sets of a size, and of one.
-    *(("every-set/enough", enough, "step 6: ") for enough in ("2", "18")),
-    *(("every-set/inner", inner, "step 6: ") for inner in
-      (["0", "20/3", "19/3"], ["0", "20/3"], ["0"] * 4, ["0", "-20/3", "20/3"])),
-    *(("every-set/average", average, "step 6: ") for average in ("0", "-1")),
-    ("every-set/caps", ["0", "0"], "step 6: "),
-    *(("every-set/gamma", gamma, "step 6: ") for gamma in ("1/3", "0", "-1/20")),
     numbers("every-set", "step 8: ", gamma="1", enough="1"),
-    ("some-set/size", "16", "step 7: "),
     numbers("some-set", "step 7: ", shape=[0, 2, 1], size="25"),
-    *(("some-set/shape", shape, "step 7: ") for shape in ([0, 0, 0], [0, -1, 1], [3, 0, 0])),
     numbers("some-set", "step 7: ", shape=[0, 0, 0], size="3"),
-    *(("some-set/gamma", gamma, f"step {at}: ") for gamma, at in (("1/3", 8), ("1/2", 7))),
-    *(("closest-pairs/gamma", gamma, "step ") for gamma in ("2", "0")),
-    *(("sda/from", cited, "step 8: ") for cited in ([1, 7], [1, 7, 6])),
-    # What a query rules out.
-    ("mixture/bound", "2", "step 12: "),  # no number of this rule
     ("steps/12/from", [3], "step 13: "),
     (lambda d: d["steps"][12].update(oracle="stat", term="1"), None, "step 13: "),
-    ("steps/9/from", [12], "step 10: "),
     *(("ask/term", term, "step ") for term in ("11/10", "2/20", "01/10", "1e-1", "0x1/10", 1)),
-    # Claims.
-    ("operator-norm/value", "11", "as claimed"),
-    ("second-eigenvalue/value", "5/2", "as claimed"),
-    ("average-correlation/value", "1/70", "as claimed"),
-    ("sq-dimension/terms/upper", "3", "as claimed"),
-    ("sda-all-subsets/value", "2", "as claimed"),
-    ("sda-all-subsets/terms/upper", "1", "as claimed"),
-    ("sda-pair-events/value", "2", "as claimed"),
-    ("sda-pair-events/step", 8),
-    ("stat-queries/step", 17),
     ("csq-queries/quantity", "stat-queries"),
     # The family.
     says("majority", "mod(3)", "not that of its"),
@@ -208,26 +152,6 @@ MAJORITIES: list[Forgery] = [
                                ("profile", "parity"))),
     ("~problem/values", ["-1", "-1", "1", "1"], "not that of its"),
 ]  # fmt: skip
-GENERAL: list[Forgery] = [  # nothing is said of general queries where labels have many values
-    ("steps", more(one), "step 14: ")
-    for one in (
-        *({"rule": "ask", "from": [3], "oracle": oracle, "term": "1"}
-          for oracle in ("stat", "vstat", "vstat-least")),
-        {"rule": "mixture", "from": [1]},
-        {"rule": "vstat-sets", "from": [2, 6], "t": "3"},
-    )
-]  # fmt: skip
-CODES: list[Forgery] = [  # of 997 elements
-    numbers("code", "step 4: ", **changed)
-    for changed in (
-        {"data": 999, "size": "999"},  # no prime
-        {"data": 1009, "size": "997"},  # 3 * 1009 places
-        {"data": 2, "size": "4"},  # below m
-        {"size": str(997**2 + 1)},
-        {"overlap": 0, "size": str(997**2)},
-        {"data": "997"},
-    )
-]
 
 
 def views(view: str, *own: Forgery) -> list[Forgery]:
@@ -268,48 +192,14 @@ RESIDUES: list[Forgery] = [
     )),
     # Problems that are none.
     *((lambda d, changed=changed: d["problem"].update(changed), None, words) for changed, words in (
-        ({"q": 15, "parts": 15}, "prime"),
         ({"q": 289, "parts": 289}, "prime"),  # 17^2
         ({"q": 2**48 + 21, "parts": 2**48 + 21}, "not in 2"),
-        ({"parts": 16}, "equal"),
-        ({"parts": 1}, "not in 2"),
-        ({"bits": 6}, "uniform"),  # 2 n q is above 2^6
-        ({"labels": "codes"}, "parts"),
-        ({"labels": "interval"}, "errors"),
-        ({"secret": {"weight": 4, "entries": None}}, "weight"),
         ({"secret": {"kind": "uniform", "weight": 0, "most": 17}}, "no law"),
         ({"secret": {"weight": 0, "entries": [0, []]}}, "no value"),
-        ({"secret": {"weight": 0, "entries": [0, ["1", "1/2"]]}}, "whole"),
-        ({"secret": {"weight": 0, "entries": [0, ["0", "1"]]}}, "whole"),
-        ({"secret": {"weight": 0, "entries": [0, ["1"]]}}, "unit"),
-        ({"secret": {"weight": 2, "entries": [17, ["1", "1"]]}}, "0 mod M"),
-        ({"errors": [-9, COUNTS[1:]]}, "add up"),
-        ({"errors": [-9, ["0", *COUNTS[1:]]]}, "whole"),
-        ({"errors": [-9, COUNTS, "more"]}, ""),
         ({"errors": [0, [str(2**64)] + ["0"] * 16]}, "whole"),
         ({"errors": [0, [str(2**60)] * 16]}, "conditions"),
-        ({"n": 0}, "n is"),
-    )),
-    # Claims.
-    *((f"{where}", value, "as claimed") for where, value in (
-        ("orthogonal-members/value", "4913"), ("orthogonal-members/terms/alike", "1"),
-        ("orthogonal-members/terms/upper", "4911"), ("pairwise-correlation/terms/upper", "0"),
-        ("sq-dimension/value", "5"), ("stat-queries/value", "29"), ("vstat-queries/value", "6"),
-        ("information-floor/value", "3"), ("information-floor/terms/levels", "2"),
     )),
 ]  # fmt: skip
-KEM: list[Forgery] = [  # numbers that bound a law
-    numbers("secrets", words, **changed)
-    for changed, words in (
-        ({"cut": 4133}, "as claimed"),
-        ({"cut": 100}, "as claimed"),
-        ({"base": "1/2"}, "likelier"),
-        ({"weights": [52, 21, 5, 0, 5, 21, 53]}, "likelier"),
-        ({"weights": [52, 21, 5]}, "each residue"),
-        ({"cut": 1 << 20}, "cut"),
-        ({"base": "1", "cut": 0, "weights": []}, "as claimed"),
-    )
-]
 
 
 def drawn_by(entries: Any) -> list[Forgery]:
@@ -335,111 +225,25 @@ DIRECTIONS: list[Forgery] = [
     ("~problem/low", ["0"] * 4, "not that of its spec"),
     (lambda d: (d["problem"].update(degree=5, low=["0"] * 5), proves(d)), None, "not that of its"),
     ("~problem/noise", "1/8", "not that of its spec"),
-    ("problem/degree", 5, "low|degree|squares"),
-    ("problem/degree", 0),
-    ("problem/dimension", 1),
-    ("problem/dimension", "30"),
-    ("problem/low", ["3/2", *LOW[1:]], "squares"),
-    ("problem/low", ["-1/9", *LOW[1:]]),
     ("problem/low", ["1/1" + 100 * "0", *LOW[1:]], "100 digits"),
-    ("problem/low", [0, *LOW[1:]]),
-    ("problem/low", LOW[1:]),
-    ("problem/noise", "1/2"),
-    ("problem/labels", "three"),
-    ("problem/labels", "real"),
-    ("sphere/from", [1]),
-    ("drawn/size", "12"),
-    *(("drawn/power", power, words) for power, words in ((7, ""), (0, ""), (1001, "power"))),
-    *(("drawn/cosine", share) for share in ("1", "0", "1/9", "500001/1000001")),
-    *(("polynomials/size", size) for size in ("50", "0", "343")),
-    *(("polynomials/q", q) for q in (8, 5, 11)),
-    *(("polynomials/points", points) for points in (1, 2, 5)),
-    *(("polynomials/degree", degree) for degree in (0, 2, -1)),
-    *(("ask/term", term) for term in ("1/11", "2", "0")),
-    ("ask/oracle", "any"),
-    ("fit/risk", "1/5", "as claimed"),
-    ("fit/risk", "1"),
-    ("queries/success", "3/2"),
-    ("queries/from", [1, 5, 7]),
-    *((f"{name}/value", value, "as claimed") for name, value in (
-        ("operator-norm-at-most", "1/400"), ("second-eigenvalue-at-most", "1/4000"),
-        ("random-members", "12"), ("sq-dimension-at-least", "50"), ("stat-queries", "24"),
-        ("vstat-queries", "4"), ("information-floor", "12"),
-    )),
-    ("random-members/terms/probability", "1", "as claimed"),
-    ("information-floor/terms/levels", "4", "as claimed"),
-    ("random-members/step", 4),
+    *(("drawn/power", power, words) for power, words in ((7, ""), (1001, "power"))),
 ]  # fmt: skip
 
-LEARNED: list[Forgery] = [  # steps: features 4, noisy 5..8, nearby 9..11, rounded 12..15, batches
-    *(("features/features", count) for count in ("4", "57", "-1", 3)),
-    *((f"features/{name}", share) for name, share in (("risk", "1/5"), ("success", "3/4"))),
-    *(("features/from", cited) for cited in ([1, 2], [1], [3, 1])),
-    *(("gradients/clip", clip) for clip in ("1", "0", "-1/2")),
-    ("gradients/from", [1]),
-    *(("noisy/std", std) for std in ("3", "0", "-2")),
-    ("noisy/from", [1, 3]),
-    *(("descent/from", cited) for cited in ([1, 6, 7], [1, 7, 13], [1, 7, 10])),
-    *((f"descent/{name}", value) for name, value in
-      (("steps", "49"), ("steps", "0"), ("success", "1"), ("success", "0"))),
-    *(("nearby/within", within) for within in ("1/5", "0", "-1/6")),
-    *(("nearby/steps", steps) for steps in (None, "2", 3)),
-    ("nearby/from", [1, 10, 9]),
-    *(("rounded/grid", grid) for grid in ("11", "0", "-10")),
-    *(("rounded/parameters", count) for count in ("19", "0", "1/2")),
-    *(("batches/batch", size) for size in ("1", "0")),
-    *(("batches/bits", bits) for bits in ("2", "0")),
-    *(("batches/from", cited) for cited in ([1, 2], [1, 5])),
-    *((f"{name}/value", value, "as claimed") for name, value in (
-        ("kernel-error", "3/4"), ("kernel-features", "6"), ("gd-noise-success", "1/5"),
-        ("gd-noise-steps", "1645"), ("gd-within-success", "1/2"), ("gd-within-steps", "3"),
-        ("gd-grid-success", "1/5"), ("gd-grid-steps", "13"), ("gd-batch-success", "1/2"),
-        ("gd-batch-steps", "4"),
-    )),
-    *((f"{name}", value, "as claimed") for name, value in (
-        ("kernel-error/terms/features", "4"), ("gd-noise-steps/terms/noise-std", "1"),
-        ("gd-noise-steps/terms/clip", "1"), ("gd-within-steps/terms/within", "1"),
-        ("gd-grid-success/terms/steps", "20"), ("gd-batch-steps/terms/state-bits", "9"),
-    )),
-    ("gd-noise-steps/quantity", "gd-grid-steps"),
-    ("gd-grid-steps/step", 8),
-    ("~problem/noise", "0", "not that of its spec"),
-    says("m=3", "m=2"),
-]  # fmt: skip
+LEARNED: list[Forgery] = [("~problem/noise", "0", "not that of its spec"), says("m=3", "m=2")]
 LEARNED_RESIDUES: list[Forgery] = [
     says("sigma=1", "sigma=2"),
     ("~problem/n", 7, "not that of its spec"),
     ("~problem/errors", None, "errors"),
-    ("problem/bits", 8, "uniform"),
-    ("batches/bits", "2"),
-    ("kernel-error/value", "1", "as claimed"),
 ]
-
 POLYNOMIAL: list[Forgery] = [
-    *(("low-degree/degree", degree) for degree in ("7", "5", "0", "-1", "06", 6, None)),
-    *(("low-degree/examples", count) for count in ("10", "8", "0", None, "9/2")),
-    *(("low-degree/most", most) for most in ("1", "0", "10", 2)),
-    *(("low-degree/from", cited) for cited in ([2, 1], [1, 1], [1], [1, 2, 2])),
-    ("low-degree/rule", "features"),
+    *(("low-degree/degree", degree) for degree in ("06", 6, None)),
     (lambda d: step(d, "low-degree").update(degree=str(10**7), most="3"), None, "long"),
-    *((f"low-degree-{name}", value, "as claimed") for name, value in (
-        ("advantage/value", "1"), ("examples/value", "9"), ("advantage-open/value", "4"),
-        ("examples-open/value", "5"), ("advantage/terms/degree", "9"),
-        ("advantage/terms/examples", "99"), ("examples/terms/sample_degree", "1"),
-        ("examples-open/terms/degree", "8"), ("advantage-open/says", "all is hard"),
-    )),
-    ("low-degree-advantage/quantity", "low-degree-success"),
-    ("low-degree-examples/step", 3),
-    (lambda d: d["goal"]["claims"][0].update(quantity="low-degree-advantage-open"), None),
-    ("problem/values", ["0", "1", "2", "3"], "more than two values"),
-    ("problem/view", "among-others"),
-    ("problem/noise", "1/2", "noise"),
     *(("~problem/noise", noise, "not that of its spec") for noise in ("0", "1/5")),
     ("~problem/places", 9, "not that of its spec"),
     ("~problem/values", ["1", "-1", "1", "-1"], "not that of its spec"),
     says("majority", "parity"),
     says("d=9", "d=10"),
-]  # fmt: skip
+]
 
 
 def majorities() -> list[Any]:
@@ -462,22 +266,6 @@ def renamed(data: Data, names: Any = None) -> None:
     about["spec"] = about["spec"].rpartition("=")[0] + "=" + digest
 
 
-def line(row: int, at: int, new: str) -> Callable[[Data], None]:
-    """Change a number of the factor."""
-
-    def changed(data: Data) -> None:
-        rows = step(data, "spread")["proof"]["factor"]
-        rows[row] = " ".join([*rows[row].split()[:at], new, *rows[row].split()[at + 1 :]])
-
-    return changed
-
-
-def moved(data: Data) -> None:
-    """Move a member to a class of others."""
-    classes = step(data, "apart")["classes"]
-    classes[0].append(classes[1].pop())
-
-
 LISTED: list[Forgery] = [
     (lambda d: (flipped(d), renamed(d)), None, "may be above top"),
     (lambda d: (flipped(d, 0), renamed(d)), None, "above gamma|above top"),
@@ -487,9 +275,6 @@ LISTED: list[Forgery] = [
         lambda rows: [f"{int(row, 16) ^ (1 << 64) - 1:x}" for row in rows],
         "digest",
     ),
-    ("problem/signs", 7, "too near"),
-    ("problem/tables/19", ..., "every member once"),
-    ("problem/centred", True, "two members of a class"),
     ("problem/given", ["1", None], "conditions"),
     ("problem/given", ["9", None], "conditions"),
     ("about/names/0", "other", "by their digest"),
@@ -503,33 +288,6 @@ LISTED: list[Forgery] = [
     ("about/origin/path", "a\nb", "origin"),
     ("about/origin/of", "20", "no larger"),
     ("about/origin", None, "malformed"),
-    ("apart/chosen/0", 0, "too near"),
-    ("apart/chosen", more(1), "too near"),
-    (moved, None, "class"),
-    ("apart/classes/-1", ..., "every member once"),
-    ("apart/upper", "3", "class"),
-    numbers("apart", "more members are apart", upper="3", order=[*range(20)]),
-    ("apart/order", [*range(19)], "every member once"),
-    ("apart/order", [0, *range(19)], "every member once"),
-    ("spread/top", "7/4", "may be above top"),
-    ("spread/proof", "given", "another eigenvalue is given"),
-    ("spread/proof/scale", 1, "may be above top"),
-    ("spread/proof/factor/19", ..., "above top|malformed"),
-    (line(5, 5, "0"), None, "may be above top"),
-    (line(5, 5, "-7"), None, "may be above top"),
-    (line(19, 0, "1" + "0" * 20), None, "too large"),
-    (line(3, 1, "x"), None, "malformed"),
-    ("weighted/top", "23/8", "may be above top"),
-    ("weighted/proof", {"weights": [1] * 20}, "may be above top"),
-    ("weighted/proof", {"weights": [0] * 20}, "a weight"),
-    ("sums/above", [0, 7, 19], "sda-all-subsets is not as claimed"),
-    ("sums/above", [*range(20)], "not above gamma"),
-    ("sums/above", more(0), "twice"),
-    ("sums/gamma", "1", "not above gamma"),
-    ("sums/enough", "2", "may be above gamma"),
-    ("fit/risk", "1/5", "not as claimed"),
-    ("ask/term", "1/2", "not as claimed"),
-    ("ask/from", [1], "must cite"),
 ]
 
 
@@ -554,22 +312,12 @@ NINE = "lwe:n=9,q=3329,sigma=1,secret=cbd,spread"
 KINDS: list[tuple[str, Callable[[], Data], list[Forgery]]] = [
     ("hidden set", certified(PARITY), PARITIES),
     ("hidden set", lambda: plain(certify(parse(PROFILE), TERMS)), MAJORITIES),
-    ("hidden set", lambda: plain(certify(parse("profile:g=h**2,d=9,m=3,noise=1/5"), TERMS)),
-     GENERAL),
-    ("hidden set", certified("profile:g=[100,-100,101,-99],d=3001,m=3"), CODES),
-    ("hidden set", certified("profile:g=majority,d=5001,m=2"),
-     [("code/size", lambda size: str(int(size) + 1), "step 4: ")]),
-    ("hidden set", certified("profile:g=majority,d=8,m=3", gamma=Fraction(1, 4)),
-     [("every-set/enough", "35", "step ")]),  # all members are such a set
-    ("hidden set", certified("profile:g=mod(3),d=101,m=6", vstat=20),
-     [("vstat-sets/from", [2, 6], "step "), ("vstat-sets/t", "21", "step ")]),
     ("view", certified("parity_position:d=11,m=3,noise=0.1"), views("positions")),
     ("view", certified("composed:d=11,m=3,noise=0.1"), views("one-head")),
     ("view", certified("hardmax:d=11,m=3,noise=0.1"), views("hardmax")),
     ("view", certified("tokens3:d=11,m=3,noise=0.1"),
      views("three-tokens", ("steps/1", {"rule": "overlaps", "from": []}, "one"))),
     ("residues", certified(LWE), RESIDUES),
-    ("residues", certified("ml-kem-512"), KEM),
     ("residues", certified(f"{NINE}=3"), drawn_by([-3, ["1"] * 7])),
     ("residues", certified(f"{NINE}=2"), drawn_by(None)),
     ("residues", certified("lwe:n=40,q=5,error=none,secret=gaussian,spread=0.25"),
@@ -675,31 +423,16 @@ def test_a_family_of_which_nothing_is_certified_is_refused_for_the_same_reason(s
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"value": "35"', '"value": "35", "value": "36"'),
+def test_a_file_that_could_be_read_in_two_ways_is_not_checked(hardness):
+    text = json.dumps(certified(PARITY_3)())
+    for old, new in (
         ('"value": "35"', '"value": "36", "val\\u0075e": "35"'),
         ('"claims": [', '"claims": [{}], "claims": ['),
         ('"conditions": "', '"conditions": "\\n'),
         ('"places": 7', '"places": NaN'),
-    ],
-)
-def test_a_file_that_could_be_read_in_two_ways_is_not_checked(hardness, old, new):
-    text = json.dumps(certified(PARITY_3)())
-    Path("c.json").write_text(text)
-    shown = hardness("check", "c.json", "--json")
-    assert (shown.code, shown.json["accepted"], shown.json["assumed"]) == (0, True, None)
-    assert old in text
-    Path("c.json").write_text(text.replace(old, new, 1))
-    found = hardness("check", "c.json")
-    assert (found.code, found.out) == (1, "")
-    found.one_line("c.json")
-
-
-def test_there_are_thirty_of_each_kind():
-    counts = Counter()
-    for kind, _, own in KINDS:
-        counts[kind] += len(own)
-    print(counts, len(COMMON))
-    assert min(counts.values()) >= 30
+    ):
+        assert old in text
+        Path("c.json").write_text(text.replace(old, new, 1))
+        found = hardness("check", "c.json")
+        assert (found.code, found.out) == (1, ""), old
+        found.one_line("c.json")
