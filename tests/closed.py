@@ -161,12 +161,6 @@ def right_about(scheme: Johnson, risk: Fraction) -> int:
     return math.floor(scheme.spread / (scheme.norm - scheme.average) / (1 - risk))
 
 
-def query_square(family: Symmetric, scheme: Johnson) -> Fraction:
-    """Bound the squared moves of one query over all members, the values taken as -1 .. 1."""
-    half = Fraction(max(family.values) - min(family.values)) / 2
-    return ((1 - 2 * family.noise) / half) ** 2 * scheme.spread / 4
-
-
 def labelled_gamma(family: Symmetric, scheme: Johnson, t: int) -> Fraction:
     """Turn VSTAT(t) into the average of unit-norm correlations that one query cannot pass.
 

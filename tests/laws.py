@@ -68,32 +68,6 @@ def chi_square(family: Modular) -> Fraction:
     return family.q * sum((w * w for w in folded.values()), Fraction(0)) - 1
 
 
-def members(family: Modular) -> Law:
-    """The same of what is orthogonal: vectors mod M, or classes of those that are alike."""
-    found = vectors(family)
-    if orthogonal(family):
-        return found
-    out: Law = Counter()
-    for secret, weight in found.items():
-        out[representative(family, secret)] += weight
-    return out
-
-
-def least(law: Law, success: Fraction) -> int:
-    """How many of the likeliest have the probability."""
-    total = Fraction(0)
-    for count, weight in enumerate(sorted(law.values(), reverse=True), 1):
-        total += weight
-        if total >= success:
-            return count
-    raise AssertionError("the law does not add up")
-
-
-def likeliest(law: Law, count: int) -> Fraction:
-    """The probability of so many of them."""
-    return sum(sorted(law.values(), reverse=True)[:count], Fraction(0))
-
-
 def named_entries(family: Modular) -> dict[int, Fraction] | None:
     """The law of an entry of the secret that a spec names, not 0 where the weight is fixed.
 

@@ -1,10 +1,12 @@
-"""Correlations, spectra, codes and SQ-DIM of hidden sets against matrices and clique search."""
+"""Correlations, spectra and codes of hidden sets, against enumeration and what is known.
+
+SQ-DIM and SDA by all sets of members are in test_claims.py.
+"""
 
 import itertools
 import math
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,84 +22,42 @@ from instances.symmetric import to_float
 from instances.threshold import python_fraction
 from tests import closed
 
-SMALL = [
-    *((n, m) for n in range(1, 33) for m in range(1, n) if math.comb(n, m) <= 500),
-    (500, 1),
-    (60, 59),
-]
-
-
-def profiles(m):
-    """Values at h = 0 .. m: monotone, not monotone, without a linear part, of many values."""
-    return {
-        "majority": [1 if 2 * h <= m else -1 for h in range(m + 1)],
-        "parity": [(-1) ** h for h in range(m + 1)],
-        "mod": [1 if h % 3 == 0 else -1 for h in range(m + 1)],
-        "even": [(2 * h - m) ** 2 for h in range(m + 1)],  # its g^_1 is 0
-        "many": [Fraction(h * h - 3 * h, 7) + (-1) ** h for h in range(m + 1)],
-        "one": [int(h == m) for h in range(m + 1)],
-    }
-
-
-def members(n, m):
-    """The indicator matrix of all m-subsets: (C(n,m), n)."""
-    out = np.zeros((math.comb(n, m), n))
-    for row, chosen in enumerate(itertools.combinations(range(n), m)):
-        out[row, chosen] = 1
-    return out
-
-
-def gram(scheme):
-    """The Gram matrix over all members, not scaled."""
-    chosen = members(scheme.n, scheme.m)
-    table = np.array([to_float(c) for c in scheme.correlations])
-    return table[np.rint(chosen @ chosen.T).astype(int)]
+PROFILES = {  # of h and m: monotone, not monotone, without a linear part, of many values
+    "majority": lambda h, m: 1 if 2 * h <= m else -1,
+    "parity": lambda h, m: (-1) ** h,
+    "mod": lambda h, m: 1 if h % 3 == 0 else -1,
+    "square": lambda h, m: h * h,
+    "nearly even": lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) if h < m else 1,
+    "one": lambda h, m: -1 if h == 1 else 1,
+    "even": lambda h, m: (2 * h - m) ** 2,  # its g^_1 is 0
+}
 
 
 @pytest.mark.parametrize("m", range(1, 6))
-@pytest.mark.parametrize("n", [6, 8])
-def test_correlations_by_enumeration_of_all_points(n, m):
-    z = np.array(list(itertools.product((0, 1), repeat=n)))
-    chosen = members(n, m)
-    for name, values in profiles(m).items():
+def test_spectra_by_enumeration_of_all_points(m):
+    z = np.array(list(itertools.product((0, 1), repeat=6)))
+    for name, g in PROFILES.items():
+        values = [g(h, m) for h in range(m + 1)]
         if len(set(values)) == 1:
             continue
-        scheme = Johnson.of(values, n)
-        table = np.array([float(v) for v in values])
-        f = table[(z @ chosen.T).astype(int)]
-        f = f - f.mean(axis=0)
-        np.testing.assert_allclose(f.T @ f / len(z), gram(scheme), atol=1e-11, err_msg=name)
-        mean = f.mean(axis=1)
-        assert abs((mean**2).mean() - to_float(scheme.average)) < 1e-12
-        rest = f - mean[:, None]
-        top = np.linalg.eigvalsh(rest.T @ rest / len(z)).max()
-        assert abs(top - to_float(scheme.spread)) < 1e-9 * (1 + top)
-        norms = (rest**2).mean(axis=0)
-        np.testing.assert_allclose(norms, to_float(scheme.norm - scheme.average), atol=1e-11)
-
-
-def test_the_spectrum_is_that_of_the_matrix_for_every_small_family():
-    names = list(profiles(1))
-    for count, (n, m) in enumerate(SMALL):
-        for offset in range(1 if math.comb(n, m) > 60 else len(names)):
-            name = names[(count + offset) % len(names)]
-            values = profiles(m)[name]
-            if len(set(values)) == 1:
-                continue
-            scheme = Johnson.of(values, n)
-            matrix = gram(scheme)
-            wanted = np.linalg.eigvalsh(matrix)[::-1]
-            found = np.repeat([to_float(v) for v in scheme.eigenvalues], scheme.multiplicities)
-            assert len(found) == len(wanted) == scheme.size
-            scale = to_float(scheme.eigenvalues[0])
-            np.testing.assert_allclose(found, wanted, atol=1e-9 * scale, err_msg=f"{name} {n} {m}")
-            assert abs(matrix.mean() - to_float(scheme.average)) < 1e-10 * scale
-            cross = to_float(scheme.cross_predictability)
-            assert abs((matrix**2).mean() - cross) < 1e-10 * (1 + cross)
+        scheme, table = Johnson.of(values, 6), np.array([float(v) for v in values])
+        sets = [set(s) for s in itertools.combinations(range(6), m)]
+        f = np.array([table[z[:, sorted(s)].sum(axis=1)] for s in sets])
+        f -= f.mean(axis=1, keepdims=True)
+        gram = f @ f.T / len(z)
+        wanted = [[to_float(scheme.correlations[len(a & b)]) for b in sets] for a in sets]
+        np.testing.assert_allclose(gram, wanted, atol=1e-11, err_msg=name)
+        found = np.repeat([to_float(v) for v in scheme.eigenvalues], scheme.multiplicities)
+        top = np.linalg.eigvalsh(gram)
+        np.testing.assert_allclose(sorted(found), top, atol=1e-9 * (1 + top[-1]), err_msg=name)
+        assert abs(gram.mean() - to_float(scheme.average)) < 1e-10 * (1 + top[-1])
+        assert abs((gram**2).mean() - to_float(scheme.cross_predictability)) < 1e-9 * (1 + top[-1])
+        rest = np.linalg.eigvalsh(gram - gram.mean())[-1]  # rows of a Gram matrix have one sum
+        assert to_float(scheme.spread) == pytest.approx(rest, abs=1e-9 * (1 + top[-1]))
 
 
 @given(st.data(), st.integers(1, 14), st.integers(1, 30))
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_the_kernel_has_what_fourier_weights_give(data, m, more):
     values = data.draw(
         st.lists(st.fractions(-9, 9, max_denominator=7), min_size=m + 1, max_size=m + 1)
@@ -121,12 +81,12 @@ def test_the_kernel_has_what_fourier_weights_give(data, m, more):
     assert c[-1] == square - mean**2
 
 
-@pytest.mark.parametrize("g", ["majority", "mod(3)", "h**2-h/3", "exactly(2)", "(2*h-m)**2"])
-@pytest.mark.parametrize(("d", "m"), [(5, 3), (9, 3), (12, 9), (30, 6), (8, 6)])
-def test_what_no_one_knows_of_a_label_is_its_variance_less_that_of_the_mean_member(g, d, m):
-    family = parse(f"profile:g={g},d={d},m={m}")
-    scheme = Johnson.family(family)
-    assert python_fraction(scheme.norm - scheme.average) == family.unknown_variance
+def test_what_no_one_knows_of_a_label_is_its_variance_less_that_of_the_mean_member():
+    for g in ("majority", "mod(3)", "h**2-h/3", "exactly(2)", "(2*h-m)**2"):
+        for d, m in ((5, 3), (9, 3), (12, 9), (30, 6), (8, 6)):
+            family = parse(f"profile:g={g},d={d},m={m}")
+            scheme = Johnson.family(family)
+            assert python_fraction(scheme.norm - scheme.average) == family.unknown_variance
 
 
 def test_the_gram_matrix_of_one_member_is_its_norm():
@@ -190,53 +150,12 @@ def packed(values, n):
     return code, lower, int(at["upper"])
 
 
-PROFILES = [
-    lambda h, m: 1 if 2 * h <= m else -1,
-    lambda h, m: (-1) ** h,
-    lambda h, m: 1 if h % 3 == 0 else -1,
-    lambda h, m: h * h,
-    lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) if h < m else 1,
-    lambda h, m: -1 if h == 1 else 1,
-]
-
-
-def largest(n, m, allowed):
-    """The largest set of m-subsets of which any two are allowed, by clique search."""
-    sets = [frozenset(s) for s in itertools.combinations(range(n), m)]
-    graph = nx.Graph()
-    graph.add_nodes_from(sets)
-    graph.add_edges_from((a, b) for a, b in itertools.combinations(sets, 2) if allowed(len(a & b)))
-    return nx.max_weight_clique(graph, weight=None)[1]
-
-
-CLIQUES = [(5, 2), (6, 2), (6, 3), (7, 3), (5, 3), (6, 4), (8, 2), (7, 4), (7, 5), (8, 3), (8, 5)]
-
-
-@pytest.mark.parametrize(("n", "m"), [*CLIQUES, (11, 2)])
-def test_sq_dimension_brackets_what_clique_search_finds(n, m):
-    sizes = {t: largest(n, m, lambda met, t=t: met <= t) for t in range(m)}
-    for t, size in sizes.items():
-        assert size <= meeting(n, m, t)
-    for g in PROFILES:
-        values = [g(h, m) for h in range(m + 1)]
-        scheme = closed.Johnson.of(values, n)
-        c = [v / scheme.norm for v in scheme.correlations]
-        # Straight from the definition: N' members of correlation at most 1/N'.
-        true = 1
-        for wanted in range(2, scheme.size + 1):
-            fitting = [t for t in range(m) if c[t] * wanted <= 1]
-            if fitting and sizes[max(fitting)] >= wanted:
-                true = wanted
-        code, lower, upper = packed(values, n)
-        assert code["size"] == lower <= true <= upper, (n, m, values)
-
-
 @pytest.mark.parametrize(
     ("n", "m", "g"),
     [
-        *((40, 4, PROFILES[1]), (200, 6, PROFILES[2]), (300, 5, PROFILES[5])),
+        *((40, 4, PROFILES["parity"]), (200, 6, PROFILES["mod"]), (300, 5, PROFILES["one"])),
         (1000, 10, lambda h, m: Fraction(11 if h % 2 == 0 else -9, 10) + (h > 5)),
-        *((30, 28, PROFILES[0]), (5000, 3, lambda h, m: 10**6 * (-1) ** h + h)),
+        *((30, 28, PROFILES["majority"]), (5000, 3, lambda h, m: 10**6 * (-1) ** h + h)),
     ],
 )
 def test_codes_of_larger_families_hold(n, m, g):

@@ -461,15 +461,6 @@ def test_no_features_fit_members_better_than_claimed(name):
                 assert needed["kernel-features"] >= 1
 
 
-def test_three_functions_by_their_eigenvalues():
-    """Of trace 4/3, the largest 1: below 101/100 two features leave nothing for certain."""
-    small = OTHERS["functions"]
-    for features, least in (("1", (4 / 3 - 1.01) / (4 / 3)), ("2", 0.0)):
-        goal = {"features": features, "risk": "0", "success": "1"}
-        found = small.claims(("features", 1, 2, goal))
-        assert float(found["kernel-error"]) == pytest.approx(least)
-
-
 def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
     # Ten functions whose combinations, clipped to -1..1, are all 20 parities of 3 of 6 places: the
     # sign rank of a family is far below its dimension.

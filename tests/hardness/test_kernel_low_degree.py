@@ -161,14 +161,6 @@ def test_open_examples_by_all_their_values(n, noise):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_three_examples_by_pairs_of_members(noise):
-    for m in range(1, 5):
-        for signs in two_valued(m):
-            found = by_pairs(Examples(signs, 5, noise).open(), 3)
-            agree(signs, 5, noise, found[:, None], 3, "-open")
-
-
-@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_examples_of_the_layer_by_all_their_values(n, noise):
     for m in range(1, n + 1):

@@ -12,8 +12,6 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hardness.check import check, kernel
@@ -28,6 +26,7 @@ from hardness.report.certificate import certificate_words
 from instances import parse
 from instances.errors import Refuted, UsageError
 from tests.conftest import sealed
+from tests.hardness.test_claims import signs
 from tests.proofs import of_tables, plain, proves, refused, step
 
 functions = kernel.functions
@@ -55,27 +54,13 @@ def moves(table, vstat=None):
     return proof.fact(found.ask("vstat-least", vstat)).most
 
 
-def family(seed):
-    """A table of 2 to 8 functions of -1 and +1 on 4 to 16 points, some alike: (M, points)."""
-    rng = np.random.default_rng(seed)
-    count, bits = int(rng.integers(2, 9)), int(rng.integers(2, 5))
-    table = rng.choice([-1, 1], (count, 1 << bits), p=[0.5, 0.5] if seed % 3 else [0.15, 0.85])
-    for i in range(1, count):
-        kind = rng.integers(0, 8)
-        if kind < 2:
-            table[i] = table[i - 1] * (1 - 2 * int(kind))
-        if kind == 2:
-            table[i] = rng.choice([-1, 1])
-    return table
-
-
 def most_told_apart(less, tau):
     """The most members that one query with values in [-1, 1] moves by over tau from the mean."""
     count, points = less.shape
     for size in range(count, 0, -1):
         for chosen in itertools.combinations(range(count), size):
-            for signs in itertools.product((1, -1), repeat=size - 1):
-                rows = less[list(chosen)] * np.array((1, *signs))[:, None] / points
+            for turns in itertools.product((1, -1), repeat=size - 1):
+                rows = less[list(chosen)] * np.array((1, *turns))[:, None] / points
                 # The largest t with <s_i u_i, phi> >= t for all of them.
                 matrix = np.hstack([-rows, np.ones((size, 1))])
                 bounds = [(-1, 1)] * points + [(None, None)]
@@ -101,59 +86,17 @@ def most_fitted(table, risk):
     return best
 
 
-def largest(count, good):
-    """The largest q of 0 .. count with `good(q)`, where 0 always is."""
-    return max((q for q in range(1, count + 1) if good(q)), default=0)
-
-
-def dimension(sizes):
-    """SQ-DIM by its definition, over all sets of members; sizes: |correlations|."""
-
-    def apart(q):
-        return any(all(sizes[i, j] * q <= 1 + 1e-12 for i, j in itertools.combinations(chosen, 2))
-                   for chosen in itertools.combinations(range(len(sizes)), q))  # fmt: skip
-
-    return largest(len(sizes), apart)
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_every_claim_by_brute_force(seed):
-    table = family(seed)
-    count, points = table.shape
-    risk, tau, gamma = RISKS[seed % 3], Fraction(1 + seed % 5, 6), Fraction(1 + seed % 4, 5)
-    terms = BoundParameters(risk=risk, tau=tau, gamma=gamma, success=Fraction(1))
-    data = made(table, terms)
-    assert check(data).checker == "the kernel"
-    found = claims(data)
-
-    def holds(name, value):
-        low, high = map(int, found[name])
-        assert low <= value <= high
-
-    sizes = np.abs(table @ table.T)
-    holds("sq-dimension", dimension(sizes / points))
-    worst = [
-        max(
-            Fraction(int(sizes[np.ix_(chosen, chosen)].sum()), points * size**2)
-            for chosen in itertools.combinations(range(count), size)
-        )
-        for size in range(1, count + 1)
-    ]
-    holds("sda-all-subsets", largest(count, lambda q: max(worst[-(-count // q) - 1 :]) <= gamma))
-    closest = np.sort(sizes.ravel())[::-1].cumsum().tolist()
-    events = largest(
-        count,
-        lambda q: all(
-            closest[k - 1] <= gamma * points * k
-            for k in range(-(-(count**2) // q**2), count**2 + 1)
-        ),
-    )
-    holds("sda-pair-events", events)
-    less = table - table.mean(axis=0)
+@pytest.mark.parametrize("seed", range(16))
+def test_no_query_and_no_hypothesis_does_better_than_is_claimed(seed):
+    """What enumeration says of SQ-DIM and SDA is in test_claims.py."""
+    members = signs(np.random.default_rng(seed))
+    risk, tau = RISKS[seed % 3], Fraction(1 + seed % 5, 6)
+    data = made(members, BoundParameters(risk=risk, tau=tau, success=Fraction(1)))
+    found, count, less = claims(data), len(members), members - members.mean(axis=0)
     if not less.any():
         assert not {c for c in found if "queries" in c or "floor" in c}
         return
-    right = most_fitted(table, risk)
+    right = most_fitted(members, risk)
     # Where labels tell nothing the best hypothesis fits `right` of them; n bits, 2^n times that.
     assert 2 ** int(found["information-floor"][0]) < 2 * max(1, Fraction(count, right))
     if count <= 4:
@@ -166,55 +109,27 @@ def test_every_claim_by_brute_force(seed):
             assert Fraction(found["stat-success"][0]) >= Fraction(right, count)
 
 
-WHOLE = {
-    "integers": lambda rng: rng.integers(-3, 4, (6, 16)),
-    "one norm": lambda rng: np.array([rng.permutation([0, 0, 1, 2]) for _ in range(5)]),
-    "0 and 1": lambda rng: rng.integers(0, 2, (6, 8)),
-    "halves": lambda rng: rng.integers(-3, 4, (5, 8)) / 2,
-    "signs": lambda rng: rng.choice([-1, 1], (7, 8)),
-}
-
-
 @pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("seed", range(3))
-def test_correlations_of_any_integers_are_those_of_numpy(kind, seed, centred):
-    table = WHOLE[kind](np.random.default_rng(seed))
-    found = claims(data := made(table, centred=centred))
-    check(data)
-    less = table - table.mean(axis=0)
-    seen = less if centred else table
-    norms = np.sqrt((seen**2).sum(axis=1))
-    correlations = seen @ seen.T / np.outer(norms, norms)
-    sizes = np.abs(correlations)
-    low, high = map(int, found["sq-dimension"])
-    assert low <= dimension(sizes) <= high
-    for name, value in (("largest", (sizes - np.eye(len(sizes))).max()), ("average", sizes.mean())):
-        low, high = (float(Fraction(v)) for v in found[f"{name}-correlation"])
-        assert low - 1e-12 <= value <= high + 1e-12
-        assert high - low <= 3e-9
-    assert ("sda-all-subsets" in found) == (np.ptp(norms) < 1e-9)
-    assert ("stat-queries" in found) == (kind == "signs")
-    plain_ones = table @ table.T / table.shape[1] if kind == "signs" else correlations
-    away = np.eye(len(table)) - 1 / len(table)
-    true = float(np.linalg.eigvalsh(away @ plain_ones @ away)[-1])
-    top = Fraction(step(data, "spread")["top"])
-    assert true - 1e-12 <= top <= true * (1 + 2**-20)
+def test_what_is_claimed_depends_on_values_and_norms(centred):
+    rng = np.random.default_rng(0)
+    two, one_norm = rng.choice([-1, 1], (7, 8)), [rng.permutation([0, 0, 1, 2]) for _ in range(5)]
+    for rows, alike in ((two, True), (one_norm, True), (two * np.arange(1, 8)[:, None], False)):
+        found = claims(made(rows, centred=centred))
+        assert ("sda-all-subsets" in found) == (alike and not centred)
+        assert bool({"stat-queries", "stat-success"} & set(found)) == (rows is two)
 
 
-@pytest.mark.parametrize("count", [2, 3, 10, 60, 300])
-@pytest.mark.parametrize("bits", [3, 6, 9])
-def test_eigenvalues_are_above_those_of_numpy_and_near(count, bits):
-    rng = np.random.default_rng(count + bits)
-    table = rng.choice([-1, 1], (count, 1 << bits), p=[0.8, 0.2] if bits == 6 else [0.5, 0.5])
-    less = table - table.mean(axis=0)
-    mean = np.abs(table.mean(axis=0))
-    told = less[:, mean < 1] / np.sqrt(1 - mean[mean < 1])
-    steps = made(table, BoundParameters(vstat=10**6))["steps"]
-    for rule, rows in (("spread", less), ("weighted", told)):
-        given = next(one for one in steps if one["rule"] == rule)
-        true = float(np.linalg.eigvalsh(rows @ rows.T / table.shape[1])[-1])
-        assert true < Fraction(given["top"]) <= true * (1 + 2**-20)
+def test_eigenvalues_are_above_those_of_numpy_and_near():
+    for count, bits in ((2, 3), (10, 3), (3, 6), (60, 6), (20, 9)):
+        rng = np.random.default_rng(count + bits)
+        rows = rng.choice([-1, 1], (count, 1 << bits), p=[0.8, 0.2] if bits == 6 else [0.5, 0.5])
+        less = rows - rows.mean(axis=0)
+        mean = np.abs(rows.mean(axis=0))
+        told = less[:, mean < 1] / np.sqrt(1 - mean[mean < 1])
+        data = made(rows, BoundParameters(vstat=10**6))
+        for rule, seen in (("spread", less), ("weighted", told)):
+            true = float(np.linalg.eigvalsh(seen @ seen.T / rows.shape[1])[-1])
+            assert true < Fraction(step(data, rule)["top"]) <= true * (1 + 2**-20)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -255,7 +170,7 @@ def total(spectrum, count):
     return float(sum(values[:count]))
 
 
-@pytest.mark.parametrize("count", [3, 12, 60])
+@pytest.mark.parametrize("count", [3, 12])
 def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
     rng = np.random.default_rng(count)
     table = rng.choice([-1, 1], (count, 64), p=[0.3, 0.7])
@@ -273,7 +188,7 @@ def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
     assert errors == pytest.approx(true, abs=2**-20)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
     """By any vectors taken away, more than there are members too."""
     rng = np.random.default_rng(seed)
@@ -307,7 +222,7 @@ def test_a_weighted_gram_has_no_norms(rule, numbers):
         proof.step(rule, first, weighted, **numbers)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_search_of_the_kernel_finds_what_networkx_finds(seed):
     rng = np.random.default_rng(seed)
     graph = np.triu(rng.random((12, 12)) < rng.uniform(0.2, 0.9), 1)
@@ -350,13 +265,13 @@ def tables(bits, seed):
 @pytest.mark.parametrize(("bits", "values"), [(2, (0, 0.25, 1)), (3, (0, 1))])
 def test_no_query_to_vstat_rules_out_more_members_than_the_cap(bits, values):
     phi = np.array(list(itertools.product(values, repeat=2 << bits))).reshape(-1, 2, 1 << bits)
-    for table in tables(bits, seed=1):
-        up = table > 0
+    for rows in tables(bits, seed=1):
+        up = rows > 0
         p = (phi[:, :1] * up[None] + phi[:, 1:] * ~up[None]).mean(axis=2)  # E phi(x, f_i(x))
         reference = p.mean(axis=1, keepdims=True)
         for t in (1, 2, 3, 5, 20, 400):
             told = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t)) + 1e-12
-            assert told.sum(axis=1).max() <= moves(table, t)
+            assert told.sum(axis=1).max() <= moves(rows, t)
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.2])
@@ -430,7 +345,7 @@ def random_functions(count, bits):
     return np.random.default_rng(7).choice(np.array([-1, 1], np.int8), (count, 1 << bits))
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_random_functions_are_checked_with_nothing_but_python(tmp_path, count):
     data = made(random_functions(count, 8), steps=0)
     done = alone(data, tmp_path)
@@ -461,45 +376,17 @@ def claimed(data, name):
 
 def test_one_eigenvalue_may_be_given_alone(monkeypatch):
     monkeypatch.setattr(listed, "MOST_FACTORED", 0)
-    data = made(random_functions(200, 6), BoundParameters(vstat=1))
+    data = made(random_functions(80, 6), BoundParameters(vstat=1))
     assert data["problem"]["given"][1] is None
     assert check(data).checker == "the kernel, eigenvalues by numpy"
 
 
-def taken(tables, top, weighted=None):
-    """What the kernel makes of listed functions with eigenvalues that are given."""
-    problem = {"kind": "functions", "signs": 2, "centred": False, "tables": tables,
-               "given": [top, weighted]}  # fmt: skip
-    posed = kernel.read_problem(problem)
-    steps = [{"rule": "products", "from": []},
-             {"rule": "spread", "from": [1], "top": top, "proof": "given"}]  # fmt: skip
-    if weighted is not None:
-        steps.append({"rule": "weighted", "from": [1], "top": weighted, "proof": "given"})
-    return posed.conditions, kernel.prove(posed, steps)
-
-
 def test_a_given_eigenvalue_stands_in_full_in_the_condition():
     top = kernel.written(1 + Fraction(1, 10**42))  # not "about 1.00001e+0", which says less
-    said, _ = taken(["a", "c", "6"], top)
+    posed = kernel.read_problem({"kind": "functions", "signs": 2, "centred": False,
+                                 "tables": ["a", "c", "6"], "given": [top, None]})  # fmt: skip
     assert f"3 x 3 matrix of inner products of members less the mean of all has no eigenvalue " \
-        f"above {top}." in said  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("tables", "top", "weighted"),
-    [
-        (["a", "c", "6"], "-1", None),
-        (["a", "c", "6"], "1/1000", None),
-        (["a", "c", "6"], "999/1000", None),  # three of them have the trace 2
-        (["a", "c", "6"], "1", "-1"),
-        (["a", "c", "6"], "1", "1"),  # their weighed squares add up to 3
-        ([[[0], [1, -1]], [[0], [2, -2]]], "0", None),
-        ([[[0], [1, -1]], [[1], [2, -2]]], kernel.written(1 - Fraction(1, 10**6)), None),
-    ],
-)
-def test_a_given_eigenvalue_that_cannot_be_is_refused(tables, top, weighted):
-    with pytest.raises(kernel.Refused, match="the bound on eigenvalues is too small"):
-        taken(tables, top, weighted)
+        f"above {top}." in posed.conditions  # fmt: skip
 
 
 @pytest.mark.parametrize("bits", [1, 3, 5])
@@ -514,7 +401,7 @@ def test_the_least_eigenvalue_that_may_be_given(bits):
 def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
     """Weights where they lose at most half; else numpy's word, which says so, and is looked at."""
     monkeypatch.setattr(listed, "MOST_FACTORED", 0)
-    table = random_functions(20, 4) if few else random_functions(200, 6)
+    table = random_functions(20, 4) if few else random_functions(80, 6)
     table = np.abs(table) if few else table
     if few:  # mostly of positive correlations less their mean
         table[np.arange(8), np.arange(8)] = -1
@@ -532,15 +419,12 @@ def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
     assert found.checker == "the kernel, eigenvalues by numpy"
     assert "GIVEN, and not proved" in found.conditions
     assert "GIVEN, and not proved" in done.stdout
-    data["problem"]["given"] = ["1", data["problem"]["given"][1]]
-    step(data, "spread").update(top="1")
+    data["problem"]["given"] = ["5/4", data["problem"]["given"][1]]
+    step(data, "spread").update(top="5/4")
     data = sealed(proves(data))
     assert alone(data, tmp_path).returncode == 0  # under a condition that is not so
     with pytest.raises(Refuted, match="numpy does not find"):
         check(data)
-
-
-# Forged ones.
 
 
 # Where members are from.
@@ -613,31 +497,14 @@ def together(gram, i, j, size):
     return int(gram[i][j]) ** 2 * size**2 <= int(gram[i][i]) * int(gram[j][j])
 
 
-def by_subsets(gram):
-    """SQ-DIM by its definition: all subsets, the largest first."""
-    for size in range(len(gram), 1, -1):
-        for chosen in itertools.combinations(range(len(gram)), size):
-            if all(together(gram, i, j, size) for i, j in itertools.combinations(chosen, 2)):
-                return size
-    return 1
-
-
-def graph_at(gram, size):
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(gram)))
-    pairs = itertools.combinations(range(len(gram)), 2)
-    graph.add_edges_from((i, j) for i, j in pairs if together(gram, i, j, size))
-    return graph
-
-
 def by_networkx(gram):
     """SQ-DIM by networkx's cliques, from N' = 2 upwards: the predicate is monotone."""
-    size = 1
-    while size < len(gram):
-        if nx.max_weight_clique(graph_at(gram, size + 1), weight=None)[1] <= size:
-            break
-        size += 1
-    return size
+    pairs = list(itertools.combinations(range(len(gram)), 2))
+    for size in range(2, len(gram) + 1):
+        graph = nx.Graph([(i, j) for i, j in pairs if together(gram, i, j, size)])
+        if not graph or nx.max_weight_clique(graph, weight=None)[1] < size:
+            return size - 1
+    return len(gram)
 
 
 def require_proof(found: Ends, gram):
@@ -657,20 +524,7 @@ def random_gram(members, points, seed):
     return values @ values.T
 
 
-@settings(max_examples=60)
-@given(
-    st.lists(
-        st.lists(st.integers(-3, 3), min_size=4, max_size=4).filter(any), min_size=1, max_size=8
-    )
-)
-def test_by_subsets_on_any_vectors(vectors):
-    gram = np.array(vectors) @ np.array(vectors).T
-    found = ends(gram)
-    assert len(found.members) == by_subsets(gram) == found.most <= found.high
-    require_proof(found, gram)
-
-
-@pytest.mark.parametrize(("members", "points"), [(20, 6), (40, 9), (40, 60), (58, 16), (50, 400)])
+@pytest.mark.parametrize(("members", "points"), [(20, 6), (40, 9), (50, 400)])
 def test_random_functions_by_networkx(members, points):
     gram = random_gram(members, points, seed=members * points)
     found = ends(gram)
@@ -696,7 +550,7 @@ def test_boundaries_are_compared_exactly():
 
 
 def test_no_recursion_on_large_cliques():
-    graph = ~np.eye(1500, dtype=np.bool_)
+    graph = ~np.eye(1100, dtype=np.bool_)
     graph[0, 1] = graph[1, 0] = False
-    assert len(find_clique(graph, 1499, STEPS).members) == 1499
-    assert find_clique(graph, 1500, STEPS).none
+    assert len(find_clique(graph, 1099, STEPS).members) == 1099
+    assert find_clique(graph, 1100, STEPS).none

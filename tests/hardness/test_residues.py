@@ -1,8 +1,10 @@
-"""Certificates of LWE-style families: what they rest on by brute force, values by formulas."""
+"""LWE-style families: what their certificates rest on, by brute force, and their laws and layers.
+
+Claims about random families of them are those of test_claims.py.
+"""
 
 import itertools
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -11,24 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check, kernel
-from hardness.check.kernel import chance, likely
 from hardness.check.problems import residues
-from hardness.lower import BoundParameters, certify
+from hardness.lower import certify
 from hardness.lower.certificate import pose
-from hardness.lower.proof import Proof
 from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
-from instances.modular import modulus, obstacle
-from tests import closed, laws
+from instances.modular import modulus
+from tests import laws
 from tests.charts import said
+from tests.hardness.test_claims import LARGER
 from tests.laws import orthogonal, representative
 from tests.proofs import claimed, plain
-
-KINDS = (
-    *("binary", "ternary", "uniform"),
-    *("gaussian,spread=0.4", "cbd,spread=2"),
-)
 
 
 def secrets(family):
@@ -38,33 +34,22 @@ def secrets(family):
     if family.secret == "uniform" and q % 2:
         entries = range(-(q // 2), q // 2 + 1)
     for s in itertools.product(entries, repeat=family.n):
-        weight = sum(v != 0 for v in s)
-        if any(map(family.secrets.is_unit, s)) and (not family.h or weight == family.h):
+        if any(map(family.secrets.is_unit, s)):
             yield s
 
 
-def inner(family, chosen, vectors):
-    """<a, s> mod q: (secrets, vectors)."""
+def inner(family, chosen):
+    """<a, s> mod q for all vectors a: (secrets, vectors)."""
+    vectors = np.array(list(itertools.product(range(family.q), repeat=family.n)))
     return np.array(chosen) @ vectors.T % family.q
-
-
-def every_vector(q, n):
-    return np.array(list(itertools.product(range(q), repeat=n)))
-
-
-def by_class(family):
-    out = {}
-    for s in secrets(family):
-        out.setdefault(representative(family, s), []).append(s)
-    return out
 
 
 def members(family):
     """Those that are counted: different mod M, or one of each class, by the rule."""
     m = modulus(family)
-    key = (lambda s: tuple(v % m for v in s)) if orthogonal(family) else None
-    found = {(key or (lambda s: representative(family, s)))(s): s for s in secrets(family)}
-    return list(found.values())
+    if orthogonal(family):
+        return list({tuple(v % m for v in s): s for s in secrets(family)}.values())
+    return list({representative(family, s): s for s in secrets(family)}.values())
 
 
 def facts(family, success=Fraction(2, 3)):
@@ -78,90 +63,11 @@ def test_pairs_are_uniform_exactly_where_the_rule_says(q, n):
     family = parse(f"lwe:n={n},q={q},error=uniform,width=1,secret=uniform")
     assert modulus(family) == (q if q % 2 else 2)
     chosen = list(secrets(family))
-    t = inner(family, chosen, every_vector(q, n))
+    t = inner(family, chosen)
     for (i, s), (j, other) in itertools.combinations(enumerate(chosen), 2):
         counts = np.bincount(t[i] * q + t[j], minlength=q * q)
         uniform = bool((counts == q ** (n - 2)).all())
         assert uniform == (representative(family, s) != representative(family, other)), (s, other)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("h", [0, 1, 2])
-@pytest.mark.parametrize(
-    ("head", "q", "n"),
-    [
-        ("lwr:p=2", 4, 3),
-        ("lwr:p=2", 16, 2),
-        ("lwr:p=2", 2, 3),
-        ("lwr:p=4", 8, 3),
-        ("lwr:p=4", 64, 2),
-        ("lwe:error=none", 5, 3),
-        ("lwe:error=none", 23, 2),
-    ],
-)
-def test_members_are_counted(kind, h, head, q, n):
-    if h > n:
-        return
-    try:
-        family = parse(f"{head},n={n},q={q},h={h},secret={kind}")
-    except UsageError as error:
-        assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
-        return
-    reason = obstacle(family)
-    if reason:
-        assert "leave h out" in reason
-        return
-    proved, classes, chosen = facts(family)[0], by_class(family), members(family)
-    assert proved.count <= len(chosen)
-    if kind in ("binary", "ternary", "uniform"):
-        assert proved.count == len(chosen)
-    assert -(-proved.count // proved.alike) <= len(classes)
-    groups = Counter(representative(family, s) for s in chosen)
-    assert max(groups.values()) <= proved.alike
-    different = {tuple(v % q for v in s) for s in secrets(family)}
-    assert proved.upper >= len(different)
-    assert proved.law is not None or even(family)
-
-
-def even(family):
-    """Whether all members are as likely, by enumeration."""
-    return len(set(laws.members(family).values())) == 1
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_no_law_has_fewer_members_of_the_probability_than_are_certified(seed):
-    """Random families: never above the truth, and never more than five times below it."""
-    family, success = drawn_family(seed)
-    truth = laws.least(laws.vectors(family), success)
-    one = facts(family, success)[0]
-    units = len({v % modulus(family) for v in laws.entry(family) if family.secrets.is_unit(v)})
-    as_one = 1 if orthogonal(family) else units
-    assert likely(one, success) <= laws.least(laws.members(family), success), family.spec
-    assert truth <= 5 * as_one * math.ceil(likely(one, success)), family.spec
-    for held in (1, 2, 7):
-        share = laws.likeliest(laws.members(family), held)
-        assert share <= chance(one, held), family.spec
-    assert one.law is not None or even(family)
-
-
-def drawn_family(seed):
-    """A family of at most some thousand secrets, and a probability."""
-    rng = np.random.default_rng(seed)
-    heads = ("lwe:error=none,q={},n={}", "lwr:p=2,q={},n={}", "lwr:p=4,q={},n={}",
-             "window:parts=2,q={},n={}")  # fmt: skip
-    while True:
-        kind = rng.choice(["binary", "ternary", "uniform", "cbd", "gaussian"])
-        spread = {"cbd": rng.integers(1, 5), "gaussian": rng.choice([0.125, 0.25, 0.5, 0.8])}
-        size, n = rng.choice([2, 3, 4, 5, 7, 8, 11, 16, 32]), rng.integers(1, 5)
-        head = str(rng.choice(heads)).format(size, n)
-        spec = f"{head},secret={kind},h={rng.choice([0, 0, rng.integers(0, n + 1)])}"
-        try:
-            family = parse(spec + (f",spread={spread[kind]}" if kind in spread else ""))
-        except UsageError:
-            continue
-        many = family.h or family.n
-        if obstacle(family) is None and len(laws.entry(family)) ** many <= 5000:
-            return family, Fraction(int(rng.integers(1, 21)), 20)
 
 
 def test_a_gaussian_that_is_nearly_always_zero_has_few_secrets():
@@ -169,32 +75,26 @@ def test_a_gaussian_that_is_nearly_always_zero_has_few_secrets():
     family = parse("lwe:n=40,q=5,error=none,secret=gaussian,spread=0.25")
     one = facts(family)[0]
     assert one.alike == 4  # the law reaches 2 and -2
-    assert likely(one, Fraction(2, 3)) == 55
+    assert kernel.likely(one, Fraction(2, 3)) == 55
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "head",
+    "spec",
     [
-        *("lwe:n=2,q=7,error=none", "lwe:n=2,q=11,sigma=1", "lwe:n=3,q=5,error=uniform,width=2"),
-        *("lwr:n=3,q=8,p=4", "lwr:n=2,q=16,p=8", "lwr:n=2,q=32,p=16", "lwr:n=3,q=4,p=2"),
-        *("lwr:n=2,q=16,p=4", "lwr:n=2,q=32,p=4", "lwr:n=3,q=8,p=2", "lwr:n=2,q=8,p=8"),
-        *("window:n=2,q=32,parts=8", "window:n=2,q=7,parts=7", "window:n=2,q=4,parts=2"),
-        *("lwe:n=3,q=8,sigma=1", "lpn:n=4,noise=0.2"),
+        *("lwe:n=2,q=7,error=none,secret=ternary", "lwe:n=2,q=11,sigma=1,secret=cbd,spread=2"),
+        *("lwe:n=3,q=5,error=uniform,width=2", "lwr:n=3,q=8,p=4,secret=ternary"),
+        *("lwr:n=2,q=32,p=16", "lwr:n=3,q=4,p=2"),
+        *("lwr:n=3,q=8,p=2,secret=binary", "lwr:n=2,q=8,p=8,secret=ternary"),
+        *("window:n=2,q=32,parts=8,secret=cbd,spread=2", "window:n=2,q=7,parts=7"),
+        *("window:n=2,q=4,parts=2", "lwe:n=3,q=8,sigma=1,secret=gaussian,spread=0.4"),
+        "lpn:n=4,noise=0.2",
     ],
-)
-def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind):
+)  # fmt: skip
+def test_members_are_orthogonal_and_what_is_not_alike_is_independent(spec):
     """Every pair of members, by enumerating Z_q^n; and one hypothesis fits at most K of them."""
-    if head.startswith("lpn") and kind != "binary":
-        return
-    try:
-        family = parse(head if head.startswith("lpn") else f"{head},secret={kind}")
-    except UsageError as error:
-        assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
-        return
-    chosen, q = members(family), family.q
-    t = inner(family, chosen, every_vector(q, family.n))
-    law = channel(family)
+    family = parse(spec)
+    chosen = members(family)
+    t, law = inner(family, chosen), channel(family)
     ell = law / law.mean(axis=0) - 1
     gram = np.einsum("iac,jac,c->ij", ell[t], ell[t], law.mean(axis=0)) / t.shape[1]
     assert np.abs(gram - np.diag(np.diagonal(gram))).max() < 1e-12
@@ -217,32 +117,24 @@ def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind)
             assert right <= most
 
 
-def token_density(q, length, n):
-    """The probabilities of a where its entries are numbers of L bits mod q: (q^n,)."""
-    one = np.bincount(np.arange(1 << length) % q, minlength=q) / (1 << length)
-    out = np.ones(1)
-    for _ in range(n):
-        out = np.outer(out, one).reshape(-1)
-    return out
-
-
 @pytest.mark.parametrize(
     ("q", "length"), [(3, 4), (3, 5), (5, 5), (5, 6), (7, 5), (7, 6), (7, 8), (3, 9)]
 )
 def test_tokens_of_a_prime_keep_to_the_density(q, length):
     family = parse(f"lwe:n=2,q={q},error=uniform,width=2,bits={length}")
-    laws = facts(family)[1]
-    least, most = float(laws.least), float(laws.top)
-    p = token_density(q, length, 2)
+    proved = facts(family)[1]
+    least, most = float(proved.least), float(proved.top)
+    one = np.bincount(np.arange(1 << length) % q, minlength=q) / (1 << length)
+    p = np.outer(one, one).reshape(-1)  # of vectors of numbers of L bits mod q
     assert least <= p.min() * q**2 <= 1 <= p.max() * q**2 <= most
-    chosen = [c[0] for c in by_class(family).values()]
-    r = (family.response - family.response.mean())[inner(family, chosen, every_vector(q, 2))]
+    chosen = list({representative(family, s): s for s in secrets(family)}.values())
+    r = (family.response - family.response.mean())[inner(family, chosen)]
     gram = r * p @ r.T / family.response.var()
     eigenvalues = np.linalg.eigvalsh(gram)
     assert least <= eigenvalues[0] <= eigenvalues[-1] <= most
     cosines = gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
     np.fill_diagonal(cosines, 0)
-    correlation = laws.claims["pairwise-correlation"][1]["upper"]
+    correlation = proved.claims["pairwise-correlation"][1]["upper"]
     assert np.abs(cosines).max() <= float(Fraction(correlation))
     # A bound a quarter as wide would be false.
     assert p.max() * q**2 > 1 + (most - 1) / 4 or p.min() * q**2 < 1 - (1 - least) / 4
@@ -251,140 +143,14 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
 
 def channel(family):
     """Pr[code | <a, s>]: (q, levels)."""
-    q = family.q
+    q, errors = family.q, [(0, 1)]
+    if family.errors:
+        errors = zip(family.errors.values, family.errors.weights, strict=True)
     out = np.zeros((q, family.rounding.outcomes))
-    for t in range(q):
-        for e, weight in (
-            zip(family.errors.values, family.errors.weights, strict=True)
-            if family.errors
-            else [(0, 1)]
-        ):
+    for e, weight in errors:
+        for t in range(q):
             out[t, family.table[(t + e) % q]] += float(weight)
     return out
-
-
-SPECS = [
-    "lwr:n=64,q=256,p=2,secret=binary,h=6",
-    "lwr:n=5,q=16,p=2,secret=uniform,h=2",
-    "lwr:n=6,q=64,p=8,secret=cbd,spread=3,h=3",
-    "lwr:n=4,q=7,p=7,secret=ternary",
-    "lwe:n=40,q=1601,alpha=0.005",
-    "lwe:n=3,q=17,sigma=1,bits=7",
-    "lwe:n=9,q=3329,error=cbd,eta=2,secret=gaussian,spread=3,h=4",
-    "lwe:n=9,q=64,error=uniform,width=3,secret=ternary,h=2",
-    "lwe:n=6,q=31,error=none,secret=binary",
-    "lpn:n=64,noise=0.1",
-    "lpn:n=20,noise=0,h=4",
-    "window:n=5,q=16,parts=2,secret=ternary",
-    "window:n=5,q=16,parts=8,secret=uniform,h=3",
-    "lwr:n=5,q=2,p=2,secret=uniform,h=2",
-    "lwe:n=5,q=257,error=none,secret=cbd,spread=40,h=2",
-    "lwr:n=3,q=4096,p=2,secret=cbd,spread=40",
-]
-
-
-def counted(family):
-    """V, the vectors mod M with a unit among their entries, and units that entries may be."""
-    n, h, q, m = family.n, family.h, family.q, modulus(family)
-    if family.secrets.law is None:  # of up to 2^40 values, which nobody lists
-        units = m - 1 if m % 2 else m // 2
-        others, zero = m - units - (h > 0 and m == q), m < q
-    else:
-        residues = {v % m for v in family.secrets.law}
-        units = sum(math.gcd(v, m) == 1 for v in residues)
-        others, zero = len(residues) - units, 0 in residues
-    if not h or not zero:
-        size = math.comb(n, h or n) * ((units + others) ** (h or n) - others ** (h or n))
-    else:  # of j entries that are not 0 mod M one is a unit at least
-        size = sum(
-            math.comb(n, j) * ((units + others - 1) ** j - (others - 1) ** j)
-            for j in range(1, h + 1)
-        )
-    return size, units
-
-
-def expected(family, terms):
-    """What is claimed where each secret is as likely, by formulas of their own."""
-    least = most = Fraction(1)
-    if family.q % 2:
-        numbers = 1 << family.length
-        rest = numbers % family.q
-        least = 1 - Fraction(family.n * rest, numbers)
-        most = 1 / (1 - Fraction(family.n * (family.q - rest), numbers))
-    vectors, alike = counted(family)
-    size = vectors if laws.orthogonal(family) else -(-vectors // alike)
-    alike = alike if laws.orthogonal(family) else 1
-    right = min(size, alike * math.floor(most / (least - terms.risk)))
-    correlation = (most - least) / (most + least)
-    unlike = -(-size // alike)
-    chi, rarest = laws.chi_square(family), Fraction(1, family.rounding.parts)
-    odd = Fraction(family.rounding.outcomes % 2, family.rounding.outcomes**2)
-    variance = 4 * rarest * (1 - rarest) if family.rounding.outcomes == 2 else 1 - odd
-    faint = 3 * terms.vstat * most * chi * (1 - rarest) / 2
-    out = {
-        "orthogonal-members": size,
-        "pairwise-correlation": (0, correlation),
-        "sq-dimension": min(unlike, math.floor(1 / correlation)) if correlation else unlike,
-        "information-floor": closed.information_floor(size, terms, right, family.rounding.outcomes),
-    }
-    for name, square in (("stat", most * chi * variance / 4 / terms.tau**2), ("vstat", faint)):
-        cap = min(math.floor(square), size)
-        queries = closed.least_queries(cap, terms.success * size - right)
-        out |= {f"{name}-queries": queries} if cap else {f"{name}-success": Fraction(right, size)}
-    return out
-
-
-def agree(made, family, terms):
-    """Every value of a certificate is that of the formulas, and it is accepted.
-
-    Where secrets are not all as likely, those that average over them are less or the same.
-    """
-    assert len(check(plain(made)).statements) == 6
-    posed, wanted = pose(family, terms.success), expected(family, terms)
-    even = posed.fact(posed.members).law is None
-    assert {one.quantity for one in made.claims} == set(wanted)
-    for one in made.claims:
-        value = wanted[one.quantity]
-        if isinstance(value, tuple):
-            assert one.upper == value[1]
-            value = value[0]
-        found = one.value
-        if one.quantity.endswith("-success"):
-            assert found == value if even else found >= value
-        elif one.quantity == "information-floor" or one.quantity.endswith("-queries"):
-            assert found == value if even else found <= value, one.quantity
-        else:
-            assert found == value, one.quantity
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_certificates_are_accepted_with_the_values_of_the_formulas(spec):
-    family, terms = parse(spec), BoundParameters()
-    assert family.hardness.evidence == "exact"
-    agree(certify(family), family, terms)
-
-
-@given(
-    st.sampled_from(SPECS),
-    st.fractions(Fraction(1, 500), 1, max_denominator=500),
-    st.fractions(0, Fraction(3, 4), max_denominator=9),
-    st.fractions(Fraction(1, 9), 1, max_denominator=9),
-    st.integers(1, 10**5),
-)
-@settings(max_examples=40, deadline=None)
-def test_any_terms_are_accepted(spec, tau, risk, success, vstat):
-    family = parse(spec)
-    terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success)
-    agree(certify(family, terms), family, terms)
-
-
-def test_errors_that_hide_everything_are_refused():
-    family = parse("lwe:n=3,q=4,error=uniform,width=3")
-    problem = residues(family) | {"errors": [0, [str(2**62)] * 4]}
-    proof = Proof(problem, {"spec": family.spec})
-    members = proof.step("secrets", base=Fraction(1), cut=0, weights=[])
-    with pytest.raises(kernel.Refused):
-        proof.step("laws", members)
 
 
 @pytest.mark.parametrize(
@@ -429,14 +195,14 @@ def any_spec(draw):
 
 
 @given(any_spec())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25)
 def test_what_is_called_exact_is_certified_and_accepted(spec):
     try:
         family = parse(spec)
     except UsageError:
         return  # out of range
     if family.hardness.evidence == "exact":
-        agree(certify(family), family, BoundParameters())
+        assert len(check(plain(certify(family))).statements) == 6
     else:
         with pytest.raises(UsageError, match="given"):
             certify(family)
@@ -464,7 +230,7 @@ def test_uniform_secrets_of_a_weight_that_reduction_makes_uneven():
 
 
 NAMED = [
-    *SPECS,
+    *(spec for spec in LARGER if spec[:2] == "lw"),
     *(f"lwe:n=3,q=3329,sigma={sigma}" for sigma in ("1/3", "1", "7/2", "40")),
     *(f"lwe:n=3,q=3329,alpha={alpha}" for alpha in ("0.001", "1/100")),
     *(f"lwe:n=3,q=8380417,error=none,secret=gaussian,spread={s}" for s in ("1/4", "2", "55/3")),
@@ -474,19 +240,23 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize("spec", NAMED)
-def test_the_laws_of_a_problem_are_those_that_its_spec_names(spec):
+def test_the_laws_of_a_problem_are_those_that_its_spec_names():
     """Probabilities are rounded to 2^-64, and the likeliest takes what is left."""
-    family = parse(spec)
-    problem = residues(family)
-    entries, errors = problem["secret"]["entries"], problem["errors"]
-    for law, named in ((entries, laws.named_entries(family)), (errors, laws.named_errors(family))):
-        assert (law is None) == (named is None)
-        counts = dict(enumerate(map(int, law[1]), law[0])) if law else {}
-        assert {value for value in counts if counts[value]} <= set(named or {})
-        for value, part in (named or {}).items():
-            off = abs(Fraction(counts.get(value, 0), sum(counts.values())) - part)
-            assert off <= len(named) * Fraction(1, 2**62) + part * Fraction(1, 2**48), value
+    for spec in NAMED:
+        family = parse(spec)
+        problem = residues(family)
+        entries, errors = problem["secret"]["entries"], problem["errors"]
+        for law, named in (
+            (entries, laws.named_entries(family)),
+            (errors, laws.named_errors(family)),
+        ):
+            assert (law is None) == (named is None), spec
+            counts = dict(enumerate(map(int, law[1]), law[0])) if law else {}
+            assert {value for value in counts if counts[value]} <= set(named or {}), spec
+            for value, part in (named or {}).items():
+                off = abs(Fraction(counts.get(value, 0), sum(counts.values())) - part)
+                most = len(named) * Fraction(1, 2**62) + part * Fraction(1, 2**48)
+                assert off <= most, (spec, value)
 
 
 @pytest.mark.parametrize("secret", ["binary", "ternary", "uniform", "uniform,h=2", "cbd,spread=3"])
@@ -506,8 +276,6 @@ def test_walsh_coefficients_contain_the_top_bits_of_odd_entries(secret, q):
 
 
 def test_a_spectrum_is_that_of_the_formula():
-    from instances import tokens
-
     family = parse("lwe:n=2,q=5,sigma=0.5,bits=4")
     secret = family.instance(3).hidden.secret
     x = np.ones((1 << family.d - 1, 2, family.d), np.int8)

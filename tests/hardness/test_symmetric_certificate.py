@@ -1,4 +1,4 @@
-"""Certificates of profiles: the bounds against brute force, forged ones against the checker."""
+"""Certificates of profiles: what their bounds say of any query and hypothesis, by brute force."""
 
 import itertools
 import math
@@ -6,15 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, Johnson, certify
 from hardness.lower.certificate import pose
 from hardness.lower.sda import every_set
-from instances import Profile, parse, tokens
-from instances.parameters import Expression
+from instances import parse, tokens
 from instances.threshold import rational
 from tests import closed
 from tests.conftest import every_token
@@ -91,7 +88,7 @@ def extreme_queries(case, rng, low, high, count=60):
         yield rng.uniform(low, high, parts.shape[1])
 
 
-@pytest.mark.parametrize("spec", ["d=4,m=1", "d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5"])
+@pytest.mark.parametrize("spec", ["d=4,m=1", "d=4,m=2", "d=5,m=2,noise=1/5"])
 @pytest.mark.parametrize("g", TWO + MANY)
 def test_a_query_moves_members_no_further_than_the_eigenvalue_allows(g, spec):
     """A correlational one; of two values, any function of tokens and label."""
@@ -113,7 +110,7 @@ def test_a_query_moves_members_no_further_than_the_eigenvalue_allows(g, spec):
     assert largest > 1 / 4  # the bound is no accident
 
 
-@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5"])
+@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2,noise=1/5"])
 @pytest.mark.parametrize("g", TWO)
 def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
     case = Enumerated(f"profile:g={g},{spec}")
@@ -174,7 +171,7 @@ def weighted_members(family):
 
 
 @pytest.mark.parametrize("noise", ["0", "1/5"])
-@pytest.mark.parametrize("d", [3, 4, 5, 6, 7])
+@pytest.mark.parametrize("d", [3, 4, 5, *(pytest.param(d, marks=pytest.mark.slow) for d in (6, 7))])
 def test_no_query_to_vstat_moves_the_members_further_from_their_mixture(d, noise):
     """Every two-valued profile of d - 1 places, at queries that climb to the largest moves."""
     rng, largest = np.random.default_rng(5), []
@@ -214,38 +211,21 @@ def test_no_query_to_vstat_moves_the_members_further_from_their_mixture(d, noise
     assert max(largest) > 0.6  # the bound is no accident
 
 
-@given(st.data(), st.integers(1, 9))
-@settings(max_examples=60)
-def test_the_weighted_eigenvalue_is_found_the_other_way_too(data, m):
-    d = data.draw(st.integers(m + 2, 40))
-    values = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=m + 1, max_size=m + 1))
-    if len(set(values)) == 1:
-        return
-    noise = data.draw(st.fractions(0, Fraction(2, 5), max_denominator=9))
-    family = Profile(g=Expression(str(values).replace(" ", "")), d=d, m=m, noise=noise)
-    wanted = closed.mixture_spread(family, closed.Johnson.family(family))
-    assert abs(weighted_spread(family) / wanted - 1) < Fraction(1, 2**55)
-
-
 @pytest.mark.parametrize(
-    ("spec", "t", "coin", "both"),
+    ("spec", "t", "rule", "queries"),
     [
-        ("g=majority,d=1001,m=20", 100, 1, 12),  # the mean member is the better reference
-        ("g=majority,d=1001,m=5", 100, 4, 13),
-        ("g=parity,d=101,m=4,noise=0.1", 100, 27518, 54462),
-        ("g=mod(3),d=101,m=6", 20, 52995, 52995),  # and here it is not
+        ("g=majority,d=1001,m=20", 100, "mixture", 12),  # the mean member is the better reference
+        ("g=majority,d=1001,m=5", 100, "mixture", 13),
+        ("g=parity,d=101,m=4,noise=0.1", 100, "mixture", 54462),
+        ("g=mod(3),d=101,m=6", 20, "vstat-sets", 52995),  # and here it is not
     ],
 )
-def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
-    terms = BoundParameters(vstat=t)
-    made = certify(parse(f"profile:{spec}"), terms)
+def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, rule, queries):
+    made = certify(parse(f"profile:{spec}"), BoundParameters(vstat=t))
     check(plain(made))
-    assert made.integer("vstat-queries") == both
-    rules, family = {one["rule"] for one in made.proof["steps"]}, parse(made.spec)
-    scheme, cap = closed.Johnson.family(family), members_ruled_out(family, t)
-    missing = terms.success * scheme.size - closed.right_about(scheme, terms.risk)
-    assert closed.least_queries(cap, missing) == coin
-    assert rules & {"mixture", "vstat-sets"} == {"mixture" if coin < both else "vstat-sets"}
+    assert made.integer("vstat-queries") == queries
+    rules = {one["rule"] for one in made.proof["steps"]}
+    assert rules & {"mixture", "vstat-sets"} == {rule}
 
 
 @pytest.mark.parametrize("spec", ["d=60,m=49", "d=1000001,m=1"])
@@ -289,8 +269,8 @@ def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
     assert int(counts[0]["csq-queries"]) > 1
 
 
-@pytest.mark.parametrize("spec", ["d=5,m=2", "d=6,m=2,noise=1/10", "d=6,m=3", "d=5,m=3"])
-@pytest.mark.parametrize("g", ["majority", "mod(3)", "exactly(1)", "parity", "h**2"])
+@pytest.mark.parametrize("spec", ["d=5,m=2", "d=6,m=2,noise=1/10", "d=5,m=3"])
+@pytest.mark.parametrize("g", ["majority", "exactly(1)", "parity", "h**2"])
 def test_one_hypothesis_fits_at_most_k_members(g, spec):
     case = Enumerated(f"profile:g={g},{spec}")
     units = case.units()
@@ -316,72 +296,13 @@ def test_one_hypothesis_fits_at_most_k_members(g, spec):
     assert best[risks[-1]] >= 2
 
 
-@given(st.data(), st.integers(1, 8))
-@settings(max_examples=80)
-def test_any_profile_and_terms_are_accepted(data, m):
-    d = data.draw(st.integers(m + 2, 4 * m + 12))
-    values = data.draw(st.lists(st.sampled_from([-1, 1, 0, 2]), min_size=m + 1, max_size=m + 1))
-    if len(set(values)) == 1:
-        return
-    g = Expression(str(values).replace(" ", ""))
-    noise = data.draw(st.fractions(0, Fraction(2, 5), max_denominator=9))
-    family = Profile(g=g, d=d, m=m, noise=noise)
-    terms = BoundParameters(
-        tau=data.draw(st.fractions(Fraction(1, 50), 1, max_denominator=50)),
-        vstat=data.draw(st.integers(1, 10**5)),
-        risk=data.draw(st.fractions(0, Fraction(8, 9), max_denominator=9)),
-        success=data.draw(st.fractions(Fraction(1, 9), 1, max_denominator=9)),
-        gamma=data.draw(st.fractions(Fraction(1, 200), 1, max_denominator=200)),
-    )
-    made = certify(family, terms)
-    assert len(check(plain(made)).statements) == (12 if family.two_valued else 10)
-    for name, value in formulas(family, terms).items():
-        claim = next(c for c in made.claims if c.quantity == name)
-        assert claim.upper == value, name
-
-
-def formulas(family, terms):
-    """What is claimed of a profile, by closed forms; of SQ-DIM the upper end.
-
-    Of SDA over all sets tests/hardness/test_sda.py says how good it is.
-    """
-    scheme = closed.Johnson.family(family)
-    norm, size = scheme.norm, scheme.size
-    right, square = closed.right_about(scheme, terms.risk), closed.query_square(family, scheme)
-    exact = {
-        "largest-correlation": scheme.correlations[-2] / norm,
-        "average-correlation": scheme.average / norm,
-        "operator-norm": scheme.operator_norm / norm,
-        "second-eigenvalue": scheme.spread / norm,
-        "cross-predictability": scheme.cross_predictability / norm**2,
-    }
-    out = {name: Fraction(value) for name, value in exact.items()}
-    out["sq-dimension"] = closed.sq_dimension_most(scheme)
-    out["sda-pair-events"] = closed.pair_events(scheme, terms.gamma)
-    out["information-floor"] = closed.information_floor(size, terms, right, len(set(family.values)))
-    caps = {"csq": math.floor(square / terms.tau**2)}
-    if family.two_valued:
-        faint = math.floor(3 * terms.vstat * closed.mixture_spread(family, scheme) / 4)
-        caps |= {
-            "stat": caps["csq"],
-            "vstat": min(members_ruled_out(family, terms.vstat), faint),
-        }
-    for name, cap in caps.items():
-        queries = closed.least_queries(cap, terms.success * size - right)
-        guess = Fraction(min(right, size), size)
-        out |= {f"{name}-queries": queries} if cap else {f"{name}-success": guess}
-    return out
-
-
-@pytest.mark.parametrize("d", [12, 60])  # for few members K is counted less well than there
-@pytest.mark.parametrize("m", [1, 2, 5])
 @pytest.mark.parametrize("noise", ["0", "1/5"])
-def test_the_parity_profile_says_no_more_than_the_parity_family(d, m, noise):
-    if m > d - 2:
-        return
+@pytest.mark.parametrize("size", ["d=12,m=1", "d=12,m=5", "d=60,m=2", "d=60,m=5"])
+def test_the_parity_profile_says_no_more_than_the_parity_family(size, noise):
+    """For few members K is counted less well than there."""
     terms = BoundParameters(tau=Fraction(1, 20), vstat=50)
-    one = certify(parse(f"parity:d={d},m={m},noise={noise}"), terms)
-    two = certify(parse(f"profile:g=parity,d={d},m={m},noise={noise}"), terms)
+    one = certify(parse(f"parity:{size},noise={noise}"), terms)
+    two = certify(parse(f"profile:g=parity,{size},noise={noise}"), terms)
     assert one.value("sq-dimension") == two.value("sq-dimension")
     assert one.value("information-floor") == two.value("information-floor")
     for name in ("stat-queries", "vstat-queries"):
@@ -410,6 +331,3 @@ def test_the_largest_q_is_at_most_the_number_of_members():
         assert "the largest whole q up to N such that" in said[name]
         assert " mean |correlation| at most 1" in said[name]
         assert said[name].endswith("or 0 if there is none, is 56")
-
-
-# Forgery.

@@ -20,6 +20,7 @@ from instances.files import read_folder, save_layer
 from instances.symmetric import Profile
 from tests.conftest import every_token
 from tests.laws import representative
+from tests.truth import enumerated
 
 MAJORITIES = str(Path(__file__).parents[2] / "docs/examples/majorities.py:threes")
 SPECS = [
@@ -88,8 +89,8 @@ def test_right_families_agree(spec):
 @pytest.mark.parametrize("spec", ["parity:d=20,m=2", "lpn:n=8,noise=0.1", "profile:g=h/3,d=20,m=3"])
 def test_the_radius_covers_as_often_as_it_says(spec):
     family = parse(spec)
-    outside = [verify(family, 20, 1000, 0.5, seed=s).disagreements > 0 for s in range(60)]
-    assert sum(outside) <= 30 + 3 * 15**0.5
+    outside = [verify(family, 20, 1000, 0.5, seed=s).disagreements > 0 for s in range(24)]
+    assert sum(outside) <= 12 + 3 * 6**0.5
 
 
 def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be():
@@ -167,7 +168,7 @@ def test_members_that_are_not_independent_are_seen(monkeypatch):
 def test_members_of_the_empirical_dimension_are_apart(spec):
     """So that the SQ dimension is no smaller, but for one in a hundred samples."""
     family, failed = parse(spec), 0
-    for seed in range(25):
+    for seed in range(10):
         sample = of_family(family, 60, seed)
         made = sampled(sample, 4000, 0.99)
         found = dimension(made.gram, made.radius)
@@ -176,7 +177,7 @@ def test_members_of_the_empirical_dimension_are_apart(spec):
         assert len(set(found)) == len(found) >= 2
         apart = np.abs(made.gram[np.ix_(found, found)]) - 9 * np.eye(len(found)) + made.radius
         assert apart.max() <= 1 / len(found)
-    assert failed <= 3
+    assert failed <= 2
 
 
 def test_the_empirical_dimension_is_exact_where_correlations_are():
@@ -184,14 +185,7 @@ def test_the_empirical_dimension_is_exact_where_correlations_are():
     subsets = list(itertools.combinations(range(6), 3))
     majority = listed(lambda x: np.sign([x[:, s].sum(axis=1) for s in subsets]), subsets, 6)
     exact = np.abs(of_members(majority).certified)
-    best = 1
-    for size in range(2, 8):
-        for chosen in itertools.combinations(range(20), size):
-            block = exact[np.ix_(chosen, chosen)] - np.eye(size)
-            if block.max() <= 1 / size + 1e-12:
-                best = size
-                break
-    assert len(dimension(exact - 1e-12, 0.0)) == best
+    assert len(dimension(exact - 1e-12, 0.0)) == enumerated(exact, "sq-dimension", 0)
 
 
 def test_functions_of_a_file_and_layers(hardness, tmp_path):
