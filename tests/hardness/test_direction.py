@@ -67,9 +67,10 @@ def of_heads(found, most):
 
 
 LOW = [
-    *(f"direction:d=64,m={m}" for m in (1, 2, 3, 4, 7, 8, 12, 19, 24)),
-    *(f"direction:d=64,m={m},labels=raw,kappa=9" for m in (1, 2, 3, 4, 7, 8, 12)),
+    *(f"direction:d=64,m={m}" for m in (1, 2, 3, 4, 7, 12)),
+    *(f"direction:d=64,m={m},labels=raw,kappa=9" for m in (1, 2, 3, 8)),
     *("direction:d=64,m=2,labels=raw", "direction:d=64,m=5,labels=raw"),
+    pytest.param("direction:d=64,m=24", marks=pytest.mark.slow),
     pytest.param("direction:d=64,m=12,labels=raw", marks=pytest.mark.slow),
     pytest.param("direction:d=64,m=24,labels=raw,kappa=30", marks=pytest.mark.slow),
 ]
@@ -200,14 +201,14 @@ def test_a_query_on_raw_labels_beats_the_bound_of_rounded_ones():
     """
     n, m = 998, 12
     family = parse(f"direction:m={m},d={n + 2},labels=raw,kappa=30")
-    u = np.linspace(-9, 9, 720_001)
+    u = np.linspace(-9, 9, 360_001)
     weight = norm.pdf(u) * (u[1] - u[0])
     near, far = np.abs(family.response(u)) < 0.9, np.sign(u**2 - 1)
     h = [np.ones_like(u), u]
     for k in range(1, 24):
         h.append((u * h[k] - math.sqrt(k) * h[k - 1]) / math.sqrt(k + 1))
     one, other = (np.array([(weight * f * v).sum() for v in h]) for f in (near, far))
-    r = np.linspace(-1, 1, 400_001)
+    r = np.linspace(-1, 1, 200_001)
     share = (1 - r**2) ** ((n - 3) / 2)
     share /= share.sum()
     q = sum(one[k] * other[k] * r**k for k in range(0, 25, 2))
@@ -217,7 +218,7 @@ def test_a_query_on_raw_labels_beats_the_bound_of_rounded_ones():
     assert moved > 100 * top
     # The same q by examples of the layer's formula, at a cosine of 0.8 and of 0.
     small = parse(f"direction:m={m},d=8,labels=raw,kappa=30")
-    x = small.inputs(1, "examples", 0, 1_000_000)
+    x = small.inputs(1, "examples", 0, 250_000)
     secret = small.instance(0).hidden.secret
     y = small.label(secret, x)
     shown = (y[:, 0, 1] - y[:, 1, 1]) / (x[:, 0, 1] - x[:, 1, 1])
@@ -228,7 +229,7 @@ def test_a_query_on_raw_labels_beats_the_bound_of_rounded_ones():
         asked = cosine * w + math.sqrt(1 - cosine**2) * across
         phi = (np.abs(shown) < 0.9) * np.sign(((x[:, 0] - x[:, 1]) @ asked) ** 2 / 2 - 1)
         wanted = sum(one[k] * other[k] * cosine**k for k in range(0, 25, 2))
-        assert abs(phi.mean() - wanted) < 5 * phi.std() / 1000
+        assert abs(phi.mean() - wanted) < 5 * phi.std() / 500
 
 
 def test_risks_are_judged_by_the_coordinate_that_is_read():
