@@ -99,7 +99,7 @@ def test_tiny_dimensions_end_without_a_crash():
         (1, 2, 3), ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean"))
     ):
         spec = f"nice:d={d},k={k},m={m},tokens={tokens}"
-        found, _ = learn(spec, budget=Budget(examples=1_000), polish=2 if d == 3 else 5)
+        found, _ = learn(spec, budget=Budget(examples=700), polish=2)
         assert found.outcome in (None, Outcome.DEGENERATE, Outcome.EXAMPLES_SPENT), spec
     learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64))  # scipy would warn, here an error
 
