@@ -245,6 +245,13 @@ def test_an_oracle_without_queries_says_so(threads):
     assert hypothesis.outcome is Outcome.UNSUPPORTED
 
 
+def gone(pid):
+    """This process may have adopted what a command leaves."""
+    with suppress(OSError):
+        os.waitpid(pid, os.WNOHANG)
+    return not psutil.pid_exists(pid)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_outlives_the_command(number, tmp_path, interruptible):
     """Neither learner nor guard, nor their folder, whatever ends the command."""
@@ -253,12 +260,11 @@ def test_nothing_outlives_the_command(number, tmp_path, interruptible):
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     silent = dict.fromkeys(["stdout", "stderr"], subprocess.DEVNULL)
     with nothing_left(), subprocess.Popen(told, env=environment, **silent) as started:
-        wait_for(lambda: len(init.below(started.pid)) >= 3)  # guard, learner, daemon
+        # Guard, learner, daemon.
+        wait_for(lambda: started.poll() is not None or len(init.below(started.pid)) >= 3)
+        assert started.poll() is None
         there = init.below(started.pid)
         started.send_signal(number)
         started.wait()
-        wait_for(lambda: not any(map(psutil.pid_exists, there)))
-        for pid in there:  # this process adopts what the command leaves
-            with suppress(OSError):
-                os.waitpid(pid, 0)
+        wait_for(lambda: all(map(gone, there)))
         wait_for(lambda: not list(tmp_path.iterdir()))
