@@ -22,10 +22,10 @@ def payload_of(learner, budget=None, seed=0, spec="parity:d=8,m=2"):
     return job.payload()
 
 
-def from_file(name):
-    """A run of one of the learners that end badly."""
-    file = Path(__file__).parents[1] / "upper" / "isolated" / "learners" / "ends.py"
-    return payload_of(f"{file}:{name}")
+def from_file(how):
+    """A run of a learner from a file that does not end by itself."""
+    file = Path(__file__).parents[1] / "upper" / "isolated" / "learners" / "misbehaves.py"
+    return payload_of(f"{file}:Misbehaves:how={how}")
 
 
 def done(engine, payloads, limits=NONE, size=1):

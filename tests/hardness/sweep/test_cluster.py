@@ -123,7 +123,7 @@ def test_kill_9_of_the_driver_leaves_nothing(driver):
     # Two workers of a cluster made here, a tracker of resources, and what runs on them: a worker
     # process, the first process and the learner each, in a namespace bubblewrap too.
     each = 4 if level() == "bubblewrap" else 3
-    process, found = driver("dask", [from_file("Sleep"), from_file("Loop")], 3 + 2 * each)
+    process, found = driver("dask", [from_file("sleep"), from_file("loop")], 3 + 2 * each)
     process.kill()
     wait_until_gone(found)
 

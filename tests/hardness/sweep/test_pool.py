@@ -207,7 +207,7 @@ def test_kill_9_of_the_driver_leaves_nothing_of_learners_from_files_either(drive
     # Python's tracker of resources, two workers, the first process of a learner and the learner, in
     # a namespace bubblewrap too.
     more = 3 if level() == "bubblewrap" else 2
-    given = [bad("holds_the_interpreter"), from_file("Sleep")]
+    given = [bad("holds_the_interpreter"), from_file("sleep")]
     process, found = driver("local", given, 3 + more)
     process.kill()
     wait_until_gone(found)
@@ -224,7 +224,7 @@ def test_an_interrupt_of_the_driver_leaves_nothing(driver):
 def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with local(1) as engine:
-        (found,) = done(engine, [from_file("Sleep")], HardLimits(seconds=1.5, retries=0))
+        (found,) = done(engine, [from_file("sleep")], HardLimits(seconds=1.5, retries=0))
         assert found.failure == "overdue"
         wait_for(lambda: not list(tmp_path.iterdir()))
 
