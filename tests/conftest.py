@@ -1,14 +1,17 @@
 """What tests share: the command line in process, families small enough for brute force."""
 
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 # As the command line does, before numpy: on a busy machine threads that wait for one another take
@@ -133,6 +136,16 @@ def interruptible():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def script(path: str | Path) -> Any:
+    """Load a file of Python by its path from the root, such as a script of benchmarks."""
+    path = Path(__file__).parents[1] / path
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_made", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def every_token(d: int) -> np.ndarray:

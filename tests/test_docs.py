@@ -5,7 +5,6 @@ folded does not matter.
 """
 
 import doctest
-import importlib.util
 import json
 import re
 import runpy
@@ -19,6 +18,7 @@ import pytest
 from hardness.upper import LEARNERS
 from instances.spec import FAMILIES
 from tests.charts import texts
+from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -206,9 +206,7 @@ def test_notebooks_hold_outputs_of_no_one_machine(book):
 
 
 def test_the_notebook_of_the_front_door_is_its_page():
-    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "benchmarks/notebooks.py")
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    maker = script("benchmarks/notebooks.py")
     wanted = maker.cells(maker.PAGE.read_text(encoding="utf-8"))
     stored = json.loads(maker.FRONT.read_text(encoding="utf-8"))["cells"]
     assert [(c["cell_type"], "".join(c["source"])) for c in stored] == wanted, "make notebooks"

@@ -1,7 +1,6 @@
 """The manual as `make docs` built it: `make test-docs` builds it first, and runs these."""
 
 import doctest
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hardness
+from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -82,9 +82,7 @@ def test_notebooks_are_shown_executed(manual, book):
 def test_notebooks_give_what_they_hold(book):
     """Numbers with a fraction, such as seconds and rounding errors, differ between machines."""
     nbformat = pytest.importorskip("nbformat")
-    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "benchmarks/notebooks.py")
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    maker = script("benchmarks/notebooks.py")
     stored = nbformat.read(book, 4)
     again = maker.execute(nbformat.read(book, 4))
     for held, given in zip(stored.cells, again.cells, strict=True):
@@ -103,7 +101,4 @@ def said(cell):
 @pytest.mark.parametrize("file", sorted((DOCS / "extensions").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_of_the_extensions(file):
     pytest.importorskip("sphinx")
-    spec = importlib.util.spec_from_file_location(f"manual_{file.stem}", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(script(file)).failed == 0

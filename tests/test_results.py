@@ -1,6 +1,5 @@
 """The table of the README is taken from docs/results.md, and running it gives it again."""
 
-import importlib.util
 import tomllib
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from hardness.oracles import Budget
 from hardness.runs.run import run
 from hardness.upper import learner_spec, parse_learner
 from instances import parse
+from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("elimination", "lifted", "linear", "bruteforce", "bkw")
@@ -18,10 +18,7 @@ QUICK = ("elimination", "lifted", "linear", "bruteforce", "bkw")
 
 @pytest.fixture(scope="module")
 def results():
-    spec = importlib.util.spec_from_file_location("results", ROOT / "benchmarks/results.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("benchmarks/results.py")
 
 
 def lines(page):

@@ -1,6 +1,5 @@
 """Certificates of hidden directions: coefficients found twice, codes listed, changes refused."""
 
-import importlib.util
 import itertools
 import math
 from fractions import Fraction
@@ -23,6 +22,7 @@ from hardness.runs.risk import measure
 from instances import parse
 from instances.alternating import smooth
 from instances.threshold import rational
+from tests.conftest import script
 
 REAL = "direction:m=3,d=12,labels=raw,noise=0.1,kappa=9"
 
@@ -243,9 +243,7 @@ def test_risks_are_judged_by_the_coordinate_that_is_read():
 
 def test_the_table_of_the_page_is_that_of_the_benchmark():
     root = Path(__file__).parents[2]
-    spec = importlib.util.spec_from_file_location("bounds", root / "benchmarks/direction.py")
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    maker = script("benchmarks/direction.py")
     assert "\n".join(maker.rows()) in (root / "docs/families/beyond.md").read_text("utf-8")
 
 

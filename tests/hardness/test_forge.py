@@ -4,16 +4,14 @@ Each rule and each check of the kernel weakened in turn: `benchmarks/mutants.py`
 """
 
 import copy
-import importlib.util
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from hardness.check import check, kernel
 from instances.errors import DamagedFile, Refuted
 from tests import truth
+from tests.conftest import script
 
 HIDDEN = ("parity", "profile", "hardmax", "composed")
 KINDS = [
@@ -31,26 +29,16 @@ KINDS = [
     "laws",
     *("listed", "listed named", "transcript"),
 ]
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-def loaded(name):
-    """Load a file of benchmarks."""
-    spec = importlib.util.spec_from_file_location(f"{name}_made", BENCHMARKS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
 def forge():
-    return loaded("forge")
+    return script("benchmarks/forge.py")
 
 
 @pytest.fixture(scope="module")
 def mutants():
-    return loaded("mutants")
+    return script("benchmarks/mutants.py")
 
 
 def claims(data):

@@ -1,6 +1,5 @@
 """Games of query learners against adversaries: exact means, transcripts played again."""
 
-import importlib.util
 import itertools
 import json
 from dataclasses import dataclass
@@ -39,7 +38,7 @@ from hardness.upper import Outcome, parse_learner
 from instances import Coded, ToolkitError, UsageError, parse
 from instances.capabilities import SCHEME
 from instances.errors import Refuted, TooLarge
-from tests.conftest import not_refused, sealed
+from tests.conftest import not_refused, script, sealed
 
 SPECS = [
     "parity:d=5,m=2",
@@ -300,10 +299,7 @@ POINTS = "window:n=2,q=16,parts=16,secret=cbd,spread=3"  # alike secrets are not
 
 def signed(**parameters):
     """A family that is neither symmetric nor modular; by its class, so that nothing registers."""
-    spec = importlib.util.spec_from_file_location("signed_majority_of_tests", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.SignedMajority(**parameters)
+    return script(EXAMPLE).SignedMajority(**parameters)
 
 
 @dataclass(frozen=True, kw_only=True)

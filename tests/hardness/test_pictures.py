@@ -1,9 +1,7 @@
 """Pictures of the docs: all listed, drawn from what is stored, which their commands make."""
 
-import importlib.util
 import math
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,21 +9,14 @@ import pytest
 from hardness.runs.columns import timeless
 from instances.strict import read_json
 from tests.charts import texts
+from tests.conftest import script
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 _PASSING = ("machine", "versions", "scaling", "command", "rates", "peak_bytes")
 
 
-def _module():
-    found = importlib.util.spec_from_file_location("figures_made", ROOT / "benchmarks/figures.py")
-    module = importlib.util.module_from_spec(found)
-    sys.modules[found.name] = module
-    found.loader.exec_module(module)
-    return module
-
-
-PICTURES = _module().listed()
+PICTURES = script("benchmarks/figures.py").listed()
 
 
 def test_every_picture_of_the_docs_is_listed():

@@ -1,8 +1,6 @@
 """Estimates beside the values of lattice-estimator that tests/data keeps, and published ones."""
 
-import importlib.util
 import math
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,21 +17,10 @@ from hardness.cost.problem import read
 from hardness.cost.reduction import DEFAULT, MODELS, ROUGH, Setting
 from hardness.cost.sets import given
 from hardness.cost.usvp import usvp
+from tests.conftest import script
 
 ROOT = Path(__file__).parents[3]
-
-
-def _benchmark():
-    spec = importlib.util.spec_from_file_location(
-        "estimator_table", ROOT / "benchmarks/estimator.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-table = _benchmark()
+table = script("benchmarks/estimator.py")
 ROWS = [*table.rows()]
 
 

@@ -4,7 +4,6 @@ Root Hermite factors: the table that is stored, how it is used, and one value me
 """
 
 import csv
-import importlib.util
 import math
 import statistics
 from pathlib import Path
@@ -24,6 +23,7 @@ from hardness.cost.reduction import (
     log_norm,
     roomy_dimension,
 )
+from tests.conftest import script
 
 ROOT = Path(__file__).parents[3]
 with (ROOT / "hardness/cost/delta.csv").open(encoding="utf-8") as _file:
@@ -54,9 +54,7 @@ def test_the_root_hermite_factor_falls_strictly_and_joins_the_formula_without_a_
 @pytest.mark.lattice
 def test_lll_gives_the_value_of_the_table_again():
     pytest.importorskip("fpylll")
-    spec = importlib.util.spec_from_file_location("delta", ROOT / "benchmarks/delta.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script("benchmarks/delta.py")
     count = module.PLAN[2][0]
     found = [module.measured(2, module.Trial(i + 1).profile())[0] for i in range(count)]
     assert statistics.mean(found) == pytest.approx(TABLE[0]["log_delta"], abs=1e-6)

@@ -1,6 +1,5 @@
 """What binds whom: each kind of cell from hand-made runs, and no bound where it does not bind."""
 
-import importlib.util
 import json
 import tomllib
 from fractions import Fraction
@@ -24,6 +23,7 @@ from instances.errors import DamagedFile, UsageError
 from instances.spec import FAMILIES
 from instances.strict import read_json
 from tests.charts import rows_of, said
+from tests.conftest import script
 from tests.hardness.sweep.here import sweep_here
 
 PARITY = "parity:d=16,m=4"
@@ -180,9 +180,7 @@ def test_runs_of_too_many_specs_are_refused():
 
 def test_the_table_of_the_docs_is_printed_from_the_numbers_of_its_picture():
     root = Path(__file__).parents[3]
-    spec = importlib.util.spec_from_file_location("binding", root / "benchmarks/binding.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = script("benchmarks/binding.py")
     data = read_json(module.DATA)
     page = (root / "docs/binding.md").read_text()
     assert "\n".join(module.rows(data)) in page

@@ -1,10 +1,8 @@
 """Runs on data of a user: what is held out judges them, beside baselines that saw the same."""
 
-import importlib.util
 import json
 import textwrap
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from hardness.upper.plugins import function
 from instances import AttentionLayer, parse
 from instances.errors import UsageError
 from instances.owndata import split
+from tests.conftest import script
 
 LEARNERS = """
     import numpy as np
@@ -265,11 +264,7 @@ def test_one_example_that_has_much_of_the_residuals_widens_the_interval_and_is_s
 @pytest.fixture(scope="module")
 def misfits():
     """The benchmark that prints the table of docs/own-data.md."""
-    path = Path(__file__).parents[3] / "benchmarks" / "misfit.py"
-    spec = importlib.util.spec_from_file_location("misfits_made", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("benchmarks/misfit.py")
 
 
 def test_the_interval_covers_the_misfit_whatever_the_tails(misfits):

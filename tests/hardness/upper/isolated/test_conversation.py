@@ -3,7 +3,6 @@
 Where the conversation alone decides, its process is a thread.
 """
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -23,6 +22,7 @@ from hardness.upper.isolated import init, watch
 from hardness.upper.isolated import learner as subprocess_learner
 from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
+from tests.conftest import script
 from tests.hardness.upper.isolated.driving import (
     LEARNERS,
     bare,
@@ -49,10 +49,7 @@ def threads():
 
 def in_process(name):
     """The same learner as a learner of ours, under the name that its coins are drawn by."""
-    place = importlib.util.spec_from_file_location("well", LEARNERS / "well.py")
-    module = importlib.util.module_from_spec(place)
-    place.loader.exec_module(module)
-    learner = getattr(module, name)()
+    learner = getattr(script(LEARNERS / "well.py"), name)()
     learner.spec = f"well:{name}"
     return CoinsAsThere(learner)
 
