@@ -62,6 +62,45 @@ MISTAKES = """\
 2 certify nowhere/ | no such file or folder
 1 certify notes.txt | notes.txt is no LWE challenge
 2 certify "" | unknown family
+2 certify two.py:Many | 6000 members | --members 5000
+2 certify mixed | 2.npz has d=2 | 3.npz d=3
+1 certify torn | 3.npz
+1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
+1 certify two.py:Wide --about kernel | no claim: | -1 and +1 alone
+1 certify two.py:Same --about kernel | no claim: | all members are the same function
+1 certify two.py:Two --about gd --batch 2 --state-bits 2 | no claim: | batches and a small state
+1 certify two.py:Two --about low-degree --degree 2 | no claim: | polynomials of low degree
+1 certify two.py:Two --about gd | no claim: | one exact mean gradient
+1 certify two.py:Two --about all | no claim: | every bound is vacuous
+2 certify two.py:Two --about kernel --features 1 --members 4 | 1 to the 3
+2 certify two.py:Two --about gd --noise-std 3 --steps 2 --members 4 | 1 to the 3
+2 certify two.py:Two --about all --risk 0.01 --success 1 --members 4 | 1 to the 3
+1 certify lwe:n=4,q=17,sigma=1,bits=6 --about kernel | no claim: | leaves a far from uniform
+1 certify lwe:n=4,q=2,error=cbd,eta=1 --about kernel | no claim: | do not depend on the secret
+1 certify nice:m=2,k=2,d=16 --about kernel | no claim: nice given: | whose members are independent
+1 certify dial:tau=0.3,m=2,k=2,d=8 --about kernel | no claim: dial given
+1 certify profile:g=h,d=9,m=4 --about gd --noise-std 3 | no claim: labels take more than two values
+1 certify profile:g=h,d=9,m=4 --about gd --batch 1 --state-bits 1 \
+  | no claim: | more than two values
+1 certify profile:g=h,d=9,m=4 --about low-degree --degree 5 \
+  | no claim: labels take more than two values
+1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
+  | no claim: | which of their bits
+1 certify direction:d=100,m=6,labels=raw --about gd --noise-std 3 \
+  | no claim: labels take more than two values
+1 certify direction:d=100,m=6 --about kernel --features 9 \
+  | no claim: eigenvalues of what labels hide
+1 certify tokens3:d=8,m=2 --about kernel | no claim: eigenvalues of what labels hide
+2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --risk 0.99 \
+  | the risk must be below: raise bits
+2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --features 83521 | 1 to 83520 are allowed
+2 certify lwe:n=3000,q=17,sigma=1 --about gd --batch 4000 --state-bits 1 \
+  | batch=4000 | given: a batch of 4000 takes too long
+2 certify parity:d=9,m=4 --about low-degree --degree 51 --examples 10 \
+  | up to examples * (m + 1) = 50
+2 certify profile:g=majority,d=200,m=60 --about low-degree --degree 300 --examples 1000 \
+  | a degree of 300 takes too long
+2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
 1 certify parity:d=16,m=3 --about gd --batch 4 | no claim: --batch is given without --state-bits
@@ -182,6 +221,9 @@ MISTAKES = """\
 2 figure queries --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
 2 figure sda | SPEC
+2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
+2 figure sda two.py:Wide --json | of 2^40 points
+2 figure walsh two.py:Real --json | is not -1 or +1
 2 figure sda parity:d=8,m=3 --out a.svg --format png | a.svg | png
 2 figure binding notes.txt --out b.svg | it is no store
 2 figure binding empty.db --out b.svg | no runs are in it
@@ -240,6 +282,7 @@ MISTAKES = """\
 2 learn pooled parity:d=9,m=2 --oracle adversary --transcript n --out n | two names
 2 learn queries parity:d=8,m=2 --oracle adversary --tau 0.00000000001 | at least
 1 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
+1 learn student parity:d=9,m=2 --oracle adversary | sees examples
 2 learn pooled parity:d=64,m=3 | follows every member
 2 learn queries parity:d=8,m=2 --transcript t.json | --oracle adversary
 2 learn linear nowhere.npz | there is no such file
@@ -363,12 +406,90 @@ MISTAKES = """\
 1 verify parity:d=64,m=30,rho=9/8 | raise rho
 1 verify parity:d=200000,m=5 | memory
 2 verify mine.py:Wide --samples 9 | raise the samples
+1 verify odd | 3.npz | a layer that `generate` or `save` wrote belongs here
 1 verify notes.txt | notes.txt is no LWE challenge
 1 verify cut | examples-00000
 2 verify made/secret.json | secret part
 """
+# Functions of a file, and what is vacuous of them.
+TWO = """
+d = 4
+Two = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]
+Real = [lambda z: z[:, 0] + z[:, 1], lambda z: z[:, 1]]
+Many = Two * 2000
+
+
+class Wide:
+    d = 40
+    functions = Two
+
+
+f = Two[2]
+Same = [f, f]
+Opposite = [f, lambda x: -f(x)]
+Doubled = [f, lambda x: 2 * f(x)]
+Sole = [f]
+Halves = [lambda x: f(x) / 2, lambda x: -f(x) / 2]
+"""
+ABOUT = ("", " --about kernel", " --about gd --noise-std 1 --steps 10")
+PLAIN = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\n"
+# Text of a file, the name in it that is given, and what is said; the file is named too.
+FILES = [
+    ("x = (1,\n", "fs", "line 1"),
+    ("import nosuchmodule\n", "fs", "hardness: ModuleNotFoundError: No module named"),
+    (
+        "1 / 0\n",
+        "fs",
+        "hardness: ZeroDivisionError: division by zero (mine.py: executing it, in line 1)",
+    ),
+    ("raise SystemExit(4)\n", "fs", "SystemExit"),
+    ("\x00", "fs", "mine.py"),
+    (PLAIN, "gs", "unknown name 'gs'"),
+    ("d = 6\nfs = 3\n", "fs", "fs is of type int"),
+    ("d = 6\nfs = []\n", "fs", "no functions"),
+    ("d = 6\nfs = {}\n", "fs", "fs is of type dict"),
+    ("d = 6\ndef fs(): return None\n", "fs", "NoneType"),
+    ("d = 6\ndef fs(): return 1 / 0\n", "fs", "(mine.py: fs, called without arguments, in line 2)"),
+    ("d = 6\ndef fs(x): return x\n", "fs", "TypeError"),
+    ("d = 6\nfs = [3]\n", "fs", "member 0 is of type int"),
+    ("fs = [lambda x: x[:, 0]]\n", "fs", "no d"),
+    ("d = 0\nfs = [lambda x: x[:, 0]]\n", "fs", "d=0"),
+    ("d = 'six'\nfs = [lambda x: x[:, 0]]\n", "fs", "d=six"),
+    ("d = 6\nbound = -1\nfs = [lambda x: x[:, 0]]\n", "fs", "bound=-1"),
+    ("d = 6\ndef f(x): return x[:, 9]\nfs = [f]\n", "fs", "IndexError"),
+    ("d = 6\ndef f(x): return 1\nfs = [f]\n", "fs", "of shape () on points of shape"),
+    ("d = 6\ndef f(x): return x\nfs = [f]\n", "fs", "(64,) are needed"),
+    ("d = 6\ndef f(x): return x[:, 0] * 1j\nfs = [f]\n", "fs", "complex"),
+    ("d = 6\ndef f(x): return [None] * len(x)\nfs = [f]\n", "fs", "object"),
+    ("d = 6\ndef f(x): return x[:, 0] / (x[:, 1] - 1)\nfs = [f]\n", "fs", "function 0 (f) gives"),
+    ("d = 6\ndef f(x): return x[:, 0] * float('nan')\nfs = [f]\n", "fs", "nan"),
+    ("d = 6\ndef f(x): return 0 * x[:, 0]\nfs = [f, f]\n", "fs", "member 0 (f0) has the norm 0"),
+    ("d = 6\ndef f(x):\n  x[:] = 1\n  return x[:, 0]\nfs = [f]\n", "fs", "read-only"),
+    ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
+    ("import numpy as np\nd = 6\nfs = [lambda x: np.random.rand(len(x))]\n", "fs", "another order"),
+    (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
+    (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
+    (PLAIN + "fs[0].d, fs[1].d = 5, 6\n", "fs", "different domains"),
+    (PLAIN + "fs[0].d = 5\n", "fs", "d=6 is given"),
+    ("class C: d, functions = 6, 3\n", "C", "a int"),
+    ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "values that are no integers"),
+]
 LONG = "x" * 1000
 ODD = [
+    *(
+        (
+            f"certify f{i}.py:{name} --out new.json",
+            2,
+            word.replace("mine.py", f"f{i}.py"),
+            "" if word.startswith("member 0 (f0)") else f"f{i}.py",
+        )
+        for i, (_, name, word) in enumerate(FILES)
+    ),
+    *(
+        (f"certify two.py:{name}{about}", 1, "no claim: ")
+        for name in ("Same", "Opposite", "Doubled", "Sole", "Halves")
+        for about in ABOUT
+    ),
     (f"certify profile:g={'-' * 400}h,d=8,m=3", 2, "nested too deeply"),
     (f"certify {LONG * 5}", 2, "unknown"),
     (f"certify parity:d=1{'0' * 300},m=3", 2, "integer"),
@@ -418,21 +539,28 @@ def world(tmp_path_factory):
     """What lies about where a newcomer works."""
     folder = tmp_path_factory.mktemp("mistakes")
     with contextlib.chdir(folder):
-        functions = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\n"
         wide = "class Wide:\n    d = 30\n    functions = fs\none = [fs[0], fs[0]]\n"
         smooth = "smooth = [lambda x: np.tanh(x.sum(axis=1)), fs[0]]\n"
-        Path("mine.py").write_text(functions + wide + smooth)
+        Path("mine.py").write_text(PLAIN + wide + smooth)
+        Path("two.py").write_text(TWO)
+        for i, (text, _, _) in enumerate(FILES):
+            Path(f"f{i}.py").write_text(text)
         for name in ("kept", "notes.txt"):
             Path(name).write_text("to do: read the manual\n")
         Path("other.json").write_text('{"format": "other/1"}')
         Path("list.json").write_text("[1]")
         Path("climb.json").write_text('{"format": "hardness-stress/2", "ladder": 3}')
         Path("loop.py").symlink_to("loop.py")
-        for name in ("empty", "layers", "out"):
+        for name in ("empty", "layers", "mixed", "odd", "out", "torn"):
             Path(name).mkdir()
         layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
-        for name in ("layers/0.npz", "layers/1.npz"):
-            save_layer(Path(name), layer)
+        for name in ("layers/0", "layers/1", "mixed/2", "odd/2", "torn/2"):
+            save_layer(Path(f"{name}.npz"), layer)
+        save_layer(
+            Path("mixed/3.npz"), AttentionLayer(theta=np.zeros((1, 3, 3)), w=np.eye(3)[None])
+        )
+        Path("torn/3.npz").write_bytes(b"no layer")
+        np.savez("odd/3.npz", **dict.fromkeys("qkvo", np.eye(2)))
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
         save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
         np.savez("places.npz", embedding=np.ones((7, 4)), positions=np.ones((3, 4)))

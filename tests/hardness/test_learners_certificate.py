@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 
 from hardness.check import check
-from hardness.lower import BoundParameters
 from hardness.lower.learners import (
     BatchDescent,
     Kernel,
@@ -16,7 +15,6 @@ from hardness.lower.learners import (
     WorstDescent,
     certify_named,
 )
-from hardness.lower.record import NoClaim
 from instances import parse
 from instances.errors import UsageError
 from tests.proofs import named, plain
@@ -128,64 +126,16 @@ def test_long_numbers_and_large_batches():
     made = plain(certify_named(parse(large), [BatchDescent(steps=10, batch=1000, state_bits=16)]))
     assert len(json.dumps(made)) < 40_000
     assert check(made)
-    few, far = BatchDescent(batch=4000, state_bits=1), BatchDescent(batch=10**9, state_bits=10**9)
-    with pytest.raises(UsageError, match=r"batch=4000.* given: a batch of 4000 takes too long"):
-        certify_named(parse("lwe:n=3000,q=17,sigma=1"), [few])
-    assert certify_named(parse("lwe:n=4,q=17,sigma=1,bits=8"), [far]).value("gd-batch-steps") == "1"
-
-
-def test_risks_and_features_beyond_what_a_family_allows():
-    dense = parse("lwe:n=4,q=17,sigma=1,bits=8")
-    with pytest.raises(UsageError, match="the risk must be below: raise bits"):
-        certify_named(dense, [Kernel()], BoundParameters(risk=Fraction(99, 100)))
-    with pytest.raises(UsageError, match="1 to 83520 are allowed"):
-        certify_named(dense, [Kernel(features=83521)])
+    dense, far = parse("lwe:n=4,q=17,sigma=1,bits=8"), BatchDescent(batch=10**9, state_bits=10**9)
+    assert certify_named(dense, [far]).value("gd-batch-steps") == "1"
     assert certify_named(dense, [Kernel(features=83520)]).value("kernel-error") == "0"
 
 
-@pytest.mark.parametrize(
-    ("spec", "asked", "words"),
-    [
-        ("lwe:n=4,q=17,sigma=1,bits=6", Kernel(), "leaves a far from uniform"),
-        ("lwe:n=4,q=2,error=cbd,eta=1", Kernel(), "labels do not depend on the secret"),
-        ("nice:m=2,k=2,d=16", Kernel(), "no claim: nice given: .* whose members are independent"),
-        ("dial:tau=0.3,m=2,k=2,d=8", Kernel(), "dial given"),
-        ("profile:g=h,d=9,m=4", NOISY, "labels take more than two values"),
-        ("profile:g=h,d=9,m=4", BatchDescent(batch=1, state_bits=1), "more than two values"),
-        ("profile:g=h,d=9,m=4", LowDegree(degree=5), "labels take more than two values"),
-        ("lwr:n=8,q=16,p=2,secret=binary,h=4", LowDegree(degree=3), "which of their bits"),
-        ("direction:d=100,m=6,labels=raw", NOISY, "labels take more than two values"),
-        ("direction:d=100,m=6", Kernel(features=9), "eigenvalues of what labels hide"),
-        ("tokens3:d=8,m=2", Kernel(), "eigenvalues of what labels hide"),
-    ],
-)
-def test_there_is_no_claim_without_a_theorem(spec, asked, words):
-    with pytest.raises(NoClaim, match=words) as caught:
-        certify_named(parse(spec), [asked])
-    assert str(caught.value).startswith("no claim")
-
-
-@pytest.mark.parametrize(
-    ("make", "line"),
-    [
-        (lambda: NoisyDescent(clip=ONE, std=0.5), "a rational above 0"),
-        (lambda: LowDegree(degree=5, examples=10**1000 + 1), "given"),
-        (
-            lambda: certify_named(parse("parity:d=9,m=4"), [LowDegree(degree=51, examples=10)]),
-            r"up to examples \* \(m \+ 1\) = 50",
-        ),
-        (
-            lambda: certify_named(
-                parse("profile:g=majority,d=200,m=60"), [LowDegree(degree=300, examples=1000)]
-            ),
-            "a degree of 300 takes too long",
-        ),
-        (lambda: certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=10**4)]), "too long"),
-    ],
-)
-def test_numbers_out_of_range_are_refused_with_a_line(make, line):
-    with pytest.raises(UsageError, match=line):
-        make()
+def test_numbers_out_of_range_are_refused_with_a_line():
+    with pytest.raises(UsageError, match="a rational above 0"):
+        NoisyDescent(clip=ONE, std=0.5)
+    with pytest.raises(UsageError, match="given"):
+        LowDegree(degree=5, examples=10**1000 + 1)
 
 
 def test_a_degree_beyond_that_of_so_many_examples_is_quick():
@@ -233,37 +183,7 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
     assert "low-degree: no claim" in many.out
 
 
-OWN = """
-d = 4
-Two = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]
-Same = Two[:1] * 2
-Real = [lambda z: z[:, 0] + z[:, 1], lambda z: z[:, 1]]
-
-
-class Wide:
-    d = 40
-    functions = Two
-"""
-
-
-@pytest.mark.parametrize(
-    ("source", "about", "why"),
-    [
-        ("own.py:Real", "kernel", "-1 and +1 alone"),
-        ("own.py:Wide", "kernel", "-1 and +1 alone"),
-        ("own.py:Same", "kernel", "all members are the same function"),
-        ("own.py:Two", "gd --batch 2 --state-bits 2", "batches and a small state"),
-        ("own.py:Two", "low-degree --degree 2", "polynomials of low degree"),
-        ("own.py:Two", "gd", "one exact mean gradient"),
-        ("own.py:Two", "all", "every bound is vacuous"),
-    ],
-)
-def test_finite_families_without_a_claim(hardness, source, about, why, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(OWN)
-    found = hardness("certify", source, "--about", *about.split())
-    assert found.code == 1
-    found.one_line("no claim: ", why)
+OWN = "d = 4\nTwo = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]\n"
 
 
 @pytest.mark.parametrize(
@@ -275,9 +195,6 @@ def test_finite_families_have_claims_that_are_accepted(hardness, about, tmp_path
     found = hardness("certify", "own.py:Two", "--about", *about.split(), "--out", "c.json")
     assert found.code == 0
     assert hardness("check", "c.json").code == 0
-    wrong = hardness("certify", "own.py:Two", "--about", *about.split(), "--members", 4)
-    assert wrong.code == 2
-    wrong.one_line("1 to the 3")
 
 
 def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
