@@ -120,19 +120,6 @@ def least_queries(cap: int | Fraction, missing: Fraction) -> int | None:
     return math.ceil(missing / cap) if cap else None
 
 
-def parity_cap(noise: Fraction, terms: BoundParameters, oracle: str = "stat") -> int:
-    """Bound how many members of a parity family one query to STAT(tau) or VSTAT(t) rules out."""
-    fade = (1 - 2 * noise) ** 2
-    square = fade / 4 / terms.tau**2 if oracle == "stat" else Fraction(3 * terms.vstat, 4) * fade
-    return math.floor(square)
-
-
-def parity_queries(size: int, noise: Fraction, terms: BoundParameters, oracle: str) -> int | None:
-    """Bound the queries from below: (success N - K) / cap; None where no query rules one out."""
-    cap = parity_cap(noise, terms, oracle)
-    return least_queries(cap, terms.success * size - orthogonal(terms)) if cap else None
-
-
 def information_floor(
     size: int, terms: BoundParameters, right: int | None = None, levels: int = 2
 ) -> int:

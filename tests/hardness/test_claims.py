@@ -58,6 +58,13 @@ def hidden(rng):
     return parse(f"{view}:g={g},d={d},m={m},noise={noise}")
 
 
+def parities(rng):
+    """Of many places, with labels of any noise."""
+    d = int(rng.integers(3, 301))
+    m = int(rng.integers(1, min(d - 1, 13)))
+    return parse(f"parity:d={d},m={m},noise={Fraction(int(rng.integers(0, 9)), 20)}")
+
+
 def residues(rng):
     """Secrets of all laws, labels with and without errors."""
     n, kind = rng.integers(1, 5), rng.choice(["binary", "ternary", "uniform", "cbd", "gaussian"])
@@ -118,6 +125,7 @@ def of_learner(draw):
 
 KINDS = {
     "hidden": of_family(hidden),
+    "parities": of_family(parities),
     "residues": of_family(residues),
     "functions": lambda rng: certify_listed(of_tables(signs(rng)), terms(rng)),
     "whole": lambda rng: certify_listed(
