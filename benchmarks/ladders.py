@@ -83,7 +83,7 @@ def libraries(climbs: tuple[Climb, ...]) -> str:
 def main() -> None:
     started = time.monotonic()
     out = ROOT / "out/ladder.json"
-    call = f"stress --ladder parity-v1 --seed {SEED} --out {out} --force --quiet".split()
+    call = [*f"stress --ladder parity-v1 --seed {SEED} --force --quiet --out".split(), str(out)]
     named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
     subprocess.run([HARDNESS, *call, *named], cwd=ROOT, check=True, stdout=2)
     found = Stress.load(out)

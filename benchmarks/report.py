@@ -72,9 +72,11 @@ def main() -> None:
         took, cpu = time.monotonic() - begun, sum(os.times()[:4]) - cpu
         html = out.read_text(encoding="utf-8")
         browser = Browser(folder)
-        browser.size(1400)
-        rows = [*opening(browser, html), *using(browser)]
-        browser.driver.quit()
+        try:
+            browser.size(1400)
+            rows = [*opening(browser, html), *using(browser)]
+        finally:
+            browser.driver.quit()
     print(f"{INTRODUCTION}\n| the report of 5040 runs | |\n|---|---:|")
     print(f"| size | {len(html.encode()) / 1e6:.1f} MB |")
     print(f"| made in | {took:.1f} s |")

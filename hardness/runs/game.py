@@ -34,7 +34,6 @@ from instances.symmetric import Symmetric
 
 Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
-_CHUNK = 1 << 16  # points at which members are multiplied at once
 
 
 class Spread(NamedTuple):
