@@ -205,6 +205,8 @@ def test_its_table_and_its_figure(told, tmp_path):
     assert [row["held"] for row in data["rows"] if "held" in row] == [1, 0, 2, 3]
     assert draw("stress", data, "png")[:4] == b"\x89PNG"
     assert short_specs(OWN) == ("parity", ["d=8,m=2", "d=9,m=3", "d=400,m=3"])
+    defaults = ladder_of(["parity:d=20,m=3", "parity:d=20,m=3,noise=0.45"])
+    assert short_specs(defaults) == ("parity:d=20,m=3", ["noise=0", "noise=0.45"])
 
 
 def test_words_fit_and_say_what_is_held(told):

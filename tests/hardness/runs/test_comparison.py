@@ -187,6 +187,7 @@ def test_certified_growth_is_that_of_the_closed_form(ran):
         assert factor == Fraction(math.comb(e - 1, 2), math.comb(d - 1, 2))
         assert step.slope == pytest.approx(math.log(factor) / math.log(e / d))
     assert size.steps[0].slope > size.steps[-1].slope > 2  # falls to the degree m
+    assert size.vacuous == ()
     assert found["stat-queries"].vacuous == (6, 8, 10, 12)  # 1, 1, 2 and 2 queries
     assert "degree m = 2 in d" in size.theory
     beside = of(ran)
