@@ -45,7 +45,7 @@ from hardness.lower.learners import (
     pose_functions,
 )
 from hardness.lower.listed import certify_listed, digest_of
-from hardness.lower.members import read_members
+from hardness.lower.members import Members, read_members
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import NoClaim
 from hardness.oracles import Budget, Character
@@ -173,30 +173,28 @@ def _laws() -> Iterator[Json]:
             yield proof.certificate(members, laws, *bounds).to_dict()
 
 
+def _functions(name: str) -> Members:
+    with tempfile.TemporaryDirectory() as folder:
+        mine = Path(folder) / "mine.py"
+        mine.write_text(FUNCTIONS)
+        source = read_members(f"{mine}:{name}")
+    assert source is not None
+    return source
+
+
 def _listed() -> Iterator[Json]:
     """Functions by bits and by values, less their mean, of one norm and of others."""
-    with tempfile.TemporaryDirectory() as name:
-        mine = Path(name) / "mine.py"
-        mine.write_text(FUNCTIONS)
-        for members in ("signs", "whole", "pairs"):
-            for centred in (False, True):
-                source = read_members(f"{mine}:{members}")
-                assert source is not None
-                yield certify_listed(source, centred=centred).to_dict()
-        with patch.multiple(listed, MOST_FACTORED=0):  # by weights, and as given
-            source = read_members(f"{mine}:signs")
-            assert source is not None
-            yield certify_listed(source, BoundParameters(vstat=1000)).to_dict()
+    for name in ("signs", "whole", "pairs"):
+        for centred in (False, True):
+            yield certify_listed(_functions(name), centred=centred).to_dict()
+    with patch.multiple(listed, MOST_FACTORED=0):  # by weights, and as given
+        yield certify_listed(_functions("signs"), BoundParameters(vstat=1000)).to_dict()
 
 
 def _listed_named() -> Iterator[Json]:
-    with tempfile.TemporaryDirectory() as name:
-        mine = Path(name) / "mine.py"
-        mine.write_text(FUNCTIONS)
-        source = read_members(f"{mine}:signs")
-        assert source is not None
-        for asked in ASKED[:4]:
-            yield certify_posed(pose_functions(source), [asked], BoundParameters()).to_dict()
+    source = _functions("signs")
+    for asked in ASKED[:4]:
+        yield certify_posed(pose_functions(source), [asked], BoundParameters()).to_dict()
 
 
 def _transcripts() -> Iterator[Json]:
@@ -240,10 +238,6 @@ def general(data: Json, place: Path_) -> str:
             key = here["quantity"] if claimed else here["rule"] if words == ["steps"] else "*"
         words.append(str(key))
     return "/".join(words)
-
-
-def _rational(text: str) -> bool:
-    return bool(re.fullmatch(r"-?\d+(/\d+)?", text))
 
 
 def _swapped(text: str, rng: np.random.Generator) -> str:
@@ -310,7 +304,7 @@ _FLOAT: dict[str, Change] = {
     **_ANY,
 }
 _LIST: dict[str, Change] = {
-    "removed": lambda v, r: _without(v, int(r.integers(len(v)))),
+    "removed": lambda v, r: v[: (i := int(r.integers(len(v))))] + v[i + 1 :],
     "doubled": lambda v, r: [*v, v[int(r.integers(len(v)))]],
     "reordered": lambda v, r: [v[i] for i in r.permutation(len(v))],
     "object": lambda v, r: {str(i): x for i, x in enumerate(v)},
@@ -325,14 +319,10 @@ _OBJECT: dict[str, Change] = {
 }
 
 
-def _without(values: list[Any], i: int) -> list[Any]:
-    return values[:i] + values[i + 1 :]
-
-
 def changes(value: Any) -> dict[str, Change]:
     """What can be done to a value."""
     if isinstance(value, str):
-        return _RATIONAL if _rational(value) else _TEXT
+        return _RATIONAL if re.fullmatch(r"-?\d+(/\d+)?", value) else _TEXT
     if isinstance(value, bool) or value is None:
         return {"turned": lambda v, r: not v, "zero": lambda v, r: 0, **_ANY}
     if isinstance(value, int):
@@ -358,25 +348,19 @@ def resealed(data: Json, named: bool = True) -> Json:
 
 # Why a change of a transcript may be accepted: by its place and the change.
 
-ACCEPTED: tuple[tuple[str, str], ...] = (
-    (
-        "(secret.*|tau .*)",
-        "another member that fits every answer, or a tolerance that rules out the same members",
-    ),
-    (
-        "queries( |/[*]/(query|answer)).*",
-        "other queries, answers or given means that rule out as many as the file says",
-    ),
+_MEMBER = "another member that fits every answer, or a tolerance that rules out the same members"
+_QUERIES = "other queries, answers or given means that rule out as many as the file says"
+ACCEPTED = (
+    ("(secret.*|tau .*)", _MEMBER),
+    ("queries( |/[*]/(query|answer)).*", _QUERIES),
     ("spec letter", "another family in which the game is as right"),
 )
 
 
 def explained(place: str, change: str) -> str | None:
     """Find why a change of a transcript may be accepted; None where no reason is known."""
-    for where, why in ACCEPTED:
-        if re.fullmatch(where, f"{place} {change}"):
-            return why
-    return None
+    known = (why for where, why in ACCEPTED if re.fullmatch(where, f"{place} {change}"))
+    return next(known, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -481,15 +465,18 @@ def refitted(data: Json) -> Json:
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
-def _tried_proof(kind: str, place: str, change: str, data: Json) -> Forgery:
-    """By the kernel alone: what the file says of its problem is true, whatever its name."""
-    start, accepted, fault, left = time.perf_counter(), True, None, False
-    try:
-        lines = kernel.check(data)
-    except kernel.Refused:
-        accepted, lines = False, []
+def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
+    """A proof by the kernel alone: what it says of its problem is true, whatever its name."""
+    proof = data.get("format") == kernel.FORMAT
+    start, lines, fault, left = time.perf_counter(), None, None, False
+    with suppress(*([kernel.Refused] if proof else [Refuted, DamagedFile])):
+        if proof:
+            lines = kernel.check(data)
+        else:
+            said = check(data)
+            lines = [said.spec, said.assumed, *said.statements]
     seconds = time.perf_counter() - start
-    if accepted:
+    if lines is not None:
         try:
             fault = falsehood(data)
         except TooMany:
@@ -498,47 +485,20 @@ def _tried_proof(kind: str, place: str, change: str, data: Json) -> Forgery:
             fault = f"it cannot be derived again: {error!r}"
         if not all(line.isprintable() for line in lines):
             fault = "its verdict has characters that cannot be printed"
-    try:
-        check(data)
-        fault = fault if accepted else "`check` accepts what the kernel refuses"
-        rounded = place.endswith("/*/*")  # of a law: by little another one is the same
-        if place.startswith("problem") and not rounded and not kind.startswith(("listed", "laws")):
-            fault = "`check` accepts another problem than that of its spec"
-    except (Refuted, DamagedFile):
-        pass
-    return Forgery(
-        kind=kind,
-        place=place,
-        change=change,
-        accepted=accepted,
-        seconds=seconds,
-        fault=fault,
-        left=left,
-    )
-
-
-def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
-    if data.get("format") == kernel.FORMAT:
-        return _tried_proof(kind, place, change, data)
-    start, accepted, fault = time.perf_counter(), True, None
-    try:
-        said = check(data)
-    except (Refuted, DamagedFile):
-        accepted = False
-    seconds = time.perf_counter() - start
-    if accepted:
-        lines = (said.spec, said.assumed, *said.statements)
-        try:
-            fault = falsehood(data)
-        except (AssertionError, ToolkitError, LookupError, TypeError, ValueError) as error:
-            fault = f"it cannot be derived again: {error}"
-        if not all(line.isprintable() for line in lines):
-            fault = "its verdict has characters that cannot be printed"
-        if fault is None and explained(place, change) is None:
+        if not (proof or fault or explained(place, change)):
             fault = "no reason is known why it may be accepted"
+    if proof:
+        with suppress(Refuted, DamagedFile):
+            check(data)
+            fault = fault if lines is not None else "`check` accepts what the kernel refuses"
+            rounded = place.endswith("/*/*")  # of a law: by little another one is the same
+            free = rounded or kind.startswith(("listed", "laws"))
+            if place.startswith("problem") and not free:
+                fault = "`check` accepts another problem than that of its spec"
     return Forgery(
-        kind=kind, place=place, change=change, accepted=accepted, seconds=seconds, fault=fault
-    )
+        kind=kind, place=place, change=change, accepted=lines is not None, seconds=seconds,
+        fault=fault, left=left,
+    )  # fmt: skip
 
 
 _DERIVED = "what a certificate says of its problem, derived again"
