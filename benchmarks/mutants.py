@@ -464,9 +464,21 @@ def taken(top: str, weighted: str | None = None) -> Json:
 
 
 GIVEN = taken("1", "1")
+OTHER_LAW = [
+    *secrets("1/2", 3, 0, 2, 3), ("secrets", {"base": "1/2", "cut": 0, "weights": [0, 2, 3]}), ("fit", 3, 2, {"risk": "1/10"}),
+    ("gradients", 2, {"clip": "1/9"}), ("noisy", 1, 5, {"std": "9"}), ("descent", 3, 4, 6, {"success": "2/3", "steps": "9"}),
+]  # fmt: skip
+RARER = secrets("1/2", 3, 0, 2, 3)  # of SKEW
+TWINS = modular(4, 8, 2, "1 8 2", -1)
+CLASSES = secrets("1/2", 3, 0, 2, 3)  # of TWINS: vectors that are one member
+FAR = hidden("1 -1 1 -1", 40, "1/8")
+BY_GRID = {"grid": "20", "parameters": "4"}
+DULL = hidden("1 -1 1 -1", 7, "4999999/10000000")
+FADED = hidden("1 1 -1", 9, "1/10")
+AGAIN: list[Step] = [*SECRETS[:1], *SECRETS, ("fit", 1, 3, RISK)]  # two laws of one problem
 
-# Rules of every family.
-EVERY = (
+MUTANTS = (
+    # Rules of every family.
     M("if room > 0 else members.count", "if room else members.count", NEAR, asked(SECRETS, risk="7/8")[:-1]),
     M("gram.alike * problem.down", "problem.down", PRIME, asked(SECRETS)),
     M("problem.down(gram.top / room)", "problem.down(gram.least / room)", MAJORITY, asked(JOHNSON, oracle="csq")),
@@ -498,9 +510,7 @@ EVERY = (
     M("short(success, up=True)}", "short(success)}", steps=asked(CHARACTERS, success=f"{10**50 - 1}/{10**50}")),
     M("STAT({short(term, up=True)})", "STAT({short(term)})", LARGE, asked(CHARACTERS, term=f"1/{10**49 + 1}")),
     M("within = short(term, up=True)", "within = short(term)", MAJORITY, asked(JOHNSON, oracle="csq", term=f"1/{10**49 + 1}")),
-)  # fmt: skip
-# Hidden sets.
-HIDDEN = (
+    # Hidden sets.
     M("need(noise < Fraction(1, 2)", "need(noise < 1", hidden("1 -1", 8, "1/2")),
     M("need(len(g) == m + 1 and", "need(len(g) > m and", {**MAJORITY, "chosen": 2}, [("overlaps",)]),
     M("small(given[\"chosen\"], 1, min(n, 128)", "small(given[\"chosen\"], 1, min(n, 129)", hidden(" ".join(["1", "-1"] * 65), 200)),
@@ -611,9 +621,7 @@ HIDDEN = (
     M("+ wrong * abs(e) for", "+ wrong * e for", EDGE, BY_MIXTURE),
     M("[x + y for x, y in pairwise(tails)]", "[x for x, y in pairwise(tails)]", MAJORITY, BY_MIXTURE),
     M("signs[a + i] * signs[a + j] * one", "signs[a + i] * one", MAJORITY, BY_MIXTURE),
-)  # fmt: skip
-# Residues.
-RESIDUES = (
+    # Residues.
     M("need(q & (q - 1) == 0 or prime(q),", "(True,", modular(2, 15), asked(SECRETS)),
     M('set(given["secret"]) == {"weight", "entries"},', "True,", {**PRIME, "secret": {"weight": 0, "entries": None, "kind": "wide"}}, SECRETS),
     M('(given["secret"]["weight"], 0, n, "weight")', '(given["secret"]["weight"], 0, 9 * n, "weight")', modular(2, 7, h=3), SECRETS[:1]),
@@ -737,9 +745,7 @@ RESIDUES = (
     M("moves=most * square * spread", "moves=square * spread", NEAR, asked(SECRETS, term="1/3")),
     M("spread = part * (1 - part)", "spread = part * (1 - part) / 2", PRIME, asked(SECRETS, term="1/3")),
     M("square * (1 - rarest) / 2", "square * (1 - rarest) / 4", PRIME, asked(SECRETS, **VSTAT)),
-)  # fmt: skip
-# Directions.
-DIRECTION = (
+    # Directions.
     M("all(0 <= g <= 1 for g in low)", "all(g <= 1 for g in low)", turned(1, "-1/999"), around()),
     M("need(len(low) == m and all(0", "need(all(0", turned(4, "0"), around()),
     M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere",)]),
@@ -783,9 +789,7 @@ DIRECTION = (
     M('need(size <= q ** (t + 1),', "(True,", SIGNED, fields(10, 3, 3, 0)),
     M("need(size == 1 or near * size <= 1,", "(True,", SIGNED, fields(9, 3, 3, 2)),
     M("Fraction(t, points))", "Fraction(0))", SIGNED, fields(25, 5, 3, 2)),
-)  # fmt: skip
-# Listed functions.
-LISTED = (
+    # Listed functions.
     M("SIGNS if bits else", "21 if bits else", listed(21, "1", "2"), [("products",)]),
     M("need(2 <= len(rows) <= MEMBERS,", "need(len(rows) <= MEMBERS,", listed(2, "5"), [("products",)]),
     M('need(type(centred) is bool,', "(0,", listed(2, "5", "3", centred=1), [("products",)]),
@@ -879,105 +883,86 @@ LISTED = (
     M("small(i, 0, count - 1, \"a member\") for i in listed(above)", "small(i, -1, count - 1, \"a member\") for i in listed(above)", EQUAL, sums("1/2", 3, -1)),
     M("need(not few or total > gamma", "need(not few or total >= gamma", listed(3, "a4", "14", "d0"), sums("1/2", 4, 0, 2)),
     M('need(len(set(few)) == len(few), "a member stands', '(0, "a member stands', listed(3, "f", "f0", "16", "9d", "c9", "57"), sums("1/3", 7, 1, 0, 1, 4, 4)),
-)  # fmt: skip
-# Named learners.
-OTHER_LAW = [
-    *secrets("1/2", 3, 0, 2, 3), ("secrets", {"base": "1/2", "cut": 0, "weights": [0, 2, 3]}), ("fit", 3, 2, {"risk": "1/10"}),
-    ("gradients", 2, {"clip": "1/9"}), ("noisy", 1, 5, {"std": "9"}), ("descent", 3, 4, 6, {"success": "2/3", "steps": "9"}),
-]  # fmt: skip
-RARER = secrets("1/2", 3, 0, 2, 3)  # of SKEW
-TWINS = modular(4, 8, 2, "1 8 2", -1)
-CLASSES = secrets("1/2", 3, 0, 2, 3)  # of TWINS: vectors that are one member
-WIDE = hidden("1 -1 1 -1", 40, "1/8")
-BY_GRID = {"grid": "20", "parameters": "4"}
-DULL = hidden("1 -1 1 -1", 7, "4999999/10000000")
-PAIR = hidden("1 1 -1", 9, "1/10")
-TWICE: list[Step] = [
-    SECRETS[0],
-    SECRETS[0],
-    SECRETS[1],
-    ("fit", 1, 3, RISK),
-]  # two laws of one problem
-LEARNERS = (
+    # Named learners.
     M("return Fraction(math.ceil(value * 10**places), 10**places)", "return Fraction(math.floor(value * 10**places), 10**places)", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
     M("places = 13 + max", "places = 1 + max", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
-    M("return Fraction(1, members.count)", "return Fraction(1, 2 * members.count)", WIDE, gradual(CHARACTERS)),
+    M("return Fraction(1, members.count)", "return Fraction(1, 2 * members.count)", FAR, gradual(CHARACTERS)),
     M("max(weight for _, weight in tiers)", "min(weight for _, weight in tiers)", LIFTED, gradual(SECRETS, clip="1/9")),
     M("for _, weight in tiers) * as_one, total", "for _, weight in tiers), total", TWINS, gradual(CLASSES, risk="1/10", clip="1/99")),
     M("found = chance(members, min(count, members.count))", "found = chance(members, count)", PARITY, gradual(CHARACTERS, "nearby", within="1/9", steps="99")),
     M("else cut(found)", "else found", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
     M("need(clip > 0,", "need(clip,", PARITY, gradual(CHARACTERS, clip="-1")),
     M("need(gram.general, MANY)", "", MANY, gradual(JOHNSON)),
-    M("need(gram.moves is not None, \"there is no bound on means", "need(gram.moves is None, \"there is no bound on means", WIDE, gradual(CHARACTERS)),
-    M("squares=clip**2 * drift", "squares=clip * drift", WIDE, gradual(CHARACTERS, clip="3")),
+    M("need(gram.moves is not None, \"there is no bound on means", "need(gram.moves is None, \"there is no bound on means", FAR, gradual(CHARACTERS)),
+    M("squares=clip**2 * drift", "squares=clip * drift", FAR, gradual(CHARACTERS, clip="3")),
     M("getattr(gram, \"drift\", gram.moves)", "gram.moves", PRIME, gradual(SECRETS)),
     M("else Fraction(1, 4)),", "else Fraction(1, 5)),", PRIME, gradual(SECRETS)),
     M("drift=most * square", "drift=square", NEAR, gradual(SECRETS)),
-    M("need(std > 0,", "need(std,", WIDE, gradual(CHARACTERS, std="-1")),
-    M("/ (4 * std**2)", "/ (8 * std**2)", WIDE, gradual(CHARACTERS)),
-    M("/ (4 * std**2)", "/ (4 * std)", WIDE, gradual(CHARACTERS)),
-    M("means.squares * heaviest(members) / (4", "means.squares * heaviest(members) ** 2 / (4", WIDE, gradual(CHARACTERS)),
-    M("bend=1, regime", "bend=None, regime", WIDE, gradual(CHARACTERS)),
-    M("need(grid > 0,", "need(grid,", WIDE, gradual(CHARACTERS, "rounded", grid="-9", parameters="4")),
-    M("pace = parameters * means.squares", "pace = means.squares", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
-    M("heaviest(members) / grid**2", "heaviest(members) / grid**3", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
-    M("means.squares * heaviest(members) / grid", "means.squares / grid", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
-    M("bend=None, regime", "bend=1, regime", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("need(std > 0,", "need(std,", FAR, gradual(CHARACTERS, std="-1")),
+    M("/ (4 * std**2)", "/ (8 * std**2)", FAR, gradual(CHARACTERS)),
+    M("/ (4 * std**2)", "/ (4 * std)", FAR, gradual(CHARACTERS)),
+    M("means.squares * heaviest(members) / (4", "means.squares * heaviest(members) ** 2 / (4", FAR, gradual(CHARACTERS)),
+    M("bend=1, regime", "bend=None, regime", FAR, gradual(CHARACTERS)),
+    M("need(grid > 0,", "need(grid,", FAR, gradual(CHARACTERS, "rounded", grid="-9", parameters="4")),
+    M("pace = parameters * means.squares", "pace = means.squares", FAR, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("heaviest(members) / grid**2", "heaviest(members) / grid**3", FAR, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("means.squares * heaviest(members) / grid", "means.squares / grid", FAR, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("bend=None, regime", "bend=1, regime", FAR, gradual(CHARACTERS, "rounded", **BY_GRID)),
     M("same = max(c for _, c in row)", "same = max(v for v, _ in row)", DULL, batched(CHARACTERS, 9)),
-    M("Fraction(2**turns - 1))", "Fraction(2 ** (turns + 16)))", WIDE, batched(CHARACTERS, 2)),
-    M("least = max(batch * same,", "least = max(batch * same * 99999,", WIDE, batched(CHARACTERS, 2)),
-    M("states = (1 << min(bits,", "states = (1 << min(1,", WIDE, batched(CHARACTERS, 1, 5)),
-    M(".bit_length() + 1)) - 1", ".bit_length() - 15)) - 1", WIDE, batched(CHARACTERS, 1, 7)),
-    M(".bit_length() + 1)) - 1", ".bit_length() + 1))", WIDE, batched(CHARACTERS)),
-    M("if least * states * often < 4:", "if least * states * often < 0:", WIDE, batched(CHARACTERS)),
+    M("Fraction(2**turns - 1))", "Fraction(2 ** (turns + 16)))", FAR, batched(CHARACTERS, 2)),
+    M("least = max(batch * same,", "least = max(batch * same * 99999,", FAR, batched(CHARACTERS, 2)),
+    M("states = (1 << min(bits,", "states = (1 << min(1,", FAR, batched(CHARACTERS, 1, 5)),
+    M(".bit_length() + 1)) - 1", ".bit_length() - 15)) - 1", FAR, batched(CHARACTERS, 1, 7)),
+    M(".bit_length() + 1)) - 1", ".bit_length() + 1))", FAR, batched(CHARACTERS)),
+    M("if least * states * often < 4:", "if least * states * often < 0:", FAR, batched(CHARACTERS)),
     M("need(long <= BATCH_BITS,", "(long <= BATCH_BITS,", DULL, batched(CHARACTERS, 6000)),
     M("total = sum(v * ((bottom", "total = sum(((bottom", MAJORITY, batched(JOHNSON)),
-    M("** batch - bottom**batch) for v", "** batch) for v", WIDE, batched(CHARACTERS)),
-    M("(bottom + int(c * bottom)) ** batch", "(bottom + batch * int(c * bottom)) * bottom ** (batch - 1)", WIDE, batched(CHARACTERS, 3)),
+    M("** batch - bottom**batch) for v", "** batch) for v", FAR, batched(CHARACTERS)),
+    M("(bottom + int(c * bottom)) ** batch", "(bottom + batch * int(c * bottom)) * bottom ** (batch - 1)", FAR, batched(CHARACTERS, 3)),
     M("pace = min(pace, dense**batch *", "pace = min(pace,", {**PRIME, "bits": 6}, batched(SECRETS)),
-    M("* states * often / 4)", "* states * often / 8)", WIDE, batched(CHARACTERS)),
-    M("bend=14, regime", "bend=7, regime", WIDE, batched(CHARACTERS, steps="20")),
-    M("bend=14, regime", "bend=28, regime", WIDE, batched(CHARACTERS, steps="20")),
-    M("example=[(1, moves / part)]", "example=[(1, moves)]", WIDE, batched(CHARACTERS)),
-    M("example=[(1, moves / part)]", "example=[(1, part)]", WIDE, batched(CHARACTERS)),
+    M("* states * often / 4)", "* states * often / 8)", FAR, batched(CHARACTERS)),
+    M("bend=14, regime", "bend=7, regime", FAR, batched(CHARACTERS, steps="20")),
+    M("bend=14, regime", "bend=28, regime", FAR, batched(CHARACTERS, steps="20")),
+    M("example=[(1, moves / part)]", "example=[(1, moves)]", FAR, batched(CHARACTERS)),
+    M("example=[(1, moves / part)]", "example=[(1, part)]", FAR, batched(CHARACTERS)),
     M("(row[0], unit * c[m - i] / (1 - mu**2))", "(row[0], unit * c[m - i])", hidden("1 1 1 -1", 20), batched(JOHNSON)),
     M("(row[0], unit * c[m - i] / (1 - mu**2))", "(row[0], unit * c[m] / (1 - mu**2))", hidden("1 1 1 -1", 20), batched(JOHNSON)),
     M("        mu = problem.fade * (overlaps.mean - problem.middle) / problem.half\n        more", "        mu = problem.fade * overlaps.mean / problem.half\n        more", hidden("0 0 0 1", 20), batched(JOHNSON)),
     M("example=[(1, square / 2)]", "example=[(1, square / 4)]", PRIME, batched(SECRETS)),
     M("general=True, dense=most,", "general=True,", {**PRIME, "bits": 6}, batched(SECRETS)),
-    M("if exact**2 == square:", "if exact**2:", WIDE, gradual(CHARACTERS)),
+    M("if exact**2 == square:", "if exact**2:", FAR, gradual(CHARACTERS)),
     M("if exact**2 == square:", "if False:", hidden("1 -1 1", 9), gradual(CHARACTERS, steps="4")),
-    M("Fraction(100) ** places) - 1) + 1", "Fraction(100) ** places))", WIDE, gradual(CHARACTERS)),
-    M("if whole <= 10**12:", "if whole <= 10**9:", WIDE, gradual(CHARACTERS)),
-    M("if whole <= 10**12:", "if whole <= 10**15:", WIDE, gradual(CHARACTERS)),
-    M("(bits + 2) * 0.1505149978319906", "(bits + 2) * 0.01505149978319906", WIDE, gradual(CHARACTERS, std="99999999")),
+    M("Fraction(100) ** places) - 1) + 1", "Fraction(100) ** places))", FAR, gradual(CHARACTERS)),
+    M("if whole <= 10**12:", "if whole <= 10**9:", FAR, gradual(CHARACTERS)),
+    M("if whole <= 10**12:", "if whole <= 10**15:", FAR, gradual(CHARACTERS)),
+    M("(bits + 2) * 0.1505149978319906", "(bits + 2) * 0.01505149978319906", FAR, gradual(CHARACTERS, std="99999999")),
     M("sure = after(0)", "sure = after(0) / 2", PARITY, gradual(CHARACTERS, "nearby", within="9")),
     M("if needed is None:", "if not needed:", PARITY, gradual(CHARACTERS, success="1/99")),
-    M("most, said = after(steps)", "most, said = after(steps - 1)", WIDE, gradual(CHARACTERS)),
+    M("most, said = after(steps)", "most, said = after(steps - 1)", FAR, gradual(CHARACTERS)),
     M("    same(pace, members)\n", "", SKEW, OTHER_LAW),
-    M("    same(fit, members)\n    sure", "    sure", PRIME, [*TWICE, ("gradients", 3, {"clip": "1"}), ("noisy", 2, 5, {"std": "3"}), ("descent", 2, 4, 6, {**SUCCESS, "steps": "3"})]),
-    M("    same(fit, members)\n    most, wanted", "    most, wanted", PRIME, [*TWICE, ("gradients", 3, {"clip": "1"}), ("nearby", 2, 4, 5, {**SUCCESS, "within": "1/9", "steps": "3"})]),
-    M("sure, bend = most_likely(members, fit.most)", "sure, bend = Fraction(0)", WIDE, gradual(CHARACTERS)),
-    M("(t if bend is None else min(t, bend))", "(t if bend is None else bend)", WIDE, batched(CHARACTERS, steps="2")),
-    M("min(sure + root(square), Fraction(1))", "min(root(square), Fraction(1))", WIDE, gradual(CHARACTERS)),
+    M("    same(fit, members)\n    sure", "    sure", PRIME, [*AGAIN, ("gradients", 3, {"clip": "1"}), ("noisy", 2, 5, {"std": "3"}), ("descent", 2, 4, 6, {**SUCCESS, "steps": "3"})]),
+    M("    same(fit, members)\n    most, wanted", "    most, wanted", PRIME, [*AGAIN, ("gradients", 3, {"clip": "1"}), ("nearby", 2, 4, 5, {**SUCCESS, "within": "1/9", "steps": "3"})]),
+    M("sure, bend = most_likely(members, fit.most)", "sure, bend = Fraction(0)", FAR, gradual(CHARACTERS)),
+    M("(t if bend is None else min(t, bend))", "(t if bend is None else bend)", FAR, batched(CHARACTERS, steps="2")),
+    M("min(sure + root(square), Fraction(1))", "min(root(square), Fraction(1))", FAR, gradual(CHARACTERS)),
     M("min(sure + root(square), Fraction(1))", "sure + root(square)", PARITY, gradual(CHARACTERS, std="1/99")),
-    M("ratio = max(success - sure, Fraction(0)) ** 2", "ratio = success**2", WIDE, gradual(CHARACTERS)),
+    M("ratio = max(success - sure, Fraction(0)) ** 2", "ratio = success**2", FAR, gradual(CHARACTERS)),
     M("ratio = max(success - sure, Fraction(0)) ** 2", "ratio = (success - sure) ** 2", PARITY, gradual(CHARACTERS, success="1/99")),
     M("math.isqrt(math.ceil(ratio) - 1) + 1 if ratio", "math.isqrt(math.ceil(ratio)) + 1 if ratio", hidden("1 -1", 4), gradual(CHARACTERS, "rounded", grid="1", parameters="1", success="1")),
-    M("math.isqrt(math.ceil(ratio) - 1) + 1 if ratio", "math.isqrt(math.ceil(ratio)) if ratio", WIDE, gradual(CHARACTERS, "rounded", **BY_GRID)),
-    M("if bend is not None and needed > bend:", "if bend is not None and needed > 2 * bend:", WIDE, batched(CHARACTERS, 1, 7)),
-    M("needed = math.ceil(ratio / bend)", "needed = math.ceil(ratio)", WIDE, batched(CHARACTERS)),
-    M("needed = math.ceil(ratio / bend)", "needed = math.floor(ratio / bend)", WIDE, gradual(CHARACTERS)),
-    M("need(within > 0,", "need(within,", WIDE, gradual(CHARACTERS, "nearby", within="-1/9")),
-    M("problem.down(means.squares / within**2), likely", "problem.down(means.squares / within), likely", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
-    M("problem.down(means.squares / within**2), likely", "(means.squares / within**2), likely", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("math.isqrt(math.ceil(ratio) - 1) + 1 if ratio", "math.isqrt(math.ceil(ratio)) if ratio", FAR, gradual(CHARACTERS, "rounded", **BY_GRID)),
+    M("if bend is not None and needed > bend:", "if bend is not None and needed > 2 * bend:", FAR, batched(CHARACTERS, 1, 7)),
+    M("needed = math.ceil(ratio / bend)", "needed = math.ceil(ratio)", FAR, batched(CHARACTERS)),
+    M("needed = math.ceil(ratio / bend)", "needed = math.floor(ratio / bend)", FAR, gradual(CHARACTERS)),
+    M("need(within > 0,", "need(within,", FAR, gradual(CHARACTERS, "nearby", within="-1/9")),
+    M("problem.down(means.squares / within**2), likely", "problem.down(means.squares / within), likely", FAR, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("problem.down(means.squares / within**2), likely", "(means.squares / within**2), likely", FAR, gradual(CHARACTERS, "nearby", within="1/9")),
     M("within**2), likely(members, success)", "within**2), success * members.count", SKEW, gradual(RARER, "nearby", within="1", risk="1/10")),
-    M("most_likely(members, fit.most + t * most)", "most_likely(members, t * most)", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
-    M("most_likely(members, fit.most + t * most)", "most_likely(members, fit.most + most)", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("most_likely(members, fit.most + t * most)", "most_likely(members, t * most)", FAR, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("most_likely(members, fit.most + t * most)", "most_likely(members, fit.most + most)", FAR, gradual(CHARACTERS, "nearby", within="1/9")),
     M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(0, -int(-wanted // most))", PARITY, gradual(CHARACTERS, "nearby", within="1/2")),
-    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(0, int((wanted - fit.most) // most))", WIDE, gradual(CHARACTERS, "nearby", within="1/9")),
-    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(1, -int((fit.most - wanted) // most))", WIDE, gradual(CHARACTERS, "nearby", within="1/9", success="1/9999")),
-    M("if most else None", "if most > 1 else None", WIDE, gradual(CHARACTERS, "nearby", within="3/8")),
+    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(0, int((wanted - fit.most) // most))", FAR, gradual(CHARACTERS, "nearby", within="1/9")),
+    M("needed = max(0, -int((fit.most - wanted) // most))", "needed = max(1, -int((fit.most - wanted) // most))", FAR, gradual(CHARACTERS, "nearby", within="1/9", success="1/9999")),
+    M("if most else None", "if most > 1 else None", FAR, gradual(CHARACTERS, "nearby", within="3/8")),
     M("lost = min(cut(Fraction(members.law[1], members.law[2])), Fraction(1))", "pass", SKEW, regression(RARER, risk="1/10")),
     M("wanted = max(likely(members, success) * (gram", "wanted = max(success * members.count * (gram", SKEW, regression(RARER, risk="1/10")),
     M("likely(members, success) * (gram.least - risk * gram.scale)", "likely(members, success) * (1 - risk * gram.scale)", NEAR, regression(SECRETS, risk="1/10")),
@@ -1011,38 +996,35 @@ LEARNERS = (
     M("mean=mean - 2 * off, alike=1", "mean=mean, alike=1", FINE, regression(spread("2", 4), "1")),
     M('ALONE = ("", "hardmax", "one-head")', 'ALONE = ("", "hardmax", "one-head", "among-others")', {**PARITY, "view": "among-others"}, regression(CHARACTERS)),
     M("return None if text is None else read(kind[:-1]", "return None if text in (None, '0') else read(kind[:-1]", PARITY, regression(CHARACTERS, "0")),
-)  # fmt: skip
-RATIO = (
+    # Polynomials of low degree.
     M("problem.levels == 2,\n        \"labels take", "True,\n        \"labels take", MANY, ratio(4)),
     M("need(problem.alone, ", "(problem.alone, ", {**PARITY, "view": "among-others"}, ratio(4)),
-    M("scale = problem.fade**2 / problem.half**2", "scale = problem.fade / problem.half**2", PAIR, ratio(4)),
+    M("scale = problem.fade**2 / problem.half**2", "scale = problem.fade / problem.half**2", FADED, ratio(4)),
     M("/ problem.half**2 / (1 - (problem", "/ (1 - (problem", hidden("3 -3 3", 9), ratio(4)),
-    M("(1 - (problem.fade * mean) ** 2)", "1", PAIR, ratio(4)),
+    M("(1 - (problem.fade * mean) ** 2)", "1", FADED, ratio(4)),
     M("(overlaps.mean - problem.middle) / problem.half\n    scale", "overlaps.mean / problem.half\n    scale", hidden("1 1 0", 9), ratio(4)),
     M("column = [b - a for a, b in pairwise(column)]", "column = [b for a, b in pairwise(column)]", hidden("1 1 1 -1", 9), ratio(6)),
     M("math.comb(m, t) * math.comb(n - m, m - t)", "math.comb(m, t)", PARITY, ratio(8)),
     M("degree if most is None else most", "degree", PARITY, ratio(8, most="1")),
     M("count = min(most, degree // (used[0] + 1))", "count = min(most, degree // (used[0] + 2))", PARITY, ratio(8)),
-    M("terms = [(a + 1, int", "terms = [(a, int", PAIR, ratio(2)),
-    M("terms = [(a + 1, int", "terms = [(a + 2, int", PAIR, ratio(3)),
-    M("* math.comb(t, a)) for a in used", ") for a in used", PAIR, ratio(4)),
+    M("terms = [(a + 1, int", "terms = [(a, int", FADED, ratio(2)),
+    M("terms = [(a + 1, int", "terms = [(a + 2, int", FADED, ratio(3)),
+    M("* math.comb(t, a)) for a in used", ") for a in used", FADED, ratio(4)),
     M("for a in used if a <= t]", "for a in used if a < t]", PARITY, ratio(8)),
     M("if have + e <= degree:", "if have + e < degree:", PARITY, ratio(8)),
     M("if have + e <= degree:", "if True:", hidden("1 1 1 -1", 9), ratio(5)),
     M("more[have + e] = more.get(have + e, 0) + v * w", "more[have + e] = v * w", hidden("1 1 1 -1", 9), ratio(6)),
     M("sum(pairs) * unit**i) for i, v", "unit**i) for i, v", PARITY, ratio(8)),
-    M("sum(pairs) * unit**i) for i, v", "sum(pairs) * unit) for i, v", PAIR, ratio(6)),
+    M("sum(pairs) * unit**i) for i, v", "sum(pairs) * unit) for i, v", FADED, ratio(6)),
     M("return [v / 2**i for i, v in enumerate(found, 1)]", "return [v / 2 for i, v in enumerate(found, 1)]", PARITY, ratio(8)),
     M("return [v / 2**i for i, v in enumerate(found, 1)]", "return list(found)", PARITY, ratio(8)),
     M("choices = choices * (examples - i) // (i + 1)", "choices = choices * examples // (i + 1)", PARITY, ratio(8)),
-    M("few, enough = enough, 2 * enough", "few, enough = 2 * enough, 2 * enough", WIDE, ratio(8)),
+    M("few, enough = enough, 2 * enough", "few, enough = 2 * enough, 2 * enough", FAR, ratio(8)),
     M("if total_of(tops, middle) >= bottom else", "if total_of(tops, middle) > bottom else", hidden("1 -1", 6), ratio(2)),
-    M("while enough - few > 1:", "while enough - few > 2:", WIDE, ratio(8)),
+    M("while enough - few > 1:", "while enough - few > 2:", FAR, ratio(8)),
     M("if not any(tops):", "if True:", PARITY, ratio(8)),
     M("need(quick, f", "(quick, f", PARITY, ratio(10**7, most="3")),
-)  # fmt: skip
-# Reading.
-FILES = (
+    # Reading.
     M('data.get("format") == FORMAT', '"format" in data', change=at("format", "hardness-certificate/3")),
     M("need(set(data) == fields,", "(set(data) == fields,", change=lambda data: {**data, "more": 1}),
     M('need(same, "its content', '(same, "its content', text=text("none", "other")),
@@ -1075,7 +1057,6 @@ FILES = (
     M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(1, -1, "disjoint")),
     M('need(type(value) is list,', "(0,", change=at("steps/0/from", "")),
 )  # fmt: skip
-MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *DIRECTION, *LEARNERS, *RATIO, *FILES)
 
 
 def main() -> int:
