@@ -3,12 +3,7 @@
 Every attack runs alone on one core, on the instances of seeds 0 to 4.
 """
 
-import os
 import platform
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 from collections.abc import Iterator
 
 from timing import table

@@ -4,12 +4,11 @@ Each instance is attacked for two minutes with growing blocks, 10, 14, .., two t
 size in use when the secret came out is kept. The prediction is the least of the attack `usvp`.
 """
 
-import os
 import statistics
 import sys
+from collections.abc import Iterator
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import table
 
 from hardness.cost.problem import problem
 from hardness.cost.usvp import embedding
@@ -29,9 +28,7 @@ SPECS = [
 ]
 
 
-def main() -> None:
-    print("| instance | predicted | taken, each seed | found | seconds, median |")
-    print("|---|---|---|---|---|")
+def rows() -> Iterator[str]:
     for spec in SPECS:
         family = parse(spec)
         predicted = embedding(problem(family)).block()
@@ -39,12 +36,11 @@ def main() -> None:
         found = attack(f"primal:block={LARGEST}", family, seeds=SEEDS, budget=Budget(seconds=120))
         taken = sorted(run.details["block"] for run in found.runs if run.outcome.value == "solved")
         seconds = statistics.median(run.usage.seconds for run in found.runs)
-        print(
+        yield (
             f"| `{spec}` | {predicted} | {', '.join(map(str, taken)) or '-'} | "
-            f"{found.recovered}/{found.judged} | {seconds:.0f} |",
-            flush=True,
+            f"{found.recovered}/{found.judged} | {seconds:.0f} |"
         )
 
 
 if __name__ == "__main__":
-    main()
+    table("", "| instance | predicted | taken, each seed | found | seconds, median |", rows())

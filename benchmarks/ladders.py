@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import table
 
 from hardness.runs.stress import Climb, Stress, Trials
 from instances.ladders import ladder
@@ -87,15 +86,11 @@ def main() -> None:
     named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
     subprocess.run([HARDNESS, *call, *named], cwd=ROOT, check=True, stdout=2)
     found = Stress.load(out)
-    print(INTRODUCTION.format(rungs=len(found.ladder.rungs)))
+    print(INTRODUCTION.format(rungs=len(found.ladder.rungs)), end="")
     header = "| learner | held | rung | examples | seconds | touched | on the next rung |"
     for reference, title in ((False, "Learners of others"), (True, "Built-in learners")):
-        print(f"## {title}\n\n{header}\n|---|---|---|---|---|---|---|")
-        for climb in found.climbs:
-            if climb.reference is reference:
-                print(row(climb))
-        print()
-    print(END)
+        table(title, header, (row(one) for one in found.climbs if one.reference is reference))
+    print(f"\n{END}")
     print(f"{platform.machine()}, Python {platform.python_version()}, {libraries(found.climbs)};")
     print(f"{os.cpu_count()} processes; {(time.monotonic() - started) / 60:.0f} minutes in all.")
 

@@ -1,13 +1,11 @@
 """What the staged learner takes at large d, and how it keeps a budget: `make limit-tables`."""
 
-import os
 import platform
 import time
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import table
 
 from hardness.oracles import Budget
 from hardness.runs import run
@@ -62,21 +60,18 @@ def main() -> None:
         budgets = [(one, pool.submit(measured, *one)) for one in BUDGETS]
         print(
             "# Limits of the staged learner\n\nPrinted by `make limit-tables`: seed 0, one core "
-            f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}.\n"
-            "\n## Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.\n"
+            f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}."
         )
-        print("| heads | d | examples | error | processor seconds | peak memory |")
-        print("|---|---|---|---|---|---|")
-        for m, d in sorted(SIZES):
-            print(size_row(m, d, *sizes[m, d].result()))
-        print(
-            "\n## Budgets of seconds\n\n"
-            "Seconds of the clock; the error is that on held-out examples.\n"
+        table(
+            "Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.",
+            "| heads | d | examples | error | processor seconds | peak memory |",
+            (size_row(m, d, *sizes[m, d].result()) for m, d in sorted(SIZES)),
         )
-        print("| learner | layer | budget | used | outcome | last stage | error |")
-        print("|---|---|---|---|---|---|---|")
-        for one, future in budgets:
-            print(budget_row(*one, future.result()[0]))
+        table(
+            "Budgets of seconds\n\nSeconds of the clock; the error is that on held-out examples.",
+            "| learner | layer | budget | used | outcome | last stage | error |",
+            (budget_row(*one, future.result()[0]) for one, future in budgets),
+        )
 
 
 if __name__ == "__main__":

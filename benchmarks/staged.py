@@ -12,8 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import table
 
 from hardness.oracles import Budget
 from hardness.runs import run
@@ -148,11 +147,12 @@ def main() -> None:
         print(f"Python {platform.python_version()}, {os.cpu_count()} runs at a time.")
         for title, header, rows in TABLES:
             names = header.split(" | ")
-            print(f"\n## {title}\n\n| {header} |\n{'|---' * len(names)}|")
+            cells = []
             for label in rows:
                 runs = [next(results) for _ in range(SEEDS)]
                 left = names[label.count(" | ") + 1 :]
-                print(f"| {label} |", *(f"{COLUMNS[name](runs)} |" for name in left))
+                cells.append((label, *(COLUMNS[name](runs) for name in left)))
+            table(title, f"| {header} |", cells)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,14 @@
-"""How rows of docs/benchmarks.md are timed, and tables of the docs printed."""
+"""How rows of docs/benchmarks.md are timed, and tables of the docs printed.
 
+What is imported after it has one thread of BLAS, where nothing else is asked for.
+"""
+
+import os
 import time
 from collections.abc import Callable, Iterable
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 
 def bests(*works: Callable[[], object], rounds: int = 5) -> list[float]:
@@ -23,6 +30,7 @@ def best(work: Callable[[], object], rounds: int = 5) -> float:
 
 def table(title: str, header: str, rows: Iterable[object]) -> None:
     """Print a table in Markdown, each row as soon as it is known: a text, or its cells."""
-    print(f"\n## {title}\n\n{header}\n{'|---' * (header.count('|') - 1)}|")
+    heading = f"## {title}\n\n" if title else ""
+    print(f"\n{heading}{header}\n{'|---' * (header.count('|') - 1)}|")
     for row in rows:
         print(row if isinstance(row, str) else f"| {' | '.join(map(str, row))} |", flush=True)
