@@ -180,6 +180,7 @@ MISTAKES = """\
 2 cite c.json --out c.tex | in .bib or .json
 1 cite list.json | no object
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
+2 map parity:d=8,m=2,noise=0.1 --learner trivial --out m.xyz | name a folder without an ending
 2 compare nice:m=2,k=2 --over d=6..8 --learner none | no bound from below is claimed
 2 compare parity:m=2 --over d=9..8 | empty
 2 compare nice:k=2,d=6 --over m=1..2 --learner queries | cannot run on

@@ -19,7 +19,7 @@ from hardness.verbs.asks import (
 )
 from hardness.verbs.asks import ladders as known_ladders
 from hardness.verbs.command import line, verb
-from hardness.verbs.keeping import KeptRungs, KeptRuns, kept
+from hardness.verbs.keeping import KeptRungs, KeptRuns, kept, require_folder
 from instances.arguments import exact
 from instances.errors import UsageError
 
@@ -227,6 +227,7 @@ def noisy_map(
     from instances.disk import new_folder, write_bytes, write_json
     from instances.export import form_of, write
 
+    require_folder(out)
     names, limit = sources.names(learner, "map"), budget_of(limits)
     with progress.counted(len(names or range(4)) * seeds, "running learners") as bar:
         found = drawn(sources.family(source), names, seeds, seed, limit, bar)

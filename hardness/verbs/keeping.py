@@ -30,6 +30,17 @@ class KeptRungs(RungLimits, Keeping, total=False):
     """The same of rungs."""
 
 
+def require_folder(out: Path | None) -> None:
+    """Refuse what looks like a file of a format that there is not; raises UsageError."""
+    from instances.export import ENDINGS, form_of
+
+    if out and form_of(out) is None and out.suffix[1:].isalpha():
+        raise UsageError(
+            f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
+            f"one of {', '.join(ENDINGS)}"
+        )
+
+
 @contextmanager
 def kept(
     how: Any,
@@ -45,14 +56,11 @@ def kept(
     from hardness.runs import Cut
     from hardness.sweep.resumable import goes_on, resumable
     from instances.disk import new_folder
-    from instances.export import ENDINGS, form_of, write
+    from instances.export import form_of, write
 
     out, resume = how.get("out"), how.get("resume", False)
-    if out and folder and form_of(out) is None and out.suffix[1:].isalpha():
-        raise UsageError(
-            f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
-            f"one of {', '.join(ENDINGS)}"
-        )
+    if folder:
+        require_folder(out)
     again = how.get("force", False) or goes_on(out, resume)
 
     def keep(found: Any) -> None:
