@@ -145,7 +145,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_or_closed_stdout_is_one_line(tmp_path):
+def test_a_full_or_closed_stdout_is_one_line():
     command = [sys.executable, "-m", "cli", "families"]
     with open("/dev/full", "w") as full:
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)

@@ -24,8 +24,6 @@ from instances.alternating import smooth
 from instances.threshold import rational
 from tests.conftest import script
 
-REAL = "direction:m=3,d=12,labels=raw,noise=0.1,kappa=9"
-
 
 def hermite(u, k):
     """The normalised Hermite polynomial of degree k."""

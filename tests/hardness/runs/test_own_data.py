@@ -191,7 +191,7 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
             Run.read(data | {"misfit": misfit})
 
 
-def test_the_command_prints_and_saves_what_python_gives(hardness, tmp_path):
+def test_the_command_prints_and_saves_what_python_gives(hardness):
     x, y = drawn("nice:m=1,k=2,d=4", 400, noise=1.0)
     np.savez("data.npz", x=x.astype(np.float32), y=y)
     asked = ("learn", "staged", "data.npz", "--hold-out", "0.04", "--seed", 5)

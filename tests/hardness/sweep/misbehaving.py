@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -128,8 +127,3 @@ def not_a_number(_):
 
 def an_object(_):
     return {"value": object()}
-
-
-def sleeps_below(_):
-    """A process below that heeds nothing but the end of this one, as a learner's does."""
-    subprocess.run(["sleep", "1000"])
