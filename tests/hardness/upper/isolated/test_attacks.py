@@ -140,7 +140,10 @@ def test_what_never_ends_is_ended_or_refused(level, name, outcome, says):
         if (mine := group(1 << 30)) is None:
             pytest.skip("only root, or who is given one, has control groups")
         mine.remove()
-    seconds = 1.5 if outcome is Outcome.CPU_SPENT else None  # its start alone takes half of one
+    seconds = None
+    if outcome is Outcome.CPU_SPENT:  # more than its start takes, and a fraction of its children's
+        start = attack({"beside": None}).details["cpu_seconds"]
+        seconds = 1.5 * start + 1
     found = attack({name: None}, dataclasses.replace(BUDGET, cpu_seconds=seconds))
     if found.outcome is Outcome.LEARNED_NOTHING:
         assert flat(found.details)[name] in says

@@ -245,7 +245,7 @@ def leases(_):
 
 def nested(_):
     """Children that live a tenth of a second, one after the other, with work for a processor."""
-    for _ in range(60):  # four times what they may
+    for _ in range(60):  # far more than they may
         child = os.fork()
         if child == 0:
             until = time.process_time() + 0.1
