@@ -64,6 +64,7 @@ def test_every_change_of_every_place_is_refused_or_explained(forge, kind, share)
         seen_to_be_false(forge, one.data)
     found = list(forge.every(mine, share))
     assert not [f"{one.place} {one.change}: {one.fault}" for one in found if one.fault]
+    # What is accepted is still true: 2 to 10 in 100 of those kinds that are not slow.
     assert sum(one.accepted for one in found) < len(found) / 7
     assert len(found) > 150 / share
     for key in mine[0].data:
