@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from hardness import __version__
+from hardness.oracles import Budget
 from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
@@ -23,7 +24,13 @@ from hardness.sweep.pool import answer as well
 from hardness.upper.isolated import level
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
-from tests.hardness.sweep.seen import done, from_file, require_neighbours_unharmed, wait_until_gone
+from tests.hardness.sweep.seen import (
+    done,
+    from_file,
+    payload_of,
+    require_neighbours_unharmed,
+    wait_until_gone,
+)
 from tests.hardness.sweep.test_pool import driver
 from tests.waiting import NEVER, wait_for
 
@@ -294,6 +301,49 @@ def test_a_scheduler_with_tls_takes_its_own_certificates_alone(distributed, tmp_
             refused(address, "certificate", "no dask scheduler")
     with dask.config.set(known), scheduler() as (_, address):
         refused(address.replace("tcp", "tls"), "no dask scheduler")
+
+
+INTRUDER = """
+import asyncio
+from pathlib import Path
+
+import distributed
+import numpy as np
+
+from hardness.upper import Hypothesis
+
+
+async def intrude(address, keys):
+    given = {"asynchronous": True, "timeout": 2, "security": keys}
+    async with distributed.Client(address, **given) as client:
+        await client.submit(Path("MARK").touch)
+
+
+class Intruder:
+    access, revision = "examples", 1
+
+    def learn(self, oracle, rng):
+        told = {}
+        for kind, keys in (("tls", distributed.Security.temporary()), ("tcp", None)):
+            try:
+                asyncio.run(asyncio.wait_for(intrude(f"{kind}://127.0.0.1:PORT", keys), 5))
+                told[kind] = "ran"
+            except BaseException as error:
+                told[kind] = type(error).__name__
+        return Hypothesis(predict=lambda x: np.zeros(x.shape), details=told)
+"""
+
+
+def test_a_learner_cannot_have_the_scheduler_run_its_code(three, tmp_path):
+    mark, file = tmp_path / "mark", tmp_path / "intruder.py"
+    port = three._client.scheduler.address.rpartition(":")[2]
+    file.write_text(INTRUDER.replace("MARK", str(mark)).replace("PORT", port))
+    (found,) = done(three, [payload_of(f"{file}:Intruder", Budget(examples=9))])
+    assert (found.failure, found.result["outcome"]) == (None, "learned nothing")
+    told = found.result["details"]["reported"]
+    assert set(told) == {"tls", "tcp"}
+    assert "ran" not in told.values()
+    assert not mark.exists()
 
 
 def lost_task():
