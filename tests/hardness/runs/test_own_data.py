@@ -261,20 +261,24 @@ def test_one_example_that_has_much_of_the_residuals_widens_the_interval_and_is_s
     assert Misfit.read(unbounded.to_dict()) == unbounded
 
 
+FEW = [pytest.param(n, marks=pytest.mark.slow) for n in (20, 50)]
+
+
 @pytest.fixture(scope="module")
 def misfits():
     """The benchmark that prints the table of docs/own-data.md."""
     return script("benchmarks/misfit.py")
 
 
-def test_the_interval_covers_the_misfit_whatever_the_tails(misfits):
+@pytest.mark.parametrize("held_out", [*FEW, 100])
+def test_the_interval_covers_the_misfit_whatever_the_tails(misfits, held_out):
     for name, law in misfits.LAWS.items():
-        given, covered = misfits.covered(np.random.default_rng(3), law, 100, 400)
+        given, covered = misfits.covered(np.random.default_rng(3), law, held_out, 400)
         assert given >= 0.95, name
         assert covered >= 0.93 * given, (name, covered)
 
 
-@pytest.mark.parametrize("held_out", [100, 300])
+@pytest.mark.parametrize("held_out", [*FEW, 100, 300])
 def test_no_interval_where_the_same_few_examples_have_the_largest_labels_and_losses(
     misfits, held_out
 ):
