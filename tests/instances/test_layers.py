@@ -12,6 +12,9 @@ from scipy.special import softmax
 
 from hardness.check import check
 from hardness.lower import certify
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.upper import parse_learner
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
@@ -23,7 +26,9 @@ from instances.heads import Heads
 from instances.layererror import counting_error
 from instances.steps import exact
 from instances.symmetric import Symmetric, exact_heads
+from instances.teacher import teach
 from instances.threshold import rational, solve
+from instances.tokenlaw import law_of
 from tests.conftest import not_refused, sealed
 
 WEIGHTS = {
@@ -214,6 +219,14 @@ def test_an_antisymmetric_form_has_no_diagonal_on_the_set():
     theta = formed(instance, "matched").theta[:4][:, 1:, 1:]
     assert (theta == -theta.transpose(0, 2, 1)).all()
     assert theta.any()
+
+
+@pytest.mark.slow
+def test_a_learner_finds_the_function_whatever_its_form():
+    instance = parse("nice:m=2,k=2,d=6").instance(0)
+    for name in ("split", "padded", "flipped"):
+        taught = teach(Heads.of(formed(instance, name)), law_of("boolean", 6))
+        assert run(parse_learner("levenberg:heads=2"), taught, Budget()).risk.value < 1e-20
 
 
 # ---- conditions of fine print
