@@ -263,6 +263,7 @@ MISTAKES = """\
 2 icl curves --layers 9 | between 1 and 8
 2 icl optimizers --rates 0.1,x | number
 2 icl optimizers --rates 0 | rate
+2 icl optimizers --rates 0.1,-1 | rate
 2 icl optimizers --clip -1 | clip
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
 2 icl optimum --samples 1000000000 | lower n, d or the samples
