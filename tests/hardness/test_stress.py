@@ -18,6 +18,7 @@ from hardness.runs.names import short_specs
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import run
 from hardness.runs.stress import Climb, Trials, confidence, held, instance_seeds, needed, stress
+from hardness.sweep.resumable import resumable
 from hardness.upper import parse_learner
 from instances import UsageError, parse
 from instances.ladders import ladder, ladder_of
@@ -76,6 +77,15 @@ def test_the_same_in_any_order_each_learner_once_and_references_last():
     assert one.base_seed != two.base_seed
     assert one.runs[0].seed != two.runs[0].seed
     assert max(one.runs[0].seed, one.base_seed) < 2**63
+
+
+@pytest.mark.slow
+def test_a_learner_in_a_file_gives_the_same_on_two_workers():
+    nearest = Path(__file__).parents[2] / "docs/examples/nearest.py"
+    learners, rungs = ["trivial", f"{nearest}:nearest"], ladder_of(["parity:d=8,m=2"], examples=500)
+    with resumable(None, {"command": "stress"}, 2) as runs:
+        beside = stress(learners, rungs, 2, base_seed=5, do=runs.do)
+    assert outcomes(beside) == outcomes(stress(learners, rungs, 2, base_seed=5))
 
 
 def test_budgets_of_rungs_hold_unless_overridden(small):
