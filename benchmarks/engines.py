@@ -4,14 +4,11 @@
 """
 
 import json
-import os
 import sys
 import time
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 import psutil
+from timing import table
 
 from hardness.runs.processes import HardLimits, Worker
 from hardness.sweep.cluster import engine_of
@@ -19,7 +16,6 @@ from hardness.sweep.pool import Engine, attempt, local
 
 # A job of no kind is refused as soon as it is read: all that is left is the engine.
 NOTHING = json.dumps({"kind": "none"})
-HEAD = ("| what | measured |", "|---|---|")
 _JOBS, _AHEAD = 4000, 64
 
 
@@ -91,4 +87,4 @@ def row(what: str, measured: str) -> str:
 
 if __name__ == "__main__":
     given = [int(text) for text in sys.argv[1:]]
-    print("\n".join([*HEAD, *overhead(*given)]))
+    table("", "| what | measured |", overhead(*given))

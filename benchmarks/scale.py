@@ -16,11 +16,9 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 from chaos import chaos
 from engines import of_dask, of_workers
+from timing import table
 
 from hardness.sweep import read_text, run_sweep
 from hardness.sweep.drive import Driver
@@ -197,47 +195,26 @@ def main() -> None:
         alone = store_alone(folder)
         million, rate, size = a_million(folder)
     slots, dask = of_workers(), of_dask(tasks)
-    table = "\n".join
     print(
-        f"""# Sweeps in numbers
-
-Printed by `make scale-tables` on {os.cpu_count()} cores of {platform.machine()}, Python
-{platform.python_version()}. What they mean stands in [past this machine](scale.md).
-
-## Runs, and what a sweep adds
-
-| what | measured |
-|---|---|
-{table(small)}
-
-## The store
-
-| what | measured |
-|---|---|
-{table([*alone, *million])}
-
-## Engines
-
-| what | measured |
-|---|---|
-{table([*slots, *dask])}
-
-## {CORES} cores and {RUNS:.0e} runs, by arithmetic
-
-Each line follows from those above.
-
-| what | computed |
-|---|---|
-{table(arithmetic(each, rate, size, [dask[1], dask[2], dask[-1]]))}
-
-## Killed at random
-
-A sweep of some hundred runs and a climb, again and again, while SIGKILL hits a process of it.
-
-| engine | kills | sweeps ended | exports that differ | finished runs lost | other trouble |
-|---|---|---|---|---|---|
-{kills("local", 50)}
-{kills("dask", 50)}"""
+        f"# Sweeps in numbers\n\nPrinted by `make scale-tables` on {os.cpu_count()} cores of "
+        f"{platform.machine()}, Python\n{platform.python_version()}. What they mean stands in "
+        "[past this machine](scale.md)."
+    )
+    measured = "| what | measured |"
+    table("Runs, and what a sweep adds", measured, small)
+    table("The store", measured, [*alone, *million])
+    table("Engines", measured, [*slots, *dask])
+    table(
+        f"{CORES} cores and {RUNS:.0e} runs, by arithmetic\n\nEach line follows from those above.",
+        "| what | computed |",
+        arithmetic(each, rate, size, [dask[1], dask[2], dask[-1]]),
+    )
+    table(
+        "Killed at random\n\nA sweep of some hundred runs and a climb, again and again, while "
+        "SIGKILL hits a process of it.",
+        "| engine | kills | sweeps ended | exports that differ | finished runs lost "
+        "| other trouble |",
+        (kills(engine, 50) for engine in ("local", "dask")),
     )
 
 
