@@ -102,7 +102,6 @@ LAWS: tuple[tuple[Any, ...], ...] = (
     (64, 20, "interval", 8, 0, [-3, ["1", "6", "15", "20", "15", "6", "1"]], "3/4", 31,
      [0, 1, 4, 10, 10, 4, 1]),
 )  # fmt: skip
-BEYOND = ("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction")
 ASKED = (
     Kernel(features=3),
     NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),

@@ -72,7 +72,6 @@ NEAR = {**PRIME, "bits": 5}  # a is far from uniform
 RISK, SUCCESS = {"risk": "1/4"}, {"success": "2/3"}
 STAT = {"oracle": "stat", "term": "2/9"}
 VSTAT = {"oracle": "vstat", "term": "8"}
-LEAST = {"oracle": "vstat-least", "term": "8"}
 
 
 def asked(first: list[Step], *, risk: str = "1/4", success: str = "2/3", **ask: str) -> list[Step]:
@@ -437,7 +436,6 @@ BELOW, ABOVE = f"-1/{1 << 41}", f"1/{1 << 41}"
 ONES = [[0], [0, 1]], [[1], [0, 1]]  # values 0 and 1
 MIXED = listed(3, [[0], [0, 3]], [[0, 2], [1, 2, -1, 4]])
 LOW = listed(2, [[0, 1], [1, 1, 1, -2]], [[0], [-1, 1]])  # a correlation below 0, and no rational
-LAST = listed(2, "a", "a", "5")  # two of three are the same
 WIDE = [[0, 1, 2, 3], [0] * 15 + [45]], [[0], [16, -16]]
 FINE = listed(2, [[0], [1, -1]], [[1], [2, -2]], [[0, 1], [1, -1, -1, 1]], [[], [1]])
 PLACES = listed(2, [[0], [1, -1]], [[0, 1], [1, 1, 1, -1]])
