@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.oracles import Budget
+from hardness.oracles import Budget, clock
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.isolated import contain, fence, watch
@@ -143,7 +143,7 @@ def test_what_never_ends_is_ended_or_refused(level, name, outcome, says):
     seconds = None
     if outcome is Outcome.CPU_SPENT:  # more than its start takes, and a fraction of its children's
         start = attack({"beside": None}).details["cpu_seconds"]
-        seconds = 1.5 * start + 1
+        seconds = 1.5 * start + clock.pace()
     found = attack({name: None}, dataclasses.replace(BUDGET, cpu_seconds=seconds))
     if found.outcome is Outcome.LEARNED_NOTHING:
         assert flat(found.details)[name] in says
