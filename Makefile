@@ -7,8 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 LOUD := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Tests start hundreds of processes: each would compile the package again where no bytecode is kept.
 export PYTHONDONTWRITEBYTECODE :=
-# One process of tests a core, eight at most: each takes 0.6 GB. Who is done takes from the others.
-CORES ?= logical
+# One process of tests a core and one more, since some wait for others' processes to end; eight at
+# most: each takes 0.6 GB. Who is done takes from the others.
+CORES ?= $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)

@@ -38,6 +38,9 @@ from tests.waiting import NEVER  # noqa: E402
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
 collect_ignore_glob = ["hardness/upper/isolated/learners/*.py"]
 
+# Tests that wait for processes of learners and workers: begun first, while others compute.
+WAITING = ("tests/hardness/upper/isolated/", "tests/hardness/sweep/", "tests/test_newcomer.py")
+
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile(
     "here", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI"))
@@ -54,6 +57,11 @@ def pytest_configure(config: pytest.Config) -> None:
         own = tempfile.mkdtemp(prefix="hardness-tests-")
         tempfile.tempdir = os.environ["TMPDIR"] = own
         config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put first those that wait."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
 
 
 @dataclass
