@@ -337,7 +337,7 @@ def test_commands_go_the_way_round_in_json(hardness):
     assert (found["examples"], found["fresh"], found["deadline"]) == (100, 50, "noon, UTC")
     made = [
         command(f"challenge submit pub --out {name}.safetensors --name {name} {what} --json").json
-        for name, what in (("ann", "--learner elimination"), ("bob", "--claim [1,2,3]"))
+        for name, what in (("ann", "--learner elimination:checks=8"), ("bob", "--claim [1,2,3]"))
     ]
     assert (made[1]["name"], made[1]["secret"]) == ("bob", [1, 2, 3])
     score = "challenge score pub --secret"

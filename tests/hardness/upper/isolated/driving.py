@@ -141,7 +141,8 @@ def nothing_left(where: str | None = None) -> Iterator[None]:
         before = _there()
         yield
         after = _there()
-        assert after == before, (before, after)
+        # What an earlier test left to the collector may be closed meanwhile.
+        assert all(after[kind] <= before[kind] for kind in before), (before, after)
 
 
 def _there() -> dict[str, Any]:
