@@ -128,7 +128,7 @@ def test_three_layers_of_steps_are_found_from_a_random_start(trained):
     assert exact - 3 * loss.error < loss.value < 1.05 * exact
     assert trained.curve[0].loss > 4
     assert trained.training_loss < exact  # of its own sample: the fresh one is what counts
-    assert trained.distance_q == [distance(np.array(q)) for q in trained.q]
+    assert trained.distance_q == pytest.approx([distance(np.array(q)) for q in trained.q])
     assert max(trained.distance_q) < 0.1
     levels = sorted(np.trace(q) / 5 for q in trained.q)
     known = sorted(q[0, 0] for q in scalar_reference(PLAIN, 3, "q").layers.q)
