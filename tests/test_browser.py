@@ -334,7 +334,7 @@ def test_hostile_names_are_text_and_nothing_runs(browser, bad):
     text = browser.js("return document.body.innerText")
     for name in HOSTILE[:5]:
         assert name in text
-    for seen in ("‹U+202E›", "‹U+200B›", "‹U+0000›", "‹U+DCFF›", "__proto__", "constructor"):
+    for seen in ("‹U+202E›", "‹U+200B›", "‹U+0000›", "__proto__", "constructor"):
         assert seen in text
     assert not set("\u202e\u2066\u200b\x00") & set(text)
     assert "W" * 10_000 in text
