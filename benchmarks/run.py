@@ -127,7 +127,7 @@ def dimensions(n: int, m: int) -> list[str]:
     scheme = Johnson.family(family)
     bracket = best(lambda: hidden_sets.dimensions(family, [Fraction(1, 20)]), 2)
     code = best(lambda: best_code(scheme), 2)
-    sda, dimension = map(certify(family).claim, ("sda-all-subsets", "sq-dimension"))
+    sda, dimension = map(certify(family).__getitem__, ("sda-all-subsets", "sq-dimension"))
     return [
         f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {sda.value}.."
         f"{sda.upper} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
