@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hardness.runs.distinguish import Distinction, distinguish
     from hardness.runs.game import Game, play
     from hardness.runs.growth import Scaling
+    from hardness.runs.least import Least, LeastCell, Threshold, least
     from hardness.runs.paired import Paired, paired
     from hardness.runs.planned import Cut
     from hardness.runs.risk import Risk, measure
@@ -34,12 +35,15 @@ __all__ = [
     "DescentStudy",
     "Distinction",
     "Game",
+    "Least",
+    "LeastCell",
     "Paired",
     "Risk",
     "Run",
     "Scaling",
     "Spectra",
     "Stress",
+    "Threshold",
     "attack",
     "attacks_on",
     "compare",
@@ -48,6 +52,7 @@ __all__ = [
     "distinct",
     "distinguish",
     "learn_once",
+    "least",
     "measure",
     "paired",
     "play",

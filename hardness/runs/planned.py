@@ -42,11 +42,12 @@ class Cut(Exception):
         self.partial = partial
 
 
-# Does planned runs: the index of each as it is done, with its run or why there is none.
-Do = Callable[[Sequence[Planned]], Iterator[tuple[int, Run | ToolkitError]]]
+# Does what is planned, runs or searches: the index of each as it is done, with what came of it or
+# why nothing did.
+Do = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
 
 
-def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
+def here(planned: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     """Do runs one after the other in this process, each learner warmed up first.
 
     >>> from hardness.oracles import Budget

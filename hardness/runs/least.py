@@ -1,0 +1,692 @@
+"""The least examples, queries or values by which a learner solves instances: thresholds, medians.
+
+Success need not be monotone in what a learner may spend, and a search that stops at the first
+success counts its luck. A threshold is confirmed by three octaves that pass in a row; each is found
+on nested prefixes of one instance's stream, from an octave that three pilots gave, which are not
+counted. So thresholds are independent and alike in law, whoever finds them in whatever order, and
+order statistics bound their median exactly. docs/least.md has the method.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property
+from math import comb, isqrt, sqrt
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+
+import msgspec
+
+from hardness.claims import NONE_ENOUGH
+from hardness.lower import BoundParameters, Certificate
+from hardness.oracles import Budget
+from hardness.runs.certified import number, query_bound
+from hardness.runs.columns import parameters_of
+from hardness.runs.comparison import certificates, distinct, specs_over, values_of
+from hardness.runs.names import Value
+from hardness.runs.planned import Cut, Do, here, require_loaded
+from hardness.runs.run import SOLVED_BELOW, Run, machine, require_support, run, versions
+from hardness.upper import learner_spec, parse_learner
+from instances.errors import ToolkitError, UsageError
+from instances.export import frame
+from instances.parameters import plain
+from instances.result import Record, TableRow, json_of
+from instances.spec import parse_stored, require_drawn, spec_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Unit = Literal["examples", "queries", "values"]  # of budgets; seconds differ by machine
+# Of a run; stopped: it failed, and had budget left. unknown: seconds, memory or the machine ended
+# it, which says nothing.
+How = Literal["passed", "failed", "stopped", "unknown"]
+# Of a search; over: no success within the most of a run, or of all its runs. unconfirmed: the most
+# leaves no room for three octaves. own-limit: two octaves in a row stopped with budget left.
+End = Literal["confirmed", "over", "unconfirmed", "own-limit", "no-answer"]
+LEAST_SEEDS, SEEDS, PILOTS = 6, 15, 3
+MOST: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 << 20}  # of a run
+TOTAL = 10**8  # of all runs of a learner at a size
+_OCTAVE, _IN_A_ROW = 4, 3
+_AUDITED = (-_OCTAVE, _OCTAVE // 2, _OCTAVE, 2 * _OCTAVE)  # from a threshold: half to four times
+_TAIL = Fraction(1, 40)  # on either side of an interval
+
+
+def size(place: int) -> int:
+    """Give a point of the grid, ceil(2^(place / 4)): four to an octave.
+
+    >>> [size(place) for place in (0, 4, 8, 9, 10, 11, 12)]
+    [1, 2, 4, 5, 6, 7, 8]
+    """
+    return isqrt(isqrt((1 << place) - 1)) + 1
+
+
+def place_of(n: int) -> int:
+    """Give the last place of the grid with a point.
+
+    >>> all(size(place_of(size(place))) == size(place) for place in range(60))
+    True
+    """
+    return (n**4).bit_length() - 1
+
+
+Bracket = tuple[int, int | None, End]
+
+
+def search(start: int, most: int) -> Generator[int, How | None, Bracket]:
+    """Search a threshold from an octave: yields n, is sent how the run within n ended, or None.
+
+    None: what all runs together may spend is spent. Octaves down to a failure, or to n = 1; up to
+    three that pass in a row; then quarters between the failure and the first of the three. Returns
+    (low, high], where high is None where there is no threshold up to `most`, with why.
+
+    >>> steps = search(3, 64)
+    >>> n, asked = next(steps), []
+    >>> try:
+    ...     while asked.append(n) or True:
+    ...         n = steps.send("passed" if n >= 6 else "failed")
+    ... except StopIteration as stop:
+    ...     asked, stop.value
+    ([8, 4, 8, 16, 32, 6, 5], (5, 6, 'confirmed'))
+    """
+    octave = start
+    how = yield 1 << octave
+    while how == "passed" and octave:
+        octave -= 1
+        how = yield 1 << octave
+    low, passes, before = 0, 0, None
+    while True:
+        if how is None or how == "unknown":
+            return (low, None, "over") if how is None else (0, None, "no-answer")
+        passes = passes + 1 if how == "passed" else 0
+        if passes == _IN_A_ROW:
+            break
+        if not passes:
+            low = 1 << octave
+            if how == before == "stopped":
+                return low, None, "own-limit"
+        octave += 1
+        if 1 << octave > most:
+            return low, None, "unconfirmed" if passes else "over"
+        before, how = how, (yield 1 << octave)
+    above = _OCTAVE * (octave - _IN_A_ROW + 1)
+    below = above - _OCTAVE
+    while above and above - below > 1:
+        middle = (below + above) // 2
+        how = yield size(middle)
+        if how == "unknown":
+            return 0, None, "no-answer"
+        if how is None:
+            break
+        below, above = (below, middle) if how == "passed" else (middle, above)
+    return size(below) if above else 0, size(above), "confirmed"
+
+
+class Trial(NamedTuple):
+    """A run within a budget of n: how it ended, and how much of the n it used."""
+
+    n: int
+    how: How
+    used: int
+
+
+def trial(found: Run, unit: Unit, n: int) -> Trial:
+    """Judge a run by its risk, whatever its outcome is called."""
+    how: How = "failed"
+    if found.passed:
+        how = "passed"
+    elif found.bound in ("seconds", "memory", "machine"):
+        how = "unknown"
+    elif found.bound != unit:
+        how = "stopped"
+    return Trial(n, how, getattr(found.usage, unit))
+
+
+def audited(high: int) -> tuple[int, ...]:
+    """Give the points at which a threshold is audited: half, sqrt 2, 2 and 4 times it.
+
+    >>> audited(32), audited(1)
+    ((16, 46, 64, 128), (2, 4))
+    """
+    places = (place_of(high) + step for step in _AUDITED)
+    return tuple(dict.fromkeys(n for place in places if place >= 0 and (n := size(place)) != high))
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A threshold that is to be found, from an octave; the learner by its canonical name.
+
+    budget: of a run, with the most of the unit and what else ends one. total: the most of the unit
+    in all its runs.
+    """
+
+    spec: str
+    learner: str
+    seed: Annotated[int, msgspec.Meta(ge=0)]
+    unit: Unit
+    budget: Budget
+    total: Annotated[int, msgspec.Meta(ge=1)]
+    start: Annotated[int, msgspec.Meta(ge=0)] = 0
+    pilot: bool = False
+    tau: Fraction = Fraction(1, 10)
+
+    @property
+    def most(self) -> int:
+        """The most of the unit that a run may spend."""
+        return int(getattr(self.budget, self.unit))
+
+    def do(self) -> "Threshold":
+        """Run what the search asks for; raises ToolkitError where it cannot be."""
+        family, learner = parse_stored(self.spec), parse_learner(self.learner)
+        instance, runs = family.instance(self.seed), list[Run]()
+
+        def ask(n: int) -> Trial:
+            within = replace(self.budget, **{self.unit: n})
+            runs.append(run(learner, instance, within, self.seed, tau=self.tau))
+            return trial(runs[-1], self.unit, n)
+
+        tried = walk(self, ask)[1]
+        return Threshold(
+            asked=self,
+            tried=tuple(tried.values()),
+            examples=sum(one.usage.examples for one in runs),
+            seconds=sum(one.usage.seconds for one in runs),
+            revisions={"family": family.revision, "learner": learner.revision},
+            versions=versions(),
+            machine=machine(),
+        )
+
+
+def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int, Trial]]:
+    """Follow a search with the runs that it asks for, each n once, and audit what it confirmed.
+
+    A pilot is not audited, and takes what says nothing for a failure: it gives an octave, and
+    claims nothing.
+    """
+    tried: dict[int, Trial] = {}
+
+    def ended(n: int) -> How | None:
+        if n not in tried:
+            if sum(one.used for one in tried.values()) + n > asked.total:
+                return None
+            tried[n] = ask(n)
+        how = tried[n].how
+        return "failed" if asked.pilot and how == "unknown" else how
+
+    steps = search(asked.start, asked.most)
+    n = next(steps)
+    while True:
+        try:
+            n = steps.send(ended(n))
+        except StopIteration as stop:
+            found: Bracket = stop.value
+            break
+    for n in audited(found[1]) if found[1] and not asked.pilot else ():
+        ended(n)
+    return found, tried
+
+
+class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The least n of one instance and learner seed: in (low, high], which follow from its runs.
+
+    tried: all runs in their order, those of the audit last. examples, seconds: of all. lost: why
+    its worker did not end it.
+    """
+
+    asked: Search
+    tried: tuple[Trial, ...]
+    examples: Annotated[int, msgspec.Meta(ge=0)]
+    seconds: Annotated[float, msgspec.Meta(ge=0)]
+    lost: str = ""
+    revisions: dict[str, int]
+    versions: dict[str, str]
+    machine: str
+
+    _follows: ClassVar[tuple[str, ...]] = ("low", "high", "end")
+
+    @cached_property
+    def _bracket(self) -> Bracket:
+        if self.lost:
+            return 0, None, "no-answer"
+        left = iter(self.tried)
+        found, tried = walk(self.asked, lambda n: next(left))
+        if (*tried.values(),) != self.tried or any(n != one.n for n, one in tried.items()):
+            raise ValueError
+        return found
+
+    @property
+    def low(self) -> int:
+        """The largest n that is below the threshold: 0 where none is."""
+        return self._bracket[0]
+
+    @property
+    def high(self) -> int | None:
+        """The threshold on the grid; None where none was confirmed."""
+        return self._bracket[1]
+
+    @property
+    def end(self) -> End:
+        """How the search ended."""
+        return self._bracket[2]
+
+    @property
+    def middle(self) -> float | None:
+        """The geometric middle of (low, high], of which half the grid's first step is 1/2."""
+        return sqrt(max(self.low, 0.5) * self.high) if self.high else None
+
+    @property
+    def audit(self) -> tuple[Trial, ...]:
+        """The runs at half, sqrt 2, 2 and 4 times the threshold that said something."""
+        ran = {one.n: one for one in self.tried if one.how != "unknown"}
+        return tuple(ran[n] for n in audited(self.high) if n in ran) if self.high else ()
+
+    @property
+    def relapses(self) -> int:
+        """How many of the audit contradict that more is never worse: failures above, luck below."""
+        return sum((one.how == "passed") is (one.n < (self.high or 0)) for one in self.audit)
+
+    @property
+    def octave(self) -> int:
+        """The octave from which the next search had best begin: of the threshold, or the last."""
+        if self.high:
+            return (self.high - 1).bit_length()
+        failed = max((one.n for one in self.tried if one.how != "passed"), default=0)
+        return min(failed.bit_length(), self.asked.most.bit_length() - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON, with what it found."""
+        return {**self.filed(), "low": self.low, "high": self.high, "end": self.end}
+
+    def _contradiction(self) -> str | None:
+        if getattr(self.asked.budget, self.asked.unit) is None:
+            return f"a search has no most of {self.asked.unit}"
+        try:
+            self._bracket  # noqa: B018  # walks
+        except (ValueError, StopIteration, RuntimeError):
+            return "what a search tried is not what it asks for"
+        used = [one.used for one in self.tried]
+        if any(not 0 <= one.used <= one.n for one in self.tried) or (
+            self.asked.unit == "examples" and self.examples != sum(used)
+        ):
+            return "a search used other numbers than its runs may"
+        return None
+
+
+@cache
+def rank(seeds: int) -> tuple[int, Fraction]:
+    """Give r and the confidence with which the r-th of each side bound a median: exact.
+
+    r is the largest with P(Bin(seeds, 1/2) <= r - 1) <= 1/40; 0 where there is none.
+
+    >>> rank(15)[0], round(float(rank(15)[1]), 3), rank(5)[0]
+    (4, 0.965, 0)
+    """
+    r, tail = 0, Fraction(0)
+    while (more := tail + Fraction(comb(seeds, r), 2**seeds)) <= _TAIL:
+        r, tail = r + 1, more
+    return r, 1 - 2 * tail
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastCell:
+    """The thresholds of one learner at one size; value: None where there is one size.
+
+    floor: the certified number beside them, None where none is claimed, "none enough" where no
+    number is.
+    """
+
+    value: Value | None
+    spec: str
+    learner: str
+    thresholds: tuple[Threshold, ...]
+    pilots: tuple[Threshold, ...]
+    floor: int | str | None
+
+    def _sorted(self, side: str) -> list[Any]:
+        ends = [getattr(one, side) for one in self.thresholds]
+        return sorted(ends, key=lambda n: (n is None, n))
+
+    @property
+    def least(self) -> int | None:
+        """The median threshold, on the grid: half of the instances have one up to it.
+
+        None where half have none.
+        """
+        found: int | None = self._sorted("high")[(len(self.thresholds) - 1) // 2]
+        return found
+
+    @property
+    def interval(self) -> tuple[int, int | None]:
+        """(low, high] of the median, with `confidence`; None without an end."""
+        r = rank(len(self.thresholds))[0]
+        return self._sorted("low")[r - 1], self._sorted("high")[-r]
+
+    @property
+    def confidence(self) -> Fraction:
+        """With which the interval holds the median, exactly."""
+        return rank(len(self.thresholds))[1]
+
+    @property
+    def range(self) -> tuple[int, int | None]:
+        """(low, high] of all."""
+        return self._sorted("low")[0], self._sorted("high")[-1]
+
+    @property
+    def ends(self) -> Counter[End]:
+        """How many searches ended how."""
+        return Counter(one.end for one in self.thresholds)
+
+    @property
+    def relapses(self) -> tuple[int, int]:
+        """Runs of the audits that contradict that more is never worse, and all of them."""
+        every = self.thresholds
+        return sum(one.relapses for one in every), sum(len(one.audit) for one in every)
+
+    @property
+    def ratio(self) -> float | None:
+        """The median threshold over the floor, where there are both."""
+        floor = self.floor if isinstance(self.floor, int) else 0
+        return self.least / floor if self.least and floor else None
+
+    @property
+    def runs(self) -> int:
+        """All runs, those of the pilots with them."""
+        return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
+
+    @property
+    def examples(self) -> int:
+        """Examples of all runs."""
+        return sum(one.examples for one in (*self.pilots, *self.thresholds))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all runs."""
+        return sum(one.seconds for one in (*self.pilots, *self.thresholds))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON, without the thresholds."""
+        return {name: json_of(getattr(self, name)) for name in _TOLD}
+
+
+_TOLD = (
+    *("value", "spec", "learner", "least", "interval", "confidence", "range", "relapses", "ends"),
+    *("floor", "ratio", "runs", "examples", "seconds"),
+)
+
+
+class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Thresholds of learners over sizes, beside certified floors.
+
+    spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
+    size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
+    and of all runs of a learner at a size. tau: of queries, and of the bound on them. pilots,
+    thresholds: size by size, learners in the order asked, by seed.
+    """
+
+    spec: str
+    parameter: str = ""
+    specs: tuple[str, ...]
+    learners: tuple[str, ...]
+    seeds: Annotated[int, msgspec.Meta(ge=LEAST_SEEDS)]
+    seed: Annotated[int, msgspec.Meta(ge=0)] = 0
+    unit: Unit
+    budget: Budget
+    total: Annotated[int, msgspec.Meta(ge=1)]
+    tau: Fraction = Fraction(1, 10)
+    pilots: tuple[Threshold, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+
+    _format: ClassVar[str] = "hardness-least/1"
+    _words: ClassVar[str] = "hardness.report.least.least_words"
+    _inside: ClassVar[str] = "results.json"
+    _follows: ClassVar[tuple[str, ...]] = ("cells",)
+    _parts: ClassVar[dict[str, type[Record]]] = {"pilots": Threshold, "thresholds": Threshold}
+
+    @property
+    def terms(self) -> BoundParameters:
+        """What the floors are about: risk .05 with a chance of .45.
+
+        A run passes where the 95 % interval of its risk lies below .05: at a median of thresholds
+        half of them do, and the risk is below .05 for all but one in twenty.
+        """
+        success = Fraction(1, 2) - Fraction(1, 20)
+        return BoundParameters(tau=self.tau, risk=Fraction(str(SOLVED_BELOW)), success=success)
+
+    @cached_property
+    def values(self) -> tuple[Value | None, ...]:
+        """The values of the parameter; None where there is one size."""
+        found = (parameters_of(spec).get(self.parameter) for spec in self.specs)
+        return tuple(None if isinstance(value, str) else value for value in found)
+
+    @cached_property
+    def learner_names(self) -> list[str]:
+        """Canonical names of the learners, in the order asked."""
+        return [learner_spec(parse_learner(one)) for one in self.learners]
+
+    @cached_property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """One a size; none where no bound is claimed for one of them."""
+        return certificates(self.specs, self.terms)
+
+    @property
+    def quantity(self) -> str:
+        """What is certified in the unit: for any learner, or for worst answers to queries."""
+        if self.unit == "queries":
+            return query_bound(self.certificates)
+        return "information-floor" if self.unit == "examples" and self.certificates else ""
+
+    @cached_property
+    def floors(self) -> tuple[int | str | None, ...]:
+        """The certified number of every size, also one that is vacuous; None where none is."""
+        if not self.quantity:
+            return (None,) * len(self.specs)
+        every = (number(one, self.quantity, self.terms.success) for one in self.certificates)
+        return tuple(NONE_ENOUGH if value is None else value for value in every)
+
+    def searches(self, pilot: bool) -> list[Search]:
+        """List what is to be found in its order; those that count begin where their pilots say."""
+        first, many = (self.seed + self.seeds, PILOTS) if pilot else (self.seed, self.seeds)
+        cells = [(spec, learner) for spec in self.specs for learner in self.learner_names]
+        return [
+            Search(
+                spec=spec,
+                learner=learner,
+                seed=seed,
+                unit=self.unit,
+                budget=self.budget,
+                total=self.total // (self.seeds + PILOTS),
+                start=0 if pilot else start_of(self.pilots[PILOTS * i : PILOTS * (i + 1)]),
+                pilot=pilot,
+                tau=self.tau,
+            )
+            for i, (spec, learner) in enumerate(cells)
+            for seed in range(first, first + many)
+        ]
+
+    @cached_property
+    def cells(self) -> tuple[LeastCell, ...]:
+        """Every learner at every size, size by size."""
+        sizes = zip(self.specs, self.values, self.floors, strict=True)
+        places = ((size, name) for size in sizes for name in self.learner_names)
+        return tuple(
+            LeastCell(
+                value=value,
+                spec=spec,
+                learner=name,
+                thresholds=self.thresholds[self.seeds * i : self.seeds * (i + 1)],
+                pilots=self.pilots[PILOTS * i : PILOTS * (i + 1)],
+                floor=floor,
+            )
+            for i, ((spec, value, floor), name) in enumerate(places)
+        )
+
+    def _rows(self) -> list[TableRow]:
+        names = dict(zip(self.learner_names, self.learners, strict=True))
+        return [
+            {
+                "learner": names[one.learner],
+                "size": self.size_of(one),
+                f"least {self.unit}": one.least,
+                "interval": "({}, {}]".format(*one.interval),
+                "range": "({}, {}]".format(*one.range),
+                "relapses": "{} of {}".format(*one.relapses),
+                **{end: one.ends[end] for end in get_args(End)[1:]},
+                **{name: getattr(one, name) for name in ("floor", "ratio", "runs", "seconds")},
+            }
+            for one in self.cells
+        ]
+
+    def size_of(self, cell: LeastCell) -> str:
+        """Write the size of a cell."""
+        return cell.spec if cell.value is None else f"{self.parameter}={plain(cell.value)}"
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame: one row a threshold."""
+        told = ("low", "high", "end", "relapses", "examples", "seconds")
+        return frame(
+            [
+                {
+                    "learner": cell.learner,
+                    "spec": cell.spec,
+                    **({f"param_{self.parameter}": cell.value} if self.parameter else {}),
+                    "seed": one.asked.seed,
+                    "unit": self.unit,
+                    **{name: getattr(one, name) for name in told},
+                    "audited": len(one.audit),
+                    "runs": len(one.tried),
+                    "floor": cell.floor,
+                }
+                for cell in self.cells
+                for one in cell.thresholds
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON, with what follows for every learner at every size."""
+        return {**self.filed(), "cells": [one.to_dict() for one in self.cells]}
+
+    def _contradiction(self) -> str | None:
+        if not self.specs or _specs(self.spec, self.parameter, self.values) != [*self.specs]:
+            return "its specs are not those of its sizes"
+        if len(set(self.learner_names)) < len(self.learners):
+            return "it names a learner twice"
+        every = (*self.pilots, *self.thresholds)
+        if reason := next((reason for one in every if (reason := one._contradiction())), None):
+            return reason
+        for pilot, found in ((True, self.pilots), (False, self.thresholds)):
+            if [one.asked for one in found] != self.searches(pilot):
+                return "its searches are not those of its sizes, learners, seeds and pilots"
+        return None
+
+
+def start_of(pilots: Sequence[Threshold]) -> int:
+    """Give the octave from which searches begin: the median of those of the pilots."""
+    return sorted(one.octave for one in pilots)[len(pilots) // 2]
+
+
+def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:
+    """Give the spec of every value; of no parameter the spec itself."""
+    if not parameter:
+        return [require_drawn(parse_stored(spec)).spec]
+    return specs_over(spec, parameter, tuple(v for v in values if v is not None))
+
+
+def least(
+    spec: str,
+    over: str | None,
+    learners: tuple[str, ...],
+    seeds: int = SEEDS,
+    first_seed: int = 0,
+    unit: Unit = "examples",
+    budget: Budget | None = None,
+    total: int = TOTAL,
+    tau: Fraction = Fraction(1, 10),
+    do: Do = here,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Least:
+    """Find the threshold of every learner on every size and seed, three pilots for each first.
+
+    do: who does the searches; the result does not depend on it, seconds apart. Raises UsageError
+    before anything runs, and Cut, with the sizes that were finished, on Ctrl-C or where a search
+    could not be done.
+    """
+    spec, budget = spec_of(spec), budget or Budget()
+    parameter, values = values_of(over) if over else ("", ())
+    if getattr(budget, unit) is None:
+        budget = replace(budget, **{unit: MOST[unit]})
+    found = Least(
+        spec=spec,
+        parameter=parameter,
+        specs=tuple(_specs(spec, parameter, values)),
+        learners=distinct(learners),
+        seeds=seeds,
+        seed=first_seed,
+        unit=unit,
+        budget=budget,
+        total=total,
+        tau=tau,
+    )
+    _require(found)
+    done = dict[int, Threshold]()
+    try:
+        for pilot in (True, False):
+            done = {}
+            for index, one in do(found.searches(pilot)):
+                if isinstance(one, ToolkitError):
+                    raise one
+                done[index] = one
+                progress(1)
+            if pilot:
+                found = found.updated(pilots=_ordered(done))
+    except (KeyboardInterrupt, ToolkitError) as error:
+        whole = _whole(found, done)
+        said = f"{len(whole.specs)} of {len(found.specs)} sizes were finished"
+        raise Cut(said, whole if whole.specs else None) from error
+    return found.updated(thresholds=_ordered(done))
+
+
+def _ordered(done: Mapping[int, Threshold]) -> tuple[Threshold, ...]:
+    return tuple(done[index] for index in sorted(done))
+
+
+def _whole(found: Least, done: Mapping[int, Threshold]) -> Least:
+    """Put thresholds into a record that has none, by their place among all: whole sizes alone."""
+    many = len(found.learners) * found.seeds
+    kept = [
+        i
+        for i in range(len(found.specs) if found.pilots else 0)
+        if all(place in done for place in range(many * i, many * (i + 1)))
+    ]
+    each = len(found.learners) * PILOTS
+    return found.updated(
+        specs=tuple(found.specs[i] for i in kept),
+        pilots=tuple(one for i in kept for one in found.pilots[each * i : each * (i + 1)]),
+        thresholds=tuple(done[place] for i in kept for place in range(many * i, many * (i + 1))),
+    )
+
+
+def _require(planned: Least) -> None:
+    """Refuse what says nothing or cannot run; raises UsageError, in one line."""
+    unit, most = planned.unit, getattr(planned.budget, planned.unit)
+    if planned.seeds < LEAST_SEEDS:
+        raise UsageError(
+            f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "
+            "median with 95 %"
+        )
+    share = planned.total // (planned.seeds + PILOTS)
+    if min(most, share) < 1 << (_IN_A_ROW - 1):
+        said = f"at most {most} {unit} a run, and {share} a search, given"
+        raise UsageError(f"{said}: 4 are the least by which a threshold can be confirmed")
+    for learner in map(parse_learner, planned.learners):
+        access = learner.access
+        if access not in ("either", unit) and not (access == "queries" and unit == "examples"):
+            raise UsageError(
+                f"{learner.name} spends {access}: ask for its least {access} with --unit {access}"
+            )
+        for one in planned.specs:
+            require_support(learner, parse_stored(one))
+    require_loaded(planned.learners, planned.specs[0])
+    for one, floor in zip(planned.specs, planned.floors, strict=True):
+        if unit == "examples" and isinstance(floor, int) and most < floor:
+            raise UsageError(
+                f"at most {most} examples a run given: below {floor}, the certified floor of "
+                f"{one}, no learner has a threshold"
+            )
