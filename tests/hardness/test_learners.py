@@ -14,7 +14,7 @@ from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.runs.run import layer_of
-from hardness.upper import Outcome, learner_spec, parse_learner, trained
+from hardness.upper import Outcome, learner_spec, parse_learner, regression, trained
 from hardness.upper.matching import match
 from hardness.upper.regression import features
 from hardness.upper.trained import evaluate, gradient, initial, layer_gradient
@@ -82,6 +82,12 @@ def test_what_is_beyond_reach_is_said_to_be_so(learner, spec):
         assert found.risk.low < 1 < found.risk.high
     if learner == "trivial":
         assert (found.risk.value, found.usage.examples) == (pytest.approx(1), 0)
+
+
+def test_a_set_is_claimed_from_half_of_its_coefficient_on():
+    family = parse("parity:d=8,m=2,noise=0.25")  # a coefficient of 1/2
+    assert [regression._claimed(family, (1, 2), c) for c in (0.24, 0.26)] == [None, (1, 2)]
+    assert learn("lowdegree:oversample=2", "parity:d=16,m=2,noise=0.45").secret_recovered is None
 
 
 def test_noise_and_steps_that_are_too_long_are_outcomes():

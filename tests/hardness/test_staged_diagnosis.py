@@ -68,6 +68,7 @@ NOISY = {"noise": 0.2**0.5, "moment__linear": 0.5}
 FLAGS = [  # error and its bound, what else is given, what is flagged
     ((0.01, 0.02), {"moment__label_rank": 1}, {"rank of the labels"}),
     ((0.01, 0.02), {"moment__label_rank": 2, "k": 3}, {"rank of the labels"}),
+    ((0.01, 0.02), {"moment__label_rank": 3, "k": 3}, set()),
     ((0.01, 0.02), {"single__beyond": 1e-20}, {"rows beyond one pattern"}),
     ((0.01, 0.02), {"moment__halves": 0.6}, {"halves of the moment"}),
     ((0.01, 0.02), {"moment__halves": np.nan}, {"halves of the moment"}),

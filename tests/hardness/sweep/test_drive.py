@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import BrokenExecutor
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -139,6 +140,21 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(sweep, held, ex
     sweep(text, store="b.db")
     assert exported() == exported("b.db")
     assert held()[2] == held("b.db")[2]
+
+
+def test_a_learner_that_ends_its_own_process_has_failed(sweep, held):
+    file = Path(__file__).parents[1] / "upper/isolated/learners/misbehaves.py"
+    text = (
+        SMALL[: SMALL.index("[[runs]]")].replace("seeds = 3", "seeds = 1")
+        + f"""
+[[runs]]
+spec = "parity:d=8,m=2"
+learners = ["elimination", "{file}:Misbehaves:how=exit_3"]
+"""
+    )
+    ended, _ = sweep(text)
+    assert [*ended.progress.failed.values()] == [1]
+    assert {row.outcome.value for row in held()[1]} == {"solved", "exited"}
 
 
 def test_a_certificate_that_fails_is_said_and_tried_again(sweep):
