@@ -69,6 +69,7 @@ lint: $(VENV)/.test
 
 types: $(VENV)/.test
 	$(BIN)/mypy
+	$(BIN)/mypy benchmarks
 
 layers: $(VENV)/.test
 	$(BIN)/lint-imports
@@ -96,7 +97,7 @@ tables: $(VENV)/.test
 
 # Half an hour, on two cores.
 limit-tables: $(VENV)/.test
-	$(BIN)/python benchmarks/limits.py > limits.part && mv limits.part docs/staged-limits.md
+	$(BIN)/python benchmarks/staged.py limits > limits.part && mv limits.part docs/staged-limits.md
 	cat docs/staged-limits.md
 
 lifted-tables: $(VENV)/.test

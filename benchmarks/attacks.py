@@ -4,7 +4,7 @@ Every attack runs alone on one core, on the instances of seeds 0 to 4.
 """
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from timing import table
 
@@ -41,7 +41,7 @@ TRAINING = [
 ]
 
 
-def attacks() -> Iterator[object]:
+def attacks() -> Iterator[Iterable[object]]:
     for spec, name in ATTACKS:
         family = parse(spec)
         attack(name, family, seeds=1, first_seed=100)  # compiles, and is not counted
@@ -54,7 +54,7 @@ def attacks() -> Iterator[object]:
         )
 
 
-def training() -> Iterator[object]:
+def training() -> Iterator[Iterable[object]]:
     for spec, name in TRAINING:
         runs = [
             run(parse_learner(name), parse(spec).instance(s), Budget(seconds=600), s)
@@ -71,7 +71,7 @@ def training() -> Iterator[object]:
         )
 
 
-def estimates() -> Iterator[object]:
+def estimates() -> Iterator[Iterable[object]]:
     for name, entry in CATALOG.items():
         if entry.spec.startswith(("lwe:", "lwr:")):
             least = estimate(name).least

@@ -53,8 +53,6 @@ ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1
 
 @dataclass
 class Record:
-    """What happened so far."""
-
     kills: Counter[str] = field(default_factory=Counter)
     finished: int = 0  # sweeps
     different: int = 0
@@ -84,7 +82,6 @@ def hardness(*arguments: object) -> None:
 
 
 def tree(root: int) -> dict[int, str]:
-    """Find the descendants of a process, with their names and command lines."""
     named = {}
     with suppress(psutil.NoSuchProcess):
         for process in psutil.Process(root).children(recursive=True):
@@ -97,7 +94,6 @@ class Cluster:
     """A scheduler of dask and workers with nannies, each a process of the system."""
 
     def __init__(self, folder: Path, workers: int) -> None:
-        """Start them."""
         self.folder, self.count = folder, workers
         file = folder / "scheduler.json"
         self.scheduler = self._start("scheduler", *HERE, "--port", "0", "--scheduler-file", file)
@@ -117,14 +113,12 @@ class Cluster:
         )
 
     def mend(self) -> None:
-        """Start nannies in the place of those that are dead."""
         self.nannies = [nanny for nanny in self.nannies if nanny.poll() is None]
         how = (*HERE, "--nthreads", "1", "--local-directory", self.folder)
         while len(self.nannies) < self.count:
             self.nannies.append(self._start("worker", self.address, *how))
 
     def close(self) -> None:
-        """End everything."""
         for process in [*self.nannies, self.scheduler]:
             for pid in [*tree(process.pid), process.pid]:
                 end(pid)
@@ -132,7 +126,6 @@ class Cluster:
 
 
 def end(pid: int) -> bool:
-    """Kill a process, if it is still there."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -171,14 +164,12 @@ def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[st
 
 
 def held(store: Path) -> dict[str, Any]:
-    """Read the rows of the runs that a store holds, with their times, by key."""
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20)) as base:
         base.row_factory = sqlite3.Row
         return {row["key"]: tuple(row) for row in base.execute("SELECT * FROM runs")}
 
 
 def exported(store: Path) -> bytes:
-    """Export what is comparable."""
     to = store.with_suffix(".csv")
     hardness("store", "export", store, "--comparable", "--out", to, "--force")
     return to.read_bytes()
@@ -246,7 +237,6 @@ def chaos(kills: int, engine: str, seed: int, seeds: int, pause: float) -> Recor
 
 
 def main() -> None:
-    """Print what happened as a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--engine", choices=["local", "dask"], default="local")

@@ -86,7 +86,6 @@ class Trial:
         self.seconds = time.process_time() - start
 
     def reduce(self, beta: int, tours: int) -> None:
-        """Do some tours of BKZ."""
         start = time.process_time()
         FPLLL.set_random_seed(1000 * self.seed + beta)
         flags = BKZ.MAX_LOOPS | BKZ.BOUNDED_LLL
@@ -98,7 +97,6 @@ class Trial:
         self.seconds = time.process_time() - start
 
     def profile(self) -> np.ndarray:
-        """Return ln ||b_i*||, (d,)."""
         self.gso.update_gso()
         return np.array([math.log(self.gso.get_r(i, i)) / 2 for i in range(DIMENSION)])
 

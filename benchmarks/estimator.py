@@ -4,10 +4,6 @@ Reads tests/data/estimator.csv, rows of set, attack and cost model. Each row is 
 its level of success. The formula here is evaluated at the parameters that the row's own search
 ended with, and where the formula there is known to be another, that one at the parameters found
 here: only where both agree at both points do the searches differ and not the formulas.
-
-Rows whose block size is 40 or 41 are left out: 40 is the smallest that lattice-estimator tries.
-Seconds are those of the processor in this run, and in the file those of lattice-estimator on
-another machine.
 """
 
 import csv
@@ -152,7 +148,6 @@ class Compared:
 
     @property
     def agrees(self) -> bool:
-        """Whether costs and block sizes agree."""
         return self.same_block and abs(self.more) <= BITS
 
     @property
@@ -200,7 +195,6 @@ def _baselines() -> dict[tuple[str, str], int]:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the rows of the file, but for clamped block sizes."""
     with DATA.open(encoding="utf-8") as file:
         for values in csv.DictReader(line for line in file if not line.startswith("#")):
             beta = int(values["beta"]) if values["beta"] else None
@@ -226,14 +220,12 @@ def rows() -> Iterator[Row]:
 
 
 def compared(row: Row) -> Compared:
-    """Estimate a row here, and time it."""
     start = time.process_time()
     ours = ATTACKS[row.attack](row.problem, row.setting)
     return Compared(row=row, ours=ours, seconds=time.process_time() - start)
 
 
 def summary(found: list[Compared]) -> Iterator[str]:
-    """Yield the table of attacks."""
     yield "| attack | rows | agree | beta within 1 | rop within 0.5 | same formula | lower |"
     yield "|---|---|---|---|---|---|---|"
     names = [*dict.fromkeys(one.row.attack for one in found)]
@@ -254,7 +246,6 @@ def summary(found: list[Compared]) -> Iterator[str]:
 
 
 def reasons(found: list[Compared]) -> str:
-    """Count the rows that differ by their reasons."""
     count = Counter(one.reason.split(":")[0] for one in found if not one.agrees)
     return "Rows by reason: " + ", ".join(f"{name} {n}" for name, n in count.most_common()) + "."
 
@@ -270,7 +261,6 @@ def speed(found: list[Compared]) -> str:
 
 
 def differing(found: list[Compared]) -> Iterator[str]:
-    """Yield the table of rows that differ."""
     yield "| set | attack | model | beta, here | rop, here | reason |"
     yield "|---|---|---|---|---|---|"
     for one in found:

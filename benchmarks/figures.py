@@ -7,7 +7,6 @@ from docs/data alone; `--only NAME` does one picture; `--all` runs the slow comm
 
 import argparse
 import importlib.util
-import os
 import shlex
 import shutil
 import subprocess
@@ -21,8 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import hardness  # isort: skip
 
 from hardness.report.figures import FIGURES, draw, numbers
 from instances.disk import write_bytes, write_json
@@ -30,7 +28,6 @@ from instances.errors import UsageError
 from instances.strict import read_json
 
 DOCS = Path(__file__).parent.parent / "docs"
-HARDNESS = Path(sys.executable).with_name("hardness")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +49,10 @@ class Picture:
 
     @property
     def data(self) -> Path:
-        """The file that keeps its numbers."""
         return DOCS / f"data/{self.image}.json"
 
     @property
     def file(self) -> Path:
-        """The picture itself."""
         return DOCS / f"images/{self.image}.svg"
 
     @property
@@ -81,11 +76,10 @@ class Picture:
             done = self._run(folder)
             if not self.spec:
                 return numbers(self.figure, folder / self.takes)
-            (folder / "numbers.json").write_bytes(done)
+            (folder / "numbers.json").write_text(done, encoding="utf-8")
             return read_json(folder / "numbers.json")
 
     def drawn(self) -> bytes:
-        """Draw the picture from the numbers that are kept."""
         return draw(self.figure, read_json(self.data))
 
     def drawn_by_script(self) -> bytes:
@@ -94,13 +88,12 @@ class Picture:
             if self.made:
                 self._run(folder)
             script = DOCS / f"examples/{self.script}.py"
-            given = [script, self.spec or self.takes, "drawn.svg"]
+            given = [str(script), self.spec or self.takes, "drawn.svg"]
             subprocess.run([sys.executable, *given], cwd=folder, check=True)
             return (folder / "drawn.svg").read_bytes()
 
-    def _run(self, folder: Path) -> bytes:
-        command = [HARDNESS, *self.command, "--quiet"]
-        return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE).stdout
+    def _run(self, folder: Path) -> str:
+        return hardness(*self.command, "--quiet", cwd=folder)
 
     @contextmanager
     def _scratch(self) -> Iterator[Path]:

@@ -12,28 +12,29 @@ import argparse
 import copy
 import hashlib
 import json
-import os
 import re
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+import timing  # isort: skip  # noqa: F401  # one thread
 
 import numpy as np
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify, listed
 from hardness.lower.learners import (
+    Asked,
     BatchDescent,
     Kernel,
     LowDegree,
@@ -62,7 +63,7 @@ from tests.truth import TooMany, falsehood
 Json = Any
 Path_ = tuple[Any, ...]
 
-SPECS = (
+SPECS = [
     "parity:d=6,m=2,noise=0.1",
     "parity:d=8,m=3",
     "profile:g=majority,d=7,m=2",
@@ -86,7 +87,7 @@ SPECS = (
     "hidden:d=7,hard=2,nice=1",
     "direction:m=3,d=32,noise=0.1",
     "direction:m=4,d=32,labels=raw",
-)
+]
 # Laws that no family has: of q, n, how labels show it, how many entries are not 0, their law, and
 # of the proof base, cut and weights.
 LAWS: tuple[tuple[Any, ...], ...] = (
@@ -102,7 +103,7 @@ LAWS: tuple[tuple[Any, ...], ...] = (
     (64, 20, "interval", 8, 0, [-3, ["1", "6", "15", "20", "15", "6", "1"]], "3/4", 31,
      [0, 1, 4, 10, 10, 4, 1]),
 )  # fmt: skip
-ASKED = (
+ASKED: tuple[Asked, ...] = (
     Kernel(features=3),
     NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),
     WorstDescent(steps=2, clip=Fraction(1), within=Fraction(3)),
@@ -123,14 +124,11 @@ pairs = [lambda x: x[:, 0] / 2, lambda x: x[:, 1] * x[:, 2] / 2, lambda x: (x[:,
 
 @dataclass(frozen=True, kw_only=True)
 class Genuine:
-    """A certificate or transcript as its maker writes it."""
-
     kind: str
     data: Json
 
 
 def genuine(kind: str | None = None) -> list[Genuine]:
-    """Make small ones of a kind, or of every kind."""
     made = []
     for name, make in _makers():
         if kind in (None, name):
@@ -145,17 +143,17 @@ def _makers() -> Iterator[tuple[str, Callable[[], Iterable[Json]]]]:
         name = spec.partition(":")[0]
         for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
             terms = BoundParameters(tau=tau, vstat=t)
-            yield name, lambda spec=spec, terms=terms: [certify(parse(spec), terms).to_dict()]
+            yield name, partial(_of, spec, terms)
         for asked in ASKED:
-            yield (
-                f"{name} {asked.about}",
-                lambda spec=spec, asked=asked: [
-                    certify_named(parse(spec), [asked], BoundParameters()).to_dict()
-                ],
-            )
+            yield f"{name} {asked.about}", partial(_of, spec, BoundParameters(), asked)
     yield "laws", _laws
     yield "listed", _listed
     yield "listed named", _listed_named
+
+
+def _of(spec: str, terms: BoundParameters, *asked: Asked) -> Iterator[Json]:
+    family = parse(spec)
+    yield (certify_named(family, asked, terms) if asked else certify(family, terms)).to_dict()
 
 
 def _laws() -> Iterator[Json]:
@@ -205,7 +203,8 @@ def _transcripts() -> Iterator[Json]:
         ("parity:d=6,m=2", CertificateAdversary),
         ("profile:g=majority,d=6,m=2", ReferenceAdversary),
     ):
-        game = kind(parse(spec), Fraction(1, 10), Meter(Budget()))
+        family: Any = parse(spec)
+        game = kind(family, Fraction(1, 10), Meter(Budget()))
         for subset in sets:
             game.ask(Character(subset=subset))
         if kind is not CertificateAdversary:
@@ -229,7 +228,8 @@ def places(data: Json, at: Path_ = ()) -> Iterator[Path_]:
 
 def general(data: Json, place: Path_) -> str:
     """Name a place by what stands there: claims by their quantity, other entries of lists by *."""
-    words, here = [], data
+    words: list[str] = []
+    here = data
     for key in place:
         here = here[key]
         if isinstance(key, int):
@@ -319,7 +319,6 @@ _OBJECT: dict[str, Change] = {
 
 
 def changes(value: Any) -> dict[str, Change]:
-    """What can be done to a value."""
     if isinstance(value, str):
         return _RATIONAL if re.fullmatch(r"-?\d+(/\d+)?", value) else _TEXT
     if isinstance(value, bool) or value is None:
@@ -333,16 +332,20 @@ def changes(value: Any) -> dict[str, Change]:
     return _LIST if isinstance(value, list) else _OBJECT
 
 
+def sealed(data: Json) -> Json:
+    body = {k: v for k, v in data.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def resealed(data: Json, named: bool = True) -> Json:
     """Make all digests fit: of the whole, and that in the name of listed functions."""
-    body = {k: v for k, v in data.items() if k != "digest"}
-    about, problem = body.get("about"), body.get("problem")
+    about, problem = data.get("about"), data.get("problem")
     if named and isinstance(about, dict) and isinstance(problem, dict) and "names" in about:
         with suppress(LookupError):
             digest = digest_of(about["names"], problem)
             about["spec"] = str(about["spec"]).rpartition("=")[0] + "=" + digest
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+    return sealed(data)
 
 
 # Why a change of a transcript may be accepted: by its place and the change.
@@ -364,8 +367,6 @@ def explained(place: str, change: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Forgery:
-    """A change that was made, and what became of it."""
-
     kind: str
     place: str
     change: str
@@ -444,24 +445,27 @@ def _every_change(old: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any
             yield way, new
 
 
-def refitted(data: Json) -> Json:
-    """Claim what the kernel finds proved by steps that were changed, in its words, if it does."""
-    try:
-        posed = kernel.read_problem(data["problem"])
-        facts = kernel.prove(posed, data["steps"])
-    except (kernel.Refused, *_MALFORMED):
-        return data
-    claims = {}
-    for step, fact in enumerate(facts, 1):
+def claimed(judge: ModuleType, data: Json) -> Json:
+    """Claim all that a kernel lets the steps prove, in its words."""
+    posed, claims = judge.read_problem(data["problem"]), {}
+    for step, fact in enumerate(judge.prove(posed, data["steps"]), 1):
         for name, (value, terms, says) in fact.claims.items():
-            value = kernel.written(value)
+            value = judge.written(value)
             claims[name] = {"quantity": name, "value": value, "terms": terms, "step": step}
             claims[name]["says"] = says
     goal = {"conditions": posed.conditions, "claims": list(claims.values())}
     return {**data, "goal": goal}
 
 
-_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+def refitted(data: Json) -> Json:
+    """Claim what the kernel finds proved by steps that were changed, if it does."""
+    try:
+        return claimed(kernel, data)
+    except (kernel.Refused, *MALFORMED):
+        return data
+
+
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
@@ -480,7 +484,7 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
             fault = falsehood(data)
         except TooMany:
             left = True
-        except (AssertionError, ToolkitError, *_MALFORMED) as error:
+        except (AssertionError, ToolkitError, *MALFORMED) as error:
             fault = f"it cannot be derived again: {error!r}"
         if not all(line.isprintable() for line in lines):
             fault = "its verdict has characters that cannot be printed"
@@ -500,20 +504,14 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
     )  # fmt: skip
 
 
-_DERIVED = "what a certificate says of its problem, derived again"
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Print how many were refused and accepted of each kind; 3 where one was accepted wrongly."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args(arguments)
-    tried: Counter[str] = Counter()
-    accepted: Counter[str] = Counter()
-    seconds: Counter[str] = Counter()
-    why: Counter[str] = Counter()
-    faults: Counter[str] = Counter()
+    tried, accepted, why, faults = (Counter[str]() for _ in range(4))
+    seconds: dict[str, float] = defaultdict(float)
     for one in forge(asked.count, asked.seed, genuine()):
         tried[one.kind] += 1
         accepted[one.kind] += one.accepted
@@ -522,8 +520,8 @@ def main(arguments: list[str] | None = None) -> int:
             faults[f"{one.kind}: {one.place} {one.change}: {one.fault}"] += 1
         elif one.accepted:
             known = explained(one.place, one.change)
-            again = "not derived again: too many vectors" if one.left else _DERIVED
-            why[known or again] += 1
+            again = "what a certificate says of its problem, derived again"
+            why[known or ("not derived again: too many vectors" if one.left else again)] += 1
     for kind, count in sorted(tried.items()):
         each = 1000 * seconds[kind] / count
         print(f"{kind:<22} {count:>7} forged {accepted[kind]:>6} accepted {each:8.2f} ms each")

@@ -5,13 +5,12 @@ Writes docs/in-context-tables.md to standard output.
 
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-HARDNESS = Path(sys.executable).with_name("hardness")
+from timing import hardness
+
 STUDIES = {
     "One layer": "optimum",
     "One layer where points are spread unevenly": "optimum --sigma diag(1,.5,.25,.125,.06) "
@@ -32,18 +31,15 @@ STUDIES = {
 
 
 def study(line: str) -> tuple[str, float]:
-    """Run one command; return what it prints, and its time."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "study"
         start = time.perf_counter()
-        command = [HARDNESS, "icl", *line.split(), "--out", out]
-        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = hardness("icl", *line.split(), "--out", out)
         seconds = time.perf_counter() - start
-    return found.stdout.partition("\n\nwritten: ")[0].rstrip(), seconds
+    return found.partition("\n\nwritten: ")[0].rstrip(), seconds
 
 
 def main() -> None:
-    """Print the page."""
     print("# Tables of in-context regression\n")
     print("Printed by `make icl-tables`, one command after the other on one core of")
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, with")
@@ -51,8 +47,8 @@ def main() -> None:
     print("[in-context regression](in-context.md). Seeds are 0.")
     for title, line in STUDIES.items():
         text, seconds = study(line)
-        print(f"\n## {title}\n\n`hardness icl {line}`, {seconds:.0f} s\n\n```text\n{text}\n```")
-        sys.stdout.flush()
+        shown = f"`hardness icl {line}`, {seconds:.0f} s\n\n```text\n{text}\n```"
+        print(f"\n## {title}\n\n{shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,19 +6,16 @@ seed, so that the table is printed the same again.
 
 import os
 import platform
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from timing import table
+from timing import hardness, table
 
 from hardness.runs.stress import Climb, Stress, Trials
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent
-HARDNESS = Path(sys.executable).with_name("hardness")
 SEED = 2026
 LEARNERS = (
     "nearest.py:nearest",
@@ -84,7 +81,7 @@ def main() -> None:
     out = ROOT / "out/ladder.json"
     call = [*f"stress --ladder parity-v1 --seed {SEED} --force --quiet --out".split(), str(out)]
     named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
-    subprocess.run([HARDNESS, *call, *named], cwd=ROOT, check=True, stdout=2)
+    hardness(*call, *named, cwd=ROOT)
     found = Stress.load(out)
     print(INTRODUCTION.format(rungs=len(found.ladder.rungs)), end="")
     header = "| learner | held | rung | examples | seconds | touched | on the next rung |"

@@ -6,19 +6,15 @@ size of their logits.
 
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, median, stdev
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import hardness, table  # isort: skip
 
 import numpy as np
-from timing import table
 
 from hardness.oracles import Budget
 from hardness.runs import run
@@ -27,7 +23,6 @@ from hardness.upper.lifted import MAPS, Cubic, LeastSquares, predict, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 
-HARDNESS = Path(sys.executable).with_name("hardness")
 DIAL = (
     "compare dial:tau=1,m=2,k=4,d=8 --over tau=0.03,0.1,0.3,1,3,10,30 --learner lifted "
     "--learner student --learner staged --seeds 3 --budget-seconds 240 --jobs 1"
@@ -105,7 +100,8 @@ def noise(task: tuple[int, int]) -> str:
 def boolean(task: tuple[int, int]) -> str:
     k, d = task
     spec = f"linear:m=4,k={k},d={d},tokens=boolean"
-    off, error, ranks = [], [], set()
+    off: list[float] = []
+    error, ranks = [], set()
     for seed in SEEDS:
         instance = parse(spec).instance(seed)
         layer = instance.layer()
@@ -116,7 +112,7 @@ def boolean(task: tuple[int, int]) -> str:
         fit = sums.solve()
         ranks.add(fit.rank)
         error.append(relative(spec, fit.solution, fresh, target))
-        off.append(np.linalg.norm(tensor(fit.solution) - truth) / np.linalg.norm(truth))
+        off.append(float(np.linalg.norm(tensor(fit.solution) - truth) / np.linalg.norm(truth)))
     features = Cubic(k=k, d=d)
     shown = ", ".join(map(str, sorted(ranks)))
     return (
@@ -137,12 +133,8 @@ def dial(task: tuple[str, int, str, str]) -> str:
 
 
 def along_the_dial() -> str:
-    """Three learners from small logits to large ones, a table as printed."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "dial"
-        command = [HARDNESS, *DIAL.split(), "--out", out]
-        found = subprocess.run(command, capture_output=True, text=True, check=True)
-    return found.stdout.rstrip()
+        return hardness(*DIAL.split(), "--out", Path(folder) / "dial").rstrip()
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ that are log-normal numbers, predicted by their mean.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from timing import table
 
 from hardness.runs.misfit import ratio_interval
 
@@ -19,7 +20,6 @@ Sizes = Callable[[np.random.Generator, int], Array]
 
 
 def same(rng: np.random.Generator, n: int) -> Array:
-    """Size 1 in every example."""
     return np.ones(n)
 
 
@@ -101,22 +101,19 @@ def covered(rng: np.random.Generator, law: Law, held_out: int, runs: int) -> tup
     return given / runs, found / runs
 
 
+def cells(rng: np.random.Generator, law: Law, heavy: bool) -> Iterator[str]:
+    for n in _SIZES:
+        given, right = (100 * share for share in covered(rng, law, n, _RUNS))
+        of = "" if given >= 99.95 else f" of {given:.1f} %"
+        wrong = f"{given:.1f} %, {given - right:.1f} %"
+        yield wrong if heavy else f"{100 * right / given:.1f} %{of}"
+
+
 def main() -> None:
-    """Print the tables."""
     rng = np.random.default_rng(5)
     for laws in (LAWS, HEAVY, RARE):
-        print(f"\n| {_RUNS} runs each | 20 held out |", *(f"{n} |" for n in _SIZES[1:]))
-        print("|---" * (1 + len(_SIZES)) + "|")
-        for name, law in laws.items():
-            cells = []
-            for n in _SIZES:
-                given, right = (100 * share for share in covered(rng, law, n, _RUNS))
-                if laws is HEAVY:
-                    cells.append(f"{given:.1f} %, {given - right:.1f} % |")
-                else:
-                    of = "" if given >= 99.95 else f" of {given:.1f} %"
-                    cells.append(f"{100 * right / given:.1f} %{of} |")
-            print(f"| {name} |", *cells, flush=True)
+        header = f"| {_RUNS} runs each | 20 held out | {' | '.join(map(str, _SIZES[1:]))} |"
+        table("", header, ((name, *cells(rng, law, laws is HEAVY)) for name, law in laws.items()))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ def linked(text: str) -> str:
 
 
 def front() -> Any:
-    """Make the notebook of the page, not executed."""
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
     made = {"code": new_code_cell, "markdown": new_markdown_cell}
@@ -57,7 +56,6 @@ def execute(book: Any) -> Any:
 
 
 def main() -> None:
-    """Write the notebooks."""
     import nbformat
 
     books = {FRONT: front()}

@@ -4,15 +4,14 @@ Prints markdown. Needs the extra `browser` and Chromium with its driver for what
 """
 
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+
+from timing import hardness
 
 from tests.browser import Browser
 
@@ -56,19 +55,14 @@ return [page.domContentLoadedEventEnd, performance.getEntriesByName("interactive
 """
 
 
-def command(*arguments: object) -> None:
-    hardness = Path(sys.executable).with_name("hardness")
-    subprocess.run([hardness, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
-
-
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file, db, out = (folder / name for name in ("runs.toml", "runs.db", "report.html"))
         file.write_text(SWEEP)
-        command("sweep", "run", file, "--store", db, "--quiet")
+        hardness("sweep", "run", file, "--store", db, "--quiet")
         begun, cpu = time.monotonic(), sum(os.times()[:4])
-        command("report", db, "--out", out, "--json")
+        hardness("report", db, "--out", out, "--json")
         took, cpu = time.monotonic() - begun, sum(os.times()[:4]) - cpu
         html = out.read_text(encoding="utf-8")
         browser = Browser(folder)

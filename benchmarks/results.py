@@ -3,8 +3,6 @@
 No budget of the file holds seconds and no time is printed, so that the table is the same again.
 """
 
-import os
-import subprocess
 import sys
 import tempfile
 import tomllib
@@ -12,8 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import hardness  # isort: skip
 
 from hardness.lower import Certificate
 from hardness.report.text import bound, shown_risk
@@ -23,7 +20,6 @@ from hardness.upper.classes import view_of
 from instances.spec import parse_stored
 
 ROOT = Path(__file__).parent.parent
-HARDNESS = Path(sys.executable).with_name("hardness")
 FILE = ROOT / "docs/examples/results.toml"
 INTRODUCTION = """# Both sides in one table
 
@@ -35,17 +31,10 @@ Solved: the whole 95 % interval of the risk lies below 0.05. Where queries were 
 what the oracle drew to answer them, 2902 for each. Sees: what a
 [learner is given](learners.md#what-a-learner-sees).
 """
-HEADER = (
-    *("problem", "certified queries", "learner", "sees"),
-    "solved",
-    "risk",
-    "examples",
-    "queries",
-)
+HEAD = ("problem", "certified queries", "learner", "sees", "solved", "risk", "examples", "queries")
 
 
 def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
-    """Return a row a problem and learner, in the order of the file."""
     certified = {c.spec: _bound(Certificate.read(c.certificate)) for c in store.certificates()}
     found = [(run.spec, run.learner, run) for run in store.runs()]
     cells = {
@@ -86,7 +75,7 @@ def _shown(risk: float) -> str:
 
 
 def table(found: list[tuple[str, ...]]) -> str:
-    lines = [HEADER, ("---",) * len(HEADER), *found]
+    lines = [HEAD, ("---",) * len(HEAD), *found]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -95,8 +84,7 @@ def main() -> None:
     asked = {parse_stored(group["spec"]).spec: group["spec"] for group in groups}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.db"
-        command = [HARDNESS, "sweep", "run", FILE, "--store", path, "--quiet"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        hardness("sweep", "run", FILE, "--store", path, "--quiet")
         with read(path) as store:
             sys.stdout.write(f"{INTRODUCTION}\n{table(rows(store, asked))}\n")
 

@@ -1,36 +1,47 @@
 """Speed against named peers, as ratios in one run; prints the page docs/benchmarks.md.
 
 One BLAS thread and one process, but for rows that say all cores; everything is warmed before it is
-timed; the best of several rounds.
+timed; the best of several rounds. With a word after it, the one-bit Gram matrix on all cores alone.
 """
 
 import math
 import os
 import platform
+import statistics
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
+from itertools import combinations
 from pathlib import Path
+from runpy import run_path
+from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from timing import best, bests, table  # isort: skip
 
 import numpy as np
-from flint import nmod_mat
-from isolation import isolation
-from kernels import one_bit, walsh
-from named import named
+from flint import fmpq, fmpq_poly, nmod_mat
 from numpy.typing import NDArray
-from timing import best
 
 from hardness.check import check
-from hardness.kernels import System
-from hardness.lower import Johnson, certify, hidden_sets
+from hardness.kernels import System, onebit
+from hardness.kernels.pairsums import pair_sums
+from hardness.kernels.walsh import transform
+from hardness.lower import BoundParameters, Johnson, certify, hidden_sets
 from hardness.lower.codes import best_code
 from hardness.lower.gram import of_sets, sampled
+from hardness.lower.learners import Asked, Kernel, LowDegree, NoisyDescent, certify_named
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.runs.run import Run
+from hardness.upper import Learner, parse_learner
 from instances import Parity, parse, steps, tokens
 from instances.families.parity import signs
-from instances.streams import BitStream
+from instances.streams import BitStream, generator
 from instances.symmetric import exact_heads
 
 
@@ -114,7 +125,7 @@ def heads(m: int) -> list[str]:
         exact_heads.cache_clear()
         exact_heads(signs(m), Fraction(3))
 
-    alternating = (-1.0) ** np.arange(m + 1)
+    alternating = np.array([(-1.0) ** h for h in range(m + 1)])
     ours, fast = best(exact), best(lambda: steps.exact(alternating, 0, math.log(3)))
     return [
         f"| exact heads, m = {m}, all rationals | {ours * 1e3:.0f} ms | {ours / fast:.0f} times "
@@ -123,7 +134,7 @@ def heads(m: int) -> list[str]:
 
 
 def dimensions(n: int, m: int) -> list[str]:
-    family = parse(f"profile:g=majority,d={n + 1},m={m}")
+    family: Any = parse(f"profile:g=majority,d={n + 1},m={m}")
     scheme = Johnson.family(family)
     bracket = best(lambda: hidden_sets.dimensions(family, [Fraction(1, 20)]), 2)
     code = best(lambda: best_code(scheme), 2)
@@ -133,6 +144,250 @@ def dimensions(n: int, m: int) -> list[str]:
         f"{sda.upper} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
         f"of SQ-DIM, {dimension.value}..{dimension.upper} ({code * 1e3:.2f} ms) |"
     ]
+
+
+# Bounds on named learners.
+
+FIVE = ("parity", "majority", "mod(3)", "threshold(3)", "exactly(2)")
+
+
+def features(d: int, m: int) -> list[str]:
+    families = [parse(f"profile:g={g},d={d},m={m}") for g in FIVE]
+    terms = BoundParameters(risk=Fraction(1, 2), success=Fraction(1))
+
+    def bounds() -> None:
+        for family in families:
+            certify_named(family, [Kernel(features=1000)], terms)
+
+    small = 12, 3  # the largest Gram matrix that eigenvalues are found of here: 220 members
+    z = 1 - 2 * ((np.arange(1 << small[0])[:, None] >> np.arange(small[0])) & 1)
+    members = np.array([z[:, list(s)].sum(axis=1) > 0 for s in combinations(range(small[0]), 3)])
+
+    def brute() -> None:
+        centred = members - members.mean()
+        np.linalg.eigvalsh(centred @ centred.T)
+
+    ours, gram = best(bounds), best(brute)
+    return [
+        f"| error of 1000 fixed features and features for error 1/2, d = {d}, m = {m}, five "
+        f"profiles, certified | {ours * 1e3:.1f} ms | {gram / ours:.1f} times as fast as numpy's "
+        f"eigenvalues of one Gram matrix of 220 members, n = 12 ({gram * 1e3:.0f} ms) |"
+    ]
+
+
+def ratio(d: int, m: int, degree: int, examples: int) -> list[str]:
+    family: Any = parse(f"profile:g=mod(3),d={d},m={m},noise=0.1")
+    fade, half = 1 - 2 * Fraction(family.noise), (max(family.values) - min(family.values)) / 2
+
+    def ours() -> Fraction:
+        made = certify_named(family, [LowDegree(degree=degree, examples=examples)])
+        return Fraction(made.value("low-degree-advantage-open"))
+
+    def plain() -> Fraction:
+        """Powers of each overlap's polynomial one after the other, by flint."""
+        mean = fmpq(family.fourier[0]) - fmpq(*Fraction(family.centre).as_integer_ratio())
+        unit = fmpq(*(fade**2 / Fraction(half) ** 2).as_integer_ratio())
+        unit /= 1 - unit * mean**2
+        total, count = fmpq(0), math.comb(d - 1, m)
+        for t in range(1, m + 1):
+            chance = fmpq(math.comb(m, t) * math.comb(d - 1 - m, m - t), count)
+            terms = [fmpq(0), fmpq(0)]
+            terms += [unit * w**2 * math.comb(t, a) for a, w in enumerate(family.fourier) if a]
+            lead = fmpq_poly(terms)
+            power, ways = fmpq_poly([1]), fmpq(1)
+            for i in range(1, degree // 2 + 1):
+                power = fmpq_poly((power * lead).coeffs()[: degree + 1])
+                ways = ways * (examples - i + 1) / i
+                total += chance * ways * sum(power.coeffs(), fmpq(0))
+        return Fraction(int(total.p), int(total.q))
+
+    assert ours() == plain()
+    mine, peer = best(ours), best(plain, 2)
+    return [
+        f"| low-degree ratio of mod(3), d = {d}, m = {m}, D = {degree}, {examples:.0e} examples, "
+        f"certified | {mine * 1e3:.1f} ms | {peer / mine:.1f} times as fast as flint's rational "
+        f"polynomials, power by power ({peer * 1e3:.0f} ms) |"
+    ]
+
+
+def about_learners(d: int, m: int) -> list[str]:
+    family = parse(f"parity:d={d},m={m},noise=0.1")
+    asked: list[Asked] = [
+        Kernel(features=10**6),
+        NoisyDescent(steps=10**9, clip=Fraction(1), std=Fraction(1, 1000)),
+        LowDegree(degree=84, examples=10**20),
+    ]
+    data = certify_named(family, asked).to_dict()
+    making, checking = best(lambda: certify_named(family, asked)), best(lambda: check(data))
+    return [
+        f"| check of a certificate about kernel, gd and low degree, parity, d = {d}, m = {m} | "
+        f"{checking * 1e3:.1f} ms | {checking / making:.1f} times the making of it "
+        f"({making * 1e3:.1f} ms) |"
+    ]
+
+
+def pairs(n: int, count: int) -> list[str]:
+    rng = generator(0, "benchmark", "pairs")
+    words = rng.integers(0, 2**63, size=(count, -(-n // 64)), dtype=np.uint64)
+    values, table = rng.normal(size=(count, n)), rng.normal(size=64 * words.shape[1] + 1)
+    square = rng.normal(size=(256, count))
+
+    def product() -> None:
+        for _ in range(count // 512):  # half of all pairs
+            square @ values
+
+    ours, peer = best(lambda: pair_sums(words, values, table), 2), best(product, 2)
+    each = ours / (count * (count - 1) / 2)
+    return [
+        f"| sums over pairs of {count} samples, {n} places | {each * 1e9:.1f} ns a pair | "
+        f"{ours / peer:.1f} times the matrix products alone (float64 BLAS, {peer * 1e3:.0f} ms) |"
+    ]
+
+
+# What a process of its own costs a learner.
+
+_LEARNER = '''
+import time
+
+from hardness.upper.learner import Hypothesis
+
+
+class Draws:
+    """Draws `count` examples in batches of `each`, and says how long it took once it was warm.
+
+    looks: at tokens and labels, as learners do.
+    """
+
+    name, revision, access, about = "draws", 1, "examples", "draws examples and learns nothing"
+
+    def __init__(self, count=0, each=1, looks=False):
+        self.count, self.each, self.looks = count, each, looks
+
+    def supports(self, family):
+        return None
+
+    def learn(self, oracle, rng):
+        batches = self.count // self.each
+        for n in range(batches + 1 if batches else 0):
+            if n == 1:
+                started = time.perf_counter()
+            examples = oracle.draw(self.each)
+            if self.looks:
+                examples.x, examples.y
+        details = {"seconds": time.perf_counter() - started} if batches else {}
+        return Hypothesis(predict=oracle.family.known, details=details)
+'''
+
+
+@contextmanager
+def _both(**given: int | bool) -> Iterator[tuple[Learner, Learner]]:
+    """The same learner: in process, and from its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "learners.py")
+        file.write_text(_LEARNER)
+        learner = run_path(str(file))["Draws"](**given)
+        learner.spec = "draws"
+        told = ",".join(f"{name}={value}".lower() for name, value in given.items())
+        yield learner, parse_learner(f"{file}:Draws{':' * bool(told)}{told}")
+
+
+def _once(learner: Learner, spec: str) -> Run:
+    return run(learner, parse(spec).instance(0), Budget())
+
+
+def overhead(rounds: int = 9) -> str:
+    times: list[list[float]] = [[], []]
+    with _both() as both:
+        for learner, kept in zip(both, times, strict=True):
+            _once(learner, "parity:d=20,m=3")
+            for _ in range(rounds):
+                started = time.perf_counter()
+                _once(learner, "parity:d=20,m=3")
+                kept.append(time.perf_counter() - started)
+    here, there = times
+    best, median = (f(there) - f(here) for f in (min, statistics.median))
+    return (
+        "| a learner from a file, run in a process of its own: on top of its work | "
+        f"{best:.2f} s at best, {median:.2f} s in the median of {rounds} | the run takes "
+        f"{min(there) / min(here):.0f} times that in process ({min(here) * 1e3:.0f} ms) |"
+    )
+
+
+def _seconds(learner: Learner, spec: str) -> float:
+    details = _once(learner, spec).details
+    return float(details.get("reported", details)["seconds"])
+
+
+def examples(spec: str, count: int, each: int, looks: bool = False, rounds: int = 5) -> str:
+    with _both(count=count, each=each, looks=looks) as both:
+        here, there = (min(_seconds(one, spec) for _ in range(rounds)) for one in both)
+    return (
+        f"| examples of {spec} through a socket, {each} a time{', looked at' * looks} | "
+        f"{there / here:.2f} times the time in process | {there:.3f} s against {here:.3f} s |"
+    )
+
+
+# The compiled kernels.
+
+
+def walsh() -> list[str]:
+    from sympy import fwht
+
+    rows = []
+    small = np.random.default_rng(0).standard_normal(1 << 14).astype(np.float32)
+    numbers = small.tolist()
+    theirs = bests(lambda: fwht(numbers), rounds=3)[0]
+    small[:] = 0  # repeated, the transform of anything else would overflow
+    ours = bests(lambda: transform(small), rounds=1000)[0]
+    rows.append(
+        f"| Walsh-Hadamard transform, float32, n = 14 | {ours * 1e6:.1f} µs | "
+        f"{theirs / ours:.0f} times as fast as sympy.fwht ({theirs * 1e3:.0f} ms) |"
+    )
+    for n in (22, 24, 26):
+        values = np.zeros(1 << n, np.float32)
+        values.fill(0)
+        once_over = partial(np.negative, values, out=values)
+        ours, once = bests(partial(transform, values), once_over, rounds=15)
+        rate = 2 * values.nbytes / once / 1e9
+        rows.append(
+            f"| Walsh-Hadamard transform, float32, n = {n} | {ours * 1e3:.1f} ms | "
+            f"{ours / (5 * once):.2f} times five passes over the array "
+            f"({once * 1e3:.2f} ms each: {rate:.0f} GB/s read and written) |"
+        )
+    return rows
+
+
+def one_bit() -> list[str]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    environment = os.environ | dict.fromkeys(names, str(cores))
+    all_cores = subprocess.run(
+        [sys.executable, __file__, "all cores"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [_gram(onebit.gram, "one core"), *all_cores.stdout.splitlines()]
+
+
+def _gram(gram: Callable[..., object], where: str) -> str:
+    from scipy.linalg.blas import ssyrk
+
+    members, samples = 1024, 1 << 16
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, (members, samples // 64), np.uint64)
+    values = tokens.unpack(bits, samples).astype(np.float32)
+    ours = bests(lambda: gram(bits, samples), rounds=20)[0]
+    theirs = min(  # scipy and numpy bring a BLAS each
+        bests(lambda: ssyrk(1.0, values.T, trans=1), lambda: values @ values.T, rounds=4)
+    )
+    rate = members**2 * samples / theirs / 1e9
+    return (
+        f"| one-bit Gram matrix, {members} members, {samples} samples, {where} | "
+        f"{ours * 1e3:.1f} ms | {theirs / ours:.1f} times as fast as float32 BLAS syrk on as many "
+        f"({theirs * 1e3:.0f} ms, {rate:.0f} Gop/s) |"
+    )
 
 
 def start_up() -> list[str]:
@@ -145,16 +400,12 @@ def start_up() -> list[str]:
 def main() -> None:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     model = next((s.split(":")[1].strip() for s in flags.splitlines() if "model name" in s), "?")
-    lines = [
-        "# Benchmarks",
-        "",
-        "Printed by `make bench`: ratios within one run, on one core where a row does not say all "
-        "cores. Absolute figures are those of the machine named below.",
-        "",
-        f"{model}, Python {platform.python_version()}, numpy {np.__version__}.",
-        "",
-        "| what | figure | against |",
-        "|---|---|---|",
+    print(
+        "# Benchmarks\n\nPrinted by `make bench`: ratios within one run, on one core where a row "
+        "does not say all cores. Absolute figures are those of the machine named below.\n\n"
+        f"{model}, Python {platform.python_version()}, numpy {np.__version__}."
+    )
+    rows = [
         *generation(64, 5),
         *generation(1024, 8),
         *elimination(1000),
@@ -162,14 +413,24 @@ def main() -> None:
         *heads(60),
         *certificates(),
         *dimensions(1000, 20),
-        *named(),
+        *features(1001, 20),
+        *ratio(1001, 20, 84, 10**20),
+        *about_learners(1001, 20),
+        *pairs(100, 8192),
         *walsh(),
         *one_bit(),
-        *isolation(),
+        overhead(),
+        examples("parity:d=64,m=5", 1 << 21, 1 << 17),
+        examples("parity:d=64,m=5", 1 << 18, 1 << 12),
+        examples("parity:d=64,m=5", 1 << 16, 1 << 12, looks=True),
+        examples("parity:d=1000,m=10", 1 << 16, 1 << 13),
+        examples("nice:m=2,k=2,d=16", 1 << 16, 1 << 13),
+        examples("lwr:n=32,q=1024,p=32", 1 << 21, 1 << 17),
         *start_up(),
     ]
-    print("\n".join(lines))
+    table("", "| what | figure | against |", rows)
 
 
 if __name__ == "__main__":
-    main()
+    # BLAS reads its number of threads once, as a process starts
+    print(_gram(onebit.gram_parallel, "all cores")) if sys.argv[1:] else main()

@@ -10,21 +10,24 @@ import platform
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 from chaos import chaos
-from engines import of_dask, of_workers
 from timing import table
 
+from hardness.runs.processes import HardLimits, Worker
 from hardness.sweep import read_text, run_sweep
+from hardness.sweep.cluster import engine_of
 from hardness.sweep.drive import Driver
 from hardness.sweep.export import export
 from hardness.sweep.jobs import Finished
-from hardness.sweep.pool import Engine
+from hardness.sweep.pool import Engine, attempt, local
 from hardness.sweep.store import Writer, create, read, reopen
 
 SMALL = """
@@ -39,10 +42,12 @@ learners = ["elimination", "lowdegree"]
 budget = {{ examples = 20_000 }}
 """
 CORES, RUNS = 1000, 10**6  # of the arithmetic
+# A job of no kind is refused as soon as it is read: all that is left is the engine.
+NOTHING = json.dumps({"kind": "none"})
+_JOBS, _AHEAD = 4000, 64
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Do something once: its seconds, and what came of it."""
     start = time.perf_counter()
     found = work()
     return time.perf_counter() - start, found
@@ -55,12 +60,12 @@ def small_runs(folder: Path) -> tuple[list[str], float]:
     jobs = [cell.with_seed(seed) for seed in group.seeds for cell in group.cells]
     for job in jobs[:8]:  # imports and compiled loops
         job.do()
-    each: Counter[tuple[str, str]] = Counter()
+    each: dict[tuple[str, str], float] = defaultdict(float)
     for job in jobs:
         each[job.spec, job.learner] += timed(job.do)[0]
     bare, count = sum(each.values()), len(jobs)
     one, two = (
-        timed(lambda n=n: run_sweep(sweep, folder / f"small-{n}.db", jobs=n))[0] for n in (1, 2)
+        timed(partial(run_sweep, sweep, folder / f"small-{n}.db", jobs=n))[0] for n in (1, 2)
     )
     lines = [
         f"| one run: {learner} on {spec} | {1e3 * seconds / len(group.seeds):.1f} ms |"
@@ -80,11 +85,9 @@ class Echo(Executor):
     """An executor that does nothing: it answers every job with a run that was done before."""
 
     def __init__(self, done: dict[str, Any]) -> None:
-        """done: a run as JSON."""
         self._done = done
 
     def submit(self, work: Any, /, payloads: list[str], limits: Any) -> Future[Any]:  # type: ignore[override]
-        """Answer at once."""
         future: Future[Any] = Future()
         future.set_result([self._answer(json.loads(payload)) for payload in payloads])
         return future
@@ -104,7 +107,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     seen: list[float] = []
 
     def drive(writer: Writer) -> None:
-        engine = Engine("echo", Echo(done), None, 64)
+        engine = Engine("echo", Echo(done), lambda texts, limits: [], 64)
         Driver(sweep, writer, engine).drive(lambda _: seen.append(time.perf_counter()))
 
     start = time.perf_counter()
@@ -141,7 +144,6 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
 
 
 def store_alone(folder: Path) -> list[str]:
-    """Write runs into a store in transactions of one, twenty and a thousand."""
     job = read_text(SMALL.format(seeds=1), "small").grids[0].cells[0]
     row = job.row(Finished(result=job.do()))
     lines = []
@@ -158,9 +160,64 @@ def store_alone(folder: Path) -> list[str]:
     return lines
 
 
-def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[str]:
+def of_workers() -> list[tuple[str, str]]:
+    starts = []
+    for _ in range(3):
+        worker, start = Worker(), time.perf_counter()
+        attempt(worker, NOTHING, HardLimits())
+        starts.append(time.perf_counter() - start)
+        held = psutil.Process(worker.pid).memory_info().rss
+        worker.close()
+    rows = [
+        ("start of a worker, with its imports, least of 3", f"{min(starts):.2f} s"),
+        ("resident memory of a worker that has done nothing", f"{held / 2**20:.0f} MiB"),
+    ]
+    for jobs in (1, 2):
+        with local(jobs) as engine:
+            through(engine, 40, 1)
+            each = through(engine, _JOBS, 1)
+        title = f"local, {jobs} worker{'s' * (jobs > 1)}: wall clock a job, {_JOBS:,} no-op jobs"
+        rows.append((title, f"{1e3 * each:.2f} ms"))
+    return rows
+
+
+def of_dask(tasks: int) -> list[tuple[str, str]]:
+    start = time.perf_counter()
+    with engine_of("dask", 3) as engine:
+        rows = [("start of a dask cluster of 3 workers", f"{time.perf_counter() - start:.1f} s")]
+        through(engine, 400, engine.batch)
+        for size in (1, engine.batch):
+            each = through(engine, _JOBS, size)
+            title = f"dask, 3 workers, {size} to a task: wall clock a job, {_JOBS:,} no-op jobs"
+            rows.append((title, f"{1e3 * each:.2f} ms"))
+        for count in sorted({min(10_000, tasks), tasks}):
+            start = time.perf_counter()
+            futures = engine.executor._client.map(abs, range(count), pure=False)  # type: ignore[attr-defined]
+            submitted = time.perf_counter() - start
+            engine.executor._client.gather(futures)  # type: ignore[attr-defined]
+            rate = count / (time.perf_counter() - start)
+            del futures
+            title = f"dask, {count:,} no-op tasks at once: through the scheduler"
+            rows.append((title, f"{rate:,.0f} tasks/s, submitted in {submitted:.1f} s"))
+    return rows
+
+
+def through(engine: Engine, jobs: int, size: int) -> float:
+    """Send no-op jobs through an engine, `size` to a task: seconds of wall clock for each."""
+    start, waiting = time.perf_counter(), []
+    payloads = [NOTHING] * size
+    for _ in range(0, jobs, size):
+        waiting.append(engine.submit(payloads))
+        if len(waiting) > _AHEAD:
+            engine.collect(waiting.pop(0), payloads)
+    for task in waiting:
+        engine.collect(task, payloads)
+    return (time.perf_counter() - start) / (-(-jobs // size) * size)
+
+
+def arithmetic(each: float, rate: float, size: float, dask: list[tuple[str, str]]) -> list[str]:
     """Compute what 1000 cores and a million runs would ask of one driver."""
-    single, batched, tasks = (float(row.split("|")[2].split()[0].replace(",", "")) for row in dask)
+    single, batched, tasks = (float(said.split()[0].replace(",", "")) for _, said in dask)
     wanted = CORES / each
     least = CORES / rate
     scheduler = CORES / tasks
@@ -180,14 +237,7 @@ def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[s
     ]
 
 
-def kills(engine: str, count: int) -> str:
-    """Kill processes of sweeps at random."""
-    found = chaos(count, engine, 0, 8, 2.0)
-    return f"{found.row(engine)} {len(found.problems)} |"
-
-
 def main() -> None:
-    """Print the page."""
     tasks = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -214,7 +264,11 @@ def main() -> None:
         "SIGKILL hits a process of it.",
         "| engine | kills | sweeps ended | exports that differ | finished runs lost "
         "| other trouble |",
-        (kills(engine, 50) for engine in ("local", "dask")),
+        (
+            f"{found.row(engine)} {len(found.problems)} |"
+            for engine in ("local", "dask")
+            for found in [chaos(50, engine, 0, 8, 2.0)]
+        ),
     )
 
 

@@ -3,6 +3,9 @@
 Prints docs/scaling-tables.md. Costs are drawn from a known law with noise of several kinds.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from hardness.report.text import table
@@ -11,7 +14,7 @@ from instances.streams import BitStream, generator, key
 
 COVERED = 200  # simulated comparisons a cell
 EXPONENT = 3.0
-KINDS = {
+KINDS: dict[str, Callable[[np.random.Generator, int, int], Any]] = {
     "normal, sd 0.3": lambda rng, k, s: 0.3 * rng.standard_normal((k, s)),
     "normal, sd 0.1 to 0.4": lambda rng, k, s: _ramp(k) * rng.standard_normal((k, s)),
     "normal, sd 0.4 to 0.1": lambda rng, k, s: _ramp(k)[::-1] * rng.standard_normal((k, s)),
@@ -22,17 +25,17 @@ KINDS = {
 }
 
 
-def _ramp(count):
+def _ramp(count: int) -> Any:
     return np.linspace(0.1, 0.4, count)[:, None]
 
 
-def drawn(kind, sizes, seeds, rng):
+def drawn(kind: str, sizes: Any, seeds: int, rng: np.random.Generator) -> Any:
     """Costs (K, S) whose logarithms have the law as their mean."""
     law = EXPONENT * np.log(sizes)
     return np.exp(law[:, None] + KINDS[kind](rng, len(sizes), seeds))
 
 
-def naive(costs, sizes, rng):
+def naive(costs: Any, sizes: Any, rng: np.random.Generator) -> Any:
     """The percentile interval that resamples seeds within each size."""
     u = np.log(sizes) - np.log(sizes).mean()
     picked = rng.integers(costs.shape[1], size=(999, *costs.shape))
@@ -40,7 +43,7 @@ def naive(costs, sizes, rng):
     return np.quantile(means @ u / (u @ u), [0.025, 0.975])
 
 
-def coverage():
+def coverage() -> str:
     rows = []
     for count in (4, 5, 6, 8):
         sizes = np.linspace(8, 20, count)
@@ -59,8 +62,7 @@ def coverage():
     return table(["sizes", "noise of the logarithm", "1 seed", "3", "5", "10"], rows)
 
 
-def main():
-    """Print the page."""
+def main() -> None:
     print("# Tables of fitted growth\n")
     print("Printed by `make scaling-tables`: costs drawn from a known law with noise, through the")
     print("fits that `hardness compare` prints. Seeds are 0.\n")

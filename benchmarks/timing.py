@@ -4,8 +4,11 @@ What is imported after it has one thread of BLAS, where nothing else is asked fo
 """
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
@@ -28,9 +31,16 @@ def best(work: Callable[[], object], rounds: int = 5) -> float:
     return bests(work, rounds=rounds)[0]
 
 
-def table(title: str, header: str, rows: Iterable[object]) -> None:
+def table(title: str, header: str, rows: Iterable[str | Iterable[object]]) -> None:
     """Print a table in Markdown, each row as soon as it is known: a text, or its cells."""
     heading = f"## {title}\n\n" if title else ""
     print(f"\n{heading}{header}\n{'|---' * (header.count('|') - 1)}|")
     for row in rows:
         print(row if isinstance(row, str) else f"| {' | '.join(map(str, row))} |", flush=True)
+
+
+def hardness(*arguments: object, cwd: Path | None = None) -> str:
+    """Run a command of the toolkit, and return what it prints."""
+    command = [str(Path(sys.executable).with_name("hardness")), *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, check=True, text=True, stdout=subprocess.PIPE)
+    return done.stdout

@@ -152,7 +152,9 @@ def script(path: str | Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"{path.stem}_made", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))  # what scripts share
     spec.loader.exec_module(module)
+    sys.path.remove(str(path.parent))
     return module
 
 

@@ -180,10 +180,10 @@ def test_runs_of_too_many_specs_are_refused():
 
 def test_the_table_of_the_docs_is_printed_from_the_numbers_of_its_picture():
     root = Path(__file__).parents[3]
-    module = script("benchmarks/binding.py")
+    module = script("benchmarks/tables.py")
     data = read_json(module.DATA)
-    page = (root / "docs/binding.md").read_text()
-    assert "\n".join(module.rows(data)) in page
+    page = (root / "docs/binding.md").read_text().splitlines()
+    assert {f"| {' | '.join(row)} |" for row in module.binding(data)} < set(page)
     swept = tomllib.loads((root / "docs/examples/binding.toml").read_text())["runs"]
     names = [one["spec"] for one in swept]
     specs = [spec for one in names for spec in ([one] if isinstance(one, str) else one)]

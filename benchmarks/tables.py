@@ -1,0 +1,153 @@
+"""Small tables of single pages of the docs: `python benchmarks/tables.py NAME` prints one.
+
+attention: what other attention, and W_i on a lattice, do to learners; some minutes. binding: what
+binds whom, by the numbers that `make figures` keeps, or of the STORE that follows. blocks: block
+sizes of the primal attack, as predicted and as taken: two minutes an instance with growing blocks,
+10, 14, .., two tours each; the one in use when the secret came out is kept. directions: bounds of
+the family `direction` over d and m. membership: values and errors of membership learners.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from timing import table
+
+from hardness.cost.problem import problem
+from hardness.cost.usvp import embedding
+from hardness.lower import certify
+from hardness.oracles import Budget
+from hardness.report.charts.binding import bound_words, measured_words
+from hardness.report.figures import numbers
+from hardness.runs import attack, run
+from hardness.runs.run import learn_once
+from hardness.upper import parse_learner
+from hardness.upper.matching import match
+from instances import parse
+from instances.fineprint import off_lattice
+from instances.strict import read_json
+
+DATA = Path(__file__).parent.parent / "docs/data/binding.json"
+SEEDS, SECONDS = 3, 60
+KINDS = ("softmax", "hardmax", "power2", "power4", "power8")
+LATTICES = (0, 0.5, 0.9, 1)
+LARGEST = 50  # block
+ATTACKED = (
+    "lwe:n=40,q=1601,alpha=0.005",
+    "lwe:n=45,q=2027,alpha=0.004",
+    "lwe:n=90,q=3329,sigma=3,secret=ternary",
+    "lwe:n=90,q=1009,sigma=1",
+    "lwe:n=45,q=2027,alpha=0.005",
+    "lwe:n=40,q=1601,alpha=0.007",
+)
+DIMENSIONS, DEGREES = (30, 100, 300, 1000, 3000), (2, 4, 8, 12)
+BY_VALUES = (
+    ("onehead", "nice:m=1,k=2,d=16"),
+    ("onehead", "nice:m=1,k=8,d=32"),
+    ("onehead", "nice:m=1,k=8,d=32,tokens=gaussian"),
+    ("onehead", "nice:m=1,k=8,d=32,tokens=gaussian,rank=2"),
+    ("onehead", "nice:m=1,k=2,d=16,tokens=gaussian,noise=1"),
+    ("multihead", "nice:m=1,k=2,d=8,tokens=gaussian"),
+    ("multihead", "nice:m=5,k=2,d=16,tokens=gaussian"),
+    ("multihead", "nice:m=2,k=4,d=16,tokens=gaussian"),
+    ("multihead", "nice:m=12,k=2,d=16,tokens=gaussian"),
+    ("multihead", "nice:m=16,k=3,d=64,tokens=gaussian"),
+    ("multihead", "nice:m=5,k=2,d=16,tokens=gaussian,noise=1"),
+)
+Row = tuple[object, ...]
+
+
+def risks(spec: str, *learners: str) -> Iterator[str]:
+    """The median risk of each, and the stage that gave up in most runs."""
+    for learner in map(parse_learner, learners):
+        instances = map(parse(spec).instance, range(SEEDS))
+        found = [run(learner, one, Budget(seconds=SECONDS), s) for s, one in enumerate(instances)]
+        flags = [str((one.details.get("failed") or "").partition(":")[0]) for one in found]
+        flag = max(set(flags), key=flags.count)
+        value = median(one.risk.value for one in found if one.risk)
+        yield ("< 1e-20" if value < 1e-20 else f"{value:.2g}") + (f", {flag}" if flag else "")
+
+
+def attention() -> Iterator[Row]:
+    names = ("staged", "levenberg", "student")
+    yield "attention", *(f"`{name}`" for name in names)
+    for kind in KINDS:
+        yield f"`{kind}`", *risks(f"nice:m=2,k=2,d=8,attention={kind}", *names)
+
+
+def lattice() -> Iterator[Row]:
+    names = ("staged", "staged:mode=paper", "levenberg")
+    yield "lattice", "off lattice", *(f"`{name}`" for name in names)
+    for share in LATTICES:
+        spec = f"nice:m=2,k=2,d=8,lattice={share}"
+        apart = min(off_lattice(w) for w in parse(spec).instance(0).layer().w)
+        yield share, f"{apart:.2g}", *risks(spec, *names)
+
+
+def binding(data: dict[str, Any] | None = None) -> Iterator[Row]:
+    """A row a problem, a column a class of learners."""
+    data = data or (numbers("binding", Path(sys.argv[2])) if sys.argv[2:] else read_json(DATA))
+    yield "problem", *(f"{name}, {cost}" for name, cost in data["classes"].items())
+    every: dict[str, list[str]] = {}
+    for cell in data["rows"]:
+        learner = cell["learner"]
+        measured = measured_words(cell, f"`{learner}`" if learner else None)
+        solved = f", {cell['passed']}/{cell['runs']}" if learner else ""
+        every.setdefault(cell["spec"], []).append(f"{measured}{solved}; {bound_words(cell)}")
+    for spec, cells in every.items():
+        yield f"`{spec}`", *cells
+
+
+def blocks() -> Iterator[Row]:
+    yield "instance", "predicted", "taken, each seed", "found", "seconds, median"
+    for spec in ATTACKED:
+        family = parse(spec)
+        predicted = embedding(problem(family)).block()
+        found = attack(f"primal:block={LARGEST}", family, seeds=SEEDS, budget=Budget(seconds=120))
+        taken = sorted(run.details["block"] for run in found.runs if run.outcome.value == "solved")
+        seconds = median(run.usage.seconds for run in found.runs)
+        shown = ", ".join(map(str, taken)) or "-"
+        yield f"`{spec}`", predicted, shown, f"{found.recovered}/{found.judged}", f"{seconds:.0f}"
+
+
+def directions() -> Iterator[Row]:
+    """Powers of ten.
+
+    Random: directions of pairwise correlation at most one over their number, which exist by a union
+    bound; listed: those of an explicit code; queries: to STAT(1/10) on rounded labels, for relative
+    risk 1/4 with probability 2/3.
+    """
+    yield "m", "d", "norm", "random", "listed", "queries"
+    for m in DEGREES:
+        for d in DIMENSIONS:
+            made = certify(parse(f"direction:m={m},d={d}"))
+            found = {one.quantity: one.value for one in made.claims}
+            names = ("random-members", "sq-dimension-at-least", "stat-queries")
+            counts = [int(found.get(name, 0)) for name in names]
+            shown = (f"{math.log10(count):.1f}" if count > 2 else "-" for count in counts)
+            yield m, d, f"{math.log10(found['operator-norm-at-most']):.1f}", *shown
+
+
+def membership() -> Iterator[Row]:
+    """Run each case once; the error is the largest relative one of a Theta or W, ||.||_F."""
+    yield "learner", "layer", "values", "over d²", "largest error"
+    for learner, spec in BY_VALUES:
+        instance = parse(spec).instance(0)
+        found, usage = learn_once(parse_learner(learner), instance, Budget())
+        assert found.layer is not None
+        errors = match(found.layer, instance.layer())
+        ratio = f"{usage.values / instance.family.d**2:.2f}"
+        error = max(one for one in errors.theta + errors.w if one is not None)
+        yield f"`{learner}`", f"`{spec}`", usage.values, ratio, f"{error:.0e}"
+
+
+TABLES: dict[str, list[Callable[[], Iterator[Row]]]] = {"attention": [attention, lattice]}
+TABLES |= {made.__name__: [made] for made in (binding, blocks, directions, membership)}
+
+if __name__ == "__main__":
+    for made in TABLES[sys.argv[1]]:
+        rows = made()
+        table("", f"| {' | '.join(map(str, next(rows)))} |", rows)
