@@ -27,11 +27,17 @@ _RATIONAL = re.compile(r"[+-]?\d+(?:/\d+)?")
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
     | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
-    | {"<": r"\textless{}", ">": r"\textgreater{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2265": r"$\geq$"}
+    | {"\u2264": r"$\leq$", "\u2212": "$-$", "\u2026": r"\ldots{}", "\u2192": r"$\to$"}
 )
+_FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
+_LONG_TEXT = 24  # characters of a text that may stand in the caption alone
+_TAU, _COMMA = re.compile(r"\btau\b"), re.compile(r",(?! )")
+_FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
 _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
 _POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
+_GROWTH = re.compile(r"([A-Za-z])\^(-?\d+\.\d+)( \[-?[\d.]+, -?[\d.]+\])?")  # and its interval
 _NUMERIC = re.compile(r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\ldots\\times10)?(?:\^\{[\d.]+\}\$)?|-")
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#@]|:(?=//)|(?<=www)\.)")
 _KEYS = re.compile(r"[A-Za-z0-9]+(?:, [A-Za-z0-9]+)*")
@@ -95,7 +101,7 @@ def text(form: Format, table: Table) -> str:
         return _csv(_frame_of(table))
     rows = list(table if isinstance(table, Sequence) else table._rows())
     if form == "latex":
-        return _latex(rows)
+        return _latex(rows, "" if isinstance(table, Sequence) else table.caption())
     lines = [header(rows), ["---"] * len(header(rows)), *_cells(rows)]
     escaped = ([_MARKUP.sub(r"\\\1", printable(one)) for one in line] for line in lines)
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
@@ -189,23 +195,37 @@ def _csv(found: "DataFrame") -> str:
     return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
 
 
-def _latex(rows: Sequence[TableRow]) -> str:
-    """Write a tabular with the rules of booktabs."""
+def _latex(rows: Sequence[TableRow], caption: str) -> str:
+    """Write a tabular with the rules of booktabs, in a table where it has a caption.
+
+    A long text that is the same in every row, as a spec, and stands in the caption is left out.
+    """
     import pandas as pd
 
+    cells = _cells(rows)
+    same = [len(line[0]) > _LONG_TEXT and {*line} <= {line[0]} for line in zip(*cells, strict=True)]
+    kept = [i for i, one in enumerate(same) if not (one and cells[0][i] in caption)]
     lines = [
         [
-            f"\\cite{{{one}}}" if isinstance(v, Cited) and _KEYS.fullmatch(one) else _typeset(one)
-            for one, v in zip(line, row.values(), strict=True)
+            f"\\cite{{{line[i]}}}"
+            if isinstance(values[i], Cited) and _KEYS.fullmatch(line[i])
+            else _typeset(line[i])
+            for i in kept
         ]
-        for line, row in zip(_cells(rows), rows, strict=True)
+        for line, values in zip(cells, (list(row.values()) for row in rows), strict=True)
     ]
-    table = pd.DataFrame(lines, columns=[_typeset(name) for name in header(rows)], dtype="str")
+    names = header(rows)
+    table = pd.DataFrame(lines, columns=[_typeset(names[i]) for i in kept], dtype="str")
     aligned = "".join(
         "r" if all(map(_NUMERIC.fullmatch, column)) else "l" for column in zip(*lines, strict=True)
     )
-    return "% \\usepackage{booktabs}\n" + table.to_latex(
-        index=False, escape=False, column_format=aligned or None
+    found = table.to_latex(index=False, escape=False, column_format=aligned or None)
+    if not caption:
+        return f"% \\usepackage{{booktabs}}\n{found}"
+    said = _TAU.sub(r"$\\tau$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
+    return (
+        f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
+        f"\\caption{{{said}}}\n{_FITTED}{found.rstrip()}}}\n\\end{{table}}\n"
     )
 
 
@@ -221,7 +241,9 @@ def _typeset(text: str) -> str:
         return re.sub(_LONG, r"$\1\\ldots\\times10^{\2}$", text)
     if power := _POWER.fullmatch(text):
         return f"${power[1]}^{{{power[2]}}}$"
-    escaped = printable(text).translate(_LATEX)
+    if law := _GROWTH.fullmatch(text):
+        return f"${law[1]}^{{{law[2]}}}${law[3] or ''}"
+    escaped = _FOREIGN.sub("?", printable(text).translate(_LATEX))
     return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # `\\` takes arguments
 
 

@@ -10,6 +10,7 @@ from html import escape
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
@@ -33,6 +34,7 @@ class Result:
     """
 
     _words: ClassVar[str] = ""  # "module.function" that writes it for people
+    _captioned: ClassVar[str] = ""  # "module:function" that writes the caption of its table
     indent: ClassVar[int | None] = 1  # of its JSON where it is printed; None for one line
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +48,10 @@ class Result:
     def _rows(self) -> list[TableRow]:
         """Give the rows of a table in a paper."""
         return [flat(self.to_dict())]
+
+    def caption(self) -> str:
+        """Say in one line what its table in a paper holds; empty where there is nothing to say."""
+        return str(resolve_name(self._captioned)(self)) if self._captioned else ""
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of it: one row a run, a claim, or what else it is made of."""
@@ -219,12 +225,17 @@ class Answer(Result):
     data: dict[str, Any]
     told: str
     rows: Sequence[TableRow] = ()
+    about: str = ""  # the caption of its table
 
     _words: ClassVar[str] = "instances.result.answer_words"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the data."""
         return self.data
+
+    def caption(self) -> str:
+        """Give what it is about."""
+        return self.about
 
     def _rows(self) -> list[TableRow]:
         """Give the rows; of data that lists things by name, and nothing else, one each."""

@@ -11,7 +11,9 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
+from hardness import __version__
 from instances.export import FORMATS, cell, text
+from tests.latex import compiled
 
 STORE = """format = "hardness-sweep/1"
 name = "small"
@@ -47,6 +49,17 @@ COMMANDS = {
     "sweep plan s.toml": ("parts", "runs"),
     "sweep status runs.db": (None, None),
     "store show runs.db": (None, None),
+}
+WORST, MADE = ("tau$ = 1/10", "any numbers within the tolerance"), f"with hardness {__version__}."
+BOUND = (*WORST, "relative risk 1/4 with probability 2/3", "labels, of any learner", MADE)
+SAID = {  # in the caption of a table, by the beginning of its command
+    "certify": (*WORST, "m=3", MADE),
+    "compare": (*BOUND, "seeds 0 to 1", "d = 6, 8"),
+    "stress --learner": (*BOUND, "base seed"),
+    "store show": (*BOUND, "seeds 0 to 1", "runs.db"),
+    "estimate": ("sigma=1.5", "not bounds", MADE),
+    "learn ": ("m=2", MADE),
+    "attack": ("seeds 0 to 2", MADE),
 }
 QUERY = ["store", "query", "runs.db", "SELECT spec, seed, risk_high, queries FROM runs"]
 LINES = {line: line.split() for line in COMMANDS} | {"store query": QUERY}
@@ -97,8 +110,27 @@ def test_every_format_holds_the_table(line, command, tmp_path):
         printed = command(*arguments, "--format", form)
         assert printed.code == 0, printed.err
         check(printed.out)
+    said = caption(printed.out)
+    for start, wanted in SAID.items():  # tau, success, risk and oracle, seeds, the version
+        assert not line.startswith(start) or all(word in said for word in wanted), said
     assert command(*arguments, "--out", "t.md").code == 0
     checked_markdown((tmp_path / "t.md").read_text())
+
+
+def test_the_summary_of_a_store_is_what_sql_counts(command):
+    asked = "SELECT sum(passed) || '/' || count(*) AS solved, max(examples) AS most FROM runs"
+    told = command("store", "query", "runs.db", asked, "--json").json[0]
+    rows = list(
+        csv.DictReader(io.StringIO(command("store", "show", "runs.db", "--format", "csv").out))
+    )
+    assert [row["learner"] for row in rows] == ["elimination", "certified at least"]
+    assert (rows[0]["solved"], rows[0]["largest"]) == (told["solved"], "d=8") == ("4/4", "d=8")
+    at = f"{asked} WHERE parameters->>'d' = 8"
+    most = command("store", "query", "runs.db", at, "--json").json[0]["most"]
+    assert float(rows[0]["examples"]) <= most
+    floor = command("certify", "parity:d=8,m=2", "--json").json["goal"]["claims"][-1]
+    assert (floor["quantity"], rows[1]["examples"]) == ("information-floor", floor["value"])
+    assert command("figure", "summary", "runs.db", "--out", "summary.pdf").code == 0
 
 
 def same(shown, value):
@@ -116,7 +148,16 @@ def checked_csv(text):
 def checked_latex(text):
     """A tabular between its rules, every row of as many cells, nothing unescaped."""
     first, *lines = text.splitlines()
-    assert first == "% \\usepackage{booktabs}"
+    if first == "% \\usepackage{booktabs,graphicx}":  # a table, which is no wider than the page
+        opened, placed, said, fitted, *lines, end = lines
+        assert (opened, end, lines[-1]) == ("\\begin{table}", "\\end{table}", "\\end{tabular}}")
+        assert placed == "\\centering\\small"
+        assert fitted.startswith("\\resizebox{")
+        bare = re.sub(r"\\allowbreak |\$\\tau\$|\\(text\w+(\{\})?|[&%$#_{}])", "", said)
+        assert re.fullmatch(r"\\caption\{[^&%$#_^~\\{}]* Made with hardness [\d.]+\.\}", bare), bare
+        lines[-1] = "\\end{tabular}"
+    else:
+        assert first == "% \\usepackage{booktabs}"
     columns = len(re.fullmatch(r"\\begin\{tabular\}\{([lr]+)\}", lines[0])[1])
     assert (lines[1], lines[3], lines[-2:]) == (
         "\\toprule",
@@ -129,11 +170,27 @@ def checked_latex(text):
         assert len(cells) == columns
         for one in cells:
             bare = re.sub(
-                r"\\cite\{[\w, ]+\}|\$(\d\.\d+\\ldots\\times)?\d+\^\{[\d.]+\}\$|^\{\}", "", one
+                r"\\cite\{[\w, ]+\}|\$(\d\.\d+\\ldots\\times)?(\d+|[a-z])\^\{[\d.]+\}\$|^\{\}",
+                "",
+                one,
             )
             bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}^~])", "", bare)
             assert not re.search(r"[&%$#_^~\\]", bare), one
             assert bare.count("{") == bare.count("}")
+
+
+@pytest.mark.slow
+def test_every_table_compiles_and_fits_the_page(command, tmp_path):
+    """Names that LaTeX would read as commands, or has no letters of, among them."""
+    strange = "a|b_%$#&{}~^ é 格 ≥ −.py"
+    (tmp_path / strange).write_text("def f(z, s):\n    return lambda z: 0 * z[:, 0]\n")
+    own = ["learn", f"{strange}:f", "parity:d=6,m=1", *FEW.split()[-3:]]
+    for line in (*LINES.values(), own):
+        found = command(*line, "--format", "latex")
+        assert found.code == 0, found.err
+        wide = compiled(found.out, tmp_path)
+        assert not wide or "table" not in found.out.split("}")[1], (line, wide)
+    assert "a\\textbar{}b" in found.out
 
 
 def checked_markdown(text):
@@ -205,6 +262,10 @@ def test_only_numbers_are_formulas_in_latex():
     ]
     assert [row[1] for row in body[:2]] == ["$2^{20.9}$", r"$1.23456\ldots\times10^{30}$"]
     assert found.splitlines()[1] == r"\begin{tabular}{lr}"
+
+
+def caption(text):
+    return next(iter(re.findall(r"\\caption\{(.*)\}", text)), "")
 
 
 def test_a_loaded_certificate_is_not_checked_and_cites_no_command(tmp_path):

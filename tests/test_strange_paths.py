@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FIGURES = ("stress", "scaling", "icl", "map", "adversary", "stages", "phase", "binding")
+FIGURES = ("stress", "scaling", "icl", "map", "adversary", "stages", "phase", "binding", "summary")
 LINES = [
     "check {}",
     "report {} --out r.html",

@@ -138,6 +138,7 @@ class Estimates(Result):
     detailed: bool = field(default=False, compare=False)
 
     _words: ClassVar[str] = "hardness.report.cost.estimate_words"
+    _captioned: ClassVar[str] = "hardness.report.caption:estimates"
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""

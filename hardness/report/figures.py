@@ -114,6 +114,8 @@ FIGURES: dict[str, Figure] = {
         PLANE, "phase:of_phase", "phase:draw_phase"),
     "binding": Figure("what binds which class of learners",
         STORE, "binding:of_binding", "binding:draw_binding"),
+    "summary": Figure("what learners solved, problem by problem",
+        STORE, "summary:of_summary", "summary:draw_summary"),
     "risks": Figure("relative risk and examples, over a parameter",
         COMPARE, "costs:of_risks", "costs:draw_risks"),
     "scaling": Figure("costs with fitted power laws",

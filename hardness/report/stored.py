@@ -88,7 +88,7 @@ def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier
     """Read all runs of a store, and what is certified in it; raises DamagedFile and UsageError."""
     if choice is not None:
         raise UsageError(
-            "--slice given: it chooses a part of a store; figure binding is of all runs"
+            "--slice given: it chooses a part of a store, and this figure is of all runs"
         )
     if not is_store(path):
         raise UsageError(f"{path} given: it is no store: give one that `hardness sweep run` wrote")

@@ -4,6 +4,8 @@ import math
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill
@@ -16,7 +18,7 @@ from hardness.sweep.damage import Checkup
 from hardness.sweep.store import FAILED, recover_with
 from instances.errors import UsageError
 from instances.limits import readable_bytes
-from instances.result import Record, TableRow
+from instances.result import Answer, Record, TableRow
 
 if TYPE_CHECKING:
     from hardness.sweep import Ended
@@ -205,6 +207,27 @@ def go_on(file: Path, store: Path, *options: str) -> str:
 
 
 # What a store holds
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Held(Answer):
+    """What a store holds; its table is made of its runs when it is asked for."""
+
+    db: Path
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        from hardness.report.charts.summary import of_summary
+        from hardness.report.stored import runs_of
+
+        return of_summary(*runs_of(self.db))
+
+    def caption(self) -> str:
+        """Say what its table holds."""
+        return f"{self.db.name}: {self.data['runs']} runs. {self._summary['caption']}"
+
+    def _rows(self) -> list[TableRow]:
+        return list(self._summary["rows"])
 
 
 def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) -> str:

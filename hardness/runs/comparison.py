@@ -57,6 +57,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.comparison.comparison_words"
+    _captioned: ClassVar[str] = "hardness.report.caption:comparison"
     _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
     _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "paired", "certificates")
@@ -144,10 +145,10 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 said = {"solved": f"{one.solved}/{one.runs}", "known": "measured"}
                 rows.append({"learner": names[one.learner], "size": size, **found, **said})
             if certified:
-                worded = {_BOUND[name]: _worded(name, n) for name, n in certified.items()}
-                known = "exact" if {*worded.values()} - {WORD} else WORD
+                told = {BOUND[name]: worded(name, n) for name, n in certified.items()}
+                known = "exact" if {*told.values()} - {WORD} else WORD
                 row = {"learner": "certified at least", "size": size, **dict.fromkeys(costs)}
-                rows.append({**row, **worded, "solved": None, "known": known})
+                rows.append({**row, **told, "solved": None, "known": known})
         return rows
 
     def to_frame(self) -> "DataFrame":
@@ -202,14 +203,14 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return next((reason for r in self.runs if (reason := r.inconsistency)), None)
 
 
-_BOUND = {
+BOUND = {
     "stat-queries": "queries",
     "csq-queries": "queries",
     "information-floor": "examples",
 }
 
 
-def _worded(quantity: str, value: int | None) -> int | str:
+def worded(quantity: str, value: int | None) -> int | str:
     """Give what is certified, or the words for what says nothing and for no number at all."""
     if value is None:
         return NONE_ENOUGH

@@ -115,6 +115,15 @@ class Slice(Part):
     comparison: Comparison
     uncertified: str = ""
 
+    @property
+    def title(self) -> str:
+        """Its spec, its sizes and what tells it from the others."""
+        comparison = self.comparison
+        low, high = plain(comparison.values[0]), plain(comparison.values[-1])
+        sizes = low if low == high else f"{low} to {high}"
+        told = f" ({self.words})" if self.choice else ""
+        return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(Part):
@@ -142,7 +151,9 @@ class Plane(Part):
         return tuple(dict.fromkeys(row.learner for row in self.rows))
 
 
-def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
+def slices(
+    runs: Iterable[Run], certificates: Iterable[CertificateRow] | Certifier = ()
+) -> tuple[Slice, ...]:
     """Cut runs into slices, each over one parameter: every run is in one of them.
 
     Runs of a group of a sweep are cut along one of its axes, others into `lines`; what lies on such
@@ -152,9 +163,9 @@ def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> 
     >>> slices([])
     ()
     """
-    certifier = Certifier(certificates)
+    made = certificates if isinstance(certificates, Certifier) else Certifier(certificates)
     found = [
-        _slice(name, specs, by_spec, fixed, certifier)
+        _slice(name, specs, by_spec, fixed, made)
         for fixed, by_spec, (name,), specs in _cut(
             runs, lambda specs, over: [((name,), line[0]) for name, line in lines(specs, over)]
         )

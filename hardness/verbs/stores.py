@@ -130,17 +130,20 @@ def status(db: Annotated[Path, _DB]) -> "Answer":
 
 @verb("What a store holds.", out=FILE)
 def show(db: Annotated[Path, _DB]) -> "Answer":
-    """Count what a store holds, by learner and outcome; also while a sweep writes it."""
-    from hardness.report.sweep import outcome_rows, store_words
+    """Count what a store holds, by learner and outcome; also while a sweep writes it.
+
+    As a table (.tex, .csv, .md) it has a row for each problem over its sizes and each learner:
+    `hardness figure summary` draws it.
+    """
+    from hardness.report.sweep import Held, store_words
     from hardness.sweep.store import read
-    from instances.result import Answer
 
     with read(db) as found:
         sweeps, summary = found.sweeps(), found.summary()  # a sweep that goes on has more by then
-    return Answer(
+    return Held(
         data={**summary, "sweeps": [asdict(one) for one in sweeps]},
         told=store_words(str(db), summary, sweeps),
-        rows=outcome_rows(summary["outcomes"]),
+        db=db,
     )
 
 

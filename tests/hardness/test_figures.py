@@ -81,7 +81,7 @@ def data(request, small, attacked, store, tmp_path_factory):
     source = {
         **dict.fromkeys(("both-sides", "scaling"), small),
         **dict.fromkeys(("attacks", "training"), attacked),
-        **dict.fromkeys(("phase", "binding"), store),
+        **dict.fromkeys(("phase", "binding", "summary"), store),
     }.get(name)
     if name == "contours":
         over = ["n=64,80,96", "h=4,6,8"]

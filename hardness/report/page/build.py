@@ -26,7 +26,6 @@ from hardness.report.page.tables import (
     pairs,
     rungs,
     runs_table,
-    slice_title,
 )
 from hardness.report.page.write import write
 from hardness.report.sweep import missing_words
@@ -66,7 +65,7 @@ def report(material: Material) -> Report:
     drawn, not_drawn = charts(material, ordered)
     shown, not_shown = cards(material)
     stress, runs = material.stress, list(material.runs["run"])
-    beside = [(slice_title(one), one.comparison.paired) for one in ordered[:_PAIRED]]
+    beside = [(one.title, one.comparison.paired) for one in ordered[:_PAIRED]]
     beside += [(stress.ladder.title, stress.paired)] if stress else []
     return Report(
         title=_title(material),

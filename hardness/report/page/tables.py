@@ -189,15 +189,6 @@ def rungs(found: Stress) -> Section:
     return Section(title="Rungs", table=concat([rows, last], ignore_index=True))
 
 
-def slice_title(one: Slice) -> str:
-    """Name a slice by its spec, its sizes and what tells it from the others."""
-    comparison = one.comparison
-    low, high = plain(comparison.values[0]), plain(comparison.values[-1])
-    sizes = low if low == high else f"{low} to {high}"
-    told = f" ({one.words})" if one.choice else ""
-    return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
-
-
 def growth(one: Slice) -> Section:
     """Lay out what was fitted of a slice, and the exponents that are certified."""
     found, rows = one.comparison.scaling, list[Sequence[Any]](fit_rows(one.comparison))
@@ -205,7 +196,7 @@ def growth(one: Slice) -> Section:
         grown = power(found.parameter, quantity.exponent)
         rows.append(("certified", quantity.quantity, str(len(quantity.values)), grown, ""))
     return Section(
-        title=f"{slice_title(one)}, {CONFIDENCE:.0%} intervals",
+        title=f"{one.title}, {CONFIDENCE:.0%} intervals",
         table=frame(HEADER, rows),
         note=NOTE,
         said=tuple(left_out(one.comparison)),

@@ -1,0 +1,110 @@
+"""Captions of tables in papers: what the rows are, and on which terms a bound is."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from hardness import __version__
+from hardness.report.comparison import ASKER
+from hardness.runs.certified import query_bound
+from instances.parameters import plain
+
+if TYPE_CHECKING:
+    from hardness.cost.record import Estimates
+    from hardness.lower import BoundParameters, Certificate
+    from hardness.runs import Comparison, Stress
+    from hardness.runs.attack import AttackResult, Attacks
+    from hardness.runs.run import Run
+
+PASSED = "the 95 % interval of the relative risk lies below 0.05"
+_WORST = "answers may be any numbers within the tolerance"
+
+
+def captioned(*sentences: str) -> str:
+    """Join what is known to a caption, which ends with the version.
+
+    >>> captioned("Runs.", "").rpartition(" ")[0]
+    'Runs. Made with hardness'
+    """
+    return " ".join([*filter(None, sentences), f"Made with hardness {__version__}."])
+
+
+def goal(terms: "BoundParameters", asked: str = "stat-queries") -> str:
+    """Say what certified bounds are about: risk, success, the oracle and its tolerance.
+
+    asked: the quantity of the bound on queries, empty where there is none.
+
+    >>> from hardness.lower import BoundParameters
+    >>> goal(BoundParameters(), "")
+    'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
+    """
+    needed = [f"queries of {ASKER[asked]}, where {_WORST} tau = {terms.tau}"] if asked else []
+    needed += ["labels, of any learner"]
+    about = f"relative risk {terms.risk} with probability {terms.success}"
+    return f"Certified is what {about} needs: {'; '.join(needed)}."
+
+
+def seeds_words(runs: Iterable["Run"]) -> str:
+    """Say which seeds runs have.
+
+    >>> from hardness.runs import compare
+    >>> seeds_words(compare("parity:m=2", "d=6", ("trivial",), seeds=2).runs)
+    'seeds 0 to 1'
+    """
+    seeds = sorted({run.seed for run in runs})
+    if len(seeds) > 1 and seeds[-1] - seeds[0] == len(seeds) - 1:
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds"
+
+
+def certificate(found: "Certificate") -> str:
+    """Say what is certified of which family; the terms of each bound stand in its row."""
+    known = "as its file says, not checked" if found.loaded else "each number with its proof"
+    tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
+    oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
+    return captioned(f"Certified of {found.spec}, {known}.", oracle)
+
+
+def comparison(found: "Comparison") -> str:
+    """Say what ran, over which sizes and seeds, and what the certified rows are about."""
+    values = ", ".join(map(plain, found.values))
+    ran = f"{found.spec}, {found.parameter} = {values}"
+    medians = f"medians of all runs, {seeds_words(found.runs)}; solved: {PASSED}"
+    return captioned(
+        f"Learners on {ran}: {medians}." if found.runs else f"Certified of {ran}.",
+        goal(found.terms, query_bound(found.certificates)) if found.certificates else "",
+    )
+
+
+def stress(found: "Stress") -> str:
+    """Say which ladder was climbed with which seeds."""
+    from hardness.runs.stress import TERMS
+    from instances.ladders import OWN
+
+    ladder = "a ladder" if found.ladder.name == OWN else found.ladder.name
+    return captioned(
+        f"Instances passed on each rung of {ladder}, of {found.seeds}, base seed "
+        f"{found.base_seed} ({found.seed_source}); passed: {PASSED}.",
+        goal(TERMS),
+    )
+
+
+def estimates(found: "Estimates") -> str:
+    """Say of which problem costs are estimated, and in which units."""
+    return captioned(
+        f"Attacks on {found.name}: operations (rop), those of lattice reduction (red) and memory "
+        "(mem) as logarithms to base 2. Estimates by formulas, not bounds.",
+    )
+
+
+def run(found: "Run") -> str:
+    """Say on what a learner ran."""
+    return captioned(f"One run on {found.spec}; solved: {PASSED}.")
+
+
+def attacks(found: "Attacks | AttackResult") -> str:
+    """Say what was attacked with which seeds."""
+    from hardness.runs.attack import Attacks
+
+    every = found.attacks if isinstance(found, Attacks) else (found,)
+    seeds = seeds_words(run for one in every for run in one.runs)
+    return captioned(f"Attacks on {found.spec}, {seeds}: secrets found, medians of all runs.")
