@@ -9,7 +9,6 @@ half of the changes of problems and steps are followed by claims of all that it 
 """
 
 import argparse
-import copy
 import hashlib
 import json
 import re
@@ -392,7 +391,7 @@ def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
         for one, there in ((sources[i], spots[i]) for i in turns):
             name, found = there[int(rng.integers(len(there)))]
             place = found[int(rng.integers(len(found)))]
-            data = copy.deepcopy(one.data)
+            data = copied(one.data)
             here = _at(data, place[:-1])
             old = here[place[-1]]
             ways = changes(old)
@@ -422,13 +421,22 @@ def every(sources: list[Genuine], share: int = 1) -> Iterator[Forgery]:
                 continue
             done.add((one.kind, name))
             for way, new in _every_change(_at(one.data, place), rng):
-                data = copy.deepcopy(one.data)
+                plain = kept.integers(share) == 0
+                too = place[0] in ("problem", "steps") and kept.integers(share) == 0
+                if not (plain or too):
+                    continue
+                data = copied(one.data)
                 _at(data, place[:-1])[place[-1]] = new
-                if kept.integers(share) == 0:
-                    plain = resealed(data, named=place != ("about", "spec"))
-                    yield _tried(one.kind, name, way, plain)
-                if place[0] in ("problem", "steps") and kept.integers(share) == 0:
+                if plain:
+                    named = place != ("about", "spec")
+                    yield _tried(one.kind, name, way, resealed(data, named=named))
+                if too:
                     yield _tried(one.kind, name, f"{way}, claims too", resealed(refitted(data)))
+
+
+def copied(data: Json) -> Json:
+    """Copy what a file holds: in a fifth of the time of `copy.deepcopy`."""
+    return json.loads(json.dumps(data))
 
 
 def _at(data: Json, place: Path_) -> Any:
@@ -469,7 +477,10 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 
 
 def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
-    """A proof by the kernel alone: what it says of its problem is true, whatever its name."""
+    """A proof by the kernel alone: what it says of its problem is true, whatever its name.
+
+    `check` is asked about what the kernel accepts, and one in eight of the others.
+    """
     proof = data.get("format") == kernel.FORMAT
     start, lines, fault, left = time.perf_counter(), None, None, False
     with suppress(*([kernel.Refused] if proof else [Refuted, DamagedFile])):
@@ -490,7 +501,7 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
             fault = "its verdict has characters that cannot be printed"
         if not (proof or fault or explained(place, change)):
             fault = "no reason is known why it may be accepted"
-    if proof:
+    if proof and (lines is not None or data["digest"][0] in "01"):
         with suppress(Refuted, DamagedFile):
             check(data)
             fault = fault if lines is not None else "`check` accepts what the kernel refuses"

@@ -51,9 +51,12 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "kind", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in KINDS]
+    ("kind", "share"),
+    [
+        *((kind, 3) for kind in KINDS if kind not in SLOW),
+        *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in KINDS),
+    ],
 )
 def test_every_change_of_every_place_is_refused_or_explained(forge, kind, share):
     """Also with digests that fit; what is accepted is derived again in another way."""
