@@ -1,5 +1,6 @@
 """What tests share: the command line in process, families small enough for brute force."""
 
+import gc
 import hashlib
 import importlib.util
 import itertools
@@ -10,7 +11,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +60,32 @@ def pytest_configure(config: pytest.Config) -> None:
         own = tempfile.mkdtemp(prefix="hardness-tests-")
         tempfile.tempdir = os.environ["TMPDIR"] = own
         config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
+        _import_a_share(config)
+
+
+def _import_a_share(config: pytest.Config) -> None:
+    """Compile a share of the files first: others read from disk what one process has compiled.
+
+    In a fresh clone to rewrite the asserts takes longer than all else before the first test.
+    """
+    root, mine = config.rootpath, int(config.workerinput["workerid"][2:])
+    files = []
+    for one in (root / given.partition("::")[0] for given in config.args):
+        files += [one] if one.is_file() else sorted(one.rglob("test_*.py"))
+    for path in files[mine :: config.workerinput["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):  # said when they are collected
+            import_module(".".join(path.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put first those that wait."""
     items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage go through all that stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass
