@@ -5,7 +5,7 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -13,11 +13,18 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import SUFFIXES, Described, array_file
+from instances.arrayfile import SUFFIXES, array_file
 from instances.errors import DamagedFile, UsageError
 from instances.heads import Heads, Matrices
 from instances.layer import LAYER, Kind
-from instances.limits import require_memory
+from instances.projections import (
+    Tensors,
+    by_heads,
+    held_against,
+    of_names,
+    of_projections,
+    torch_tensors,
+)
 from instances.strict import Limits, read_json, shown
 
 Array = NDArray[Any]
@@ -25,7 +32,8 @@ _MOST_ARRAYS = 20_000  # of a checkpoint
 _CONFIG = Limits(size=1 << 22)
 _INDEX = Limits(size=1 << 24)
 _MODELS = ("model.safetensors.index.json", "model.safetensors")
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_TORCH = (".pt", ".pth")
+_PICKLES = (".bin", ".ckpt", ".pkl")
 
 _MASK = "a causal mask: each token sees only those before it, F(X) lets each see all"
 _RESIDUAL = "the residual connection and the feed-forward part, which follow"
@@ -86,66 +94,44 @@ _LAYOUTS = (
 _NORMED = "the norms of queries and keys (q_norm, k_norm): logits are of normed ones"
 
 
-class _Tensors(dict[str, tuple[Path, Described]]):
-    """Tensors by name, in one file or several; each is read when it is asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.converted: set[str] = set()
-
-    def __call__(self, name: str, dimensions: int) -> Array:
-        """Read a tensor; raises DamagedFile for one that is missing or has another shape."""
-        if name not in self:
-            raise DamagedFile(
-                f"tensor {name} is missing: a model in several files is given by its folder or by "
-                "its .safetensors.index.json"
-            )
-        path, one = self[name]
-        if len(one.shape) != dimensions:
-            raise DamagedFile(f"{path}: {name} has shape {one.shape}: {dimensions} axes are needed")
-        if one.dtype.kind != "f":
-            raise DamagedFile(
-                f"{path}: {name} holds {one.dtype}: floating-point numbers are needed"
-            )
-        found = one.read()
-        if one.stored or found.dtype == np.float16:
-            self.converted.add(one.stored or "float16")
-            found = found.astype(np.float32, copy=False)
-        if not np.isfinite(found).all():
-            raise DamagedFile(f"{path}: {name} has entries that are not finite")
-        return found
-
-    def maybe(self, name: str, dimensions: int = 1) -> Array | None:
-        """Read a tensor that a layer may be without."""
-        return self(name, dimensions) if name in self else None
-
-
 def holds_layer(path: Path) -> bool:
     """Return whether a path is to be read by `read_heads`, and not as a folder of examples.
 
     >>> holds_layer(Path("layer.safetensors")), holds_layer(Path("parity:d=8,m=3"))
     (True, False)
     """
-    if path.suffix in (*SUFFIXES, *_PICKLES) or path.name.endswith(".index.json"):
+    if path.suffix in (*SUFFIXES, *_TORCH, *_PICKLES) or path.name.endswith(".index.json"):
         return True
     return any((path / name).exists() for name in _MODELS)
+
+
+def is_layer(given: Any) -> bool:
+    """Return whether something is for `heads_of`: a module of torch, or a dictionary.
+
+    >>> is_layer({}), is_layer("layer.npz")
+    (True, False)
+    """
+    return isinstance(given, Mapping) or callable(getattr(given, "state_dict", None))
 
 
 def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -> Heads:
     """Read the heads of one layer of attention from a file or a model's folder.
 
-    path: .npz or .safetensors with theta and w, (m, d, d), or with q, k, v (m, d, r) and
-    o (m, r, d), and biases; or a checkpoint in the layout of GPT-2, Llama or BERT, also in several
-    files. layer: which layer of a checkpoint, from 0. heads: how many, where no config.json beside
-    it says. Raises UsageError and DamagedFile.
+    path: .npz, .safetensors, or a state that torch.save wrote, .pt or .pth: with theta and w,
+    (m, d, d), with q, k, v (m, d, r) and o (m, r, d), and biases, or with projections under names
+    of the field; or a checkpoint in the layout of GPT-2, Llama or BERT, also in several files.
+    layer: which layer of a checkpoint, from 0. heads: how many, where nothing in it says so. Raises
+    UsageError and DamagedFile.
     """
     if path.suffix in _PICKLES:
         raise UsageError(
             f"{path} given: pickles are not loaded, for they can run code; save the model as "
             "safetensors"
         )
+    if path.suffix in _TORCH:
+        return _of_tensors(path, torch_tensors(path), "softmax", layer, heads)
     with ExitStack() as stack:
-        tensors = _Tensors()
+        tensors = Tensors()
         kind: Any = "softmax"
         for file in _files(path):
             opened = stack.enter_context(array_file(file, most=_MOST_ARRAYS))
@@ -157,11 +143,50 @@ def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -
                 if name in tensors:
                     raise DamagedFile(f"{file}: tensor {name} stands in {tensors[name][0]} too")
                 tensors[name] = (file, one)
-        if not any(own <= tensors.keys() for own in ({"theta", "w"}, {"q", "k", "v", "o"})):
-            return _of_checkpoint(path, tensors, layer, heads)
+        return _of_tensors(path, tensors, kind, layer, heads)
+
+
+def heads_of(given: Any, layer: int | None = None, heads: int | None = None) -> Heads:
+    """Read the heads of a module of torch, or of a dictionary of its arrays, as from a file.
+
+    A module is evaluated on tokens and held against F(X): a transposed reading, another scale and
+    what F(X) has not show there. Raises UsageError and DamagedFile.
+
+    >>> rng = np.random.default_rng(0)
+    >>> state = {f"{p}_proj.weight": rng.standard_normal((6, 6)) for p in "qkvo"}
+    >>> heads_of(state, heads=2).notes[1]
+    'q_proj.weight (6, 6) is read as (out, in), as nn.Linear stores it: x W^T, by its name'
+    """
+    if isinstance(given, Mapping):
+        where = "the arrays given"
+        return _of_tensors(Path(where), Tensors.of(given, where), "softmax", layer, heads)
+    where = type(given).__name__
+    tensors = Tensors.of(given.state_dict(), where, wide=True)
+    return _of_tensors(Path(where), tensors, "softmax", layer, heads, given)
+
+
+def _of_tensors(
+    path: Path,
+    tensors: Tensors,
+    kind: Any,
+    layer: int | None,
+    heads: int | None,
+    module: Any = None,
+) -> Heads:
+    stacks = {"q", "k", "v", "o"} <= tensors.keys() and len(tensors["q"][1].shape) != 2
+    if stacks or {"theta", "w"} <= tensors.keys():
         if layer is not None:
             raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
-        return _own_layer(path, tensors, kind)
+        made = _own_layer(path, tensors, kind)
+        return held_against(module, [made], str(path)) if module else made
+    starts: dict[int, str] = {}
+    for layout in _LAYOUTS:
+        starts = {int(match[2]): match[1] for match in filter(None, map(layout.matched, tensors))}
+        other = layout.parts[-1].replace("o_proj", "out_proj")  # the names of torch, not of Llama
+        own = other == layout.parts[-1] or not any(n.endswith(f"{other}.weight") for n in tensors)
+        if starts and own:
+            return _of_checkpoint(path, tensors, layer, heads, layout, starts)
+    return of_names(tensors, str(path), layer, heads, module)
 
 
 def _files(path: Path) -> list[Path]:
@@ -187,7 +212,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _own_layer(path: Path, tensors: _Tensors, kind: Any) -> Heads:
+def _own_layer(path: Path, tensors: Tensors, kind: Any) -> Heads:
     try:
         if "theta" in tensors:
             theta, w = (Matrices(left=tensors(name, 3)) for name in ("theta", "w"))
@@ -208,88 +233,14 @@ def _own_layer(path: Path, tensors: _Tensors, kind: Any) -> Heads:
     return made
 
 
-def of_projections(
-    parts: Sequence[Array],
-    biases: Sequence[Array | None] = (None,) * 4,
-    scale: float | None = None,
-    notes: Iterable[str] = (),
-    **known: Any,
+def _of_checkpoint(
+    path: Path,
+    tensors: Tensors,
+    layer: int | None,
+    heads: int | None,
+    layout: _Layout,
+    starts: dict[int, str],
 ) -> Heads:
-    """Make heads of projections: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
-
-    parts: q, k, v (m, d, r) and o (m, r, d). biases: of q, k and v (m, r), of the output (d,).
-    scale: of the logits, 1/sqrt(r) if None. known: other fields of the heads. Biases go through a
-    coordinate d+1 of the tokens that is always 1: then d grows by one, and the last output is 0.
-    That of k shows in no softmax and is left out.
-    Raises UsageError for shapes that disagree.
-
-    >>> rng = np.random.default_rng(0)
-    >>> parts = (*rng.standard_normal((3, 2, 4, 3)), rng.standard_normal((2, 3, 4)))
-    >>> made = of_projections(parts, (None, None, None, np.ones(4)))
-    >>> made.d, made.notes[-1][:30]
-    (5, 'biases stand in coordinate 5 o')
-    """
-    q, k, v, o = parts
-    m, d, r = q.shape
-    if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, v.shape[2], d):
-        raise UsageError(
-            f"q {q.shape}, k {k.shape}, v {v.shape}, o {o.shape} do not fit: (m, d, r) for q, k "
-            "and v, (m, r, d) for o"
-        )
-    said = [f"Theta_i = Q_i K_i^T {'/ sqrt(r)' if scale is None else f'* {scale:g}'}, r = {r}"]
-    shapes = {"q": (m, r), "k": (m, r), "v": (m, v.shape[2]), "the output": (d,)}
-    for (name, shape), bias in zip(shapes.items(), biases, strict=True):
-        if bias is not None and bias.shape != shape:
-            raise UsageError(f"bias of {name} of shape {bias.shape} given: {shape} is needed")
-    bq, bk, bv, bo = biases
-    if bk is not None:
-        said.append("the bias of keys is left out: it adds one number to all logits of a token")
-    right = o.transpose(0, 2, 1)
-    constant = any(bias is not None for bias in (bq, bv, bo))
-    if constant:
-        q, k, v = (_with_row(part, b) for part, b in ((q, bq), (k, None), (v, bv)))
-        right = np.concatenate([right, np.zeros_like(right[:, :1])], axis=1)
-        if bo is not None:  # weights add up to 1, so that one head may add it
-            v, right = _with_output(v, right, bo)
-        said.append(
-            f"biases stand in coordinate {d + 1} of the tokens, which is always 1: d = {d + 1}"
-        )
-    factor = q.dtype.type(r**-0.5 if scale is None else scale)
-    return Heads(
-        theta=Matrices(left=q * factor, right=k),
-        w=Matrices(left=v, right=right),
-        notes=(*said, *notes),
-        constant=constant,
-        **known,
-    )
-
-
-def _with_row(part: Array, bias: Array | None) -> Array:
-    row = np.zeros_like(part[:, :1]) if bias is None else bias[:, None, :]
-    return np.concatenate([part, row], axis=1)
-
-
-def _with_output(v: Array, right: Array, bias: Array) -> tuple[Array, Array]:
-    """Add the bias of the output to the first head, by one more direction of its values."""
-    m, d, _ = v.shape
-    more = np.zeros((2, m, d, 1), v.dtype)
-    more[0, 0, -1, 0] = 1.0
-    more[1, 0, : d - 1, 0] = bias
-    return np.concatenate([v, more[0]], axis=2), np.concatenate([right, more[1]], axis=2)
-
-
-def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int | None) -> Heads:
-    starts: dict[int, str] = {}
-    for layout in _LAYOUTS:
-        matched = filter(None, map(layout.matched, tensors))
-        if starts := {int(match[2]): match[1] for match in matched}:
-            break
-    else:
-        known = ", ".join(layout.name for layout in _LAYOUTS)
-        raise UsageError(
-            f"{path} given: it holds neither theta and w, nor q, k, v and o, nor attention in the "
-            f"layout of {known}"
-        )
     if layer is None:
         numbers = sorted(starts)
         raise UsageError(
@@ -303,36 +254,22 @@ def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int 
     names = [f"{starts[layer]}{layer}.{part}" for part in layout.parts]
     parts, biases = _projections(tensors, names)
     count = _heads(config if heads is None else {layout.heads: heads}, layout.heads, parts[0])
-    (d, width), columns = parts[0].shape, parts[1].shape[1]
-    r = width // count
-    groups = columns // r
-    if columns % r or parts[2].shape != parts[1].shape or count % max(groups, 1):
-        raise DamagedFile(
-            f"{names[0]}: keys of {columns} columns and values of {parts[2].shape[1]} do not fit "
-            f"{count} heads of {r}"
-        )
-    require_memory(12 * count * d * r * parts[0].dtype.itemsize, f"layer {layer} of {path}")
-
-    def by_head(part: Array) -> Array:
-        """Split the last axis by heads, groups repeated: (.., h r) -> (h, .., r)."""
-        split = np.moveaxis(part.reshape(*part.shape[:-1], -1, r), -2, 0)
-        return np.repeat(split, count // len(split), axis=0)
-
-    *inner, bo = biases
+    stacks, split = by_heads(parts, biases, count, f"layer {layer} of {path}")
+    groups = parts[1].shape[1] * count // parts[0].shape[1]
     notes = [f"{groups} groups of keys and values serve {count} heads"] if count > groups else []
     notes += [f"read as float32: it is stored as {kind}" for kind in sorted(tensors.converted)]
     normed = f"{names[0].removesuffix('q_proj')}q_norm.weight" in tensors
     return of_projections(
-        (*map(by_head, parts[:3]), parts[3].reshape(count, r, d)),
-        (*(None if bias is None else by_head(bias) for bias in inner), bo),
-        _scale(config, r, layer),
+        stacks,
+        split,
+        _scale(config, parts[0].shape[1] // count, layer),
         notes,
         source=f"layer {layer} of {path}, in the layout of {layout.name}",
         left_out=(*layout.left_out, _NORMED) if normed else layout.left_out,
     )
 
 
-def _projections(tensors: _Tensors, names: list[str]) -> tuple[list[Array], list[Array | None]]:
+def _projections(tensors: Tensors, names: list[str]) -> tuple[list[Array], list[Array | None]]:
     """Read q (d, h r), k and v (d, g r) for g groups, o (h r, d), and their biases."""
     parts = [tensors(f"{name}.weight", 2) for name in names]
     biases = [tensors.maybe(f"{name}.bias") for name in names]

@@ -20,7 +20,7 @@ from hardness.runs.run import Run, judged, learn_once
 from hardness.upper import Failed, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.lifted import Cubic
 from instances.arguments import located
-from instances.checkpoint import read_heads
+from instances.checkpoint import heads_of, is_layer, read_heads
 from instances.errors import ToolkitError, UsageError
 from instances.family import Instance
 from instances.heads import Heads
@@ -34,7 +34,7 @@ _WORK = 1e11  # operations of a least-squares baseline: some five seconds
 
 
 def taught(
-    teacher: str | PathLike[str] | AttentionLayer | Heads,
+    teacher: Any,
     tokens: str | PathLike[str] | ArrayLike | Mapping[str, ArrayLike] | TokenLaw = "gaussian",
     k: int | None = None,
     noise: Fraction = Fraction(0),
@@ -44,9 +44,10 @@ def taught(
 ) -> tuple[Instance, dict[str, Any]]:
     """Make an instance of a given layer, and the details of a run on it; raises ToolkitError.
 
-    teacher: a layer, or the file or folder of one, of which `layer` and `heads` say what
-    `read_heads` asks. tokens: boolean, gaussian, a file of a law, its arrays by name, an embedding
-    (V, d) or a law. k: tokens of an example, by default as many as there are positions, else 2.
+    teacher: a layer, a module of torch, a dictionary of its arrays, or the file or folder of one,
+    of which `layer` and `heads` say what `read_heads` asks. tokens: boolean, gaussian, a file of a
+    law, its arrays by name, an embedding (V, d) or a law. k: tokens of an example, by default as
+    many as there are positions, else 2.
 
     >>> import numpy as np
     >>> made = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
@@ -76,9 +77,12 @@ def _heads(teacher: Any, layer: int | None, heads: int | None) -> Heads:
         if layer is not None or heads is not None:
             raise UsageError("layer or heads given: they are of a checkpoint in a file")
         return teacher if isinstance(teacher, Heads) else Heads.of(teacher)
+    if is_layer(teacher):
+        return heads_of(teacher, layer, heads)
     if not isinstance(teacher, str | PathLike):
         raise UsageError(
-            f"{type(teacher).__name__} given: the path of a layer, or an AttentionLayer, is needed"
+            f"{type(teacher).__name__} given: the path of a layer, a module of torch or a "
+            "dictionary of its arrays, or an AttentionLayer, is needed"
         )
     path = Path(located("teacher", teacher))
     if not path.exists():

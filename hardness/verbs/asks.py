@@ -166,7 +166,11 @@ class Teacher(TypedDict, total=False):
     ]
     heads: Annotated[
         int | None,
-        whole("Number of heads: of a checkpoint.", default="of its config.json", group=_TAUGHT),
+        whole(
+            "Number of heads: of a checkpoint, or of q_proj and its kin.",
+            default="of its config.json",
+            group=_TAUGHT,
+        ),
     ]
 
 

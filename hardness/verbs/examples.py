@@ -106,13 +106,17 @@ def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) ->
 
 @verb("Heads, norms and coherence of a layer.", out=FILE)
 def inspect(
-    source: Annotated["Source | AttentionLayer | Heads", thing("What is looked at.", specs)],
+    source: Annotated["Source | AttentionLayer | Heads | Any", thing("What is looked at.", specs)],
     *,
     layer: Annotated[
         int | None, whole("Which layer of a checkpoint, from 0.", 0, default="its only")
     ] = None,
     heads: Annotated[
-        int | None, whole("Number of heads: of a checkpoint.", default="of its config.json")
+        int | None,
+        whole(
+            "Number of heads: of a checkpoint, or of q_proj and its kin.",
+            default="of its config.json",
+        ),
     ] = None,
     k: Annotated[int | None, whole("Number of tokens: of an example.", default="not known")] = None,
     rewrite: Annotated[
@@ -135,9 +139,11 @@ def inspect(
 ) -> "Inspection":
     """Show what a layer is like: heads, norms, how alike its heads are.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, a file of a layer, .safetensors or .npz, with
-    theta and w or with q, k, v and o; or a model's checkpoint in the layout of GPT-2, Llama or
-    BERT, with --layer. From Python also a layer.
+    SOURCE is a SPEC, a folder of `hardness generate`, a file of a layer, .safetensors, .npz or a
+    state of torch (.pt), with theta and w, with q, k, v and o, or under a name of the field, such
+    as q_proj.weight or in_proj_weight; or a model's checkpoint in the layout of GPT-2, Llama or
+    BERT, with --layer. From Python also a layer, a module of torch, which is evaluated and held
+    against F(X), or a dictionary of its arrays.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -145,7 +151,7 @@ def inspect(
     from dataclasses import replace
 
     from instances import AttentionLayer
-    from instances.checkpoint import holds_layer, read_heads
+    from instances.checkpoint import heads_of, holds_layer, is_layer, read_heads
     from instances.forms import formed
     from instances.heads import Heads
     from instances.inspect import inspect as described
@@ -154,6 +160,8 @@ def inspect(
     given: Any = source
     if isinstance(source, AttentionLayer):
         given = replace(Heads.of(source), source="the layer given")
+    if is_layer(given):
+        given, layer, heads = heads_of(given, layer, heads), None, None
     if (file := sources.text_of(given)) and holds_layer(Path(file)):
         given = read_heads(Path(file), layer, heads)
         layer = heads = None

@@ -234,7 +234,7 @@ def test_what_is_not_said_is_asked_for(rng, tmp_path):
     with pytest.raises(DamagedFile, match="is 'many', no number above 0"):
         read_heads(folder, layer=1)
     with pytest.raises(UsageError, match="pickles are not loaded"):
-        read_heads(tmp_path / "model.pt")
+        read_heads(tmp_path / "model.pkl")
 
 
 def test_the_first_failure_is_the_one_a_stage_meets_first(rng):
