@@ -59,8 +59,8 @@ def fine_print(heads: Heads, k: int | None = None) -> tuple[Condition, ...]:
     return (*found, _condition("w", "sum", value, (-0.4, -0.05), asks))
 
 
-def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
-    """Return the first red condition in the order in which the stages of the learner need them.
+def first_failure(conditions: tuple[Condition, ...], light: Light = "red") -> Condition | None:
+    """Return the first condition of a light, in the order in which stages of the learner need them.
 
     The first stage reads sum W_i, the hull and the span of the Theta_i follow from rows on which
     heads agree, the net needs Theta_i that differ, the projection W_i that do.
@@ -69,8 +69,8 @@ def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
     True
     """
     order = {"size": 0, "theta": 2, "w": 3}
-    red = [c for c in conditions if c.light == "red"]
-    return min(red, key=lambda c: 1 if c.name == "sum" else order[c.of], default=None)
+    failed = [c for c in conditions if c.light == light]
+    return min(failed, key=lambda c: 1 if c.name == "sum" else order[c.of], default=None)
 
 
 def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:

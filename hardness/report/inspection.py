@@ -87,7 +87,7 @@ def structure_words(facts: dict[str, Any]) -> str:
 
 def fine_print_words(facts: dict[str, Any]) -> str:
     """Write the conditions of the theorem that layers can be learned, with their lights."""
-    rows = [[c["light"], _named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
+    rows = [[c["light"], named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
     lines = [
         "fine print of the theorem that such layers can be learned (after CL24)",
         table(["light", "condition", "value", "asks"], rows),
@@ -97,13 +97,14 @@ def fine_print_words(facts: dict[str, Any]) -> str:
     said = _LIGHTS[worst].format(lights.count(worst))
     first = facts["first_failure"]
     if first:
-        said += f". The first that the learner's stages meet: {_named(first)} {first['value']:.3g}"
+        said += f". The first that the learner's stages meet: {named(first)} {first['value']:.3g}"
         heads = [v for v in first["by_head"] if v is not None]
         if len(heads) > 1 and first["value"] in heads:
             said += f", of head {first['by_head'].index(first['value'])}"
     return "\n".join([*lines, wrap(said)])
 
 
-def _named(condition: dict[str, Any]) -> str:
+def named(condition: dict[str, Any]) -> str:
+    """Name a condition with what it is of."""
     of = {"theta": "Theta ", "w": "W ", "size": ""}[condition["of"]]
     return f"{of}{condition['name']}"

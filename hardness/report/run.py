@@ -41,6 +41,8 @@ def run_words(found: "Run") -> str:
         recovered = claim_words(found.details)
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
+    if isinstance(said := found.details.get("verdict"), dict):
+        heads.append(f"verdict  {verdict_words(said)}")
     taught = found.details.get("teacher")
     given = _teacher_words(taught) if isinstance(taught, dict) else []
     details = [
@@ -210,6 +212,23 @@ def truth_words(truth: dict[str, Any]) -> str:
         f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
         f"Theta {max(theta):.2g}, W {max(w):.2g}{where}"
     )
+
+
+def verdict_words(said: dict[str, Any]) -> str:
+    """Write in a line what a run found of the layer that taught it.
+
+    >>> verdict_words({"found": "neither", "because": "no", "tolerance": 0.25, "condition": None})
+    'neither: no; no condition of `hardness inspect` fails: all are green'
+    """
+    if said["found"] == "heads found":
+        return f"heads found: each within {said['tolerance']:g} of its norm, up to their order"
+    from hardness.report.inspection import named  # which few runs need
+
+    failed, word = said["condition"], "no condition of `hardness inspect` fails: all are green"
+    if failed:
+        word = f"the first condition that fails is {named(failed)} {failed['value']:.3g}, "
+        word += failed["light"]
+    return f"{said['found']}: {said['because']}; {word}"
 
 
 _OF_FUNCTIONS = (

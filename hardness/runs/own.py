@@ -5,7 +5,7 @@ Such a run is judged on what was held out, beside baselines that saw the same ex
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -16,13 +16,15 @@ from numpy.typing import ArrayLike
 
 from hardness.oracles import Budget
 from hardness.runs.misfit import measure_misfit
-from hardness.runs.run import Run, judged, learn_once
+from hardness.runs.names import short
+from hardness.runs.run import SOLVED_BELOW, Run, judged, learn_once
 from hardness.upper import Failed, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.lifted import Cubic
 from instances.arguments import located
 from instances.checkpoint import heads_of, is_layer, read_heads
 from instances.errors import ToolkitError, UsageError
 from instances.family import Instance
+from instances.fineprint import fine_print, first_failure
 from instances.heads import Heads
 from instances.layer import AttentionLayer
 from instances.owndata import Split
@@ -70,6 +72,42 @@ def taught(
             "left_out": list(found.left_out),
         }
     }
+
+
+def verdict(found: Run, instance: Instance) -> dict[str, Any]:
+    """Say what a run found of the layer that taught it, and the first condition that fails.
+
+    Heads are found where the whole interval of the risk lies below 0.05 and each Theta_i and W_i
+    is within the tolerance, relative to its norm, of one that was found, in any order. Q_i, K_i,
+    V_i and O_i are known by their products alone. condition: of the fine print, the first red one,
+    or else yellow one; None where all are green. [CL24]
+
+    >>> from hardness.runs import run
+    >>> from instances import parse
+    >>> instance, _ = taught(parse("nice:m=1,k=2,d=4").instance(0).layer())
+    >>> verdict(run(parse_learner("levenberg"), instance, Budget()), instance)["found"]
+    'heads found'
+    """
+    from hardness.upper.matching import OFF  # which loads scipy
+
+    truth = found.details.get("truth")
+    errors = [*truth["theta_errors"], *truth["w_errors"]] if truth else []
+    alone, worst = errors.count(None) // 2, max((e for e in errors if e is not None), default=0.0)
+    said = ""
+    if not found.passed:
+        said = f"the risk is not shown to be below {SOLVED_BELOW}"
+    elif not truth:
+        said = f"{short(found.learner)} gives no heads, or too many to compare"
+    elif alone or worst > OFF:
+        said = (
+            f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
+        )
+    ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
+    conditions = fine_print(Heads.of(instance.layer()), instance.family.k)
+    failed = first_failure(conditions) or first_failure(conditions, "yellow")
+    condition = failed and {n: v for n, v in asdict(failed).items() if n != "by_head"}
+    end = ends[bool(said) + (not found.passed)]
+    return {"found": end, "because": said, "tolerance": OFF, "condition": condition}
 
 
 def _heads(teacher: Any, layer: int | None, heads: int | None) -> Heads:

@@ -11,7 +11,7 @@ from instances.errors import UsageError
 from instances.layer import AttentionLayer
 
 Array = NDArray[np.float64]
-_OFF = 0.25  # the largest relative error of a head that counts as found
+OFF = 0.25  # the largest relative error of a head that counts as found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Matching:
     @property
     def identified(self) -> bool:
         """Whether every true head was found, with no relative error above a quarter."""
-        return all(error is not None and error <= _OFF for error in (*self.theta, *self.w))
+        return all(error is not None and error <= OFF for error in (*self.theta, *self.w))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the matching as JSON."""

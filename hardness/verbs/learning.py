@@ -117,7 +117,7 @@ def learn(
         return _saved(_on_data(chosen, learner, data, limits, seed or 0), save_layer)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:
-        from hardness.runs.own import taught
+        from hardness.runs.own import taught, verdict
 
         sources.require_unseen(chosen, teacher)
         instance, details = taught(teacher, seed=seed or 0, **about)
@@ -133,6 +133,8 @@ def learn(
         warm(family.example if instance else family.spec, _named(learner))
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
+    if instance:
+        details["verdict"] = verdict(found, instance)
     return _saved(found.updated(details=found.details | details), save_layer)
 
 

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,6 +247,37 @@ def test_the_mean_label_has_learned_nothing_also_where_tokens_are_short():
     risk = h.learn("trivial", teacher=LAYER, tokens=law, budget_examples=300).risk
     assert risk.value == 1
     assert risk.low < 1 < risk.high
+
+
+def test_the_verdict_names_what_was_found_and_the_condition_that_fails(hardness):
+    """Three layers whose answer is known: one to be found, one of equal Theta_i, one too large."""
+    made = {"found": "nice:m=1,k=2,d=4", "equal": "nice:m=2,k=2,d=4,trace=1"}
+    for name, spec in made.items():
+        save_layer(Path(f"{name}.npz"), parse(spec).instance(0).layer())
+    for learner, name, end, of in (
+        ("levenberg", "found", "heads found", None),
+        ("levenberg", "equal", "function found, heads not identified", ("theta", "coherence")),
+        ("linear", "equal", "neither", ("theta", "coherence")),
+    ):
+        ran = hardness("learn", learner, "--teacher", f"{name}.npz", "--out", "run.json", "--force")
+        found = Run.load("run.json")
+        said = found.details["verdict"]
+        assert said["found"] == end
+        assert f"verdict  {end}: " in ran.out
+        assert f"verdict  {end}: " in run_words(found)
+        if of:  # the Theta_i are equal, so their cosine is 1
+            assert (said["condition"]["of"], said["condition"]["name"]) == of
+            assert said["condition"]["value"] == pytest.approx(1)
+            assert "the first condition that fails is Theta coherence 1, red" in " ".join(
+                ran.out.split()
+            )
+        errors = found.details.get("truth", {}).get("theta_errors", [np.inf])
+        assert (max(errors) <= said["tolerance"] == 0.25) is (end == "heads found")
+    assert "within 0.25 of its norm" in run_words(h.learn("levenberg", teacher="found.npz"))
+    free = h.learn("linear", teacher=AttentionLayer(theta=0 * LAYER.theta, w=LAYER.w))
+    assert free.passed  # attention that does not look is linear, and shows no heads
+    assert free.details["verdict"]["because"].startswith("linear gives no heads")
+    assert free.details["verdict"]["found"] == "function found, heads not identified"
 
 
 @pytest.mark.slow

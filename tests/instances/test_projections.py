@@ -1,5 +1,7 @@
 """Projections under the names of the field: orientation, heads, biases; a module of torch."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -242,6 +244,18 @@ def test_multihead_attention_is_f_of_its_heads(rng, tmp_path, hardness):
     assert front.inspect(multihead(torch)).facts["heads"] == M
     ran = front.learn("trivial", teacher=multihead(torch), budget_examples=300)
     assert ran.spec == f"teacher:d={D + 1},k=2,m={M},noise=0,tokens=given"
+
+
+@pytest.mark.plugins
+def test_the_snippet_of_the_docs(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).parents[2] / "docs/families/teacher.md"
+    [snippet] = (b for b in page.read_text().split("```python\n")[1:] if b.startswith("import"))
+    monkeypatch.chdir(tmp_path)
+    exec(snippet.partition("```")[0], {})
+    gap, end = capsys.readouterr().out.splitlines()
+    assert float(gap) < 1e-12
+    assert end == "heads found"
+    assert read_heads(tmp_path / "layer.pt", heads=2).m == 2
 
 
 @pytest.mark.plugins
