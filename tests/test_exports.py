@@ -58,8 +58,6 @@ SAID = {  # in the caption of a table, by the beginning of its command
     "stress --learner": (*BOUND, "base seed"),
     "store show": (*BOUND, "seeds 0 to 1", "runs.db"),
     "estimate": ("sigma=1.5", "not bounds", MADE),
-    "learn ": ("m=2", MADE),
-    "attack": ("seeds 0 to 2", MADE),
 }
 QUERY = ["store", "query", "runs.db", "SELECT spec, seed, risk_high, queries FROM runs"]
 LINES = {line: line.split() for line in COMMANDS} | {"store query": QUERY}
@@ -131,6 +129,23 @@ def test_the_summary_of_a_store_is_what_sql_counts(command):
     floor = command("certify", "parity:d=8,m=2", "--json").json["goal"]["claims"][-1]
     assert (floor["quantity"], rows[1]["examples"]) == ("information-floor", floor["value"])
     assert command("figure", "summary", "runs.db", "--out", "summary.pdf").code == 0
+
+
+def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
+    from hardness.runs import least
+
+    found = least("parity:m=1", "d=6", ("elimination",), seeds=6)
+    checked_latex(text("latex", found))
+    said = caption(text("latex", found))
+    wanted = (
+        "d=6, d=8",
+        "medians of 6 instances",
+        "risk 1/20 with probability 9/20",
+        "labels",
+        MADE,
+    )
+    assert all(word in said for word in wanted), said
+    assert "queries" not in said
 
 
 def same(shown, value):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hardness.cost.record import Estimates
     from hardness.lower import BoundParameters, Certificate
     from hardness.runs import Comparison, Stress
-    from hardness.runs.attack import AttackResult, Attacks
+    from hardness.runs.least import Least
     from hardness.runs.run import Run
 
 PASSED = "the 95 % interval of the relative risk lies below 0.05"
@@ -96,15 +96,15 @@ def estimates(found: "Estimates") -> str:
     )
 
 
-def run(found: "Run") -> str:
-    """Say on what a learner ran."""
-    return captioned(f"One run on {found.spec}; solved: {PASSED}.")
-
-
-def attacks(found: "Attacks | AttackResult") -> str:
-    """Say what was attacked with which seeds."""
-    from hardness.runs.attack import Attacks
-
-    every = found.attacks if isinstance(found, Attacks) else (found,)
-    seeds = seeds_words(run for one in every for run in one.runs)
-    return captioned(f"Attacks on {found.spec}, {seeds}: secrets found, medians of all runs.")
+def least(found: "Least") -> str:
+    """Say whose thresholds are searched, how their median is known, and what the floor is about."""
+    sizes = [found.size_of(one) for one in found.cells[:: len(found.learners)]]
+    about = [found.spec, *sizes] if found.parameter else sizes
+    confidence = float(100 * found.cells[0].confidence)
+    bound = "" if found.quantity == "information-floor" else found.quantity
+    return captioned(
+        f"Least {found.unit} by which learners solve {', '.join(about)}: medians of "
+        f"{found.seeds} instances, seeds from {found.seed}, with exact {confidence:.3g} % "
+        f"intervals; solved: {PASSED}.",
+        goal(found.terms, bound) if found.quantity else "",
+    )

@@ -48,7 +48,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
 
     _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:attacks"
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
@@ -128,7 +127,6 @@ class Attacks(Record, frozen=True, kw_only=True):
     not_run: dict[str, str]
 
     _words: ClassVar[str] = "hardness.report.studies.attack_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:attacks"
     _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property

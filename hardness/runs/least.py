@@ -436,6 +436,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = "hardness-least/1"
     _words: ClassVar[str] = "hardness.report.least.least_words"
+    _captioned: ClassVar[str] = "hardness.report.caption:least"
     _inside: ClassVar[str] = "results.json"
     _follows: ClassVar[tuple[str, ...]] = ("cells",)
     _parts: ClassVar[dict[str, type[Record]]] = {"pilots": Threshold, "thresholds": Threshold}

@@ -116,7 +116,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     layer: AttentionLayer | None = None
 
     _words: ClassVar[str] = "hardness.report.run.run_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:run"
     _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
 
     def __eq__(self, other: object) -> bool:

@@ -260,15 +260,7 @@ def _panel(
         for row in rows
     ]
     told = {named(data["x"]): "x", named(data["y"] or "-"): "y", "passed": "passed"}
-    face = {
-        "field": "state",
-        "type": "nominal",
-        "scale": {"domain": states, "range": [LOOKS[state][0] for state in states]},
-        "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": GREY},
-    }
-    ink = [
-        {"test": {"field": "state", "equal": state}, "value": LOOKS[state][1]} for state in states
-    ]
+    face, ink = looks(states)
     is_hatched = asks and data["quantity"] == "stat-queries"
     marks = _hatches(above, wide / high) if is_hatched else _edges(above, xs, ys)
     return cells(
@@ -277,12 +269,25 @@ def _panel(
         y=Axis("y", named(data["y"]), scale="names", names=ys[::-1]),
         colour=face,
         says={"says": {}},
-        ink={"condition": ink, "value": "black"},
+        ink=ink,
         told=told | {"state": "state", "certified queries": "certified"},
         title=named(name) + (", asks queries" if asks else ""),
         size=(wide * len(xs), high * len(ys)),
         between=_bound_layers(marks, wide, high),
     )
+
+
+def looks(states: Iterable[str]) -> tuple[Data, Data]:
+    """Give the encodings of the face of a cell, and of the ink on it, by its state."""
+    shown = [state for state in LOOKS if state in states]
+    face = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": shown, "range": [LOOKS[state][0] for state in shown]},
+        "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": GREY},
+    }
+    ink = [{"test": {"field": "state", "equal": one}, "value": LOOKS[one][1]} for one in shown]
+    return face, {"condition": ink, "value": "black"}
 
 
 def _said(data: Data) -> dict[tuple[str, str], str]:

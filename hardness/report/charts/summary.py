@@ -1,24 +1,23 @@
 """The summary of a store: of each problem over its sizes and each learner, what was solved."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from hardness.report.caption import PASSED, captioned, goal, seeds_words
-from hardness.report.charts.phase import LOOKS
+from hardness.report.charts.phase import looks
 from hardness.report.comparison import fit_rows, short_name
 from hardness.report.plot import Axis, Data, cells, named, panels
-from hardness.report.style import GREY
 from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.comparison import BOUND, Comparison, worded
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice, slices
+from hardness.runs.slices import slices
 from instances.errors import UsageError
 from instances.parameters import plain
 from instances.result import TableRow
 
 CERTIFIED = "certified at least"
-_COSTS = ("queries", "examples")
+_COSTS, _TOLD = ("queries", "examples"), ("learner", "problem", "solved")
 
 
 def of_summary(runs: Iterable[Run], certifier: Certifier) -> Data:
@@ -31,6 +30,8 @@ def of_summary(runs: Iterable[Run], certifier: Certifier) -> Data:
     parts = slices(runs, certifier)
     if not parts:
         raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
+    short = [replace(one, choice="").title for one in parts]  # its sizes alone, where that is clear
+    names = [n if short.count(n) == 1 else one.title for n, one in zip(short, parts, strict=True)]
     terms = [one.comparison for one in parts if one.comparison.certificates]
     goals = dict.fromkeys(goal(one.terms, query_bound(one.certificates)) for one in terms)
     seeds = seeds_words(run for one in parts for run in one.rows)
@@ -38,15 +39,12 @@ def of_summary(runs: Iterable[Run], certifier: Certifier) -> Data:
     said += "all runs solved."
     return {
         "caption": captioned(said, *goals),
-        "rows": [row for one in parts for row in _rows(_title(one, parts), one.comparison)],
+        "rows": [
+            row
+            for one, name in zip(parts, names, strict=True)
+            for row in _rows(name, one.comparison)
+        ],
     }
-
-
-def _title(one: Slice, every: Sequence[Slice]) -> str:
-    """Name a slice by its spec and sizes, and by what tells it from another that has these."""
-    short = [replace(other, choice="").title for other in every]
-    named = replace(one, choice="").title
-    return named if short.count(named) == 1 else one.title
 
 
 def _rows(problem: str, found: Comparison) -> list[TableRow]:
@@ -74,9 +72,6 @@ def _rows(problem: str, found: Comparison) -> list[TableRow]:
 
 def draw_summary(data: Data) -> Data:
     """Draw a cell a problem and learner: solved runs of all, and the largest size all solved."""
-    rows = [row for row in data["rows"] if row["solved"]]
-    problems = list(dict.fromkeys(named(row["problem"], 80) for row in rows))
-    learners = list(dict.fromkeys(named(row["learner"]) for row in rows))
     shown = [
         {
             "learner": named(row["learner"]),
@@ -85,28 +80,19 @@ def draw_summary(data: Data) -> Data:
             "state": _state(row["solved"]),
             "all": f"to {row['largest']}" if row["largest"] else "",
         }
-        for row in rows
+        for row in data["rows"]
+        if row["solved"]
     ]
-    states = [state for state in LOOKS if any(row["state"] == state for row in shown)]
+    learners, problems = (list(dict.fromkeys(row[n] for row in shown)) for n in _TOLD[:2])
+    face, ink = looks({row["state"] for row in shown})
     chart = cells(
         shown,
         x=Axis("learner", scale="names", names=learners, look={"orient": "top", "labelAngle": 0}),
         y=Axis("problem", scale="names", names=problems, look={"labelLimit": 400}),
-        colour={
-            "field": "state",
-            "type": "nominal",
-            "scale": {"domain": states, "range": [LOOKS[state][0] for state in states]},
-            "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": GREY},
-        },
+        colour=face,
         says={"solved": {"dy": -6}, "all": {"dy": 7, "fontSize": 9}},
-        ink={
-            "condition": [
-                {"test": {"field": "state", "equal": state}, "value": LOOKS[state][1]}
-                for state in states
-            ],
-            "value": "black",
-        },
-        told={"learner": "learner", "problem": "problem", "solved": "solved"},
+        ink=ink,
+        told={name: name for name in _TOLD},
         size=(110 * len(learners), 34 * len(problems)),
     )
     notes = ["solved runs of all; to: the largest size that every run solved"]
