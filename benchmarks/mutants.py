@@ -383,16 +383,10 @@ BELOW, ABOVE = f"-1/{1 << 41}", f"1/{1 << 41}"
 ONES = [[0], [0, 1]], [[1], [0, 1]]  # values 0 and 1
 MIXED = listed(3, [[0], [0, 3]], [[0, 2], [1, 2, -1, 4]])
 LOW = listed(2, [[0, 1], [1, 1, 1, -2]], [[0], [-1, 1]])  # a correlation below 0, and no rational
-WIDE = [[0, 1, 2, 3], [0] * 15 + [45]], [[0], [16, -16]]
 FINE = listed(2, [[0], [1, -1]], [[1], [2, -2]], [[0, 1], [1, -1, -1, 1]], [[], [1]])
 PLACES = listed(2, [[0], [1, -1]], [[0, 1], [1, 1, 1, -1]])
-TWICE = listed(2, [[0], [1, -1]], [[0, 1], [2, 2, 2, -2]])
 PAIR = listed(2, "5", "3")
-STAR = listed(3, "aa", "cc", "f0", "e8")
-ORTHOGONAL = listed(3, "aa", "cc", "f0", "66", "5a", "3c", "96")
-MANY_STEPS: list[Step] = [("subsets",), *[("characters", 1)] * 1000]
 ERRORS = {**PRIME, "errors": [-1, [str(1 << 62), str(1 << 63), str(1 << 62)]]}
-FLAT = modular(2, 4, errors=[0, [str(1 << 62)] * 4])
 LIFTED = modular(4, 16, 4, h=2)  # vectors mod 8, of which those that have a 0 are rarer
 SKEW = modular(4, 7, 0, "1 8 2", -1)
 TURNS = {**SKEW, "labels": "window", "parts": 7}  # two secrets may be one member
@@ -415,7 +409,6 @@ OTHER_LAW = [
 ]  # fmt: skip
 RARER = secrets("1/2", 3, 0, 2, 3)  # of SKEW
 TWINS = modular(4, 8, 2, "1 8 2", -1)
-CLASSES = secrets("1/2", 3, 0, 2, 3)  # of TWINS: vectors that are one member
 FAR = hidden("1 -1 1 -1", 40, "1/8")
 BY_GRID = {"grid": "20", "parameters": "4"}
 DULL = hidden("1 -1 1 -1", 7, "4999999/10000000")
@@ -676,7 +669,7 @@ MUTANTS: tuple[M, ...] = (
     M("most = 1 / (1 - Fraction(n * (q - x), whole))", "most = 1 + Fraction(q - x, whole)", NEAR, SECRETS),
     M("square = Fraction(problem.levels - 1)", "square = Fraction(1)", PRIME, asked(SECRETS)),
     M("(c * c for c in problem", "(c * c // 2 for c in problem", ERRORS, asked(SECRETS, term="1/2")),
-    M("need(square > 0,", "(square > 0,", FLAT, asked(SECRETS)),
+    M("need(square > 0,", "(square > 0,", modular(2, 4, errors=[0, [str(1 << 62)] * 4]), asked(SECRETS)),
     M("Fraction(problem.levels // 2, problem.levels)", "rarest", PRIME, asked(SECRETS, term="1/3")),
     M("(most - least) / (most + least), -(", "(most - least) / 9 / (most + least), -(", NEAR, SECRETS),
     M("-(-members.count // members.alike)", "members.count", PRIME, SECRETS),
@@ -750,7 +743,7 @@ MUTANTS: tuple[M, ...] = (
     M("v << most - len(on)", "v", PLACES, [("products",)]),
     M("values = [a + b for a", "values = [a + 2 * b for a", MIXED, [("products",)]),
     M("1 << 2 * most", "1 << 3 * most", PLACES, asked(spread("1/4", 2))[:-1]),
-    M("width = most.bit_length() // 8 + 1", "width = most.bit_length() // 9 + 1", listed(4, *WIDE), [("products",)]),
+    M("width = most.bit_length() // 8 + 1", "width = most.bit_length() // 9 + 1", listed(4, *([[0, 1, 2, 3], [0] * 15 + [45]], [[0], [16, -16]])), [("products",)]),
     M("norm - 2 * (a ^ b)", "norm - (a ^ b)", THREE, [("products",)]),
     M("count * (count * g - a - b) + total", "count * (count * g - a - b)", {**THREE, "centred": True}, [("products",)]),
     M("if problem.centred else plain", "if 0 else plain", {**THREE, "centred": True}, [("products",)]),
@@ -759,7 +752,7 @@ MUTANTS: tuple[M, ...] = (
     M("most = max(max(map(abs, row[:i]), default=0)", "most = max(max(row[:i], default=0)", OPPOSITE, [("products",)]),
     M("sum(sum(map(abs, row)) for row in near), count", "sum(sum(row) for row in near), count", OPPOSITE, [("products",)]),
     M("    if not problem.two:\n        plain, unit", "    if not exact:\n        plain, unit", listed(2, *ONES), asked(spread("1/4", 2), oracle="csq")[:-1]),
-    M("GRID * (total + many)", "GRID * total", TWICE, [("products",)]),
+    M("GRID * (total + many)", "GRID * total", listed(2, [[0], [1, -1]], [[0, 1], [2, 2, 2, -2]]), [("products",)]),
     M("s if v > 0 else -s for", "s for", LOW, asked(spread("3/2", 2), oracle="csq")[:-1]),
     M("map(mul, map(abs, row), weights)", "map(mul, row, weights)", OPPOSITE, asked(spread("1"))),
     M("p * whole * own, ", "p * whole * max(weights), ", THREE, asked(spread("3/2", 3, {"weights": [1, 1, 9]}))),
@@ -806,12 +799,12 @@ MUTANTS: tuple[M, ...] = (
     M("order if order is not None else (i", "range(members.count) if order is not None else (i", PAIR, apart(1, [0], [], [0, 0])),
     M("members.count) - 1, upper + 1, iter", "members.count) - 1, upper + 2, iter", PAIR, apart(1, [0], [], [0, 1])),
     M("need(most <= gamma * norm * enough**2,", "(0,", THREE, sums("1/2", 2)),
-    M("sum(sorted(closest, reverse=True)[:enough])", "sum(sorted(closest)[:enough])", STAR, sums("1/2", 3)),
+    M("sum(sorted(closest, reverse=True)[:enough])", "sum(sorted(closest)[:enough])", listed(3, "aa", "cc", "f0", "e8"), sums("1/2", 3)),
     M("closest.append(sum(flat[:enough]))", "closest.append(sum(row[:enough]))", OPPOSITE, sums("1/2", 2)),
     M("    if enough <= count:\n", "    if enough < count:\n", THREE, sums("1/10", 3)),
     M("(count - 1) // (enough - 1) if", "count // (enough - 1) if", EQUAL, sums("1/3", 4)),
     M("upper = (count - 1) // len(few)", "upper = count // len(few) - 1", OPPOSITE, sums("1/2", 4, 0, 1)),
-    M("- (-spare // -each) - 1", "- (-spare // -each) - 2", ORTHOGONAL, sums("1/2", 8)),
+    M("- (-spare // -each) - 1", "- (-spare // -each) - 2", listed(3, "aa", "cc", "f0", "66", "5a", "3c", "96"), sums("1/2", 8)),
     M("        if spare + more * each > 0:\n", "        if spare > 0:\n", EQUAL, sums("2/5", 3)),
     M("need(len(set(members.norms)) == 1,", "(0,", MIXED, sums("1/2", 3)),
     M("small(i, 0, count - 1, \"a member\") for i in listed(above)", "small(i, -1, count - 1, \"a member\") for i in listed(above)", EQUAL, sums("1/2", 3, -1)),
@@ -822,7 +815,7 @@ MUTANTS: tuple[M, ...] = (
     M("places = 13 + max", "places = 1 + max", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
     M("return Fraction(1, members.count)", "return Fraction(1, 2 * members.count)", FAR, gradual(CHARACTERS)),
     M("max(weight for _, weight in tiers)", "min(weight for _, weight in tiers)", LIFTED, gradual(SECRETS, clip="1/9")),
-    M("for _, weight in tiers) * as_one, total", "for _, weight in tiers), total", TWINS, gradual(CLASSES, risk="1/10", clip="1/99")),
+    M("for _, weight in tiers) * as_one, total", "for _, weight in tiers), total", TWINS, gradual(RARER, risk="1/10", clip="1/99")),
     M("found = chance(members, min(count, members.count))", "found = chance(members, count)", PARITY, gradual(CHARACTERS, "nearby", within="1/9", steps="99")),
     M("else cut(found)", "else found", SKEW, gradual(RARER, risk="1/10", clip="1/99")),
     M("need(clip > 0,", "need(clip,", PARITY, gradual(CHARACTERS, clip="-1")),
@@ -944,7 +937,7 @@ MUTANTS: tuple[M, ...] = (
     M('data.get("format") == FORMAT', '"format" in data', change=at("format", "hardness-certificate/3")),
     M("need(set(data) == fields,", "(set(data) == fields,", change=lambda data: {**data, "more": 1}),
     M('need(same, "its content', '(same, "its content', text=text("none", "other")),
-    M("need(len(listed(steps)) <= STEPS,", "(len(listed(steps)) <= STEPS,", steps=MANY_STEPS),
+    M("need(len(listed(steps)) <= STEPS,", "(len(listed(steps)) <= STEPS,", steps=[("subsets",), *[("characters", 1)] * 1000]),
     M('need(set(step) == {"rule", "from", *takes},', "(0,", change=at("steps/0/more", "1")),
     M('small(i, 1, len(facts), "a step cited")', 'small(i, 0, len(facts), "a step cited")', steps=[("subsets",), ("characters", 0)]),
     M("== {\"conditions\", \"claims\"} and len(listed", "== {\"conditions\", \"claims\"} and 1 + len(listed", change=at("goal/claims", [])),

@@ -146,10 +146,8 @@ def one(task: Task, seed: int) -> Result:
     return found
 
 
-Measured = tuple[dict[str, Any], float]  # a run and its processor seconds
-
-
-def measured(learner: str, spec: str, seconds: float | None) -> Measured:
+def measured(learner: str, spec: str, seconds: float | None) -> tuple[Result, float]:
+    """Run once: what came of it, and its processor seconds."""
     start = time.process_time()
     found = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
     return found.to_dict(), time.process_time() - start
@@ -175,7 +173,7 @@ def budget_row(learner: str, spec: str, seconds: float, found: dict[str, Any]) -
 
 def limits() -> None:
     with ProcessPoolExecutor(2) as pool:
-        sizes: dict[tuple[int, int], Future[Measured]] = {
+        sizes: dict[tuple[int, int], Future[tuple[Result, float]]] = {
             (m, d): pool.submit(measured, "staged", f"nice:m={m},k=2,d={d}", None) for m, d in LARGE
         }
         budgets = [(one, pool.submit(measured, *one)) for one in BUDGETS]
