@@ -138,7 +138,7 @@ def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
     checked_latex(text("latex", found))
     said = caption(text("latex", found))
     wanted = (
-        "d=6, d=8",
+        "parity:m=1, d=6: ",
         "medians of 6 instances",
         "risk 1/20 with probability 9/20",
         "labels",
