@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison
     from hardness.runs.game import Game
+    from hardness.runs.least import Least
     from hardness.runs.noisy_parity import Map
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from hardness.verbs.examples import generate, inspect, reduce, samples
     from hardness.verbs.families import families, learners
     from hardness.verbs.learning import learn
+    from hardness.verbs.least import least
     from hardness.verbs.pictures import figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
@@ -67,6 +69,7 @@ __all__ = [
     "Game",
     "Grid",
     "Inspection",
+    "Least",
     "Map",
     "Picture",
     "Refuted",
@@ -94,6 +97,7 @@ __all__ = [
     "learn",
     "learner",
     "learners",
+    "least",
     "measures",
     "noisy_map",
     "reduce",

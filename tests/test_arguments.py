@@ -33,6 +33,9 @@ CALLS = {
     "compare": lambda **given: h.compare(
         "parity:m=2", **{"over": "d=6", "learner": "trivial", "jobs": 1, "seeds": 1, **given}
     ),
+    "least": lambda **given: h.least(
+        SPEC, **{"learner": "trivial", "jobs": 1, "seeds": 6, "budget_examples": 8, **given}
+    ),
     "stress": lambda **given: h.stress(
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
@@ -49,13 +52,13 @@ NOT_WHOLE = (1.5, "3", NAN, INF, True, np.float64(2), np.True_, b"3", [1], 1j, -
 NOT_NUMBERS = (None, NAN, INF, "x", True, 1j, [0.1], np.float64("nan"), 10**5000, np.ones(2))
 NOT_PATHS = (None, 5, b"x.csv", "a\0.csv", "x" * 300 + ".csv", "\ud800.csv", "a/" * 3000, "", True)
 BUDGETS = ("budget_examples", "budget_queries", "budget_values")
-RUN = ("learn", "attack", "compare", "stress")
+RUN = ("learn", "attack", "compare", "least", "stress")
 WHOLE = {
     "certify": ("vstat", "members", "steps"),
     "verify": ("members", "samples", "seed"),
     "estimate": ("samples",),
     "learn": ("seed",),
-    **dict.fromkeys(("attack", "compare", "stress"), ("seeds", "seed", "jobs")),
+    **dict.fromkeys(("attack", "compare", "least", "stress"), ("seeds", "seed", "jobs")),
     "sweep": ("jobs",),
 }
 REQUIRED = {
@@ -63,6 +66,7 @@ REQUIRED = {
     "verify": ("members", "samples", "seed"),
     "attack": ("seeds", "seed"),
     "compare": ("seeds", "seed", "over"),
+    "least": ("seeds", "seed", "unit", "total"),
     "stress": ("seeds", "on"),
     "figure": ("name", "source"),
     "sweep": ("engine",),

@@ -104,7 +104,11 @@ def test_the_shell_completes_names(monkeypatch):
 
 def test_the_command_answers_a_shell():
     given = {"COMP_WORDS": "hardness le", "COMP_CWORD": "1", "_HARDNESS_COMPLETE": "bash_complete"}
-    assert run("import cli; cli.main()", **given).split() == ["plain,learn", "plain,learners"]
+    assert run("import cli; cli.main()", **given).split() == [
+        "plain,learn",
+        "plain,learners",
+        "plain,least",
+    ]
 
 
 def leaves(command: click.Command, path: tuple[str, ...] = ()) -> dict[str, click.Command]:

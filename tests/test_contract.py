@@ -58,6 +58,17 @@ FIELDS = [
         "format spec parameter values runs certificates",
         ("runs", " ".join(RUN)),
     ),
+    (
+        "least parity:d=6,m=2 --learner elimination --seeds 6 --out l",
+        "= format spec parameter specs learners seeds seed unit budget total tau pilots thresholds "
+        "cells",
+        (
+            "cells",
+            "= value spec learner least interval confidence range relapses ends floor ratio "
+            "runs examples seconds",
+        ),
+        ("thresholds", "asked tried examples seconds lost revisions versions machine"),
+    ),
     ("report c --out r.html", "source report runs"),
     (
         "map parity:d=8,m=2,noise=0.1 --learner restricted --seeds 1 --out m",
@@ -71,9 +82,9 @@ FIELDS = [
         ("left_out", "group learner specs reasons why"),
     ),
 ]
-FOLLOWS = {"values", "scaling", "paired", "success", "curves"}  # from what the file holds
+FOLLOWS = {"cells", "values", "scaling", "paired", "success", "curves"}  # from what the file holds
 KEPT = {"certify": "c.json", "measures": "m.json", "sweep plan": "p.json"}
-KEPT |= {"compare": "c/results.json", "map": "m/results.json"}
+KEPT |= {"least": "l/results.json", "compare": "c/results.json", "map": "m/results.json"}
 
 
 def test_names_in_json_and_what_a_file_keeps_of_it(hardness):
@@ -91,7 +102,7 @@ def test_names_in_json_and_what_a_file_keeps_of_it(hardness):
         for command, file in KEPT.items():
             if line.startswith(command):
                 kept = json.loads(Path(file).read_text())
-                left = FOLLOWS if command in ("certify", "compare", "map") else set()
+                left = FOLLOWS if command in ("certify", "compare", "least", "map") else set()
                 assert kept == {k: v for k, v in found.json.items() if k not in left}, line
     for one, two in (("r.html", "c/report.html"), ("again.svg", "m/map.svg")):
         if one == "again.svg":

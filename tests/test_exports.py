@@ -34,6 +34,7 @@ COMMANDS = {
     f"learn elimination parity:d=8,m=2 {FEW}": (".", "seed"),
     f"attack parity:d=8,m=2 --learner elimination {FEW}": ("attacks.0.runs", "risk"),
     f"compare parity:m=2 --over d=6,8 --learner elimination --seeds 2 {FEW}": ("runs", "risk"),
+    f"least parity:d=6,m=2 --learner elimination --seeds 6 {FEW}": ("thresholds", "high"),
     f"stress --learner trivial --on parity:d=8,m=2 --reference none {FEW}": ("runs", "risk"),
     "stress --list": ("ladders", "name"),
     "distinguish trivial parity:d=6,m=1 --trials 4 --jobs 1 --budget-examples 2000": (

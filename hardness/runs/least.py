@@ -468,6 +468,11 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return certificates(self.specs, self.terms)
 
     @property
+    def most(self) -> int:
+        """The most of the unit that a run may spend."""
+        return int(getattr(self.budget, self.unit))
+
+    @property
     def quantity(self) -> str:
         """What is certified in the unit: for any learner, or for worst answers to queries."""
         if self.unit == "queries":
@@ -525,7 +530,8 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             {
                 "learner": names[one.learner],
                 "size": self.size_of(one),
-                f"least {self.unit}": one.least,
+                "unit": self.unit,
+                "least": one.least,
                 "interval": "({}, {}]".format(*one.interval),
                 "range": "({}, {}]".format(*one.range),
                 "relapses": "{} of {}".format(*one.relapses),
@@ -666,7 +672,7 @@ def _whole(found: Least, done: Mapping[int, Threshold]) -> Least:
 
 def _require(planned: Least) -> None:
     """Refuse what says nothing or cannot run; raises UsageError, in one line."""
-    unit, most = planned.unit, getattr(planned.budget, planned.unit)
+    unit, most = planned.unit, planned.most
     if planned.seeds < LEAST_SEEDS:
         raise UsageError(
             f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "

@@ -17,18 +17,13 @@ _Moment = Annotated[float, Meta(ge=0, lt=253402300800)]  # to the year 9999
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertificateRow:
-    """A certificate (hardness-certificate JSON) with the terms it is about.
-
-    family, parameters: of its spec, as the columns of a run.
-    """
+class _OfSpec:
+    """A row about a spec; family, parameters: of it, as the columns of a run."""
 
     key: str
     spec: str
     family: str = ""
     parameters: str = ""
-    terms: dict[str, Any]
-    certificate: dict[str, Any]
 
     def __post_init__(self) -> None:
         own = named(self.spec)
@@ -36,6 +31,26 @@ class CertificateRow:
             raise ValueError("its family or parameters are not those of its spec")
         object.__setattr__(self, "family", own[0])
         object.__setattr__(self, "parameters", own[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateRow(_OfSpec):
+    """A certificate (hardness-certificate JSON) with the terms it is about."""
+
+    terms: dict[str, Any]
+    certificate: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRow(_OfSpec):
+    """The least n of an instance in (low, high], with the `Threshold` whose parts these are."""
+
+    learner: str
+    unit: str
+    low: _Count
+    high: _Count | None
+    ended: str
+    threshold: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,4 +128,4 @@ class Progress:
         }
 
 
-Row = Run | CertificateRow
+Row = Run | CertificateRow | ThresholdRow

@@ -12,16 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget, Usage
-from hardness.runs.rows import CERTIFICATES, CertificateRow, Row
+from hardness.runs.least import Search, Threshold
+from hardness.runs.rows import CERTIFICATES, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from instances.disk import damage
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
 from instances.spec import FAMILIES, file_of, parse_stored
@@ -91,6 +94,10 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", dict=True
     def row(self, finished: Finished) -> Row | None:
         """Make what a store keeps of its end; None for nothing, and it is tried another time."""
         raise NotImplementedError
+
+    def found(self, finished: Finished) -> Any:
+        """Make what came of it: what `read` makes of its row."""
+        return self.row(finished)
 
 
 def _stated(value: Any) -> Any:
@@ -175,14 +182,7 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
 
     def do(self) -> dict[str, Any]:
         """Run the learner: a Run as JSON; raises ToolkitError where it is not what was planned."""
-        learner, family = parse_learner(self.learner), parse_stored(self.spec)
-        found = (family.revision, learner.revision)
-        if found != self.revisions:
-            raise ToolkitError(
-                f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
-                "where the sweep was planned: install the same version everywhere"
-            )
-        _require_planned(family, self.family)
+        learner, family = _planned(self)
         done = run(
             learner,
             family.instance(self.seed),
@@ -258,7 +258,74 @@ class CertificateJob(Job, frozen=True, kw_only=True, tag="certificate"):
         )
 
 
-AnyJob = RunJob | CertificateJob
+class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
+    """The whole search of one threshold; revisions, origin, family: as of a run's job."""
+
+    asked: Search
+    revisions: tuple[int, int]
+    origin: str | None = None
+    family: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The learner."""
+        return self.asked.learner
+
+    @property
+    def learner(self) -> str:
+        """The learner."""
+        return self.asked.learner
+
+    def do(self) -> dict[str, Any]:
+        """Search: a Threshold as JSON; raises ToolkitError where it is not what was planned."""
+        if _origin(_planned(self)[0]) != self.origin:
+            raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
+        return self.asked.do().filed()
+
+    def found(self, finished: Finished) -> Threshold:
+        """Make the threshold, also where its worker did not live to end it: no answer."""
+        if finished.result is not None:
+            return Threshold.read(finished.result)
+        family, learner = self.revisions
+        return Threshold(
+            asked=self.asked,
+            tried=(),
+            examples=0,
+            seconds=float(finished.seconds),
+            lost=finished.why or str(finished.failure),
+            revisions={"family": family, "learner": learner},
+            versions=versions(),
+            machine=machine(),
+        )
+
+    def row(self, finished: Finished) -> ThresholdRow:
+        """Keep the threshold."""
+        return threshold_row(self.key, self.found(finished))
+
+    def require_own(self, row: ThresholdRow, where: Path) -> Threshold:
+        """Return the threshold of a row under its key; raises DamagedFile where it is another."""
+        with damage(where):
+            found = Threshold.read(row.threshold)
+            if found.asked != self.asked or threshold_row(self.key, found) != row:
+                raise ValueError(f"under {self.key} stands the threshold of another search")
+        return found
+
+
+def threshold_row(key: str, found: Threshold) -> ThresholdRow:
+    """Make the row of a threshold."""
+    return ThresholdRow(
+        key=key,
+        spec=found.asked.spec,
+        learner=found.asked.learner,
+        unit=found.asked.unit,
+        low=found.low,
+        high=found.high,
+        ended=found.end,
+        threshold=found.filed(),
+    )
+
+
+AnyJob = RunJob | CertificateJob | SearchJob
 
 
 def read_job(payload: str) -> AnyJob:
@@ -298,6 +365,18 @@ def run_job(
         budget=budget,
         oracle=oracle if asks else None,
         tau=tau if asks else None,
+        revisions=(family.revision, learner.revision),
+        origin=_origin(learner),
+        family=file_of(family.name),
+    )
+
+
+def search_job(asked: Search) -> SearchJob:
+    """Make the job of a search, with the revisions that are here."""
+    family, learner = parse_stored(asked.spec), parse_learner(asked.learner)
+    return SearchJob(
+        spec=family.spec,
+        asked=asked,
         revisions=(family.revision, learner.revision),
         origin=_origin(learner),
         family=file_of(family.name),
@@ -347,6 +426,19 @@ def _origin(learner: Learner) -> str | None:
         return hashlib.sha256(learner.file.read_bytes()).hexdigest()
     except OSError as error:
         raise UsageError(f"{learner.spec} cannot be read: {error.strerror}") from error
+
+
+def _planned(job: RunJob | SearchJob) -> tuple[Learner, Family]:
+    """Make the learner and the family of a job; raises ToolkitError for others than planned."""
+    learner, family = parse_learner(job.learner), parse_stored(job.spec)
+    found = (family.revision, learner.revision)
+    if found != job.revisions:
+        raise ToolkitError(
+            f"{job.learner} on {job.spec} has revisions {found} here and {job.revisions} "
+            "where the sweep was planned: install the same version everywhere"
+        )
+    _require_planned(family, job.family)
+    return learner, family
 
 
 def _require_planned(family: Family, sha256: str | None) -> None:

@@ -8,11 +8,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardness.runs.planned import Planned, here, warm
+from hardness.runs.least import Search, Threshold
+from hardness.runs.planned import here, warm
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
-from hardness.sweep.jobs import RunJob, read_job, run_job
+from hardness.sweep.jobs import RunJob, SearchJob, read_job, run_job, search_job, threshold_row
 from hardness.sweep.pool import Engine, answer, local
 from hardness.sweep.store import Writer, opened
 from hardness.upper import parse_learner
@@ -63,15 +64,12 @@ class Resumable:
             )
         return found
 
-    def do(self, planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
-        """Do runs: the index of each as it is done, with its run or why there is none."""
-        left = list[tuple[int, RunJob]]()
+    def do(self, planned: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Do runs or searches: the index of each as it is done, with what came of it or why not."""
+        left = list[tuple[int, RunJob | SearchJob]]()
         for index, one in enumerate(planned):
-            job = run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
-            held = self._writer.run(job.key) if self._writer else None
-            if held and self._writer:
-                if reason := job.require_own(held, self._writer.path).inconsistency:
-                    raise DamagedFile(f"{self._writer.path} is damaged: {reason}")
+            job = _job(one)
+            if self._writer and (held := _held(self._writer, job)):
                 yield index, held
             else:
                 left.append((index, job))
@@ -83,12 +81,14 @@ class Resumable:
             index, job = left[place]
             if isinstance(run, Run):
                 run = run.updated(key=job.key)
-                if self._writer:
-                    self._writer.write([run])
-                    self.kept += 1
+            if self._writer and not isinstance(run, ToolkitError):
+                self._writer.write(
+                    [threshold_row(job.key, run) if isinstance(run, Threshold) else run]
+                )
+                self.kept += 1
             yield index, run
 
-    def _elsewhere(self, jobs: Sequence[RunJob]) -> Iterator[tuple[int, Run | ToolkitError]]:
+    def _elsewhere(self, jobs: Sequence[RunJob | SearchJob]) -> Iterator[tuple[int, Any]]:
         """Do jobs on worker processes: the place of each as it is done."""
         engine = self._engine or self._stack.enter_context(local(self._jobs, _warmed))
         self._engine, left = engine, deque(jobs)
@@ -101,13 +101,32 @@ class Resumable:
                 job, finished = engine.landed.popleft()
                 place = places[id(job)]
                 failed = finished.result is None
-                yield place, ToolkitError(finished.why) if failed else jobs[place].row(finished)
+                yield place, ToolkitError(finished.why) if failed else jobs[place].found(finished)
+
+
+def _job(planned: Any) -> RunJob | SearchJob:
+    """Make the job of what is planned: a run, or a search."""
+    if isinstance(planned, Search):
+        return search_job(planned)
+    learner = parse_learner(planned.learner)
+    return run_job(planned.spec, learner, planned.seed, planned.budget, tau=planned.tau)
+
+
+def _held(store: Writer, job: RunJob | SearchJob) -> Run | Threshold | None:
+    """Find what a store holds of a job; raises DamagedFile for what it cannot be."""
+    if isinstance(job, SearchJob):
+        row = next(store.rows("thresholds", "WHERE key = ?", job.key), None)
+        return row and job.require_own(row, store.path)
+    held = store.run(job.key)
+    if held and (reason := job.require_own(held, store.path).inconsistency):
+        raise DamagedFile(f"{store.path} is damaged: {reason}")
+    return held
 
 
 def _warmed(payload: str) -> dict[str, Any]:
     """Do a job on a worker that its learner is warm on: no time that is measured holds imports."""
     job = read_job(payload)
-    assert isinstance(job, RunJob)
+    assert isinstance(job, RunJob | SearchJob)
     warm(job.spec, (job.learner,))
     return answer(payload)
 

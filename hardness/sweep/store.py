@@ -31,7 +31,7 @@ from hardness.runs.columns import (
     exact,
     natural,
 )
-from hardness.runs.rows import CertificateRow, Row, SweepRow
+from hardness.runs.rows import CertificateRow, Row, SweepRow, ThresholdRow
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
 from instances.disk import beside, refuse_existing, refuse_unwritable, written
@@ -45,12 +45,13 @@ __all__ = [
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 6
+VERSION = 7
 
 # What a row of a table is, and the column that is unique.
 TABLES: dict[str, tuple[type[Any], str]] = {
     "runs": (Run, "key"),
     "certificates": (CertificateRow, "key"),
+    "thresholds": (ThresholdRow, "key"),
     "sweeps": (SweepRow, "sha256"),
 }
 # Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
@@ -653,7 +654,7 @@ def _advice(said: str) -> str:
     if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
         return ": a store is read here, by SELECT alone"
     if "no such" in said:
-        tables = ": there are the tables runs, certificates and sweeps"
+        tables = ": there are the tables runs, certificates, thresholds and sweeps"
         return (
             f"{tables}; a parameter of a spec is parameters->>'d'" if "column" in said else tables
         )

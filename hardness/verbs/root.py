@@ -33,6 +33,7 @@ GROUPS = {
     "Both sides": {
         "demo": "verbs.demo.demo",
         "compare": "verbs.comparing.compare",
+        "least": "verbs.least.least",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
         "challenge": "verbs.root.CHALLENGE",

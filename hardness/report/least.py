@@ -1,0 +1,96 @@
+"""Thresholds in words: a table, how its numbers are known, and what was not found."""
+
+from hardness.claims import WORD
+from hardness.report.text import bound, number, table, wrap
+from hardness.runs.least import PILOTS, End, Least, LeastCell
+
+_HEADER = ("learner", "size", "least", "interval", "relapses", "floor", "ratio", "runs", "s")
+_ENDS: dict[End, str] = {
+    "over": "found none within what a run, or all runs of a search, may spend",
+    "unconfirmed": "passed where the most of a run leaves no room for three octaves",
+    "own-limit": "failed and stopped with budget left, at twice the budget too",
+    "no-answer": "met a run that seconds, memory or the machine ended, which says nothing",
+}
+
+
+def least_words(found: Least) -> str:
+    """Write thresholds: the table, how it is known, what was not found."""
+    return "\n\n".join([least_table(found), "\n".join(map(wrap, notes(found)))])
+
+
+def least_table(found: Least) -> str:
+    """Write a row a learner and size, learners in the order asked."""
+    rows = []
+    for name, asked in zip(found.learner_names, found.learners, strict=True):
+        for i, one in enumerate(cell for cell in found.cells if cell.learner == name):
+            floor = "-" if one.floor is None else str(one.floor)
+            if isinstance(one.floor, int):
+                floor = bound(found.quantity, one.floor)
+            rows.append(
+                [
+                    "" if i else asked,
+                    "-" if one.value is None else found.size_of(one),
+                    _least(one),
+                    _interval(*one.interval),
+                    "{}/{}".format(*one.relapses),
+                    floor,
+                    "-" if one.ratio is None or floor == WORD else number(one.ratio),
+                    str(one.runs),
+                    number(one.seconds),
+                ]
+            )
+    return table(_HEADER, rows)
+
+
+def _least(cell: LeastCell) -> str:
+    """Write the median threshold; where half have none, what it is above, or that none is."""
+    if cell.least is not None:
+        return str(cell.least)
+    if 2 * cell.ends["own-limit"] >= len(cell.thresholds):
+        return "none"
+    return f"> {cell.interval[0]}" if cell.interval[0] else "no answer"
+
+
+def _interval(low: int, high: int | None) -> str:
+    return f"({low}, ∞)" if high is None else f"({low}, {high}]"
+
+
+def notes(found: Least) -> list[str]:
+    """Say how the numbers are known, and what was not found; a line each."""
+    unit, confidence = found.unit, float(100 * found.cells[0].confidence)
+    said = [
+        f"With {confidence:.3g} % confidence the median of the least numbers of {unit} lies in the "
+        f"interval: exact, from {found.seeds} instances. Each is searched on nested prefixes for "
+        "the first of three octaves in a row that pass, then by quarters of an octave, from where "
+        f"{PILOTS} pilots say. least: the median's upper end. A run passes where the 95 % interval "
+        "of its risk lies below 0.05."
+    ]
+    if found.quantity == "information-floor":
+        said += [
+            "floor: certified; with fewer examples every learner reaches risk 0.05 with "
+            "probability below 0.45, half less the 5 % by which intervals err."
+        ]
+    elif found.quantity:
+        said += [
+            f"floor: certified for queries that are answered at worst within {found.tau}, at risk "
+            "0.05 and probability 0.45; samples answered here, for which less may do."
+        ]
+    wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
+    said += [
+        f"relapses: {wrong} of {audited} runs at 1/2, √2, 2 and 4 times a threshold failed above "
+        "it or passed below."
+    ]
+    names = dict(zip(found.learner_names, found.learners, strict=True))
+    for one in found.cells:
+        name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
+        if one.relapses[0]:
+            said += [f"{name} is not monotone: its median is of what searches return."]
+        said += [
+            f"{name}: {one.ends[end]} of {found.seeds} {told}"
+            + (f" ({found.most} {unit} a run)." if end == "over" else ".")
+            for end, told in _ENDS.items()
+            if one.ends[end]
+        ]
+    if any(t.how == "passed" and t.used < t.n for one in found.thresholds for t in one.tried):
+        said += [f"What a learner used where it stopped with {unit} left is not its threshold."]
+    return said
