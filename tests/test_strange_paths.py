@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 FIGURES = ("stress", "scaling", "icl", "map", "adversary", "stages", "phase", "binding", "summary")
+FIGURES += ("least", "learning-curve")
 LINES = [
     "check {}",
     "report {} --out r.html",

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
@@ -9,6 +10,9 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
 from hardness.runs.paired import LEAST_DISCORDANT, Paired
 from instances.parameters import plain
+
+if TYPE_CHECKING:
+    from hardness.runs.least import Least
 
 ASKER = {
     "stat-queries": "a statistical-query learner",
@@ -29,7 +33,7 @@ def comparison_words(found: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def short_name(comparison: Comparison, learner: str) -> str:
+def short_name(comparison: "Comparison | Least", learner: str) -> str:
     """Shorten a learner's canonical name to what was asked for, as "student" or "student:rate=1".
 
     The canonical name stays in the results.
@@ -91,16 +95,19 @@ NOTE = (
 HEADER = ("learner", "cost", "sizes", "power law", "certified")
 
 
-def scaling_words(comparison: Comparison) -> str:
+def scaling_words(comparison: "Comparison | Least") -> str:
     """Write the fitted growth of a comparison, what was left out, and the certified growth."""
     found = comparison.scaling
-    low, high = plain(comparison.values[0]), plain(comparison.values[-1])
-    sizes = low if low == high else f"{low} to {high}"
+    values = [plain(value) for value in comparison.values if value is not None]
+    sizes = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]
     rows = fit_rows(comparison)
     title = f"growth over the sizes run, {comparison.parameter} = {sizes}"
     lines = [f"{title}: no fit"]
     if rows:
-        lines = [f"{title}, where every seed passed ({CONFIDENCE:.0%} intervals)", ""]
+        where = "every seed passed"
+        if not isinstance(comparison, Comparison):
+            title, where = title.replace("growth", "growth of the least"), "every instance has one"
+        lines = [f"{title}, where {where} ({CONFIDENCE:.0%} intervals)", ""]
         lines += [table(HEADER, rows)]
     missing = left_out(comparison)
     lines += ["", *missing] if missing else []
@@ -113,7 +120,7 @@ def scaling_words(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def fit_rows(comparison: Comparison) -> list[tuple[str, ...]]:
+def fit_rows(comparison: "Comparison | Least") -> list[tuple[str, ...]]:
     """Lay fits out under `HEADER`: the exponent with its interval, and the certified one."""
     return [
         (
@@ -128,7 +135,7 @@ def fit_rows(comparison: Comparison) -> list[tuple[str, ...]]:
     ]
 
 
-def left_out(comparison: Comparison) -> list[str]:
+def left_out(comparison: "Comparison | Least") -> list[str]:
     """Say what was not fitted, and which sizes were left out of what was."""
     lines: dict[str, None] = {}  # each once, whatever the cost
     for fit in comparison.scaling.fits:

@@ -58,6 +58,10 @@ COMPARE = Source(
     made="compare ... --out DIR", read=_SOURCE + "comparison_of",
     given="hardness.runs:Comparison", store=True,
 )  # fmt: skip
+LEAST = Source(
+    made="least SPEC ... --out DIR", read="hardness.runs.least:Least.load",
+    given="hardness.runs.least:Least",
+)  # fmt: skip
 STRESS = Source(
     made="stress ... --out FILE", read=_SOURCE + "stress_of",
     given="hardness.runs:Stress", store=True,
@@ -110,6 +114,10 @@ class Figure:
 FIGURES: dict[str, Figure] = {
     "both-sides": Figure("costs of learners beside certified bounds",
         COMPARE, "runs:of_both_sides", "runs:draw_both_sides"),
+    "least": Figure("least examples or queries of learners beside certified bounds",
+        LEAST, "runs:of_least", "runs:draw_both_sides"),
+    "learning-curve": Figure("relative risk against the budget, about the least",
+        LEAST, "curves:of_curve", "curves:draw_curve"),
     "phase": Figure("where learners solve, over two parameters, beside bounds",
         PLANE, "phase:of_phase", "phase:draw_phase"),
     "binding": Figure("what binds which class of learners",

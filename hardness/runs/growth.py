@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import linear_regression
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from instances.result import json_of
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
 from instances.text import exact
+
+if TYPE_CHECKING:
+    from hardness.runs.least import Least
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -171,6 +174,48 @@ def scaling(
     )
 
 
+def of_thresholds(found: "Least") -> Scaling:
+    """Fit the thresholds of every learner over the sizes where every instance has one.
+
+    What is fitted is the geometric middle of each (low, high].
+
+    >>> from hardness.runs.least import least
+    >>> made = least("parity:m=2", "d=6..18..4", ("elimination",), seeds=6).scaling
+    >>> made.fits[0].values, made.fits[0].beside
+    ((6, 10, 14, 18), 'information-floor')
+    """
+    floors = dict(zip(found.values, found.floors, strict=True))
+    numbers = {v: n for v, n in floors.items() if v is not None and isinstance(n, int)}
+    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
+    fits = []
+    for learner in found.learner_names:
+        costs = {
+            cell.value: [one.middle or 0 for one in cell.thresholds]
+            for cell in found.cells
+            if cell.learner == learner and cell.value is not None
+        }
+        reasons = {
+            value: f"{ends.count(0)} of {len(ends)} instances have no threshold"
+            if 0 in ends
+            else None
+            if value > 0
+            else "a power law needs a value above 0"
+            for value, ends in costs.items()
+        }
+        axes = (found.specs[0], found.parameter, learner, found.unit)
+        stream = BitStream(key(found.seed, "scaling", *axes))
+        needed = "each with the threshold of every instance"
+        fits.append(fit(learner, found.unit, costs, reasons, certified, stream, needed))
+    return Scaling(
+        parameter=found.parameter,
+        fits=tuple(fits),
+        certified=tuple(
+            _certified(quantity, of, _theory(found.specs[0], found.parameter, quantity))
+            for quantity, of in certified.items()
+        ),
+    )
+
+
 # Costs.
 
 
@@ -184,11 +229,28 @@ def _fit(
     numbers_of_runs = [len(runs) for runs in trials.values() if runs]
     seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
     reasons = {value: _out(runs, value, cost, seeds) for value, runs in trials.items()}
+    costs = {v: [getattr(run.usage, cost) for run in runs] for v, runs in trials.items()}
+    return fit(learner, cost, costs, reasons, certified, stream, "each with every seed passed")
+
+
+def fit(
+    learner: str,
+    cost: Cost,
+    every: Mapping[Value, Sequence[float]],
+    reasons: Mapping[Value, str | None],
+    certified: Mapping[str, Mapping[Value, int]],
+    stream: BitStream,
+    needed: str,
+) -> CostFit:
+    """Fit what each seed cost, or needed, at the sizes that count: those without a reason not to.
+
+    needed: of each of the `LEAST_SIZES`, in words.
+    """
     values = tuple(value for value, reason in reasons.items() if not reason)
-    costs = np.array([[getattr(run.usage, cost) for run in trials[v]] for v in values], np.float64)
+    costs = np.array([every[v] for v in values], np.float64)
     law = no_fit = None
     if len(values) < LEAST_SIZES:
-        no_fit = f"{len(values)} sizes count, {LEAST_SIZES} are needed, each with every seed passed"
+        no_fit = f"{len(values)} sizes count, {LEAST_SIZES} are needed, {needed}"
     elif costs.min() == costs.max():
         no_fit = f"the same {costs.min():g} at every size: the learner or its budget fixes it"
     else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from math import comb, isqrt, sqrt
+from math import ceil, comb, isqrt, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
@@ -23,6 +23,7 @@ from hardness.oracles import Budget
 from hardness.runs.certified import number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
+from hardness.runs.growth import Scaling, of_thresholds
 from hardness.runs.names import Value
 from hardness.runs.planned import Cut, Do, here, require_loaded
 from hardness.runs.run import SOLVED_BELOW, Run, machine, require_support, run, versions
@@ -48,6 +49,7 @@ MOST: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 <<
 TOTAL = 10**8  # of all runs of a learner at a size
 _OCTAVE, _IN_A_ROW = 4, 3
 _AUDITED = (-_OCTAVE, _OCTAVE // 2, _OCTAVE, 2 * _OCTAVE)  # from a threshold: half to four times
+_AROUND = range(-4, 3)  # octaves of a learning curve, from the median threshold
 _TAIL = Fraction(1, 40)  # on either side of an interval
 
 
@@ -387,6 +389,12 @@ class LeastCell:
         return self.least / floor if self.least and floor else None
 
     @property
+    def around(self) -> tuple[int, ...]:
+        """The budgets of a learning curve: 1/16 to 4 times the median; none where it has none."""
+        least = self.least or 0
+        return tuple(dict.fromkeys(ceil(least * 2.0**step) for step in _AROUND if least))
+
+    @property
     def runs(self) -> int:
         """All runs, those of the pilots with them."""
         return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
@@ -412,13 +420,27 @@ _TOLD = (
 )
 
 
+class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Relative risks of all instances of a size within n: seed by seed, None where there is none.
+
+    passed: how many runs passed.
+    """
+
+    spec: str
+    learner: str
+    n: Annotated[int, msgspec.Meta(ge=1)]
+    risks: tuple[Annotated[float, msgspec.Meta(ge=0)] | None, ...]
+    passed: Annotated[int, msgspec.Meta(ge=0)]
+
+
 class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Thresholds of learners over sizes, beside certified floors.
 
     spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
     size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
     and of all runs of a learner at a size. tau: of queries, and of the bound on them. pilots,
-    thresholds: size by size, learners in the order asked, by seed.
+    thresholds: size by size, learners in the order asked, by seed. curve: a pass of its own, cell
+    by cell, of all seeds, within each of `around`; empty where it was not asked for.
     """
 
     spec: str
@@ -433,12 +455,13 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tau: Fraction = Fraction(1, 10)
     pilots: tuple[Threshold, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
+    curve: tuple[Point, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/1"
     _words: ClassVar[str] = "hardness.report.least.least_words"
     _captioned: ClassVar[str] = "hardness.report.caption:least"
     _inside: ClassVar[str] = "results.json"
-    _follows: ClassVar[tuple[str, ...]] = ("cells",)
+    _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {"pilots": Threshold, "thresholds": Threshold}
 
     @property
@@ -524,6 +547,11 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for i, ((spec, value, floor), name) in enumerate(places)
         )
 
+    @cached_property
+    def scaling(self) -> Scaling:
+        """How thresholds and certified numbers grow."""
+        return of_thresholds(self)
+
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
         return [
@@ -568,7 +596,8 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, with what follows for every learner at every size."""
-        return {**self.filed(), "cells": [one.to_dict() for one in self.cells]}
+        cells = [one.to_dict() for one in self.cells]
+        return {**self.filed(), "cells": cells, "scaling": self.scaling.to_dict()}
 
     def _contradiction(self) -> str | None:
         if not self.specs or _specs(self.spec, self.parameter, self.values) != [*self.specs]:
@@ -581,6 +610,11 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for pilot, found in ((True, self.pilots), (False, self.thresholds)):
             if [one.asked for one in found] != self.searches(pilot):
                 return "its searches are not those of its sizes, learners, seeds and pilots"
+        points = [(one.spec, one.learner, one.n) for one in self.curve]
+        if self.curve and points != [(c.spec, c.learner, n) for c in self.cells for n in c.around]:
+            return "its learning curve is not about its thresholds"
+        if any(one.passed > len(one.risks) or len(one.risks) != self.seeds for one in self.curve):
+            return "its learning curve is not of all its seeds"
         return None
 
 

@@ -37,6 +37,7 @@ from instances.ladders import ladder_of
 from instances.strict import read_json
 from tests.charts import panels_of, rows_of, said, texts
 from tests.hardness.sweep.here import sweep_here
+from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
 STORED = {"map": "map", "icl": "icl-steps", "stages": "stages", "risks": "easy-to-hard"}
@@ -86,6 +87,8 @@ def data(request, small, attacked, store, tmp_path_factory):
     if name == "contours":
         over = ["n=64,80,96", "h=4,6,8"]
         source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
+    elif name in ("least", "learning-curve"):
+        source = thresholds(curve=True)
     elif name == "stress":
         own = ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)])
         source = stress(["trivial", "elimination"], own, 1)

@@ -1,18 +1,21 @@
-"""The figure of both sides of a comparison, and what all figures of a comparison share."""
+"""The figure of both sides, of runs and of thresholds, and what figures of comparisons share."""
 
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hardness.claims import vacuous
+from hardness.oracles import Usage
 from hardness.report.comparison import ASKER, short_name
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import BOUND, Style, styles_of
 from hardness.report.vega import write
-from hardness.runs.cells import COSTS
+from hardness.runs.cells import COSTS, seen
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
+from hardness.runs.least import Least
 from hardness.runs.names import Value
+from instances.errors import UsageError
 from instances.parameters import plain
 
 TITLES = {
@@ -27,11 +30,26 @@ CERTIFIED = "certified"  # the series of what is certified
 DASHED = Style(colour=BOUND, dash=(6, 3), marks=("line",), thick=1.35, shown=False)
 DOTTED = Style(colour=BOUND, dash=(1, 3), marks=("line",), thick=1.35, shown=False)
 _LINES = {"queries": ("dashed", DASHED), "examples": ("dotted", DOTTED)}
+# Upwards from where it stands: what is needed is more, and not known.
+ARROW = "M0,0L0,-3.5M-.8,-2.5L0,-3.5L.8,-2.5"
+_KINDS: dict[str, Data] = {
+    CERTIFIED: {},
+    "run": {"marks": ("point",)},
+    "enough": {"marks": ("line",)},
+    "least": {"marks": ("interval", "line", "point")},
+    "more": {"marks": ("point",), "shape": ARROW},
+}
+SEEN = {
+    "tokens": "the tokens",
+    "z": "z, the product of the tokens",
+    "queries": "answers to queries",
+}
 
 
-def head(comparison: Comparison, values: Iterable[Value] | None = None) -> Data:
+def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) -> Data:
     """Say of which comparison the rows of a figure are, over which of its sizes."""
-    sizes = list(comparison.values if values is None else values)
+    every = comparison.values if values is None else values
+    sizes = [value for value in every if value is not None]
     return {
         "spec": comparison.spec,
         "parameter": comparison.parameter,
@@ -64,19 +82,21 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
     return write(draw_both_sides(of_both_sides(comparison)), kind)
 
 
-def of_both_sides(comparison: Comparison) -> Data:
+def of_both_sides(comparison: Comparison, *thresholds: Least) -> Data:
     """Give what every run spent, what two thirds of a learner's runs stayed within, and bounds.
 
-    Rows are of the kind run, enough (a learner at a size) or certified (a cost at a size: its
-    value is text, for it may be of any size, and null where no number is enough). Runs may be
-    missing: a learner may lack sizes, and have other numbers of seeds than others.
+    Rows are of the kind run, enough (a learner at a size), certified (a cost at a size: its
+    value is text, for it may be of any size, and null where no number is enough), or least, see
+    `of_least`. Runs may be missing: a learner may lack sizes, and have other numbers of seeds than
+    others. Of a learner and a cost that have thresholds, these are shown alone.
     """
     costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
     if comparison.learners and not any(run.usage.values for run in comparison.runs):
         costs.remove("values")
     # Where nobody asks queries, the risk is the news.
     asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
-    terms = comparison.terms
+    terms, needed = comparison.terms, _needed_rows(comparison, thresholds)
+    bound = {row["cost"] for row in needed if row["kind"] == CERTIFIED}
     return {
         **head(comparison),
         "costs": costs if asked else ["risk", *costs[1:]],
@@ -109,9 +129,78 @@ def of_both_sides(comparison: Comparison) -> Data:
                 }
                 for cell in comparison.cells
             ),
-            *_certified(comparison),
+            *needed,
+            *(row for row in _certified(comparison) if row["cost"] not in bound),
         ],
     }
+
+
+def of_least(*found: Least) -> Data:
+    """Give the median threshold of a learner at a size with its interval, and what is certified.
+
+    Rows are of the kind least: the median with its interval from low to high, null where most
+    instances, or too many, have no threshold within the most of a run; over: how many have none.
+    Raises UsageError for thresholds of one size, or of several families.
+    """
+    first = found[0]
+    return {**head(first), "costs": [c for c in COSTS if c in {one.unit for one in found}]} | {
+        "tau": str(first.terms.tau),
+        "risk": str(first.terms.risk),
+        "success": str(first.terms.success),
+        "rows": _needed_rows(first, found),
+    }
+
+
+def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data]:
+    """Lay thresholds of one family out, the certified numbers of their terms with them."""
+    rows: list[Data] = []
+    for one in found:
+        if (one.spec, one.parameter) != (first.spec, first.parameter) or not one.parameter:
+            raise UsageError(
+                f"thresholds of {one.spec[:100]} over {one.parameter or 'no parameter'} given: "
+                "they are drawn over a parameter, beside others of the same SPEC"
+            )
+        asked = Usage(examples=0, queries=one.unit == "queries", seconds=0.0, peak_bytes=0)
+        for cell in one.cells:
+            low, high = cell.interval
+            rows.append(
+                {
+                    "kind": "least",
+                    "learner": short_name(one, cell.learner),
+                    "sees": seen(cell.learner, cell.spec, asked),
+                    "cost": one.unit,
+                    "place": float(cell.value or 0),
+                    "least": cell.least,
+                    "low": low,
+                    "high": high,
+                    "confidence": round(float(cell.confidence), 3),
+                    "over": sum(not t.high for t in cell.thresholds),
+                    "seeds": len(cell.thresholds),
+                }
+            )
+        terms = {"risk": str(one.terms.risk), "success": str(one.terms.success)}
+        rows += [
+            {
+                "kind": CERTIFIED,
+                "cost": one.unit,
+                "quantity": one.quantity,
+                "place": float(value or 0),
+                "value": str(floor) if isinstance(floor, int) else None,
+                **terms,
+            }
+            for value, floor in zip(one.values, one.floors, strict=True)
+            if one.quantity
+        ]
+    return rows
+
+
+def _drawn(row: Data) -> list[Data]:
+    """Give what is drawn of a threshold: a median with its interval, and an arrow where it ends."""
+    least, low, high = (row[name] and max(row[name], 1) for name in ("least", "low", "high"))
+    low = max(low or 0, 1)
+    own = {**row, row["cost"]: least, "solved": True}
+    found = [{**own, "low": low if least else None, "high": (high or least) if least else None}]
+    return found if high else [*found, {**own, "kind": "more", row["cost"]: least or low}]
 
 
 def _certified(comparison: Comparison) -> list[Data]:
@@ -141,26 +230,31 @@ def draw_both_sides(data: Data) -> Data:
     risk did not: their cost is what they spent, no measure of what is needed.
     """
     costs = data["costs"]
+    needed = [row for row in data["rows"] if row["kind"] == "least"]
+    known = {(row["learner"], row["cost"]) for row in needed}
     rows = [
-        {**row, "learner": named(row["learner"]), **{cost: row[cost] or None for cost in costs}}
+        {
+            **row,
+            **{c: row.get(c) if (row["learner"], c) not in known else None for c in costs},
+            "learner": named(row["learner"]),
+        }
         for row in data["rows"]
         if row["kind"] == "run" or (row["kind"] == "enough" and row["solved"])
     ]
+    rows += [{**one, "learner": named(row["learner"])} for row in needed for one in _drawn(row)]
     certified = {cost: shown_bounds(data["rows"], cost) for cost in costs}
     styles = styles_of(dict.fromkeys(row["learner"] for row in rows))
     shown = {"learner": "learner", "seed": "seed", "risk": "risk", "solved": "solved"}
+    if needed:
+        shown |= {"at least": "low", "at most": "high", "without": "over"}
     charts = {
         cost: plot(
-            [*certified[cost], *rows],
+            [*certified[cost], *(row for row in rows if row.get("cost", cost) == cost)],
             x=sizes(data),
             y=Axis(cost, TITLES[cost][1], scale="log"),
             by="learner",
             styles={CERTIFIED: _LINES.get(cost, ("", DASHED))[1], **styles},
-            kinds={
-                CERTIFIED: {},
-                "run": {"marks": ("point",)},
-                "enough": {"marks": ("line",)},
-            },
+            kinds=_KINDS,
             hollow="solved",
             told={**shown, named(data["parameter"]): "place", TITLES[cost][1]: cost},
             title=TITLES[cost][0],
@@ -168,15 +262,37 @@ def draw_both_sides(data: Data) -> Data:
         for cost in costs
     }
     hollow = any(row["kind"] == "run" and not row["solved"] for row in rows)
-    notes = ["hollow: runs that did not solve, at what they spent"] if hollow else []
+    notes = _told(needed)
+    notes += ["hollow: runs that did not solve, at what they spent"] if hollow else []
     notes += [
-        f"{look}: {_needed(data, cost, certified[cost][0]['quantity'])}"
+        f"{look}: {_needed(data, cost, certified[cost][0])}"
         for cost, (look, _) in _LINES.items()
         if certified.get(cost)
     ]
     notes += [FREE] if charts.get("values") else []
     title = named(data["spec"], 80)
     return panels(*charts.values(), title=title, notes=notes, pick="learner")
+
+
+def _told(needed: list[Data]) -> list[str]:
+    """Say what marks of thresholds are, and what their learners see."""
+    if not needed:
+        return []
+    sees: dict[str, dict[str, None]] = {}
+    for row in needed:
+        sees.setdefault(row["sees"], {})[named(row["learner"])] = None
+    views = "; ".join(f"{', '.join(names)}: {SEEN.get(v, v)}" for v, names in sees.items())
+    chance = min(row["confidence"] for row in needed)
+    said = [
+        f"marks: the least with which a run passes, median of {needed[0]['seeds']} instances; "
+        f"bars: its interval ({chance:.1%})",
+        f"what they see: {views}",
+    ]
+    if any(row["high"] is None for row in needed):
+        said.insert(
+            1, "arrows: more, for too many instances have no least within the most of a run"
+        )
+    return said
 
 
 def shown_bounds(rows: Iterable[Mapping[str, Any]], cost: str) -> list[Data]:
@@ -189,9 +305,10 @@ def shown_bounds(rows: Iterable[Mapping[str, Any]], cost: str) -> list[Data]:
     ]
 
 
-def _needed(data: Data, cost: str, quantity: str) -> str:
-    terms = f"(certified: risk {data['risk']}, success {data['success']})"
+def _needed(data: Data, cost: str, row: Data) -> str:
+    risk, success = (row.get(name, data[name]) for name in ("risk", "success"))
+    terms = f"(certified: risk {risk}, success {success})"
     if cost == "examples":
         return f"labels that any learner needs {terms}"
     within = f"worst answers within {data['tau']} {terms}"
-    return f"queries that {ASKER[quantity]} needs, {within}"
+    return f"queries that {ASKER[row['quantity']]} needs, {within}"

@@ -1,0 +1,138 @@
+"""What is drawn of thresholds is what their record says; growth is fitted to what is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hardness.report.charts.curves import draw_curve, of_curve
+from hardness.report.charts.runs import ARROW, draw_both_sides, of_both_sides, of_least
+from hardness.report.comparison import scaling_words
+from hardness.report.figures import draw
+from hardness.runs import compare
+from hardness.runs.least import Least
+from instances import UsageError
+from tests.charts import panels_of, rows_of, said
+from tests.thresholds import MOST, from_which, thresholds
+
+SIZES = [6, 8, 10, 12, 14]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return thresholds(curve=True)
+
+
+def _sorted(d, learner="elimination"):
+    """What is known by hand: from which n on the nine instances pass."""
+    return sorted(from_which(f"parity:d={d:g},m=2", learner, seed) for seed in range(9))
+
+
+def test_medians_intervals_and_floors_are_drawn_as_the_record_has_them(found):
+    """Nine seeds: the second of each side, and the fifth."""
+    (panel,) = panels_of(draw_both_sides(of_least(found)))
+    rows = rows_of(panel)
+    marks = {r["place"]: r for r in rows if r.get("learner") == "elimination"}
+    assert list(marks) == SIZES
+    for cell, (d, row) in zip(found.cells[::2], marks.items(), strict=True):
+        assert (row["examples"], row["low"], row["high"]) == (cell.least, *cell.interval)
+        by_hand = _sorted(d)
+        assert row["low"] < by_hand[1] <= by_hand[-2] <= row["high"]
+        assert row["examples"] / 2**0.26 < by_hand[4] <= row["examples"]
+    floors = {r["place"]: int(r["value"]) for r in rows if r.get("learner") == "certified"}
+    assert floors == {v: n for v, n in zip(found.values, found.floors, strict=True) if n > 2}
+    told = said("least", of_least(found))
+    assert "median of 9 instances" in told
+    assert "(96.1%)" in told
+    assert "elimination, lowdegree: z, the product of the tokens" in told
+    assert "risk 1/20, success 9/20" in told
+
+
+def test_a_censored_cell_is_an_arrow_and_no_point(found):
+    data = of_least(found)
+    assert {row["least"] for row in data["rows"] if row.get("learner") == "lowdegree"} == {None}
+    (panel,) = panels_of(draw_both_sides(data))
+    layers = [one for one in panel["layer"] if "mark" in one and one["mark"] != "rule"]
+    layers = [one for one in layers if "values" in one.get("data", {})]
+    drawn = [
+        (one["mark"]["type"], one["mark"].get("shape"), [r["examples"] for r in own])
+        for one in layers
+        if (own := [r for r in one["data"]["values"] if r.get("learner") == "lowdegree"])
+        if any(r["examples"] or r["low"] for r in own)
+    ]
+    assert drawn == [("point", ARROW, [MOST // 2] * len(SIZES))]
+    assert "arrows: more" in said("least", data)
+    assert draw("least", data) != draw("least", of_least(found.updated(learners=("elimination",),
+        **{n: tuple(t for t in getattr(found, n) if t.asked.learner.startswith("elimination"))
+           for n in ("pilots", "thresholds")}, curve=())))  # fmt: skip
+
+
+def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
+    made = compare("parity:m=2", "d=6,8,10", ("elimination", "queries"), seeds=1)
+    bare, both = of_both_sides(made), of_both_sides(made, found)
+    kept = [r for r in both["rows"] if r["kind"] in ("run", "enough")]
+    assert kept == [r for r in bare["rows"] if r["kind"] in ("run", "enough")]
+    panels = {one["title"]: rows_of(one) for one in panels_of(draw_both_sides(both))}
+    of = [r for r in panels["Examples"] if r.get("learner") == "elimination"]
+    assert {r["kind"] for r in of if r.get("examples")} == {"least"}
+    assert {r["kind"] for r in panels["Time"] if r.get("learner") == "elimination"} >= {"run"}
+    assert {r["kind"] for r in panels["Examples"] if r.get("learner") == "queries"} >= {"run"}
+    with pytest.raises(UsageError, match="beside others of the same SPEC"):
+        of_both_sides(compare("parity:m=3", "d=6,8", ("trivial",), seeds=1), found)
+    with pytest.raises(UsageError, match="over no parameter given"):
+        of_least(found.updated(parameter=""))
+
+
+def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
+    known, never = found.scaling.fits
+    logs = [
+        np.mean([math.log(math.sqrt(t.low * t.high)) for t in cell.thresholds])
+        for cell in found.cells[::2]
+    ]
+    slope = np.polyfit(np.log(SIZES), logs, 1)[0]
+    assert known.law.exponent == pytest.approx(slope)
+    assert known.law.low < slope < known.law.high
+    floors = np.polyfit(np.log(SIZES), np.log([float(n) for n in found.floors]), 1)[0]
+    assert known.certified_exponent == pytest.approx(floors)
+    assert (never.law, never.values) == (None, ())
+    assert never.left_out[0] == (6, "9 of 9 instances have no threshold")
+    words = scaling_words(found)
+    assert "growth of the least over the sizes run, d = 6 to 14, where every instance" in words
+    assert f"d^{slope:.2f} [" in words
+    assert "lowdegree: no fit: 0 sizes count, 4 are needed" in words
+    few = thresholds("d=6,8,10").scaling.fits[0]
+    assert few.no_fit == "3 sizes count, 4 are needed, each with the threshold of every instance"
+
+
+def test_a_learning_curve_is_a_pass_of_its_own_about_the_median(found):
+    points = {(p.spec, p.n): p for p in found.curve}
+    for cell in found.cells:
+        wanted = [math.ceil(cell.least * 2.0**j) for j in range(-4, 3)] if cell.least else []
+        assert [n for spec, n in points if spec == cell.spec and cell.least] == wanted
+    rows = [r for r in of_curve(found)["rows"] if r["kind"] == "risk"]
+    assert len(rows) == 7 * len(SIZES)
+    for row, point in zip(rows, found.curve, strict=True):
+        d = int(row["size"].removeprefix("d="))
+        risks = [min(1, least / (10 * row["budget"])) ** 2 for least in _sorted(d)]
+        assert row["risk"] == pytest.approx(np.median(risks))
+        assert (row["low"], row["high"]) == pytest.approx((min(risks), max(risks)))
+        assert row["passed"] == sum(least <= row["budget"] for least in _sorted(d)) == point.passed
+    panels = panels_of(draw_curve(of_curve(found)))
+    assert [one["title"]["text"] for one in panels] == [f"d={d}" for d in SIZES]
+    for cell, one in zip(found.cells[::2], panels, strict=True):
+        assert one["title"]["subtitle"] == [f"least of these: elimination, {cell.least}"]
+        (shade,) = [r for r in rows_of(one) if r.get("kind") == "least"]
+        assert (shade["budget"], shade["end"]) == cell.interval
+    with pytest.raises(UsageError, match="with --curve"):
+        of_curve(found.updated(curve=()))
+
+
+def test_a_curve_of_other_budgets_or_of_some_seeds_is_refused(found):
+    data = found.filed()
+    del data["format"]
+    assert Least.read(data) == found
+    first, *rest = data["curve"]
+    wrong = ({**first, "n": first["n"] + 1}, {**first, "risks": first["risks"][1:]})
+    for curve in (rest, *([one, *rest] for one in (*wrong, {**first, "passed": 10}))):
+        with pytest.raises(ValueError, match="its learning curve is not"):
+            Least.read({**data, "curve": curve})
