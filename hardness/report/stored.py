@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.report.charts.phase import diagrams
-from hardness.runs import Comparison
+from hardness.runs import Comparison, Least
 from hardness.runs.certified import Certifier
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
@@ -42,6 +42,16 @@ def is_stress(path: Path) -> bool:
     except DamagedFile:
         return False
     return isinstance(data, dict) and data.get("format") == FORMAT
+
+
+def record_of(path: Path) -> Comparison | Least | Stress:
+    """Read the folder or the file of `compare`, `least` or `stress`; raises DamagedFile."""
+    if is_stress(path):
+        return Stress.load(path)
+    where = path / "results.json" if path.is_dir() else path
+    data = read_json(where)
+    is_least = isinstance(data, dict) and data.get("format") == Least._format
+    return (Least if is_least else Comparison).load(where)
 
 
 def comparison_of(path: Path, choice: str | None = None) -> Comparison:

@@ -12,7 +12,7 @@ from instances.errors import DamagedFile, UsageError
 
 if TYPE_CHECKING:
     from hardness.report.figures import Picture
-    from hardness.runs import Comparison, Stress
+    from hardness.runs import Comparison, Least, Stress
     from hardness.verbs.sources import Source
     from instances.result import Answer, Result
 
@@ -44,14 +44,13 @@ def report(
     *,
     jobs: Annotated[int | None, JOBS] = None,
     force: Annotated[bool, FORCE] = False,
-) -> "Comparison | Stress | Answer":
+) -> "Comparison | Least | Stress | Answer":
     """Print the table of runs again, or write one HTML file of all of them with --out.
 
-    SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a page, a store
-    of `sweep run` too. The page works offline, and opens in any browser.
+    SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a table that of
+    `least`, of a page a store of `sweep run` too. The page works offline, and opens in any browser.
     """
-    from hardness.report.stored import is_store, is_stress
-    from hardness.runs import Comparison, Stress
+    from hardness.report.stored import is_store, record_of
 
     try:
         if out:
@@ -61,7 +60,7 @@ def report(
                 f"report {source} needs --out FILE.html: `hardness store export` writes the table "
                 "of a store"
             )
-        return (Stress if is_stress(source) else Comparison).load(source)
+        return record_of(source)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
