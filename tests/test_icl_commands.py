@@ -168,3 +168,6 @@ def test_what_cannot_be_is_refused_from_python():
     for call, given, said in NONE:
         with pytest.raises(UsageError, match=said):
             call(**given)
+    # The least that is allowed.
+    assert layers((1, 1, 1), (1, 1, 1))
+    assert Effort(prompts=8, queries=1, steps=1, starts=1, evaluation=100)

@@ -316,5 +316,8 @@ def test_studies_order_the_models_and_say_what_is_not_known():
     assert type(found).read(found.to_dict()) == found
     noisy = exact_curves(4, 6, 2, noise=3.0, samples=500)  # n < d: no bulk for Chebyshev steps
     assert noisy.chebyshev == noisy.limit == []
+    x = np.random.default_rng(1).normal(size=(4000, 4, 6))
+    ridge = np.linalg.inv(np.eye(6) + np.swapaxes(x, 1, 2) @ x / 3.0**2)  # what the labels leave
+    assert noisy.floor == pytest.approx(np.trace(ridge, axis1=1, axis2=2).mean(), rel=0.02)
     assert "label noise 3" in said("icl", of_icl(noisy.to_dict()))
     assert noisy.to_frame()["way"].tolist() == ["common"] * 2 + ["best"] * 2 + ["plusplus"] * 2
