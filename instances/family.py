@@ -94,6 +94,7 @@ class Family(ABC):
     d: int  # dimension of a token
     noise: Fraction  # of the labels; its meaning is the family's
     noise_known: ClassVar[bool] = True  # False of data of a user, whose labels may hold any
+    rows: ClassVar[int] = 0  # of data of a user: how many tokens have labels, the first; 0: all
 
     @property
     @abstractmethod

@@ -5,6 +5,7 @@ the labels. A part is held out; a learner sees the rest alone.
 """
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -22,6 +23,7 @@ from instances.family import require
 from instances.files import EXAMPLES, Held, content_hash
 from instances.lazy import require_extra
 from instances.limits import require_memory
+from instances.parameters import later
 from instances.spec import OF_DATA
 from instances.streams import generator
 from instances.strict import opened
@@ -35,8 +37,9 @@ _LARGEST = 1e100  # entries, and its inverse: their squares stay within float64
 class OwnData(Dense):
     """What a learner is told of a user's data: k tokens of d numbers, and labels of that shape.
 
-    tokens: boolean where all entries are -1 or +1, else real. Nothing is known of the labels, nor
-    of their noise. A spec names it, for learners in other processes.
+    rows: how many tokens have labels, the first; 0: all. The labels of the others are 0. tokens:
+    boolean where all entries are -1 or +1, else real. Nothing is known of the labels, nor of their
+    noise. A spec names it, for learners in other processes.
     """
 
     name: ClassVar[str] = "data"
@@ -52,6 +55,7 @@ class OwnData(Dense):
     d: int
     k: int
     tokens: str = "real"
+    rows: int = later(0)  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         require(self.d >= 1, f"d={self.d} given: d must be at least 1")
@@ -59,6 +63,7 @@ class OwnData(Dense):
             self.k >= 2,
             f"k={self.k} given: a single token attends to itself alone, at least 2 are needed",
         )
+        require(self.rows in (0, 1), f"rows={self.rows} given: 0, for all tokens, or 1")
         require(self.tokens in ("boolean", "real"), f"tokens={self.tokens} given: boolean or real")
 
     def draw(self, rng: np.random.Generator) -> NoReturn:
@@ -102,9 +107,11 @@ class Split(Held):
 def split(
     x: Any, y: Any, share: float = HOLD_OUT, seed: int = 0, source: str = "", notes: Any = ()
 ) -> Split:
-    """Check tokens x and labels y, both (n, k, d), and hold out a share of the examples.
+    """Check tokens x (n, k, d) and labels y, and hold out a share of the examples.
 
-    Which ones, the seed decides. Numbers of any real type become float64. Raises UsageError.
+    y: (n, k, d), or of the first token alone (n, 1, e), whose other outputs are 0, or (n,), one
+    each. Which ones are held out, the seed decides. Numbers of any real type become float64.
+    Raises UsageError.
 
     >>> rng = np.random.default_rng(0)
     >>> made = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
@@ -112,10 +119,17 @@ def split(
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
     said = f"{source}: " if source else ""
+    with suppress(ValueError):  # ragged
+        y = y if np.ndim(y) != 1 else np.reshape(y, (-1, 1, 1))
     (x, *of_x), (y, *of_y) = (_numbers(said, name, one) for name, one in (("x", x), ("y", y)))
-    if x.shape != y.shape:
-        raise UsageError(f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape")
     n, k, d = x.shape
+    rows, outputs = y.shape[1:]
+    if len(y) != n or ((rows, outputs) != (k, d) and (rows > 1 or outputs > d)):
+        raise UsageError(
+            f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape, or (n, 1, e) "
+            "or (n,) where they are of the first token alone"
+        )
+    y = np.pad(y, ((0, 0), (0, k - rows), (0, d - outputs)))
     count = round(share * n) if 0 < share < 1 else 0
     if count < LEAST_HELD_OUT or count >= n:
         raise UsageError(
@@ -123,7 +137,7 @@ def split(
             "needed there, and some to learn from: give more examples, or another share"
         )
     boolean = bool((np.abs(x) == 1).all())
-    family = OwnData(d=d, k=k, tokens="boolean" if boolean else "real")
+    family = OwnData(d=d, k=k, tokens="boolean" if boolean else "real", rows=int(rows < k))
     order = generator(seed, "hold-out").permutation(n)
     tokens = x.astype(np.int8) if boolean else x
     parts = [
@@ -205,7 +219,7 @@ def is_data(path: Path, labels: object = None) -> bool:
 def _numbers(said: str, name: str, given: Any) -> tuple[Any, ...]:
     """Read an array (n, k, d) of real numbers, as float64; then what was converted, if it was."""
     found = real_array(f"{said}{name}", given, "(n, k, d)")
-    if found.shape[1] < 2:
+    if name == "x" and found.shape[1] < 2:
         raise UsageError(
             f"{said}{name} of shape {found.shape} given: k = 1, and a single token attends to "
             "itself alone: at least 2 are needed"

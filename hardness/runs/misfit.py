@@ -100,6 +100,8 @@ def measure_misfit(held_out: Examples, predict: Predict, seed: int = 0) -> Misfi
         given = valid_predictions(repeated, np.array(part.x))  # which may write into what it gets
         if given is None:
             return None
+        if family.rows:  # of other tokens nothing is known
+            given = given * (np.arange(family.k) < family.rows)[:, None]
         with np.errstate(over="ignore"):
             losses.append(((part.y - given) ** 2).sum(axis=(1, 2)))
     loss, norm = np.concatenate(losses), (held_out.y**2).sum(axis=(1, 2))

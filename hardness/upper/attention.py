@@ -73,7 +73,8 @@ class Linearized:
     """A softmax layer on tokens x with its Jacobian as a linear map and the map's adjoint. [CL24]
 
     theta, w: (m, d, d); x: (k, d, n); p: (m, k, k, n), the attention; attended: (k, m, d, n),
-    what it attends to; value: (k, d, n), the outputs.
+    what it attends to; value: (k, d, n), the outputs. rows: of how many tokens, the first, outputs
+    count, all where it is 0; the others are 0.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w, x = rng.normal(size=(2, 3, 3)), rng.normal(size=(2, 3, 3)), np.ones((2, 3, 1))
@@ -88,15 +89,17 @@ class Linearized:
     p: Array
     attended: Array
     value: Array
+    rows: int = 0
 
     def product(self, theta: Array, w: Array) -> Array:
         """Derive the outputs in the direction (theta, w), (m, d, d) each: (k, d, n)."""
         moved = attend(softmax_slope(self.p, scores(theta, self.x)), self.x)
-        return heads_sum(self.attended, w) + heads_sum(moved, self.w)
+        return _first(heads_sum(self.attended, w) + heads_sum(moved, self.w), self.rows)
 
     def adjoint(self, cotangent: Array) -> tuple[Array, Array]:
         """Apply the adjoint to a (k, d, n) cotangent: its inner products with all derivatives."""
         k, m, d, n = self.attended.shape
+        cotangent = _first(cotangent, self.rows)
         back = cotangent.transpose(0, 2, 1)
         w = np.sum(self.attended.reshape(k, m * d, n) @ back, axis=0).reshape(m, d, d)
         pulled = (self.w.reshape(m * d, d) @ cotangent).reshape(k, m, d, n)
@@ -108,9 +111,14 @@ class Linearized:
         return theta, w
 
 
-def linearize(theta: Array, w: Array, x: Array) -> Linearized:
+def _first(values: Array, rows: int) -> Array:
+    """Set what is of other tokens than the first to 0: (k, d, n) -> (k, d, n)."""
+    return values * (np.arange(len(values)) < rows)[:, None, None] if rows else values
+
+
+def linearize(theta: Array, w: Array, x: Array, rows: int = 0) -> Linearized:
     """Evaluate a layer with heads theta, w (m, d, d) on tokens x (k, d, n)."""
     p = softmax(scores(theta, x))
     attended = attend(p, x)
-    value = heads_sum(attended, w)
-    return Linearized(theta=theta, w=w, x=x, p=p, attended=attended, value=value)
+    value = _first(heads_sum(attended, w), rows)
+    return Linearized(theta=theta, w=w, x=x, p=p, attended=attended, value=value, rows=rows)

@@ -52,6 +52,7 @@ class Data:
 
     x: Array
     y: Array
+    rows: int = 0  # how many tokens have labels, the first; 0: all
 
     def __post_init__(self) -> None:
         for name, what in (("x", "tokens"), ("y", "labels")):
@@ -93,7 +94,7 @@ class Data:
 
     def cut(self, start: int, stop: int) -> "Data":
         """Return examples start .. stop-1."""
-        return Data(x=self.x[start:stop], y=self.y[start:stop])
+        return Data(x=self.x[start:stop], y=self.y[start:stop], rows=self.rows)
 
 
 def _real(name: str, given: Any) -> Array:

@@ -64,7 +64,7 @@ def polish(
     """
     x, y = columns(data.x), columns(data.y)
     scale = float(np.sum(y**2)) or 1.0
-    at = linearize(theta, w, x)
+    at = linearize(theta, w, x, data.rows)
     loss = float(np.sum((at.value - y) ** 2))
     history, damping, growth = [loss / scale], _DAMPING, 2.0
     while not (end := _ended(history, steps)):
@@ -73,7 +73,7 @@ def polish(
         except Spent:
             end = "stopped"
             break
-        tried = linearize(at.theta + move[0], at.w + move[1], x)
+        tried = linearize(at.theta + move[0], at.w + move[1], x, data.rows)
         found = float(np.sum((tried.value - y) ** 2))
         # Nielsen's rule: no jumps of the damping near a gain of 0 or 1, faster after each refusal.
         gain = (loss - found) / promised if promised > 0 else 0.0
@@ -84,7 +84,7 @@ def polish(
         else:
             damping, growth = damping * growth, growth * 2
         history.append(loss / scale)
-    predicted = linearize(at.theta, at.w, columns(validation.x)).value
+    predicted = linearize(at.theta, at.w, columns(validation.x), data.rows).value
     return Polished(
         theta=at.theta,
         w=at.w,
@@ -200,7 +200,8 @@ class Levenberg:
         """Draw all examples, then descend from each start."""
         family = oracle.family
         heads = self.heads or family.layer_heads
-        wanted = self.examples or enough(heads, family.k, family.d) * 5 // 4 + 64
+        each = family.k // (family.rows or family.k)  # as many labels where few tokens have some
+        wanted = self.examples or each * enough(heads, family.k, family.d) * 5 // 4 + 64
         tokens = 8 * wanted * family.k * (family.d * (4 * heads + 8) + 4 * heads * family.k)
         require_memory(
             tokens + 8 * heads * family.d**2 * (20 + heads),
@@ -212,7 +213,7 @@ class Levenberg:
         if there < 2:
             return nothing(family, outcome)
         x, y = (np.concatenate([getattr(b, name) for b in batches]) for name in ("x", "y"))
-        drawn, cut = Data(x=x, y=y), there - max(1, there // 5)
+        drawn, cut = Data(x=x, y=y, rows=family.rows), there - max(1, there // 5)
         data, held_out = drawn.cut(0, cut), drawn.cut(cut, there)
         ends: list[Polished] = []
         for _ in range(self.restarts):

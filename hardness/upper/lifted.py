@@ -349,6 +349,8 @@ class Lifted:
 
     def supports(self, family: Family) -> str | None:
         """Any family whose features are not too many."""
+        if family.rows:
+            return f"it takes labels of all tokens, and {family} has them of the first"
         features = self.map_of(family)
         most = _MOST_FEATURES[features.name]
         if features.count > most:

@@ -68,7 +68,7 @@ class Linear:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Add up the normal equations batch by batch, and solve them once."""
         family = oracle.family
-        d, k = family.d, family.k
+        d, k = family.d, family.rows or family.k
         require_memory(8 * 12 * d * d, f"a linear regression at d={d}")
         gram, right = np.zeros((2 * d, 2 * d)), np.zeros((2 * d, d))
         wanted, used, outcome = -(-2 * d * self.oversample // k), 0, None
@@ -78,9 +78,9 @@ class Linear:
             except Spent as spent:
                 outcome = SPENT[spent.resource]
                 break
-            rows = features(batch.x).reshape(-1, 2 * d)
+            rows = features(batch.x)[:, :k].reshape(-1, 2 * d)
             gram += rows.T @ rows
-            right += rows.T @ batch.y.reshape(-1, d)
+            right += rows.T @ batch.y[:, :k].reshape(-1, d)
             used += len(batch)
         # The solution of least norm where tokens are too few to tell.
         solution, _, rank, _ = np.linalg.lstsq(gram, right, rcond=None)

@@ -121,7 +121,7 @@ class Student(_Trained):
         try:
             for step in range(1, self.steps + 1):
                 batch = oracle.draw(self.batch)
-                new, slope = layer_gradient(layer, batch.x, batch.y)
+                new, slope = layer_gradient(layer, batch.x, batch.y, family.rows)
                 loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
                 if not math.isfinite(new):
                     return nothing(family, Outcome.DIVERGED, steps=step, heads=heads)
@@ -136,9 +136,9 @@ class Student(_Trained):
         return Hypothesis(predict=found, outcome=outcome, details=details, layer=found)
 
 
-def layer_gradient(layer: Array, x: Array, y: Array) -> tuple[float, Array]:
+def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[float, Array]:
     """Compute the batch's mean squared loss and its gradient, in Theta and W: (2, m, d, d)."""
-    found = linearize(layer[0], layer[1], columns(x))
+    found = linearize(layer[0], layer[1], columns(x), rows)
     residual = found.value - columns(y)
     return float(np.sum(residual**2)) / len(x), np.stack(found.adjoint(residual * (2 / len(x))))
 

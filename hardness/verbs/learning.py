@@ -82,7 +82,8 @@ def learn(
 
     SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,
     both (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
-    token, example, x0, x1, ..., y0, y1, ... The risk is measured on fresh examples, the misfit of
+    token, example, x0, x1, ..., y0, y1, ... Labels y of the first token alone are (n, 1, d), or
+    (n,) if each is a number. The risk is measured on fresh examples, the misfit of
     data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher a
     layer, and `layer` of what comes back the one that `staged`, `levenberg` and `student` found.
 

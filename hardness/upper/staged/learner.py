@@ -60,6 +60,11 @@ class Staged:
         """All but linear attention: one head up to d=256, several to d=128; mode paper to d=16."""
         if family.kind == "linear":
             return "its stages are for softmax attention; `lifted` learns linear attention"
+        if family.rows:
+            return (
+                "its stages read the labels of all tokens, and these are of the first alone: "
+                "levenberg:heads=2 fits a layer to such"
+            )
         if self.mode == "paper":
             return refusal(family.d, self.heads)
         most = SEVERAL_D if self.heads > 1 else LARGEST_D

@@ -11,10 +11,12 @@ import hardness as h
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run
-from hardness.runs.misfit import Misfit, largest_share, ratio_interval
+from hardness.runs.misfit import Misfit, largest_share, measure_misfit, ratio_interval
 from hardness.runs.own import run_on_data
 from hardness.upper import Outcome, parse_learner
+from hardness.upper.attention import columns, linearize
 from hardness.upper.plugins import function
+from hardness.upper.trained import layer_gradient
 from instances import AttentionLayer, parse
 from instances.errors import UsageError
 from instances.owndata import split
@@ -111,6 +113,52 @@ def test_what_the_baselines_are():
     beyond = run_on_data(parse_learner("trivial"), large, Budget()).details["baselines"][2]
     assert beyond["misfit"] is None
     assert "features need" in beyond["reason"]
+
+
+def test_labels_of_the_first_token_alone(tmp_path, hardness):
+    """A layer is found from them, exactly; what is predicted of other tokens is not judged."""
+    layer = parse("nice:m=1,k=2,d=4").instance(0).layer()
+    x = np.random.default_rng(1).normal(size=(1500, 3, 4))
+    y = layer(x)[:, :1]
+    found = h.learn("levenberg:heads=1", (x, y))
+    assert found.spec == "data:d=4,k=3,rows=1,tokens=real"
+    assert found.misfit.value < 1e-20
+    assert np.abs(found.layer.theta - layer.theta).max() < 1e-9
+    assert np.abs(found.layer.w - layer.w).max() < 1e-9
+    apart = split(x, y)
+    for name, share in (("all", 1.0), ("none", 0.0)):
+
+        def predict(new, share=share):
+            return np.where(np.arange(3)[:, None] < 1, share * layer(new), 1e3)
+
+        misfit = measure_misfit(apart.hold_out, predict)
+        assert misfit.value == pytest.approx(1 - share, abs=1e-12), name
+    one = [h.learn("linear", (x, given)).misfit for given in (y[:, :, :1], y[:, 0, 0])]
+    assert one[0] == one[1]
+    held = [
+        (part.x[:, 0], part.x.sum(axis=1), part.y[:, 0]) for part in (apart.held, apart.hold_out)
+    ]
+    rows = [(np.concatenate(part[:2], axis=1), part[2]) for part in held]
+    best = np.linalg.lstsq(*rows[0], rcond=None)[0]  # of the first tokens alone
+    left = ((rows[1][0] @ best - rows[1][1]) ** 2).sum() / (rows[1][1] ** 2).sum()
+    assert h.learn("linear:oversample=10000", (x, y)).misfit.value == pytest.approx(left)
+    np.savez(tmp_path / "data.npz", x=x, y=np.sign(y[:, 0, 0]).astype(np.int8))
+    told = hardness("learn", "linear", tmp_path / "data.npz", "--json").json
+    assert told["misfit"]["value"] < 1
+    hardness("learn", "staged", tmp_path / "data.npz").one_line("levenberg:heads=2 fits a layer")
+    hardness("learn", "lifted", tmp_path / "data.npz").one_line("labels of all tokens")
+    for wrong in (y[:, [0, 0]], layer(x)[:, 0], np.pad(y, ((0, 0), (0, 0), (0, 1)))):
+        with pytest.raises(UsageError, match=r"\(n, k, d\)|or \(n,\) where"):
+            h.learn("linear", (x, wrong))
+    at = linearize(layer.theta, layer.w, columns(x[:50]), 1)
+    step, back = np.random.default_rng(2).normal(size=(2, 1, 4, 4)), columns(x[:50])
+    whole = np.stack([layer.theta, layer.w])
+    assert layer_gradient(whole, x, np.pad(y, ((0, 0), (0, 2), (0, 0))), 1)[0] < 1e-25
+    slope = np.sum(layer_gradient(whole + step, x, 0 * x, 1)[1] * step)
+    ends = [layer_gradient(whole + e * step, x, 0 * x, 1)[0] for e in (1 - 1e-6, 1 + 1e-6)]
+    assert slope == pytest.approx((ends[1] - ends[0]) / 2e-6, rel=1e-6)
+    forth, adjoint = np.sum(at.product(*step) * back), at.adjoint(back)
+    assert forth == pytest.approx(sum(np.sum(a * s) for a, s in zip(adjoint, step, strict=True)))
 
 
 @pytest.mark.parametrize("noisy", [False, True])
