@@ -24,7 +24,7 @@ test: $(VENV)/.test
 
 # More cases, and longer ones, of what `make test` holds too.
 test-slow: $(VENV)/.test
-	$(TESTS) -m slow tests
+	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|isolated\.driving" tests)
 
 # What users were promised, as commands and what they answer: two minutes on two cores.
 test-promises: $(VENV)/.test
