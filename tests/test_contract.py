@@ -104,6 +104,9 @@ def test_names_in_json_and_what_a_file_keeps_of_it(hardness):
                 kept = json.loads(Path(file).read_text())
                 left = FOLLOWS if command in ("certify", "compare", "least", "map") else set()
                 assert kept == {k: v for k, v in found.json.items() if k not in left}, line
+    plan, made = (json.loads(Path(KEPT[name]).read_text()) for name in ("sweep plan", "map"))
+    assert (plan["runs"], plan["certificates"]) == (8, 2)
+    assert {"candidate", "word", "group", "query", "example", "machine"} == set(made["rates"])
     for one, two in (("r.html", "c/report.html"), ("again.svg", "m/map.svg")):
         if one == "again.svg":
             assert hardness("figure", "map", "m", "--out", one).code == 0
@@ -279,14 +282,6 @@ def test_learn(hardness, learner):
     low, high = found["risk_interval"]
     assert low <= found["risk"] <= high
     assert found["secret_recovered"] in (True, False, None)
-
-
-def test_what_a_plan_leaves_out_and_a_map_rates(hardness):
-    Path("s.toml").write_text(SWEEP)
-    plan = hardness("sweep", "plan", "s.toml", "--json").json
-    assert (plan["runs"], plan["certificates"]) == (8, 2)
-    made = hardness("map", "parity:d=8,m=2,noise=0.1", "--seeds", 1, "--json").json
-    assert {"candidate", "word", "group", "query", "example", "machine"} == set(made["rates"])
 
 
 def test_json_is_alone_on_stdout_and_errors_are_not(hardness):

@@ -157,7 +157,9 @@ def test_control_characters_in_rows_are_drawn_as_question_marks_or_refused(data)
             return [spoiled(value) for value in one]
         return one + "\x1b" if isinstance(one, str) else one
 
-    for key in found.keys() - {"figure", "rows"}:
+    for key in sorted(found.keys() - {"figure", "rows"}):
+        if spoiled(found[key]) == found[key]:
+            continue  # no text in it
         with suppress(ToolkitError, LookupError, ValueError):  # a spec, or the name of a panel
             assert b"\x1b" not in draw(name, {**found, key: spoiled(found[key])})
 

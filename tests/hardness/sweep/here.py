@@ -3,6 +3,7 @@
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 
+from hardness.runs import risk
 from hardness.sweep import drive, read_text, run_sweep
 from hardness.sweep.jobs import Finished, read_job
 from hardness.sweep.pool import Engine
@@ -39,7 +40,10 @@ class Here(Executor):
 
 
 def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
-    """Do a sweep in this process; returns how it ended and the keys of the jobs in their order."""
+    """Do a sweep in this process; returns how it ended and the keys of the jobs in their order.
+
+    Runs are judged by an eighth of the usual examples.
+    """
     executor = executor or Here()
 
     @contextmanager
@@ -47,5 +51,6 @@ def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
         yield Engine("local", executor, None, jobs, batch)
 
     monkeypatch.setattr(drive, "engine_of", here)
+    monkeypatch.setattr(risk, "_EVALUATE", 2048)
     sweep = text if not isinstance(text, str) else read_text(text, "test")
     return run_sweep(sweep, store, **how), executor.done
