@@ -90,6 +90,7 @@ seeds = 1
 """
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_it_in_processes_and_again_where_its_file_was_edited(hardness, signed):
     Path("s.toml").write_text(SWEEP)
     refused = hardness("sweep", "plan", "s.toml")

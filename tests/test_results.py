@@ -34,6 +34,7 @@ def test_rows_of_the_readme_are_what_make_results_prints():
     assert set(found) <= set(printed)
 
 
+@pytest.mark.slow
 def test_quick_rows_come_out_again(results):
     again = 0
     for group in tomllib.loads(results.FILE.read_text())["runs"]:

@@ -63,6 +63,7 @@ REST = (
 )
 
 
+@pytest.mark.slow
 def test_what_no_page_shows_reads_well_too(hardness):
     Path("s.toml").write_text(SWEEP)
     for line in REST:

@@ -87,7 +87,7 @@ def another_theta(instance):
     ("spec", "make", "seeds", "examples"),
     [
         (NOISY, wrong_on_an_eighth, 60, 2000),
-        ("nice:m=1,k=2,d=6", nothing_on_an_eighth, 60, 2000),
+        pytest.param(*("nice:m=1,k=2,d=6", nothing_on_an_eighth, 60, 2000), marks=pytest.mark.slow),
         ("linear:m=1,k=2,d=3", another_theta, 60, 4000),
     ],
 )

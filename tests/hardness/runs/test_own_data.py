@@ -84,7 +84,7 @@ def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_n
     assert baselines(found)["mean label"] > baselines(found)["linear map"] > 0.05
 
 
-@pytest.mark.parametrize(("m", "noise"), [(2, 1.0), (3, 0.1)])
+@pytest.mark.parametrize(("m", "noise"), [(2, 1.0), pytest.param(3, 0.1, marks=pytest.mark.slow)])
 def test_noise_of_a_size_that_nobody_says_hides_no_heads(m, noise):
     spec = f"nice:m={m},k=2,d=6"
     found = h.learn("staged", drawn(spec, 8000, noise))

@@ -126,7 +126,9 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", ["stress", "attack", pytest.param("compare", marks=pytest.mark.slow)]
+)
 def test_ctrl_c_and_resume_give_what_was_asked_for(hardness, tmp_path, monkeypatch, name):
     command = [*COMMANDS[name].split(), "--jobs", "1", "--out"]
     assert hardness(*command, tmp_path / "whole").code == 0
