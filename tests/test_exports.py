@@ -14,6 +14,7 @@ import pytest
 from hardness import __version__
 from instances.export import FORMATS, cell, text
 from tests.latex import compiled
+from tests.thresholds import thresholds
 
 STORE = """format = "hardness-sweep/1"
 name = "small"
@@ -133,14 +134,12 @@ def test_the_summary_of_a_store_is_what_sql_counts(command):
 
 
 def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
-    from hardness.runs import least
-
-    found = least("parity:m=1", "d=6", ("elimination",), seeds=6)
+    found = thresholds()
     checked_latex(text("latex", found))
     said = caption(text("latex", found))
     wanted = (
-        "parity:m=1, d=6: ",
-        "medians of 6 instances",
+        "parity:m=2, d=6, d=8, d=10, d=12, d=14: ",
+        "medians of 9 instances",
         "risk 1/20 with probability 9/20",
         "labels",
         MADE,

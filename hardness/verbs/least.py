@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from hardness.verbs.sources import Learners
     from instances import Family
 
-LEAST = ("results.json",)  # what is in a folder of `least`
+LEAST = ("results.json", "figure.svg", "figure.pdf", "table.tex")  # what is in a folder of `least`
 
 
 @verb(
     "The least examples that a learner needs.",
-    out="Where to write: results.json, to a folder.",
+    out="Where to write: results, figure (svg, pdf) and table (tex), to a folder.",
     place="folder",
     ours=LEAST,
 )
@@ -55,10 +55,13 @@ def least(
     >>> found.cells[0].interval
     (64, 91)
     """
+    from hardness.report.charts.runs import of_least
+    from hardness.report.figures import draw
     from hardness.runs import distinct, values_of
     from hardness.runs.least import PILOTS
     from hardness.runs.least import least as search
-    from instances.disk import write_json
+    from instances.disk import write_bytes, write_json, write_text
+    from instances.export import text as written
 
     names, limit, spec = (
         sources.names(learner, "least"),
@@ -78,6 +81,9 @@ def least(
 
     def page(folder: Path, found: "Least") -> None:
         write_json(folder / "results.json", found.filed())
+        write_text(folder / "table.tex", written("latex", found))
+        for kind in ("svg", "pdf") if over else ():
+            write_bytes(folder / f"figure.{kind}", draw("least", of_least(found), kind))
 
     with kept(how, asked, page, LEAST) as (runs, keep):
         with progress.counted(

@@ -6,13 +6,14 @@ from typing import Any
 
 from hardness.claims import vacuous
 from hardness.oracles import Usage
-from hardness.report.comparison import ASKER, short_name
+from hardness.report.comparison import ASKER, fit_rows, power, short_name
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import BOUND, Style, styles_of
 from hardness.report.vega import write
 from hardness.runs.cells import COSTS, seen
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
+from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import Value
 from instances.errors import UsageError
@@ -147,8 +148,16 @@ def of_least(*found: Least) -> Data:
         "tau": str(first.terms.tau),
         "risk": str(first.terms.risk),
         "success": str(first.terms.success),
+        "growth": [said for one in found for said in _grown(one)],
         "rows": _needed_rows(first, found),
     }
+
+
+def _grown(found: Least) -> list[str]:
+    """Write the exponents of thresholds with their intervals, and those that are certified."""
+    said = [f"{who} {law}" for who, _, _, law, _ in fit_rows(found)]
+    certified = [power(found.parameter, one.exponent) for one in found.scaling.certified]
+    return [*said, *(f"certified {one}" for one in certified if one != "-")] if said else []
 
 
 def _needed_rows(first: Comparison | Least, found: Iterable[Least]) -> list[Data]:
@@ -270,6 +279,8 @@ def draw_both_sides(data: Data) -> Data:
         if certified.get(cost)
     ]
     notes += [FREE] if charts.get("values") else []
+    fitted = f"fitted over these sizes ({CONFIDENCE:.0%} interval)"
+    notes += [f"{fitted}: {named(one)}" for one in data.get("growth", ())]
     title = named(data["spec"], 80)
     return panels(*charts.values(), title=title, notes=notes, pick="learner")
 

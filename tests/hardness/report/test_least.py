@@ -12,7 +12,7 @@ from hardness.report.figures import draw
 from hardness.runs import compare
 from hardness.runs.least import Least
 from instances import UsageError
-from tests.charts import panels_of, rows_of, said
+from tests.charts import panels_of, rows_of, said, texts
 from tests.thresholds import MOST, from_which, thresholds
 
 SIZES = [6, 8, 10, 12, 14]
@@ -46,6 +46,22 @@ def test_medians_intervals_and_floors_are_drawn_as_the_record_has_them(found):
     assert "(96.1%)" in told
     assert "elimination, lowdegree: z, the product of the tokens" in told
     assert "risk 1/20, success 9/20" in told
+    law, floor = found.scaling.fits[0].law, found.scaling.certified[0].exponent
+    assert f"elimination d^{law.exponent:.2f} [{law.low:.2f}, {law.high:.2f}]" in told
+    assert f"certified d^{floor:.2f}" in told
+
+
+def test_one_command_writes_the_figure_and_the_table_of_a_paper(hardness, tmp_path):
+    line = "least parity:m=2 --over d=8,9 --learner elimination --seeds 6 --jobs 1 --out paper"
+    made = hardness(*line.split())
+    assert made.code == 0, made.err
+    assert (tmp_path / "paper/figure.pdf").read_bytes().startswith(b"%PDF")
+    drawn = " ".join(texts((tmp_path / "paper/figure.svg").read_bytes()))
+    assert "certified: risk 1/20" in drawn
+    table = (tmp_path / "paper/table.tex").read_text()
+    assert table == hardness("report", "paper", "--format", "latex").out
+    assert "\\caption{Least examples" in table
+    assert hardness("report", "paper").out == made.out
 
 
 def test_a_censored_cell_is_an_arrow_and_no_point(found):
