@@ -1,9 +1,11 @@
-"""Two-valued functions of a user's file as a family: what query learners play, without a layer."""
+"""Two-valued functions of a user as a family: what learners learn, without a layer."""
 
 import hashlib
-from dataclasses import InitVar, dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, Field
 from fractions import Fraction
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,48 +15,59 @@ from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.userfile import Functions, guarded
+from instances.parameters import parameters_of
+from instances.userfile import Functions, Origin, guarded
 
 _MOST_POINTS = 20  # bits of a point: a million values a function
+_KEPT = 16  # sizes of a class, with their tables
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListedFunctions(Coded):
     """Functions of z_1 .. z_(d-1) with values -1 and +1, each by its table; secret (i,) is one.
 
-    sha256: of the tables. No attention layer is known for them: `layer` raises UsageError.
+    A class of these for each class of functions of a user, whose parameters are those of the spec:
+    its d is d - 1 here, as z_0 says where a label shows. No attention layer is known for them:
+    `layer` raises UsageError.
     """
 
-    name = "functions"
-    example = "functions"
-    about = "two-valued functions of a user's file"
+    noise = Fraction(0)
+    layer_heads = 0  # nobody knows
+    origin: ClassVar[Origin]
+    spec_fields: ClassVar[tuple[Field[Any], ...]]
 
-    d: int
-    functions: int
-    sha256: str
-    noise: Fraction = Fraction(0)
-    rows: InitVar[NDArray[np.bool_]]  # (N, 2^(d-1)), True for -1; bit j - 1 of a place is z_j = -1
+    def __init__(self, **given: Any) -> None:
+        """Make the functions of some parameters; raises UsageError."""
+        defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
+        self.spec_values: Mapping[str, Any] = defaults | given
+        self.given = made(self.origin, tuple(given.items()))
+        self.d = self.given.d + 1
+        _tables(self.given)
 
-    def __post_init__(self, rows: NDArray[np.bool_]) -> None:
-        object.__setattr__(self, "table", rows)
+    def __eq__(self, other: object) -> bool:
+        """Compare classes and parameters."""
+        return type(self) is type(other) and vars(self)["spec_values"] == vars(other)["spec_values"]
+
+    def __hash__(self) -> int:
+        """Hash the spec."""
+        return hash(self.spec)
 
     @property
     def size(self) -> int:
         """How many there are."""
-        return self.functions
+        return len(self.given.functions)
 
     def members(self) -> Any:
         """List them in the order of the file."""
-        return ((i,) for i in range(self.functions))
+        return ((i,) for i in range(self.size))
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw one uniformly."""
-        return (int(rng.integers(self.functions)),)
+        return (int(rng.integers(self.size)),)
 
     def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Look values up."""
-        table: NDArray[np.bool_] = self.table  # type: ignore[attr-defined]
-        return table[secret[0]][(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
+        found: NDArray[np.bool_] = _tables(self.given)[secret[0]]
+        return found[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Refuse: raises UsageError."""
@@ -63,8 +76,34 @@ class ListedFunctions(Coded):
         )
 
 
-def listed_functions(given: Functions) -> ListedFunctions:
-    """Tabulate functions of a file; raises UsageError where values are not -1 and +1, or repeat."""
+def class_of(origin: Origin) -> type[ListedFunctions]:
+    """Make the family of what gives functions, under its own name."""
+    fields = parameters_of(origin.value) if origin.called else ()
+    needed = (f"{f.name}={8 if f.name == 'd' else 2}" for f in fields if f.default is MISSING)
+    about = (getattr(origin.value, "__doc__", None) or "").strip().splitlines()
+    told = about[0] if origin.called and about and about[0].isprintable() else ""
+    space = {
+        "name": origin.name,
+        "example": ":".join(filter(None, (origin.name, ",".join(needed)))),
+        "about": told or "two-valued functions of a user's file",
+        "origin": origin,
+        "spec_fields": fields,
+    }
+    return type(origin.name, (ListedFunctions,), space)
+
+
+@lru_cache(_KEPT)
+def made(origin: Origin, given: tuple[tuple[str, Any], ...]) -> Functions:
+    """Make functions once for the same parameters; raises UsageError."""
+    return origin.functions(dict(given))
+
+
+@lru_cache(_KEPT)
+def _tables(given: Functions) -> NDArray[np.bool_]:
+    """Tabulate functions: (N, 2^n), True for -1; bit j - 1 of a place is 1 where z_j = -1.
+
+    Raises UsageError where values are not -1 and +1, or repeat.
+    """
     n, count = given.d, len(given.functions)
     require(
         n <= _MOST_POINTS, f"d={n} given: functions are played on up to 2^{_MOST_POINTS} points"
@@ -90,9 +129,4 @@ def listed_functions(given: Functions) -> ListedFunctions:
         rows[i] = values < 0
         before = seen.setdefault(hashlib.sha256(rows[i].tobytes()).digest(), i)
         require(before == i, f"{given.where(i)} is the function {given.names[before]} again")
-    return ListedFunctions(
-        d=n + 1,
-        functions=count,
-        sha256=hashlib.sha256(rows.tobytes()).hexdigest(),
-        rows=rows,
-    )
+    return rows

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -102,12 +102,17 @@ class Expression(str):
     __slots__ = ()
 
 
+class Value:
+    """The type of a parameter of a class of a user, which is read as it looks."""
+
+
 _READERS: dict[Any, Any] = {
     int: integer,
     Fraction: fraction,
     float: number,
     str: word,
     Expression: lambda text, what: Expression(text),
+    Value: lambda text, what: _looks(text, what),
 }
 # By their names too: annotations are texts in a file that imports them from __future__.
 _READERS |= {kind.__name__: reader for kind, reader in _READERS.items()}
@@ -137,7 +142,11 @@ def listed(kind: Any) -> list[Field[Any]]:
     >>> from instances.families.lwe import Lwr
     >>> [f.name for f in listed(Lwr)][:4]
     ['n', 'q', 'p', 'secret']
+
+    Of what calls a class of a user, `spec_fields`: those of that class.
     """
+    if (own := getattr(kind, "spec_fields", None)) is not None:
+        return list(own)
     own = inspect.get_annotations(kind if isinstance(kind, type) else type(kind))
     given = [f for f in fields(kind) if f.init]
     return sorted(given, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
@@ -145,7 +154,9 @@ def listed(kind: Any) -> list[Field[Any]]:
 
 def is_readable(kind: type[Any]) -> bool:
     """Return whether a class is a dataclass whose fields have types that `build` reads."""
-    return is_dataclass(kind) and all(f.type in _READERS for f in listed(kind))
+    return (is_dataclass(kind) or hasattr(kind, "spec_fields")) and all(
+        f.type in _READERS for f in listed(kind)
+    )
 
 
 def taken(value: Callable[..., Any], text: str, where: str, given: int = 0) -> dict[str, Any]:
@@ -167,6 +178,43 @@ def taken(value: Callable[..., Any], text: str, where: str, given: int = 0) -> d
         known += [key for key in keys if key.isidentifier()]
     known = [name for name in known if name not in [p.name for p in found[:given]]]
     return {n: _looks(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
+
+
+def parameters_of(value: Any, given: Iterable[str] = ()) -> tuple[Field[Any], ...]:
+    """List what a class or function takes by name as fields that `build` reads as they look.
+
+    given: names that one of any names takes. A default that no spec writes is left out of it.
+
+    >>> [f.name for f in parameters_of(lambda d, w=3, **more: None, ["w", "on"])]
+    ['d', 'w', 'on']
+    """
+    try:
+        found = list(inspect.signature(value).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    named = [p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    shown = {p.name: MISSING if p.default is p.empty else p.default for p in named}
+    if any(p.kind is p.VAR_KEYWORD for p in found):
+        shown |= {name: None for name in given if name not in shown}
+    made = list[Field[Any]]()
+    for name, default in shown.items():
+        more = {} if default is MISSING or is_written(default) else {"later": True}
+        one: Any = field(default=default, metadata=more)
+        one.name, one.type = name, Value
+        made.append(one)
+    return tuple(made)
+
+
+def is_written(value: Any) -> bool:
+    """Whether `plain` writes a value as `Value` reads it.
+
+    >>> is_written(3), is_written(0.5), is_written(None), is_written("a b")
+    (True, True, False, False)
+    """
+    try:
+        return bool(_looks(plain(value), "") == value)
+    except ValueError:  # a UsageError is one too
+        return False
 
 
 def _looks(text: str, what: str) -> int | float | bool | str:
@@ -199,11 +247,16 @@ def brief(record: Any, name: str) -> str:
 
 
 def _differs(record: Any, field: Field[Any]) -> bool:
-    return bool(getattr(record, field.name) != field.default)
+    return bool(_held(record, field.name) != field.default)
+
+
+def _held(record: Any, name: str) -> Any:
+    """The value of a parameter; one of a class of a user may have the name of something else."""
+    return getattr(record, "spec_values", {}).get(name, getattr(record, name, None))
 
 
 def _written(record: Any, name: str, shown: list[Field[Any]]) -> str:
-    pairs = ",".join(f"{f.name}={plain(getattr(record, f.name))}" for f in shown)
+    pairs = ",".join(f"{f.name}={plain(_held(record, f.name))}" for f in shown)
     return f"{name}:{pairs}" if pairs else name
 
 

@@ -21,7 +21,7 @@ from instances.errors import UnknownFamily, UsageError, unknown
 from instances.family import Family, require
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
-from instances.userfile import Functions, execute, guarded, load, split
+from instances.userfile import Functions, execute, guarded, load, origin, split
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
@@ -64,6 +64,9 @@ class Named:
     kind: type[Family]
 
 
+HERE: dict[str, Named] = {}  # classes that are given as objects, which this process alone knows
+
+
 def parse(text: str) -> Family:
     """Read a spec, a catalog name, or path.py:Name:key=value,... of a user; raises UsageError.
 
@@ -104,6 +107,10 @@ def spec_of(text: str) -> str:
     Any other text is left as it is: a parameter may be missing. Raises UsageError for a family of
     which no spec can be written.
     """
+    given = split(text)
+    if given and origin(given).lacks(given.parameters):
+        _hold(f"{given.path}:{given.name}")
+        return ":".join(filter(None, (given.name, given.parameters)))
     found = _named(text)
     if isinstance(found, Family):
         require_stored(found, "a spec is needed here")
@@ -116,13 +123,13 @@ def kind_of(name: str) -> type[Family] | None:
     for built in (FAMILIES, GIVEN):
         if name in built:
             return built[name]
-    found = named().get(name)
+    found = HERE.get(name) or named().get(name)
     return found.kind if found else None
 
 
 def known() -> list[str]:
     """List the names of all families: those built in, then those that a user named."""
-    return [*FAMILIES, *named()]
+    return [*FAMILIES, *named(), *HERE]
 
 
 def named() -> dict[str, Named]:
@@ -151,8 +158,11 @@ def _keep(entries: Iterable[str]) -> dict[str, Named]:
 
 
 def file_of(name: str) -> str | None:
-    """Return the SHA-256 of the file that a user's family stands in; None for one built in."""
-    found = None if name in FAMILIES else named().get(name)
+    """Return the SHA-256 of the file that a user's family stands in; None for one built in.
+
+    Of a class that is given as an object: of its text.
+    """
+    found = None if name in FAMILIES else HERE.get(name) or named().get(name)
     return found.sha256 if found else None
 
 
@@ -161,8 +171,19 @@ def built_in(family: Family) -> bool:
     return FAMILIES.get(family.name) is type(family)
 
 
+def elsewhere(family: Family) -> str | None:
+    """Return why no other process can read the spec of a family; None where they can."""
+    if family.name in HERE:
+        return f"{family.name} stands in no file that other processes read: name it path.py:Name"
+    if kind_of(family.name) is not type(family):
+        return "the family has no spec that the learner's process could read"
+    return None
+
+
 def require_stored(family: Family, what: str) -> None:
     """Refuse what reads the family's spec again, for a family that no spec names."""
+    if family.name in HERE:
+        raise UsageError(f"{elsewhere(family)}: {what}")
     if kind_of(family.name) is not type(family):
         raise UsageError(
             f"{family.name} given: a spec cannot name it, as its fields are not all integers, "
@@ -189,18 +210,24 @@ def _named(text: str) -> str | Family:
         return text
     found = load(text)
     if isinstance(found, Functions):
-        from instances.listedfunctions import listed_functions  # which few commands need
-
-        return listed_functions(found)
+        _hold(f"{given.path}:{given.name}")
+        return parse_stored(found.name)
     kind = found if isinstance(found, type) else type(found)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):
-        one = _loaded(_entry(text))
-        # A file that was edited and is named again is not the one that was named before.
-        others = [o for o in named().values() if o.path != one.path or o.sha256 == one.sha256]
-        _keep(dict.fromkeys([*(other.entry for other in others), one.entry]))
+        _hold(text)
     if isinstance(found, Family):
         return _sound(found)
     return f"{kind.name}:{given.parameters}" if given.parameters else kind.name
+
+
+def _hold(text: str) -> Named:
+    """Have this process and those that it starts know what a text names."""
+    one = _loaded(_entry(text))
+    HERE.pop(one.kind.name, None)
+    # A file that was edited and is named again is not the one that was named before.
+    others = [o for o in named().values() if o.path != one.path or o.sha256 == one.sha256]
+    _keep(dict.fromkeys([*(other.entry for other in others), one.entry]))
+    return one
 
 
 def _sound(family: Family) -> Family:
@@ -250,9 +277,17 @@ def _entry(text: str) -> str:
 def _loaded(entry: str) -> Named:
     """Load what an entry of the environment names, of which it says the SHA-256."""
     text, _, sha256 = entry.rpartition("@")
-    given, found = split(text), load(text, sha256)
+    given = split(text)
+    if given is None:
+        raise UsageError(f"{text} given: path.py:Name is needed")
+    source = origin(given, sha256)
+    found = None if source.lacks(given.parameters) else load(text, sha256)
+    if found is None or (isinstance(found, Functions) and not given.parameters):
+        from instances.listedfunctions import class_of  # which few commands need
+
+        found = class_of(source)
     kind = found if isinstance(found, type) else type(found)
-    if given is None or not issubclass(kind, Family) or not is_readable(kind):
+    if not issubclass(kind, Family) or not is_readable(kind):
         raise UsageError(
             f"{text} given: a family is needed, its fields being integers, numbers or words"
         )

@@ -15,9 +15,10 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.lazy import advice
-from instances.parameters import is_readable, taken
+from instances.parameters import canonical, is_readable, parameters_of, split_list, taken
 from instances.strict import one_line, shown
 
 NAME = "a text of 1 to 300 characters that can be printed"
@@ -34,6 +35,7 @@ _ALLOWED = (
     "that gives one of these when called is needed"
 )
 _CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
+_BARE = "without arguments"
 _PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
 # The shortest path that a name follows: in a.py:b/c.py:Name the first .py: belongs to a folder.
 _NAMED = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)
@@ -55,6 +57,19 @@ class Functions:
     def where(self, i: int) -> str:
         """Say which function is meant, for messages."""
         return f"{self.path}: {self.name}, function {i} ({self.names[i]})"
+
+    def like(self, other: "Functions") -> bool:
+        """Whether there are as many, with the same values at some points of what both have."""
+        if len(self.functions) != len(other.functions):
+            return False
+        x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (64, max(self.d, other.d)))
+        x[0], x[1] = 1, -1
+        for i in range(len(self.functions)):
+            with guarded(self.where(i), "a function takes all points at once"):
+                pair = [np.asarray(one.functions[i](x[:, : one.d].copy())) for one in (self, other)]
+            if pair[0].tobytes() != pair[1].tobytes():
+                return False
+        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,30 +126,96 @@ def load(text: str, sha256: str | None = None) -> type[Family] | Family | Functi
 
 
 def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Functions:
-    module, digest = execute(found.path, sha256)
-    given = value = named(module, found.name, str(found.path))
+    source = origin(found, sha256)
+    given = source.value
     if isinstance(given, type) and issubclass(given, Family) and is_readable(given):
         return _checked(found.where, given)
-    called, arguments = False, {}
-    while isinstance(value, type) or not (
-        isinstance(value, Family | list | tuple) or hasattr(value, "functions")
-    ):
-        kind = type(value).__name__
-        require(callable(value) and not called, f"{found.where} is of type {kind}: {_ALLOWED}")
-        if found.parameters:
-            arguments = taken(value, found.parameters, found.where)
-        how = f"with {found.parameters}" if arguments else "without arguments"
-        with guarded(f"{found.where}, called {how}"):
-            value, called = value(**arguments), True
-    kind = type(value).__name__
-    said = f"{found.where} takes no parameters: it is of type {kind}"
-    require(called or not found.parameters, said)
+    told = found.parameters
+    value = source.made(taken(given, told, found.where) if source.called and told else {})
+    said = f"{found.where} takes no parameters: it is of type {type(value).__name__}"
+    require(source.called or not told, said)
     if isinstance(value, Family):
         _checked(found.where, type(value))
         return value
-    name = ":".join(filter(None, (found.name, found.parameters)))
-    places = [value, types.SimpleNamespace(**arguments), given, module]
-    return _functions(found.path, name, digest, places)
+    return source.functions(taken(given, told, found.where) if told else {}, value)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Origin:
+    """What gives functions or a family, perhaps when it is called: of a file, or an object.
+
+    sha256: of the file, or of the text of the object's class. space: where `d`, `names` and
+    `bound` may stand, if the object says nothing.
+    """
+
+    path: Path
+    name: str
+    sha256: str
+    value: Any
+    space: Any = None
+
+    @property
+    def where(self) -> str:
+        """What is meant, for messages."""
+        return f"{self.path}: {self.name}"
+
+    @property
+    def called(self) -> bool:
+        """Whether it has to be called."""
+        value = self.value
+        given = isinstance(value, Family | list | tuple) or hasattr(value, "functions")
+        return isinstance(value, type) or (callable(value) and not given)
+
+    def lacks(self, told: str) -> list[str]:
+        """List the parameters that a call needs beside those of a text, "key=value,..."."""
+        keys = [part.partition("=")[0].strip() for part in split_list(told)]
+        family = isinstance(self.value, type) and issubclass(self.value, Family)
+        fields = parameters_of(self.value) if self.called and not family else ()
+        return [f.name for f in fields if f.default is MISSING and f.name not in keys]
+
+    def made(self, arguments: dict[str, Any]) -> Any:
+        """Return what it gives, called with arguments; raises UsageError for what is no use."""
+        value, called = self.value, False
+        while isinstance(value, type) or not (
+            isinstance(value, Family | list | tuple) or hasattr(value, "functions")
+        ):
+            kind = type(value).__name__
+            require(callable(value) and not called, f"{self.where} is of type {kind}: {_ALLOWED}")
+            shown = ",".join(f"{k}={v}" for k, v in arguments.items())
+            with guarded(f"{self.where}, called {f'with {shown}' if shown else _BARE}"):
+                value, called = value(**arguments), True
+        return value
+
+    def functions(self, arguments: dict[str, Any], value: Any = None) -> Functions:
+        """Collect the functions that it gives; raises UsageError where they are others again."""
+        value = self.made(arguments) if value is None else value
+        require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
+        name = self.name
+        if self.called:
+            record = SimpleNamespace(spec_fields=parameters_of(self.value, arguments))
+            record.spec_values = {f.name: f.default for f in record.spec_fields} | arguments
+            name = canonical(record, name)
+        places = [value, SimpleNamespace(**arguments), self.value, self.space]
+        found = _functions(self.path, name, self.sha256, places)
+        if self.called:
+            d = arguments.get("d", found.d)
+            said = f"{self.where}, called with d={d}, gives functions of d={found.d}"
+            require(d == found.d, f"{said}: its parameter d must be their number of coordinates")
+            places[0] = self.made(arguments)
+            again = _functions(self.path, name, self.sha256, places)
+            require(
+                again.like(found),
+                f"{self.where} gives other functions when it is called again with the same "
+                "parameters: draw at random from a seed that stands in it, and list in one order",
+            )
+        return found
+
+
+def origin(found: Name, sha256: str | None = None) -> Origin:
+    """Execute a file, if it was not, and return what it has under a name; raises UsageError."""
+    module, digest = execute(found.path, sha256)
+    value = named(module, found.name, str(found.path))
+    return Origin(path=found.path, name=found.name, sha256=digest, value=value, space=module)
 
 
 @contextlib.contextmanager

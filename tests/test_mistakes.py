@@ -187,7 +187,7 @@ MISTAKES = """\
 2 compare nice:m=2,k=2,d=6 --over noise=1/0 --learner trivial | 1/10
 2 compare parity:m=2 | --over
 2 compare parity:m=2 --over d=6 --seeds 10000000000 | runs
-2 compare mine.py:fs --over d=6..8 | a spec cannot name it
+2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over d=6..8 --over m=2..3 | --over is given twice
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20

@@ -14,14 +14,16 @@ from hardness.check.kernel.core import listed, read, small
 from hardness.check.layers import check_layer
 from hardness.check.problems import digest_of, subject
 from hardness.check.verdict import Checked, refuse
+from instances.catalog import CATALOG
 from instances.errors import UsageError
 from instances.family import Family
-from instances.spec import parse_stored
+from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown as cut
 from instances.userfile import NAME, fits_name
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
+_OWN = re.compile(r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?")  # a name that a user gave, no digest
 _FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
 _ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
 
@@ -42,7 +44,9 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         given = problem["kind"] == "functions"
         fields = {"spec", "names", "origin"} if given else {"spec"}
         said = [text for pair in about.get("no_claim", {}).items() for text in pair]
-        if set(about) - {"no_claim"} != fields or not all(map(fits_name, said)):
+        if set(about) - {"no_claim", *(["digest"] if given else [])} != fields or not all(
+            map(fits_name, said)
+        ):
             refuse("what it says of its family has other fields than those known here")
         (_functions if given else _family)(about, problem)
         conditions, *statements = kernel.check(data)
@@ -105,10 +109,16 @@ def _law(given: Any, what: str) -> dict[int, Fraction]:
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
     names, origin, tables = listed(about["names"]), about["origin"], problem["tables"]
     count, named = len(tables), digest_of(names, problem)
-    found = _NAME.fullmatch(about["spec"])
-    if not found or about["spec"][found.end(2) :] != f",members={count},sha256={named}":
-        refuse(f"{cut(about['spec'], 100)} does not name these members by their digest")
-    if found[1] == "functions" and found[2] != str(problem["signs"]):
+    spec, found = about["spec"], None if "digest" in about else _NAME.fullmatch(about["spec"])
+    if "digest" in about:
+        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *CATALOG}
+        if not own or not f":{origin['path']}".endswith(f":{spec}"):
+            refuse(f"{cut(spec, 100)} is not a name of what its origin has")
+        if about["digest"] != named:
+            refuse("its members are not those of its digest")
+    elif not found or spec[found.end(2) :] != f",members={count},sha256={named}":
+        refuse(f"{cut(spec, 100)} does not name these members by their digest")
+    if found and found[1] == "functions" and found[2] != str(problem["signs"]):
         refuse(f"its functions are of {problem['signs']} coordinates")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:
         refuse(f"its names are not {count} different ones, each {NAME}")

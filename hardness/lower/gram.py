@@ -456,7 +456,7 @@ def of_members(family: Members, seed: int = 0) -> Sample:
     """
     stream = BitStream(key(seed, "points", family.label))
     sample = Sample(
-        spec=family.label,
+        spec=family.spec or family.label,
         members=family.names,
         draw=lambda start, count: tokens.boolean(stream, start, count, 1, family.n)[:, 0],
         values=lambda words: family.evaluate(tokens.unpack(words, family.n)),

@@ -118,7 +118,8 @@ def pose(
 ) -> tuple[Proof, int]:
     """Pose the problem of functions, by their tables, and find their products: a first step.
 
-    Members are named by the SHA-256 of their names and tables. Raises UsageError.
+    Members have the name that their file gives them, else the SHA-256 of their names and tables,
+    which is in a field of its own beside a name. Raises UsageError.
     """
     tables, names = tables_of(source, progress), list(source.names)
     origin = {"path": source.path, "sha256": source.sha256}
@@ -126,8 +127,13 @@ def pose(
     require(all(map(fits_name, origin.values())), f"{source.path!r} given: a name is {NAME}")
     problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables,
                "given": None}  # fmt: skip
-    spec = f"{source.kind}:d={source.d},members={len(names)},sha256={digest_of(names, problem)}"
-    proof = Proof(problem, {"spec": spec, "names": names, "origin": origin})
+    digest = digest_of(names, problem)
+    about = {"names": names, "origin": origin}
+    if source.spec:
+        about |= {"spec": source.spec, "digest": digest}
+    else:
+        about |= {"spec": f"{source.kind}:d={source.d},members={len(names)},sha256={digest}"}
+    proof = Proof(problem, about)
     try:
         return proof, proof.step("products")
     except kernel.Refused as reason:

@@ -16,6 +16,9 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.listedfunctions import ListedFunctions
+from instances.objects import functions_of
+from instances.spec import built_in
 from instances.userfile import NAME, Functions, fits_name, guarded, load, split
 
 _ENDINGS = (".npz", ".safetensors")
@@ -27,7 +30,8 @@ _TRIED = 64  # points on which members are asked twice
 class Members:
     """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
 
-    one: a member by its place, and points (count, n), int8 -> (count * outputs,), real numbers.
+    spec: how they are called, where they have a name of their own. one: a member by its place, and
+    points (count, n), int8 -> (count * outputs,), real numbers.
     bound: of the norm of the outputs of a member at any point. The inner product is E sum over
     outputs of the products. of: the number of members of a larger family from which these are
     chosen by `least_names`.
@@ -43,6 +47,7 @@ class Members:
     bound: float
     one: Callable[[int, NDArray[np.int8]], NDArray[Any]]
     of: int | None = None
+    spec: str = ""
 
     def evaluate(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
         """Evaluate all members at points: (M, count * outputs)."""
@@ -74,7 +79,8 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
 def read_members(text: str, members: int | None = None, most: int | None = None) -> Members | None:
     """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
 
-    members: how many functions are chosen, by `least_names`; most: or layers, where there are more.
+    A SPEC of functions that were named before is one of them. members: how many functions are
+    chosen, by `least_names`; most: or layers, where there are more.
     Raises UsageError, DamagedFile.
 
     >>> read_members("parity:d=8,m=3") is None
@@ -85,6 +91,8 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
         if not isinstance(found, Functions):
             return None
         return functions(found, min(most, len(found.names)) if most else members)
+    if given := functions_of(text):
+        return functions(given, min(most, len(given.names)) if most else members)
     path = Path(text.strip() or "?")
     try:
         folder = path.is_dir() and not (path / "instance.json").exists()
@@ -139,6 +147,7 @@ def functions(given: Functions, members: int | None = None) -> Members:
         outputs=1,
         bound=given.bound,
         one=one,
+        spec=given.name,
         of=None if len(chosen) == len(given.names) else len(given.names),
     )
 
@@ -146,14 +155,16 @@ def functions(given: Functions, members: int | None = None) -> Members:
 def of_family(family: Family, members: int | None = None) -> Members:
     """Make a family of the factors of all members' labels, or of so many chosen by `least_names`.
 
-    A member is a function of z_1 .. z_(d-1) by its table, named by its secret. Raises UsageError
-    where the family has no such tables, or its members cannot be listed; TooLarge where they do not
-    fit.
+    Functions of a user are themselves. Else a member is a function of z_1 .. z_(d-1) by its table,
+    named by its secret. Raises UsageError where the family has no such tables, or its members
+    cannot be listed; TooLarge where they do not fit.
 
     >>> from instances import parse
     >>> of_family(parse("parity:d=5,m=2")).names[:2]
     ('1,2', '1,3')
     """
+    if isinstance(family, ListedFunctions):
+        return functions(family.given, members)
     factor = FACTOR.need(family)
     secrets = factor.listed(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
@@ -182,6 +193,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
         bound=max(float(np.abs(table).max()) for table in tables),
         one=one,
         of=None if len(chosen) == len(names) else len(names),
+        spec="" if built_in(family) else family.spec,
     )
 
 

@@ -24,7 +24,8 @@ _LONG = 20  # characters of a value that is shown in full
 # Parameters that are no terms of a claim: one end of its value, and what its quantity fixes.
 _BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
 _AFTER = {  # by sources: keys in docs/references.md
-    "CL24": ("pairwise-correlation", "largest-correlation"),
+    "CL24": ("pairwise-correlation",),
+    "this certificate": ("largest-correlation",),
     "FGRVX17": ("average-correlation", "sda-all-subsets", "vstat-queries"),
     "Del73": ("operator-norm", "second-eigenvalue"),
     "DKS17": ("operator-norm-at-most", "second-eigenvalue-at-most", "random-members"),
@@ -40,6 +41,7 @@ _AFTER = {  # by sources: keys in docs/references.md
         *("low-degree-examples", "low-degree-examples-open"),
     ),
 }
+_OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 _SOURCES = {quantity: source for source, names in _AFTER.items() for quantity in names}
 
 
@@ -184,6 +186,12 @@ class Certificate(Result):
             for claim in self.claims
         )
 
+    @property
+    def factors(self) -> bool:
+        """Whether its members are the factors of a family's labels, which its origin names."""
+        origin = self.proof.get("about", {}).get("origin", {}).get("path", "")
+        return self.spec.startswith("factors:") or self.spec == origin
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Certificate":
         """Read a certificate from a file that `save` wrote; raises DamagedFile.
@@ -221,7 +229,7 @@ class Certificate(Result):
                 "value": c.shown(_brief),
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
                 "known": self._known(c),
-                "source": Cited(c.source) if c.source != "information" else "by counting",
+                "source": _OURS.get(c.source) or Cited(c.source),
             }
             for c in self.claims
         ]

@@ -202,7 +202,9 @@ def verify(
         if own and (CODED.of(source) or REAL_LABELS.need(source)).error_rate:
             each = 1 - (1 - confidence) / 2  # of two statements in one verdict
         checks = {
-            "layer": check_layer(source, sample, samples, seed, stored),
+            "layer": check_layer(source, sample, samples, seed, stored)
+            if source.layer_heads
+            else None,
             "stored": check_stored(folder, own, each) if folder and own else None,
             "unchecked": folder.count if folder and not own else 0,
         }

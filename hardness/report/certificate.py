@@ -41,7 +41,7 @@ def certificate_words(certificate: "Certificate") -> str:
     below = (
         certificate.scope,
         *origin_notes(certificate),
-        rounding_words(certificate.spec),
+        "" if "names" in certificate.proof.get("about", {}) else rounding_words(certificate.spec),
         beside_words(certificate.spec),
     )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
@@ -247,7 +247,7 @@ def origin_notes(certificate: "Certificate") -> list[str]:
     origin, names = about["origin"], about["names"]
     if certificate.proof["problem"]["given"]:
         notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
-    if certificate.spec.startswith("factors:"):
+    if certificate.factors:
         notes[0] += (
             f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
             "functions of z_1 .. z_n of z = X_1 * X_2, without noise, named by their secrets."

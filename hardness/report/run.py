@@ -271,7 +271,7 @@ def game_words(game: "Game") -> str:
             table(["query", "ruled out by each", "left"], shown),
             f"{len(script.entries)} queries were asked; {bound}",
             seed,
-            *([_OF_FUNCTIONS] if game.spec.startswith("functions:") else []),
+            *([_OF_FUNCTIONS] if hasattr(kind_of(game.spec.partition(":")[0]), "origin") else []),
         ]
     )
 

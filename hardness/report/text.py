@@ -131,9 +131,11 @@ def number(value: float) -> str:
 def credit(source: str) -> str:
     """Say whose notion a claim is; constants and proofs stand in docs/mathematics.md.
 
-    >>> credit("CL24"), credit("information")
-    ('after CL24', 'by counting')
+    >>> credit("CL24"), credit("information"), credit("this certificate")
+    ('after CL24', 'by counting', 'this certificate')
     """
+    if source == "this certificate":
+        return source
     return "by counting" if source == "information" else f"after {source}"
 
 

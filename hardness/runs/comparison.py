@@ -18,7 +18,7 @@ from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
-from instances.errors import ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError, require
 from instances.parameters import key_values, listed, plain
 from instances.result import Record, TableRow, json_of
 from instances.spec import kind_of, require_drawn, spec_of
@@ -281,13 +281,17 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     keys = [field.name for field in listed(kind_of(name))]
     given = key_values(rest, name, keys)
     if parameter not in keys:
-        raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
-    found = []
+        has = f"the parameters {', '.join(keys)}" if keys else "no parameters"
+        raise UsageError(f"--over {parameter}: {name} has {has}")
+    found = list[Any]()
     for value in values:
         filled = {**given, parameter: plain(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
-        found.append(require_drawn(one).spec)
-    return found
+        found.append(require_drawn(one))
+    if len(found) > 1 and (first := getattr(found[0], "given", None)):
+        said = f"{name} has the same functions at {parameter}={plain(values[0])} and "
+        require(not first.like(found[1].given), f"{said}{plain(values[1])}: it does not use it")
+    return [one.spec for one in found]
 
 
 def compare(

@@ -46,7 +46,7 @@ from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.result import Record, TableRow, json_of
-from instances.spec import kind_of, parse_stored
+from instances.spec import file_of, kind_of, parse_stored
 from instances.streams import generator
 
 if TYPE_CHECKING:
@@ -424,6 +424,7 @@ def judged(
         solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
         if solved and real and not paired.identified:  # a hidden set is no layer
             outcome = Outcome.UNIDENTIFIED
+    sha256 = file_of(family.name)
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),
@@ -435,7 +436,7 @@ def judged(
         secret_recovered=recovered,
         details=details | how,
         revisions={"family": family.revision, "learner": learner.revision},
-        versions=versions(),
+        versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
         misfit=misfit,

@@ -110,8 +110,8 @@ def _certified(
     from hardness.lower.record import NoClaim
     from hardness.report.certificate import why_nothing
 
-    functions = sources.text_of(source) and read_members(str(source), listed["members"])
-    what: Members | None = functions or None
+    functions = read_members(sources.functions(source), listed["members"])
+    what: Members | None = functions
     if what is None:
         family = sources.target(source)[0]
         what = enumerated(family, listed["members"])
@@ -149,7 +149,7 @@ def _of_learners(
     from hardness.lower.record import NoClaim
     from instances.capabilities import SCHEME
 
-    listed = sources.text_of(source) and read_members(str(source), members)
+    listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):
         raise UsageError(f"{called('members')} does not apply to {named}: it is no functions")
     if not listed:
@@ -248,7 +248,7 @@ def verify(
     from hardness.lower import verify as sampled
     from hardness.lower.members import read_members
 
-    found = sources.text_of(source) and read_members(str(source), most=members)
+    found = read_members(sources.functions(source), most=members)
     what: Family | Members
     folder: Folder | None = None
     if found:

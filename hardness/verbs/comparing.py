@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hardness.runs import Comparison, Stress
     from hardness.runs.noisy_parity import Map
-    from hardness.verbs.sources import Learners
+    from hardness.verbs.sources import Learners, Source
     from instances import Family
     from instances.result import Answer
 
@@ -46,7 +46,7 @@ PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `
     ours=PAGE,
 )
 def compare(
-    source: Annotated["str | Family", thing("A SPEC without the parameter that varies.", specs)],
+    source: Annotated["Source", thing("A SPEC without the parameter that varies.", specs)],
     over: Annotated[str, text("A parameter's range: d=8..20, d=8..20..4, d=8,12.", flag="--over")],
     learner: Annotated[
         "Learners | None",
@@ -93,7 +93,7 @@ def compare(
 
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with kept(how, asked, page, PAGE) as (runs, keep):
+    with kept(sources.alone([spec], how), asked, page, PAGE) as (runs, keep):
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
@@ -188,7 +188,7 @@ def stress(
         progress.note(said)
 
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with kept(how, asked) as (runs, keep):
+    with kept(sources.alone(chosen.specs, how), asked) as (runs, keep):
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)

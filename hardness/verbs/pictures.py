@@ -175,7 +175,7 @@ def _material(name: str, source: Any) -> Any:
         return source.store
     if isinstance(source, Result):
         return source
-    entry, given = FIGURES[name], sources.text_of(source)
+    entry, given = FIGURES[name], sources.functions(source)
     if entry.source.made or (Path(given).suffix == ".json" and Path(given).is_file()):
         return Path(located("source", source))
     if entry.source.members and given and (listed := read_members(given)):

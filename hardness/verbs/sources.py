@@ -1,6 +1,7 @@
 """What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
 
 import os
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from os import PathLike
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from instances.owndata import Split
     from instances.samples import Samples
 
-    Source = str | PathLike[str] | Family
+    Source = str | PathLike[str] | Family | Any  # an object of a class of functions, or the class
     Learners = str | Learner | Iterable[str | Learner]
     Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
 
@@ -32,14 +33,14 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
 
     if hasattr(source, "spec") and hasattr(source, "instance"):
         return source, None
-    if not isinstance(source, str | PathLike):
+    text = functions(source)
+    if not (text or isinstance(source, str | PathLike)):
         raise UsageError(
             f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
             "is needed; functions of yours are named as 'path.py:Name'"
         )
-    if path := file_of(source):
+    if path := file_of(text):
         return _held(path, of)
-    text = str(source)
     if of:
         raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
     if not exists(text):
@@ -176,6 +177,34 @@ def text_of(source: object) -> str:
     return str(source) if isinstance(source, str | PathLike) else ""
 
 
+def functions(source: object) -> str:
+    """Return the text that may name functions: as given, or of a class of functions or one of it.
+
+    Empty for anything else.
+    """
+    from instances.objects import spec_of_object
+
+    if isinstance(source, str | PathLike) or hasattr(source, "instance"):
+        return text_of(source)
+    return spec_of_object(source) or ""
+
+
+def alone(specs: Iterable[str], how: Any) -> Any:
+    """Have runs of what no file has done in this process, with a warning that says so."""
+    from instances.spec import HERE
+
+    own = next((one for one in specs if one.partition(":")[0] in HERE), None)
+    if own is None or how.get("jobs") == 1:
+        return how
+    name = own.partition(":")[0]
+    warnings.warn(
+        f"{name} stands in no file that other processes read: all runs are in this one, one after "
+        "another; named as path.py:Name they are on all cores",
+        stacklevel=4,
+    )
+    return {**how, "jobs": 1}
+
+
 def names(given: "Learners", command: str) -> tuple[str, ...]:
     """Name learners as other processes know them; raises UsageError for an object without."""
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -209,10 +238,13 @@ def name_of(given: Any, command: str) -> str:
 
 def spec_of(given: "Source", command: str) -> str:
     """Return a SPEC as it is, or that of a Family, by which other processes know it."""
+    from instances.objects import spec_of_object
     from instances.spec import require_stored
 
     if isinstance(given, str | PathLike):
         return str(given)
+    if spec := spec_of_object(given):
+        return spec
     found = family(given)
     require_stored(found, f"{command} gives it to other processes")
     return found.spec

@@ -341,7 +341,7 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
 
 def _asked(one: Certificate) -> str:
     """The spec that was certified: tables of a family's factors name it as their origin."""
-    if not one.spec.startswith("factors:"):
+    if not one.factors:
         return one.spec
     return str(one.proof["about"]["origin"]["path"])
 

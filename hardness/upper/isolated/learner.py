@@ -41,7 +41,7 @@ from instances.capabilities import CODED
 from instances.coded import as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Secret
-from instances.spec import kind_of
+from instances.spec import elsewhere
 
 if TYPE_CHECKING:
     from hardness.upper.isolated.process import Process
@@ -87,8 +87,8 @@ class SubprocessLearner:
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
         if not hasattr(os, "fork"):
             return "it runs in a process that is forked: on Linux or macOS"
-        if kind_of(family.name) is not type(family):
-            return "the family has no spec that the learner's process could read"
+        if reason := elsewhere(family):
+            return reason
         contain.level()
         return None
 

@@ -1,0 +1,219 @@
+"""A class of functions of a user over sizes: by every command, from Python, and what is refused."""
+
+import json
+import math
+import os
+import sqlite3
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hardness as front
+from hardness.check.kernel import check
+from instances import ToolkitError
+from instances.disk import digest
+from instances.spec import VARIABLE
+
+FILE = Path(__file__).parents[1] / "docs/examples/conjunctions.py"
+OF, SPEC = "conj.py:Conjunctions", "conj.py:Conjunctions:w=2,d=6"
+LINES = {  # with a word of what they say
+    "certify SPEC": "Conjunctions:d=6,w=2\n",
+    "certify SPEC --format latex": "largest-correlation & 1/2 &  & exact & this certificate",
+    "certify SPEC --about gd --noise-std 1 --out g.json; check g.json": "named: Conjunctions:d=6",
+    "certify SPEC --out c.json; check c.json": "named: Conjunctions:d=6,w=2",
+    "certify SPEC --out d.json; cite d.json": "For Conjunctions:d=6,w=2, given",
+    "compare OF:w=2 --over d=5..6 --learner lowdegree --seeds 1 --jobs 2 --out s": "d=6: at least",
+    "compare OF:w=2 --over d=5..6 --learner zero.py:zero --seeds 1 --jobs 1": "learned nothing",
+    "compare SPEC --over w=1..2 --learner none": "w=2",
+    "compare OF --over d=5..6 --learner none": "d=6",
+    "figure both-sides s --json": '"quantity": "information-floor"',
+    "stress --learner lowdegree --on SPEC --seeds 1 --reference none --jobs 1": "lowdegree",
+    "learn lowdegree SPEC": "lowdegree on Conjunctions:d=6,w=2",
+    "generate SPEC --out x --examples 50; learn lowdegree x": "50 examples",
+    "verify SPEC --samples 5000": "largest deviation from the enumerated ones",
+    "verify x --samples 5000": "labels differ from the noiseless ones",
+    "figure correlations SPEC --json": '"correlation"',
+    "families show SPEC": "Conjunctions of w of d variables",
+}
+
+
+@pytest.fixture
+def conj(hardness):
+    """The class of the docs in the current folder, beside a learner."""
+    Path("zero.py").write_text("def zero(x, y):\n    return lambda new: 0.0 * new\n")
+    Path("conj.py").write_text(FILE.read_text())
+    return hardness
+
+
+def test_a_class_works_in_every_command(conj):
+    for lines, said in LINES.items():
+        for line in lines.replace("SPEC", SPEC).replace("OF", OF).split("; "):
+            found = conj(*line.split())
+            assert found.code == 0, (line, found.err)
+        assert said in found.out, lines
+    runs = json.loads(Path("s/results.json").read_text())["runs"]
+    assert {len(run["versions"]["Conjunctions"]) for run in runs} == {64}
+    drawn = {run["spec"] for run in runs}
+    assert drawn == {"Conjunctions:d=5,w=2", "Conjunctions:d=6,w=2"}
+
+
+def test_its_bounds_are_those_of_its_table_by_brute_force(conj):
+    """Correlations of conjunctions by counting: E f g = 1 - 2 Pr[f != g]."""
+    claims = conj("certify", SPEC, "--json").json["goal"]["claims"]
+    found = {claim["quantity"]: claim for claim in claims}
+    either = {0: 2 * (1 / 4 - 1 / 16), 1: 2 * (1 / 4 - 1 / 8)}  # by how many variables they share
+    sets = [set(one) for one in combinations(range(6), 2)]
+    every = [1.0 if a == b else 1 - 2 * either[len(a & b)] for a in sets for b in sets]
+    assert found["average-correlation"]["value"] == str(
+        Fraction(np.mean(every)).limit_denominator(10**6)
+    )
+    needed = math.ceil(math.log2(len(sets) * 2 / 3 / 15))
+    assert int(found["information-floor"]["value"]) >= max(0, needed)
+    compared = front.compare(SPEC, "d=6,7", "none")
+    assert compared.bounds("information-floor")[0] == int(found["information-floor"]["value"])
+    assert compared.certificates[0].to_dict() == front.certify(SPEC).to_dict()
+
+
+def test_a_certificate_is_not_taken_for_another(conj):
+    data = front.certify(SPEC).to_dict()
+    for place, value in (
+        (("about", "spec"), "parity:d=6,m=2"),
+        (("about", "spec"), "Conjunctions:d=6,w=2 proved"),
+        (("about", "spec"), "Other:d=6,w=2"),
+        (("about", "digest"), "0" * 64),
+        (("about", "names", 0), "other"),
+    ):
+        forged = json.loads(json.dumps(data))
+        *path, last = place
+        part = forged
+        for step in path:
+            part = part[step]
+        part[last] = value
+        body = {k: v for k, v in forged.items() if k != "digest"}
+        forged["digest"] = digest(body)
+        check(forged)  # the kernel alone speaks of tables
+        with pytest.raises(front.Refuted, match=r"name|digest|origin"):
+            front.check(forged)
+
+
+class Conj:
+    """Conjunctions as a notebook has them."""
+
+    def __init__(self, d, w=3):
+        self.d, self.w = d, w
+        self.functions = [self.one(list(on)) for on in combinations(range(d), w)]
+
+    def one(self, on):
+        return lambda x: np.where((x[:, on] < 0).all(axis=1), -1, 1)
+
+
+class Forgetful(Conj):
+    """It keeps no w."""
+
+    def __init__(self, d, w=3):
+        super().__init__(d, w)
+        del self.w
+
+
+def test_a_class_without_a_file_works_in_this_process(conj):
+    made = front.certify(Conj(d=6, w=2))
+    assert (made.spec, made["sq-dimension"].value) == ("Conj:d=6,w=2", 3)
+    assert made.claims == front.certify(SPEC).claims
+    with pytest.warns(UserWarning, match="Conj stands in no file that other processes read"):
+        found = front.compare(partial(Conj, w=2), over="d=5..6", learner="lowdegree", seeds=1)
+    assert [run.spec for run in found.runs] == ["Conj:d=5,w=2", "Conj:d=6,w=2"]
+    same = front.compare(Conj(d=5, w=2), over="d=5..6", learner="lowdegree", seeds=1, jobs=1)
+    assert [run.risk for run in same.runs] == [run.risk for run in found.runs]
+    assert front.compare(Conj, over="d=5..6", learner="none", jobs=1).certificates
+    assert front.verify(Conj(d=6, w=2), samples=5000).agrees
+    assert front.learn("lowdegree", Conj(d=6)).spec == "Conj:d=6,w=3"
+    assert front.figure("correlations", Conj(d=6)).data["members"] == 20
+    assert front.stress("trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none").climbs
+    for call, said in (
+        (lambda: front.compare(Conj, "d=5..6", "zero.py:zero", jobs=1), "stands in no file"),
+        (lambda: front.generate(Conj(d=6), out="y"), "stands in no file"),
+        (lambda: front.certify(Conj), "Conj needs d: write Conj:d=8"),
+        (lambda: front.certify(Forgetful(d=6)), "does not keep w: write self.w"),
+        (lambda: front.certify(partial(Conj, 6)), "name its parameters"),
+        (lambda: front.certify(int), "is of type int"),
+        (lambda: front.certify(3), "int given: a SPEC, a Family or a folder"),
+    ):
+        with pytest.raises(ToolkitError, match=said):
+            call()
+    assert VARIABLE not in os.environ or "Conj@" not in os.environ[VARIABLE]
+
+
+SWEEP = """format = "hardness-sweep/1"
+name = "sizes"
+[[runs]]
+spec = "Conjunctions:w=2"
+over = { d = [5] }
+learners = ["lowdegree"]
+seeds = 1
+"""
+
+
+def test_two_files_with_one_name_are_kept_apart(conj):
+    Path("s.toml").write_text(SWEEP)
+    Path("other").mkdir()
+    Path("other/conj.py").write_text(FILE.read_text().replace("-1, 1)", "1, -1)"))
+    for path, runs in (("conj.py", 1), ("other/conj.py", 2)):
+        os.environ.pop(VARIABLE, None)
+        how = ("--family", f"{path}:Conjunctions", "--store", "runs.db", "--jobs", 1, "--resume")
+        assert conj("sweep", "run", "s.toml", *how).code == 0
+        with sqlite3.connect("runs.db") as store:
+            assert len(store.execute("SELECT key FROM runs").fetchall()) == runs
+    os.environ.pop(VARIABLE, None)
+    assert (
+        conj("compare", f"{OF}:w=2", "--over", "d=5", "--learner", "none", "--out", "c").code == 0
+    )
+    os.environ.pop(VARIABLE, None)
+    refused = conj("report", "c", "--out", "r.html", "--family", "other/conj.py:Conjunctions")
+    assert refused.code == 1
+    refused.one_line("its certificates are not those that this version makes")
+
+
+WRONG = {  # a class in a file, and what `compare` and `certify` say of it
+    "class C:\n    def __init__(self, d): self.d = 6; self.functions = [F(i) for i in range(5)]":
+        "called with d=7, gives functions of d=6",
+    "class C:\n    def __init__(self, d): self.d, self.functions = d, [F(i) for i in range(5)]":
+        "C has the same functions at d=7 and 8: it does not use it",
+    "class C:\n    def __init__(self, d):\n        self.d, fs = d, [F(i) for i in range(d)]\n"
+    "        import os; self.functions = fs[int(os.urandom(4).hex(), 16) % 5:]":
+        "gives other functions when it is called again",
+    "class C:\n    def __init__(self, n): self.d, self.functions = n, [F(i) for i in range(n)]":
+        "unknown parameter of conj.py: C 'd'|--over d: C has the parameters n",
+    "class C:\n    def __init__(self, d): raise ValueError('no such size')":
+        "ValueError: no such size",
+    "class C:\n    def __init__(self, d): self.d, self.functions = d, [F(0), F(0)]":
+        "is the function f0 again|one member|same function",
+    "raise OSError('no data')": "OSError: no data",
+}  # fmt: skip
+
+
+def test_a_class_that_is_of_no_use_is_one_line(conj, monkeypatch):
+    head = "import numpy as np\n\n\ndef F(i):\n    return lambda x: x[:, i % 5]\n\n\n"
+    for text, said in WRONG.items():
+        Path("conj.py").write_text(head + text + "\n")
+        monkeypatch.setenv(VARIABLE, "")
+        found = conj("compare", "conj.py:C", "--over", "d=7..8", "--learner", "lowdegree")
+        assert found.code in (1, 2), text
+        assert any(part in found.err for part in said.split("|")), (text, found.err)
+        found.one_line("")
+    found = conj("compare", "gone.py:C", "--over", "d=7..8")
+    assert found.code == 2
+    found.one_line("gone.py given: there is no such file")
+
+
+def test_what_stands_in_a_store_under_a_digest_is_read(conj):
+    """Certificates of functions had the digest of their members in their name."""
+    data = front.certify(SPEC).to_dict()
+    members = data["about"].pop("digest")
+    data["about"]["spec"] = f"functions:d=6,members=15,sha256={members}"
+    body = {k: v for k, v in data.items() if k != "digest"}
+    data["digest"] = digest(body)
+    assert front.check(data).spec == data["about"]["spec"]
