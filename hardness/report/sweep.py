@@ -236,6 +236,8 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
     lines = [f"{name}: {count(found['runs'], 'run')}, {size}, version {found['version']}"]
     if found["certificates"]:
         lines += [f"beside them {count(found['certificates'], 'certificate')}"]
+    if found["thresholds"]:
+        lines += [f"beside them {count(found['thresholds'], 'threshold')}"]
     if found["not_reproducible"]:
         some = count(found["not_reproducible"], "run")
         lines += [f"{some} ended by time, memory or the machine: left out of comparable exports"]

@@ -26,10 +26,11 @@ from hardness.runs.comparison import certificates, distinct, specs_over, values_
 from hardness.runs.growth import Scaling, of_thresholds
 from hardness.runs.names import Value
 from hardness.runs.planned import Cut, Do, here, require_loaded
-from hardness.runs.run import SOLVED_BELOW, Run, machine, require_support, run, versions
-from hardness.upper import learner_spec, parse_learner
+from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
+from hardness.upper import Learner, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
+from instances.family import Family
 from instances.parameters import plain
 from instances.result import Record, TableRow, json_of
 from instances.spec import parse_stored, require_drawn, spec_of
@@ -512,22 +513,23 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def searches(self, pilot: bool) -> list[Search]:
         """List what is to be found in its order; those that count begin where their pilots say."""
-        first, many = (self.seed + self.seeds, PILOTS) if pilot else (self.seed, self.seeds)
         cells = [(spec, learner) for spec in self.specs for learner in self.learner_names]
         return [
-            Search(
-                spec=spec,
-                learner=learner,
-                seed=seed,
-                unit=self.unit,
-                budget=self.budget,
-                total=self.total // (self.seeds + PILOTS),
-                start=0 if pilot else start_of(self.pilots[PILOTS * i : PILOTS * (i + 1)]),
-                pilot=pilot,
-                tau=self.tau,
-            )
+            search
             for i, (spec, learner) in enumerate(cells)
-            for seed in range(first, first + many)
+            for search in searches(
+                Search(
+                    spec=spec,
+                    learner=learner,
+                    seed=self.seed,
+                    unit=self.unit,
+                    budget=self.budget,
+                    total=self.total // (self.seeds + PILOTS),
+                    tau=self.tau,
+                ),
+                self.seeds,
+                None if pilot else self.pilots[PILOTS * i : PILOTS * (i + 1)],
+            )
         ]
 
     @cached_property
@@ -618,9 +620,18 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return None
 
 
-def start_of(pilots: Sequence[Threshold]) -> int:
-    """Give the octave from which searches begin: the median of those of the pilots."""
-    return sorted(one.octave for one in pilots)[len(pilots) // 2]
+def searches(of: Search, seeds: int, pilots: Sequence[Threshold] | None) -> list[Search]:
+    """List the searches of a learner at a size, by seed: its pilots, or those that count.
+
+    of: the first of them, from octave 0. Those that count begin at the median of what the pilots
+    say.
+    """
+    if pilots is None:
+        first, many, start = of.seed + seeds, PILOTS, 0
+    else:
+        first, many, start = of.seed, seeds, sorted(one.octave for one in pilots)[PILOTS // 2]
+    known: dict[str, Any] = {"start": start, "pilot": pilots is None}
+    return [msgspec.structs.replace(of, seed=s, **known) for s in range(first, first + many)]
 
 
 def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:
@@ -651,8 +662,7 @@ def least(
     """
     spec, budget = spec_of(spec), budget or Budget()
     parameter, values = values_of(over) if over else ("", ())
-    if getattr(budget, unit) is None:
-        budget = replace(budget, **{unit: MOST[unit]})
+    budget = most_of(budget, unit)
     found = Least(
         spec=spec,
         parameter=parameter,
@@ -704,6 +714,21 @@ def _whole(found: Least, done: Mapping[int, Threshold]) -> Least:
     )
 
 
+def most_of(budget: Budget, unit: Unit) -> Budget:
+    """Give a budget the most of the unit that a run may spend, where it says none."""
+    said = getattr(budget, unit) is not None
+    return budget if said else replace(budget, **{unit: MOST[unit]})
+
+
+def cannot(learner: Learner, family: Family, unit: Unit) -> str | None:
+    """Say why a learner has no threshold of the unit on a family, if it has none."""
+    access = learner.access
+    if access not in ("either", unit) and (access, unit) != ("queries", "examples"):
+        return f"{learner.name} spends {access}: ask for its least {access}, not {unit}"
+    reason = learner.supports(family)
+    return f"{learner.name} cannot run on {family}: {reason}" if reason else None
+
+
 def _require(planned: Least) -> None:
     """Refuse what says nothing or cannot run; raises UsageError, in one line."""
     unit, most = planned.unit, planned.most
@@ -717,13 +742,9 @@ def _require(planned: Least) -> None:
         said = f"at most {most} {unit} a run, and {share} a search, given"
         raise UsageError(f"{said}: 4 are the least by which a threshold can be confirmed")
     for learner in map(parse_learner, planned.learners):
-        access = learner.access
-        if access not in ("either", unit) and not (access == "queries" and unit == "examples"):
-            raise UsageError(
-                f"{learner.name} spends {access}: ask for its least {access} with --unit {access}"
-            )
         for one in planned.specs:
-            require_support(learner, parse_stored(one))
+            if reason := cannot(learner, parse_stored(one), unit):
+                raise UsageError(reason)
     require_loaded(planned.learners, planned.specs[0])
     for one, floor in zip(planned.specs, planned.floors, strict=True):
         if unit == "examples" and isinstance(floor, int) and most < floor:

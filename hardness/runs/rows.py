@@ -11,7 +11,7 @@ from msgspec import Meta
 from hardness.runs.columns import named
 from hardness.runs.run import Run
 
-CERTIFICATES = "certificates"  # the label of the jobs that are not runs of a learner
+CERTIFICATES, THRESHOLDS = "certificates", "thresholds"  # labels of jobs that are not runs
 _Count = Annotated[int, Meta(ge=0)]
 _Moment = Annotated[float, Meta(ge=0, lt=253402300800)]  # to the year 9999
 
@@ -90,7 +90,7 @@ class SweepRow:
         return sum(
             max(0, done - runs.get(label, 0))
             for label, done in self.done.items()
-            if label != CERTIFICATES
+            if label not in (CERTIFICATES, THRESHOLDS)
         )
 
 

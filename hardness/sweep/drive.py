@@ -18,13 +18,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
+from hardness.runs.least import Search, searches
 from hardness.runs.processes import HardLimits
-from hardness.runs.rows import Progress, Row, SweepRow
+from hardness.runs.rows import THRESHOLDS, Progress, Row, SweepRow, ThresholdRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.file import Climbs, Grid, Sweep
-from hardness.sweep.jobs import Finished, Job, RunJob, run_job
+from hardness.sweep.jobs import (
+    CertificateJob,
+    Finished,
+    Job,
+    RunJob,
+    SearchJob,
+    run_job,
+    search_job,
+)
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
@@ -152,7 +161,7 @@ class Driver:
         self._counts = JobCounts(self._there.keys() - self._again, failed)
         self._row = _row(sweep, self._earlier, engine)
         self._rows: list[Row] = []  # not written yet
-        self._runs: dict[str, Run] = {}  # those of them
+        self._fresh: dict[str, Row] = {}  # those of them, but for certificates
         self._written = clock.now()
         self._broken = False  # nothing more is written, for the store took none
         self._missing: list[str] = []
@@ -161,6 +170,7 @@ class Driver:
             *(self._listed(group.certificates) for group in sweep.grids),
             *map(self._cells, sweep.grids),
             *(self._climb(group, name) for group in sweep.climbs for name in group.learners),
+            *(self._least(cell, group.seeds) for group in sweep.least for cell in group.cells),
         ]
         for source in self._sources:
             next(source, None)
@@ -237,8 +247,19 @@ class Driver:
             trials = yield from self._done(jobs, first=not climb.rungs)
             climb = climb.tried(planned, trials)
 
-    def _done(self, jobs: Sequence[RunJob], first: bool) -> Generator[Job | None, None, list[Run]]:
-        """Give runs of which one spec's results are wanted before others begin, and take them.
+    def _least(self, cell: Search, seeds: int) -> Source:
+        """Give the searches of a learner at a size: pilots, then those that count."""
+        self._counts.count(THRESHOLDS, seeds, 0, cell.spec)
+        pilots = [search_job(one) for one in searches(cell, seeds, None)]
+        said = yield from self._done(pilots, first=True)
+        jobs = [search_job(one) for one in searches(cell, seeds, said)]
+        self._counts.count(THRESHOLDS, -seeds, 0, cell.spec)
+        yield from self._done(jobs, first=False)
+
+    def _done(
+        self, jobs: Sequence[RunJob | SearchJob], first: bool
+    ) -> Generator[Job | None, None, list[Any]]:
+        """Give jobs of which one spec's results are wanted before others begin, and take them.
 
         first: nothing of this source was counted before.
         """
@@ -246,19 +267,23 @@ class Driver:
         if first:
             yield None
         yield from (job for job in jobs if self._counts.begin(job.key))
-        done: list[Run] = []
+        done: list[Any] = []
         while len(done) < len(jobs):
             job = jobs[len(done)]
-            run = self._look(job.key)
-            if run:
-                done.append(job.require_own(run, self._writer.path))
+            row: Any = self._look(job)
+            if row:
+                done.append(job.require_own(row, self._writer.path))
             else:
                 yield None
         return done
 
-    def _look(self, key: str) -> Run | None:
-        """Find a run that is done, written or not."""
-        return self._runs.get(key) or (None if key in self._again else self._writer.run(key))
+    def _look(self, job: RunJob | SearchJob) -> Row | None:
+        """Find a run or a threshold that is done, written or not."""
+        if (key := job.key) in self._again:
+            return self._fresh.get(key)
+        if isinstance(job, RunJob):
+            return self._fresh.get(key) or self._writer.run(key)
+        return self._fresh.get(key) or self._writer.threshold(key)
 
     # To the engine and back
 
@@ -298,11 +323,11 @@ class Driver:
         elif finished.failure:
             self._missing.append(f"{job.label}: {finished.failure}: {finished.why}")
         failed = finished.failure is not None
-        if isinstance(row, Run):
-            self._runs[row.key] = row
+        if isinstance(row, Run | ThresholdRow):
+            self._fresh[row.key] = row
             self._again.discard(row.key)
-            failed |= row.outcome.value in FAILED
-        of = job.spec if isinstance(job, RunJob) else ""
+            failed |= isinstance(row, Run) and row.outcome.value in FAILED
+        of = "" if isinstance(job, CertificateJob) else job.spec
         self._counts.add(job.label, finished.seconds, failed, of)
 
     def _write(
@@ -324,7 +349,7 @@ class Driver:
         except ToolkitError:
             self._broken = True
             raise
-        self._rows, self._runs, self._kept = [], {}, progress
+        self._rows, self._fresh, self._kept = [], {}, progress
         self._written = clock.now()
 
 

@@ -26,6 +26,16 @@ from msgspec.structs import force_setattr
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.runs.least import (
+    LEAST_SEEDS,
+    PILOTS,
+    SEEDS,
+    TOTAL,
+    Search,
+    Unit,
+    cannot,
+    most_of,
+)
 from hardness.runs.names import numbers
 from hardness.runs.processes import HardLimits
 from hardness.runs.run import OracleName
@@ -105,6 +115,23 @@ class Climbs:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeastGroup:
+    """Thresholds: of each cell, a learner at a size, three pilots and so many seeds.
+
+    cells: the search of the first seed, from octave 0.
+    """
+
+    title: str
+    cells: tuple[Search, ...]
+    seeds: int
+
+    @property
+    def count(self) -> int:
+        """How many searches there are."""
+        return len(self.cells) * (self.seeds + PILOTS)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sweep:
     """A sweep: its groups in the order of the file, and the hard limits of every attempt.
 
@@ -118,6 +145,7 @@ class Sweep:
     text: str
     grids: tuple[Grid, ...] = ()
     climbs: tuple[Climbs, ...] = ()
+    least: tuple[LeastGroup, ...] = ()
     limits: HardLimits = field(default_factory=HardLimits)
 
     @property
@@ -131,8 +159,9 @@ class Sweep:
 
     @property
     def count(self) -> int:
-        """How many runs there are, at most where some learners may stop climbing."""
-        return sum(g.count for g in self.grids) + sum(g.count for g in self.climbs)
+        """How many runs and searches there are, at most where some learners may stop climbing."""
+        groups: tuple[Grid | Climbs | LeastGroup, ...] = (*self.grids, *self.climbs, *self.least)
+        return sum(group.count for group in groups)
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -390,6 +419,14 @@ class _Climb(_Group, frozen=True):
     seed: _Natural | None = None
 
 
+class _Least(_Group, frozen=True, kw_only=True):
+    spec: _Line | Annotated[list[_Line], _Some]
+    over: _Over | None = None
+    unit: Unit = "examples"
+    total: _Count = TOTAL
+    tau: _Number | None = None
+
+
 class _Hard(_Table, frozen=True):
     seconds: _Seconds | None = None
     memory: _Count | str | None = None
@@ -402,11 +439,12 @@ class _File(_Shared, frozen=True, kw_only=True):
     limits: _Hard = _Hard()
     runs: list[_Runs] = []
     climbs: list[_Climb] = []
+    least: list[_Least] = []
 
 
 _TABLES: dict[str, type[_Table]] = {
-    "": _File, "runs": _Runs, "climbs": _Climb, "limits": _Hard, "budget": _Limited,
-    "learners": _Varied,
+    "": _File, "runs": _Runs, "climbs": _Climb, "least": _Least, "limits": _Hard,
+    "budget": _Limited, "learners": _Varied,
 }  # fmt: skip
 
 
@@ -421,8 +459,8 @@ def _keys(steps: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 def _sweep(file: _File, text: str) -> Sweep:
     """Make what a file says."""
-    if not (file.runs or file.climbs):
-        raise UsageError("there is no group: write [[runs]] or [[climbs]]")
+    if not (file.runs or file.climbs or file.least):
+        raise UsageError("there is no group: write [[runs]], [[climbs]] or [[least]]")
     common, grids = _learners(file.learners) if file.learners else None, list[Grid]()
     for i, one in enumerate(file.runs, 1):
         with _at(f"runs[{i}]"):
@@ -436,7 +474,13 @@ def _sweep(file: _File, text: str) -> Sweep:
     for i, group in enumerate(file.climbs, 1):
         with _at(f"climbs[{i}]"):
             climbs.append(_climbs(group, file, common, f"climbs {i}"))
-    sweep = Sweep(name=file.name, text=text, grids=tuple(grids), climbs=tuple(climbs))
+    least = list[LeastGroup]()
+    for i, few in enumerate(file.least, 1):
+        with _at(f"least[{i}]"):
+            least.append(_thresholds(few, file, common, f"least {i}"))
+    sweep = Sweep(
+        name=file.name, text=text, grids=tuple(grids), climbs=tuple(climbs), least=tuple(least)
+    )
     limits = HardLimits(
         seconds=file.limits.seconds or usual_seconds(sweep),
         memory_bytes=file.limits.memory,  # type: ignore[arg-type]  # a size that was read
@@ -532,6 +576,35 @@ def _climbs(group: _Climb, file: _File, common: dict[str, Learner] | None, title
     )
 
 
+def _thresholds(
+    group: _Least, file: _File, common: dict[str, Learner] | None, title: str
+) -> LeastGroup:
+    """Read [[least]], whose budget is of a run, with the most of its unit."""
+    budget, *more = _budgets(group.budget.axes)
+    if more:
+        raise _Misplaced("budget", "a search has one budget: write [[least]] for each of them")
+    seeds = _first(group.seeds, file.seeds, range(SEEDS))
+    if len(seeds) < LEAST_SEEDS or [*seeds] != [*range(seeds[0], seeds[0] + len(seeds))]:
+        raise _Misplaced("seeds", f"at least {LEAST_SEEDS} in a row are needed")
+    learners, cells = _named(group, common), list[Search]()
+    for family in _families(group.spec, group.over or {}):
+        for name, one in learners.items():
+            if reason := cannot(one, family, group.unit):
+                raise UsageError(reason)
+            cells.append(
+                Search(
+                    spec=family.spec,
+                    learner=name,
+                    seed=seeds[0],
+                    unit=group.unit,
+                    budget=most_of(budget, group.unit),
+                    total=group.total // (len(seeds) + PILOTS),
+                    tau=_first(group.tau, file.tau, Fraction(1, 10)),
+                )
+            )
+    return LeastGroup(title=title, cells=tuple(cells), seeds=len(seeds))
+
+
 def _ladder(group: _Climb) -> Ladder:
     if (group.ladder is None) is (group.rungs is None):
         raise UsageError("a climb needs `ladder` or `rungs`, one of the two")
@@ -554,6 +627,7 @@ def usual_seconds(sweep: Sweep) -> float:
     given = {job.budget.seconds for group in sweep.grids for job in group.cells}
     for one in sweep.climbs:
         given |= {one.budget.seconds or rung.seconds for rung in one.ladder.rungs}
+    given |= {None for group in sweep.least for _ in group.cells[:1]}  # of many runs
     most = 4 * max((s for s in given if s is not None), default=0.0) + 60
     return max(3600.0, most) if None in given or not given else most
 

@@ -20,7 +20,7 @@ import msgspec
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
-from hardness.runs.rows import CERTIFICATES, CertificateRow, Row, ThresholdRow
+from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
@@ -261,15 +261,12 @@ class CertificateJob(Job, frozen=True, kw_only=True, tag="certificate"):
 class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
     """The whole search of one threshold; revisions, origin, family: as of a run's job."""
 
+    label: ClassVar[str] = THRESHOLDS
+
     asked: Search
     revisions: tuple[int, int]
     origin: str | None = None
     family: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The learner."""
-        return self.asked.learner
 
     @property
     def learner(self) -> str:

@@ -115,8 +115,8 @@ def _job(planned: Any) -> RunJob | SearchJob:
 def _held(store: Writer, job: RunJob | SearchJob) -> Run | Threshold | None:
     """Find what a store holds of a job; raises DamagedFile for what it cannot be."""
     if isinstance(job, SearchJob):
-        row = next(store.rows("thresholds", "WHERE key = ?", job.key), None)
-        return row and job.require_own(row, store.path)
+        row = store.threshold(job.key)
+        return job.require_own(row, store.path) if row else None
     held = store.run(job.key)
     if held and (reason := job.require_own(held, store.path).inconsistency):
         raise DamagedFile(f"{store.path} is damaged: {reason}")

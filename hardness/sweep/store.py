@@ -320,6 +320,10 @@ class _Store:
         """Return a run by its key."""
         return next(self.rows("runs", "WHERE key = ?", key), None)
 
+    def threshold(self, key: str) -> ThresholdRow | None:
+        """Return a threshold by its key."""
+        return next(self.rows("thresholds", "WHERE key = ?", key), None)
+
     def rows(self, table: str, clause: str = "", *given: Any) -> Iterator[Any]:
         """Yield typed rows of a table one at a time; raises DamagedFile for one that is not."""
         for record in self.select(table, clause, *given):
@@ -442,7 +446,9 @@ class Writer(_Store):
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
         marks = ",".join("?" * len(FAILED))
-        return set(self.column(f"SELECT key FROM runs WHERE outcome IN ({marks})", *sorted(FAILED)))
+        lost = "SELECT key FROM thresholds WHERE threshold->>'lost' != ''"
+        sql = f"SELECT key FROM runs WHERE outcome IN ({marks}) UNION {lost}"
+        return set(self.column(sql, *sorted(FAILED)))
 
     def sweep(self, sha256: str) -> SweepRow | None:
         """Return a sweep by the SHA-256 of its file."""

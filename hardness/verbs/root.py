@@ -93,7 +93,7 @@ STORE = _group(
     "store",
     "Show, export, query, merge, check stores.",
     "Stores: SQLite files of runs and certificates, as sweeps write them.\n\n"
-    "Any tool that reads SQLite reads the tables runs, certificates and sweeps.",
+    "Any tool that reads SQLite reads the tables runs, certificates, thresholds and sweeps.",
     {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge", "check")},
 )
 

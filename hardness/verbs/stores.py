@@ -195,7 +195,7 @@ def export(
 
 @verb("Ask in SQL; nothing can be changed.", out="Where to write: the answer, to a file.")
 def query(db: Annotated[Path, _DB], sql: Annotated[str, text("The question.")]) -> "Queried":
-    """Answer one SELECT over the tables runs, certificates and sweeps.
+    """Answer one SELECT over the tables runs, certificates, thresholds and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d

@@ -188,8 +188,8 @@ def test_what_says_nothing_is_refused_in_one_line() -> None:
         ("certified floor", {"budget": Budget(examples=4), "spec": "parity:d=16,m=2"}),
         ("4 are the least", {"budget": Budget(examples=3)}),
         ("4 are the least", {"total": 60}),
-        ("--unit values", {"learners": ("flips",)}),
-        ("--unit examples", {"unit": "queries"}),
+        ("its least values, not examples", {"learners": ("flips",)}),
+        ("its least examples, not queries", {"unit": "queries"}),
     ):
         given = {"spec": "parity:d=8,m=2", "over": None, "learners": ("elimination",), **asked}
         with pytest.raises(UsageError, match=told) as error:

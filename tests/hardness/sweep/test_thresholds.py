@@ -1,0 +1,168 @@
+"""Searches as jobs: of commands and sweeps, on workers, interrupted at any moment, the same."""
+
+import json
+import sys
+from concurrent.futures import BrokenExecutor
+from types import SimpleNamespace
+
+import pytest
+
+from hardness.oracles import Budget
+from hardness.runs import Least, least
+from hardness.runs.least import Threshold
+from hardness.runs.planned import Cut
+from hardness.sweep import Interrupted, read_text
+from hardness.sweep.damage import check
+from hardness.sweep.plan import plan
+from hardness.sweep.resumable import resumable, unfinished
+from hardness.sweep.store import merge, read
+from instances.errors import DamagedFile, UsageError
+from tests.hardness.sweep.here import Here, sweep_here
+from tests.hardness.sweep.making import edit
+
+BUDGET = Budget(examples=512)
+SWEEP = """
+format = "hardness-sweep/1"
+name = "least"
+[[least]]
+spec = "parity:m=2"
+over = { d = [6, 8] }
+learners = ["trivial"]
+seeds = 6
+budget = { examples = 512 }
+"""
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Runs without learning: each instance has a threshold of its own; what was run, in order."""
+    ran = []
+
+    def run(learner, instance, budget, seed, tau):
+        n, least = budget.examples, 10 + 13 * seed % 40
+        ran.append((learner.name, instance.family.d, seed, n))
+        usage = SimpleNamespace(examples=min(n, 300), seconds=0.0)
+        bound = "examples" if n <= 300 else "none"
+        return SimpleNamespace(passed=n >= least, bound=bound, usage=usage)
+
+    monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", run)
+    return ran
+
+
+def found(**how) -> Least:
+    return least("parity:m=2", "d=6,8", ("trivial",), 6, budget=BUDGET, **how)
+
+
+def kept_beside(out, stop=None, resume=False) -> Least:
+    """Find all as the verb does; what is done after `stop` searches is cut by Ctrl-C."""
+    left = [stop]
+
+    def cut(searches):
+        for one in runs.do(searches):
+            yield one
+            left[0] = left[0] and left[0] - 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+
+    with resumable(out, {"command": "least"}, resume=resume) as runs:
+        return found(do=cut)
+
+
+def test_a_command_interrupted_at_any_search_goes_on_with_the_same_result(quick, tmp_path):
+    whole = found()
+    once = len(quick)
+    for stop in (1, 7, 11, 12, 17):
+        del quick[:]
+        out = tmp_path / f"{stop}.json"
+        with pytest.raises(Cut) as cut:
+            kept_beside(out, stop)
+        partial = cut.value.partial
+        assert (partial and len(partial.specs)) == (1 if stop >= 12 else None)
+        with read(unfinished(out)) as store:
+            assert store.summary()["thresholds"] == stop
+        assert kept_beside(out, resume=True) == whole
+        assert len(quick) == once  # none twice
+        assert not unfinished(out).exists()
+    backwards = found(do=lambda all: reversed([(i, one.do()) for i, one in enumerate(all)]))
+    assert backwards == whole
+
+
+def test_a_threshold_that_was_changed_is_not_taken(quick, tmp_path):
+    for name, change in (
+        ("a", "low = low + 1"),
+        ("b", "threshold = replace(threshold, '\"passed\"', '\"failed\"')"),
+        ("c", "threshold = (SELECT threshold FROM thresholds WHERE key != t.key)"),
+    ):
+        out = tmp_path / name
+        with pytest.raises(Cut):
+            kept_beside(out, 9)
+        edit(unfinished(out), f"UPDATE thresholds AS t SET {change} WHERE high IS NOT NULL")
+        assert "thresholds" in check(unfinished(out)).damage
+        with pytest.raises(Cut) as cut:
+            kept_beside(out, resume=True)
+        assert isinstance(cut.value.__cause__, DamagedFile)
+
+
+def test_a_sweep_finds_what_the_verb_finds_wherever_it_is_cut(quick, monkeypatch, tmp_path):
+    whole = found()
+    wanted = sorted(map(comparable, (*whole.pilots, *whole.thresholds)))
+    for stop in (1, 3, 14):
+        store = tmp_path / f"{stop}.db"
+        with pytest.raises(Interrupted):
+            sweep_here(monkeypatch, SWEEP, store, Here(stop=stop, error=BrokenExecutor("gone")))
+        ended, done = sweep_here(monkeypatch, SWEEP, store, resume=True)
+        assert len(done) == 18 - stop
+        assert ended.progress.planned == ended.progress.done == {"thresholds": 18}
+        with read(store) as held:
+            assert sorted(kept(held)) == wanted
+            assert held.summary()["thresholds"] == 18
+        assert not check(store).damage
+    merge(tmp_path / "1.db", [tmp_path / "14.db"], tmp_path / "both.db")
+    with read(tmp_path / "both.db") as held:
+        assert sorted(kept(held)) == wanted
+        _, [(number,)] = held.query("SELECT count(*) FROM thresholds WHERE ended = 'confirmed'")
+        assert number == 18
+
+
+def kept(store):
+    return [comparable(Threshold.read(row.threshold)) for row in store.rows("thresholds")]
+
+
+def comparable(one):
+    return json.dumps({**one.filed(), "seconds": 0}, sort_keys=True)
+
+
+def test_a_search_whose_worker_dies_has_no_answer_and_is_tried_again(quick, monkeypatch, tmp_path):
+    def failing(job):
+        return "died" if job.asked.seed == 2 else None
+
+    store = tmp_path / "a.db"
+    ended, _ = sweep_here(monkeypatch, SWEEP, store, Here(failing=failing))
+    assert ended.progress.failed == {"thresholds": 2}
+    with read(store) as held:
+        _, lost = held.query("SELECT low, high, ended FROM thresholds WHERE ended != 'confirmed'")
+    assert lost == [(0, None, "no-answer")] * 2
+    _, done = sweep_here(monkeypatch, SWEEP, store, resume=True)
+    assert done == []
+    _, done = sweep_here(monkeypatch, SWEEP, store, resume=True, retry=True)
+    assert len(done) == 2
+    with read(store) as held:
+        assert sorted(kept(held)) == sorted(map(comparable, (*found().pilots, *found().thresholds)))
+
+
+def test_a_plan_counts_searches_and_a_file_that_says_nothing_is_refused():
+    two = SWEEP.replace('["trivial"]', '["trivial", "elimination"]')
+    made = plan(read_text(two, "test"))
+    assert [(part.learner, part.runs) for part in made.parts] == [
+        ("least of trivial", 18),
+        ("least of elimination:checks=32", 18),
+    ]
+    for old, new, said in (
+        ("seeds = 6", "seeds = 5", r"least\[1\].seeds: at least 6"),
+        ("seeds = 6", "seeds = [0, 2, 4, 6, 8, 10]", "in a row"),
+        ('"trivial"', '"flips"', "spends values"),
+        ("examples = 512", "examples = [1, 2]", r"least\[1\].budget"),
+        ("seeds = 6", 'unit = "seconds"', r"least\[1\].unit"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            read_text(SWEEP.replace(old, new), "test")
