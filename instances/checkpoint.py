@@ -161,7 +161,8 @@ def heads_of(given: Any, layer: int | None = None, heads: int | None = None) -> 
         where = "the arrays given"
         return _of_tensors(Path(where), Tensors.of(given, where), "softmax", layer, heads)
     where = type(given).__name__
-    tensors = Tensors.of(given.state_dict(), where, wide=True)
+    state = {n: v.double() for n, v in given.state_dict().items() if hasattr(v, "double")}
+    tensors = Tensors.of(state, where)
     return _of_tensors(Path(where), tensors, "softmax", layer, heads, given)
 
 

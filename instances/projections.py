@@ -57,10 +57,10 @@ class Tensors(dict[str, tuple[Path, Described]]):
         self.converted: set[str] = set()
 
     @classmethod
-    def of(cls, state: Mapping[str, Any], where: str, wide: bool = False) -> "Tensors":
-        """Take arrays, or tensors of torch, by their names; wide: as float64."""
+    def of(cls, state: Mapping[str, Any], where: str) -> "Tensors":
+        """Take arrays, or tensors of torch, by their names; raises UsageError for ragged ones."""
         found = cls()
-        found.update({str(n): (Path(where), _described(v, wide)) for n, v in state.items()})
+        found.update({str(name): (Path(where), _described(v)) for name, v in state.items()})
         return found
 
     def __call__(self, name: str, *dimensions: int) -> Array:
@@ -91,59 +91,46 @@ class Tensors(dict[str, tuple[Path, Described]]):
         return self(name, *(dimensions or (1,))) if name in self else None
 
 
-def _described(value: Any, wide: bool) -> Described:
+def _described(value: Any) -> Described:
     if not hasattr(value, "detach"):
         try:
             array = np.asarray(value)
         except ValueError as error:
             raise UsageError(f"a ragged {type(value).__name__} given: arrays are needed") from error
         return Described(shape=array.shape, dtype=array.dtype, read=lambda: array)
-    kind = str(value.dtype).removeprefix("torch.")
-    dtype = np.dtype("V1")  # of types that NumPy has not, and of sparse ones
-    with suppress(TypeError):
-        if str(value.layout) == "torch.strided":
-            dtype = np.dtype("float32" if kind == "bfloat16" else kind)
-
-    def read() -> Array:
-        there = value.detach().cpu()
-        if wide or kind == "bfloat16":
-            there = there.double() if wide else there.float()
-        return np.asarray(there.numpy())
-
+    kind, half = str(value.dtype).removeprefix("torch."), str(value.dtype) == "torch.bfloat16"
+    fits = half or kind in ("float16", "float32", "float64")
+    fits &= str(value.layout) == "torch.strided"  # not sparse
     return Described(
         shape=tuple(value.shape),
-        dtype=dtype,
-        read=read,
-        stored=kind if dtype.kind == "V" or (kind == "bfloat16" and not wide) else "",
+        dtype=np.dtype("f4" if fits else "V1"),  # floating point, of whatever size, or no numbers
+        read=lambda: (value.float() if half else value).detach().cpu().numpy(),
+        stored="" if fits and not half else kind,
     )
 
 
 def torch_tensors(path: Path) -> Tensors:
     """Read the tensors that torch.save wrote, by weights alone: no code in the file runs.
 
-    A state, or a dictionary that holds one. Raises UsageError for what is more than tensors,
-    DamagedFile, ToolkitError where torch is not installed.
+    A state, or a dictionary that holds one. Raises UsageError for anything else, DamagedFile, and
+    ToolkitError where torch is not installed.
     """
     torch = require_extra("torch", f"{path}")
     with opened(path) as file, foreign(path), zipfile.ZipFile(file) as archive:
         size = sum(member.file_size for member in archive.infolist())
         if size > 2 * path.stat().st_size + (1 << 20):
             raise ValueError(f"it unpacks to {size} bytes: torch.save packs nothing")
-    with foreign(path):
-        try:
-            state = torch.load(path, map_location="cpu", weights_only=True)
-        except pickle.UnpicklingError as error:
-            raise UsageError(
-                f"{path} given: it holds more than tensors, as a pickled module does, and that is "
-                "not loaded, for it can run code: torch.save(module.state_dict(), FILE)"
-            ) from error
+    state = None
+    with foreign(path), suppress(pickle.UnpicklingError):
+        state = torch.load(path, map_location="cpu", weights_only=True)
     for name in ("state_dict", "model_state_dict", "model", ""):  # within what trainers keep
         inner = state.get(name, state) if isinstance(state, dict) else {}
-        found = {n: v for n, v in inner.items() if hasattr(v, "detach")}
-        if found:
+        inner = inner if isinstance(inner, dict) else {}
+        if found := {n: v for n, v in inner.items() if hasattr(v, "detach")}:
             return Tensors.of(found, str(path))
     raise UsageError(
-        f"{path} given: it holds no tensors by name: torch.save(module.state_dict(), FILE)"
+        f"{path} given: it holds no tensors by name. A pickled module is not loaded, for that can "
+        "run code: torch.save(module.state_dict(), FILE)"
     )
 
 

@@ -279,6 +279,21 @@ def test_a_module_shows_what_a_state_does_not():
         with pytest.raises(ToolkitError, match=said) as refused:
             heads_of(module)
         assert "\n" not in str(refused.value)
+    module = torch.nn.Module()
+    module.theta, module.w = (torch.nn.Parameter(torch.randn(2, D, D)) for _ in range(2))
+    for turn in (False, True):
+
+        def forward(x, turn=turn):
+            theta = module.theta.double().mT if turn else module.theta.double()
+            logits = x[:, None] @ theta @ x[:, None].mT
+            return (torch.softmax(logits, -1) @ x[:, None] @ module.w.double()).sum(1)
+
+        module.forward = forward
+        if turn:
+            with pytest.raises(UsageError, match=r"it is not F.X. of its matrices"):
+                heads_of(module)
+        else:
+            assert "F(X) is what the module gives" in heads_of(module).notes[-1]
     module = own(torch)
     module.forward = lambda x, mask: x
     with pytest.raises(UsageError, match=r"it fails: .*missing 1 required positional argument"):
@@ -299,13 +314,15 @@ def test_files_of_torch_are_read_by_weights_alone(tmp_path, rng):
     assert "read as float32: stored as bfloat16" in found.notes
     torch.save(multihead(torch), tmp_path / "module.pt")
     torch.save([1, 2], tmp_path / "list.pt")
+    torch.save({"model": 3}, tmp_path / "number.pt")
     torch.save(half | {"in_proj_weight": torch.eye(D).to_sparse()}, tmp_path / "sparse.pt")
     (tmp_path / "text.pt").write_text("text")
     whole = (tmp_path / "a.pth").read_bytes()
     (tmp_path / "cut.pt").write_bytes(whole[: len(whole) // 2])
     for name, said in {
-        "module": r"more than tensors, as a pickled module does.*torch.save.module.state_dict",
+        "module": r"no tensors by name. A pickled module is not loaded.*module.state_dict",
         "list": "no tensors by name",
+        "number": "no tensors by name",
         "sparse": "in_proj_weight holds float32: floating-point",
         "text": "damaged or not ours",
         "cut": "damaged or not ours",
