@@ -14,11 +14,13 @@ from msgspec.structs import replace
 from hardness.check import check
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
-from hardness.runs import Run, compare, risk, run
+from hardness.runs import Run, compare, least, risk, run
 from hardness.runs.columns import timeless as details_without_time
+from hardness.runs.least import cannot
 from hardness.sweep.resumable import resumable
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder
+from instances.errors import UsageError
 from instances.spec import FAMILIES
 
 SPECS = [
@@ -180,6 +182,30 @@ def test_a_stored_stream_gives_the_same_run(learner, tmp_path):
     folder = write_folder(tmp_path / "x", parse(spec).instance(0), 100_000)
     stored = briefly_judged(learner, folder, Budget())
     assert timeless(stored) == timeless(once(learner, spec))
+
+
+SEVERAL = [pytest.param(spec, LEARNER_SPECS, marks=pytest.mark.slow) for spec in CERTIFIED]
+
+
+@pytest.mark.parametrize(("spec", "learners"), [("parity:d=8,m=2", ["elimination"]), *SEVERAL])
+def test_no_interval_of_a_median_lies_wholly_below_the_certified_floor(spec, learners, monkeypatch):
+    """The search begins at one example, so a learner that needs fewer than the floor is seen."""
+    monkeypatch.setattr(risk, "_EVALUATE", 4096)
+    monkeypatch.setattr(risk, "CALLS", 8)
+    for name in learners:
+        if cannot(parse_learner(name), parse(spec), "examples"):
+            continue
+        try:
+            found = least(spec, None, (name,), 6, budget=Budget(examples=512, seconds=2.0))
+        except UsageError as error:
+            if "certified floor" not in str(error):
+                raise
+            return
+        [cell] = found.cells
+        high = cell.interval[1]
+        assert high is None or cell.floor is None or high >= cell.floor, (spec, name)
+        if spec == "parity:d=8,m=2":
+            assert (cell.floor, cell.ends) == (4, {"confirmed": 6})
 
 
 def test_results_do_not_depend_on_workers_or_order():

@@ -3,7 +3,9 @@
 import itertools
 import json
 import random
+import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -195,6 +197,25 @@ def test_what_says_nothing_is_refused_in_one_line() -> None:
         with pytest.raises(UsageError, match=told) as error:
             least(**given)  # type: ignore[arg-type]
         assert "\n" not in str(error.value)
+
+
+def test_a_learner_that_is_not_monotone_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By lucky passes far below and relapses above, which stop no search by themselves."""
+
+    def lucky(learner: object, instance: object, budget: Budget, seed: int, tau: object) -> object:
+        n = budget.examples or 0
+        passed = random.Random(f"{seed} {n}").random() < (0.3 if n < 100 else 0.85)
+        usage = SimpleNamespace(examples=n, seconds=0.0)
+        return SimpleNamespace(passed=passed, bound="examples", usage=usage)
+
+    given = {"spec": "parity:d=8,m=2", "over": None, "learners": ("trivial",)}
+    monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", lucky)
+    [cell] = least(**given).cells  # type: ignore[arg-type]
+    wrong, audited = cell.relapses
+    assert 0.1 < wrong / audited < 0.5
+    assert "trivial is not monotone: its median is of what searches return." in least(
+        **given  # type: ignore[arg-type]
+    ).text(200)
 
 
 def test_audits_stand_at_the_points_of_the_grid() -> None:
