@@ -71,6 +71,13 @@ def run(of: str, shown: str, start: int) -> range:
     return range(start, found.end() + 1 if found else start)
 
 
+def test_the_commands_of_the_questions_are_run_on_their_pages():
+    rows = re.findall(r"^\| \[.*?\]\((.*?)\) \| `(.*)` \|$", PAGES[0].read_text(), re.M)
+    assert len(rows) >= 3
+    for page, command in rows:
+        assert command in dict(blocks(ROOT / page)), command
+
+
 DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
 # Pages whose commands and examples take several seconds: by `make test-slow` too.
