@@ -30,12 +30,12 @@ LINES = {  # with a word of what they say
     "compare OF:w=2 --over d=5..6 --learner zero.py:zero --seeds 1 --jobs 1": "learned nothing",
     "compare SPEC --over w=1..2 --learner none": "w=2",
     "compare OF --over d=5..6 --learner none": "d=6",
-    "figure both-sides s --json": '"quantity": "information-floor"',
+    "figure both-sides s --family OF --json": '"quantity": "information-floor"',
     "stress --learner lowdegree --on SPEC --seeds 1 --reference none --jobs 1": "lowdegree",
     "learn lowdegree SPEC": "lowdegree on Conjunctions:d=6,w=2",
-    "generate SPEC --out x --examples 50; learn lowdegree x": "50 examples",
+    "generate SPEC --out x --examples 50; learn lowdegree x --family OF": "50 examples",
     "verify SPEC --samples 5000": "largest deviation from the enumerated ones",
-    "verify x --samples 5000": "labels differ from the noiseless ones",
+    "verify x --family OF --samples 5000": "labels differ from the noiseless ones",
     "figure correlations SPEC --json": '"correlation"',
     "families show SPEC": "Conjunctions of w of d variables",
 }
@@ -49,9 +49,10 @@ def conj(hardness):
     return hardness
 
 
-def test_a_class_works_in_every_command(conj):
+def test_a_class_works_in_every_command(conj, monkeypatch):
     for lines, said in LINES.items():
         for line in lines.replace("SPEC", SPEC).replace("OF", OF).split("; "):
+            monkeypatch.setenv(VARIABLE, "")  # as in another process
             found = conj(*line.split())
             assert found.code == 0, (line, found.err)
         assert said in found.out, lines
@@ -130,6 +131,7 @@ def test_a_class_without_a_file_works_in_this_process(conj):
     assert [run.risk for run in same.runs] == [run.risk for run in found.runs]
     assert front.compare(Conj, over="d=5..6", learner="none", jobs=1).certificates
     assert front.verify(Conj(d=6, w=2), samples=5000).agrees
+    assert front.least(Conj(d=5, w=2), "lowdegree:degree=1", seeds=6, total=5000, jobs=1).cells
     assert front.learn("lowdegree", Conj(d=6)).spec == "Conj:d=6,w=3"
     assert front.figure("correlations", Conj(d=6)).data["members"] == 20
     assert front.stress("trivial", on=[Conj(d=6)], seeds=1, seed=1, jobs=1, reference="none").climbs

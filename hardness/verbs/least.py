@@ -13,8 +13,7 @@ from instances.arguments import exact
 if TYPE_CHECKING:
     from hardness.runs import Least
     from hardness.verbs.comparing import Exact
-    from hardness.verbs.sources import Learners
-    from instances import Family
+    from hardness.verbs.sources import Learners, Source
 
 LEAST = ("results.json", "figure.svg", "figure.pdf", "table.tex")  # what is in a folder of `least`
 
@@ -26,7 +25,7 @@ LEAST = ("results.json", "figure.svg", "figure.pdf", "table.tex")  # what is in 
     ours=LEAST,
 )
 def least(
-    source: Annotated["str | Family", thing("A SPEC without the parameter that varies.", specs)],
+    source: Annotated["Source", thing("A SPEC without the parameter that varies.", specs)],
     learner: Annotated["Learners", LEARNER("repeatable.", many=True, flag="--learner")],
     over: Annotated[
         str | None,
@@ -85,7 +84,7 @@ def least(
         for kind in ("svg", "pdf") if over else ():
             write_bytes(folder / f"figure.{kind}", draw("least", of_least(found), kind))
 
-    with kept(how, asked, page, LEAST) as (runs, keep):
+    with kept(sources.alone([spec], how), asked, page, LEAST) as (runs, keep):
         with progress.counted(
             sizes * len(distinct(names)) * (seeds + PILOTS), "searching thresholds"
         ) as bar:
