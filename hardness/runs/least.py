@@ -729,6 +729,14 @@ def cannot(learner: Learner, family: Family, unit: Unit) -> str | None:
     return f"{learner.name} cannot run on {family}: {reason}" if reason else None
 
 
+def no_room(most: int, share: int, unit: Unit) -> str | None:
+    """Say why no threshold can be confirmed within the most of a run and of a search, if so."""
+    if most >= 1 << (_IN_A_ROW - 1) <= share:
+        return None
+    said = f"at most {most} {unit} a run, and {share} a search, given"
+    return f"{said}: 4 are the least by which a threshold can be confirmed"
+
+
 def _require(planned: Least) -> None:
     """Refuse what says nothing or cannot run; raises UsageError, in one line."""
     unit, most = planned.unit, planned.most
@@ -737,10 +745,8 @@ def _require(planned: Least) -> None:
             f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "
             "median with 95 %"
         )
-    share = planned.total // (planned.seeds + PILOTS)
-    if min(most, share) < 1 << (_IN_A_ROW - 1):
-        said = f"at most {most} {unit} a run, and {share} a search, given"
-        raise UsageError(f"{said}: 4 are the least by which a threshold can be confirmed")
+    if reason := no_room(most, planned.total // (planned.seeds + PILOTS), unit):
+        raise UsageError(reason)
     for learner in map(parse_learner, planned.learners):
         for one in planned.specs:
             if reason := cannot(learner, parse_stored(one), unit):

@@ -35,6 +35,7 @@ from hardness.runs.least import (
     Unit,
     cannot,
     most_of,
+    no_room,
 )
 from hardness.runs.names import numbers
 from hardness.runs.processes import HardLimits
@@ -587,6 +588,9 @@ def _thresholds(
     if len(seeds) < LEAST_SEEDS or [*seeds] != [*range(seeds[0], seeds[0] + len(seeds))]:
         raise _Misplaced("seeds", f"at least {LEAST_SEEDS} in a row are needed")
     learners, cells = _named(group, common), list[Search]()
+    budget, total = most_of(budget, group.unit), group.total // (len(seeds) + PILOTS)
+    if reason := no_room(getattr(budget, group.unit), total, group.unit):
+        raise UsageError(reason)
     for family in _families(group.spec, group.over or {}):
         for name, one in learners.items():
             if reason := cannot(one, family, group.unit):
@@ -597,8 +601,8 @@ def _thresholds(
                     learner=name,
                     seed=seeds[0],
                     unit=group.unit,
-                    budget=most_of(budget, group.unit),
-                    total=group.total // (len(seeds) + PILOTS),
+                    budget=budget,
+                    total=total,
                     tau=_first(group.tau, file.tau, Fraction(1, 10)),
                 )
             )
