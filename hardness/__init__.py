@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hardness.check.verdict import Checked
     from hardness.cost.grid import Grid, SearchResult
     from hardness.cost.record import Estimate, Estimates
+    from hardness.lower.bound import Bound
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
     from hardness.report.citation import Citation
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from hardness.verbs.attacking import attack, distinguish, spectrum
-    from hardness.verbs.bounds import certify, check, cite, verify
+    from hardness.verbs.bounds import bound, certify, check, cite, verify
     from hardness.verbs.comparing import compare, ladders, noisy_map, stress
     from hardness.verbs.costs import estimate, measures
     from hardness.verbs.demo import demo
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AttackResult",
     "Attacks",
+    "Bound",
     "Certificate",
     "Checked",
     "Citation",
@@ -81,6 +83,7 @@ __all__ = [
     "ToolkitError",
     "Verification",
     "attack",
+    "bound",
     "certify",
     "check",
     "cite",

@@ -47,6 +47,18 @@ class Cited(str):
     """Keys of references, which LaTeX cites where they are letters and digits alone."""
 
 
+class Math(str):
+    """A formula as text, which has it in LaTeX too; an empty one is none."""
+
+    latex: str
+
+    def __new__(cls, text: str, latex: str) -> "Math":
+        """Hold both."""
+        made = super().__new__(cls, text)
+        made.latex = latex
+        return made
+
+
 Table = Any  # rows, or a result: what has `_rows` for readers, and `to_frame` for programs
 
 
@@ -207,7 +219,9 @@ def _latex(rows: Sequence[TableRow], caption: str) -> str:
     kept = [i for i, one in enumerate(same) if not (one and cells[0][i] in caption)]
     lines = [
         [
-            f"\\cite{{{line[i]}}}"
+            f"${values[i].latex}$"
+            if isinstance(values[i], Math)
+            else f"\\cite{{{line[i]}}}"
             if isinstance(values[i], Cited) and _KEYS.fullmatch(line[i])
             else _typeset(line[i])
             for i in kept

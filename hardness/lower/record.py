@@ -13,7 +13,7 @@ from hardness.claims import WORD, digits, is_upper, vacuous
 from instances.arguments import located
 from instances.disk import digest
 from instances.errors import ToolkitError, unknown
-from instances.export import Cited
+from instances.export import Cited, Math
 from instances.result import Result, TableRow
 from instances.text import exact, shortened
 
@@ -227,12 +227,26 @@ class Certificate(Result):
             {
                 "quantity": c.quantity,
                 "value": c.shown(_brief),
+                "formula": self.formulas.get(c.quantity),
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
                 "known": self._known(c),
                 "source": _OURS.get(c.source) or Cited(c.source),
             }
             for c in self.claims
         ]
+
+    @property
+    def formulas(self) -> dict[str, Math]:
+        """The formulas of claims with their values in, where that is more than the value."""
+        from hardness.lower.formulas import formulas
+
+        found = {} if self.loaded else formulas(self)
+        puts = {name: one.put for name, one in found.items()}
+        return {
+            name: Math(put.text, put.latex)
+            for name, put in puts.items()
+            if put.text != exact(found[name].line.value)
+        }
 
     def _known(self, one: Claim) -> str:
         return f"{one.kind}, not checked" if self.loaded else one.kind

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.check import kernel
 from hardness.claims import WORD, digits
+from hardness.lower.formulas import derived
 from hardness.report.cost import beside_words
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
@@ -26,8 +27,10 @@ def certificate_words(certificate: "Certificate") -> str:
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
+    formulas = certificate.formulas
     for claim in certificate.claims:
         said = (
+            formula_words(claim, formulas.get(claim.quantity, "")),
             claim.meaning,
             ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(claim).items()),
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
@@ -45,6 +48,11 @@ def certificate_words(certificate: "Certificate") -> str:
         beside_words(certificate.spec),
     )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+def formula_words(claim: "Claim", formula: str) -> str:
+    """Write a claim's formula with its values in, and what it gives where that is not shown."""
+    return formula and f"= {formula}" + f" = {shortened(exact(claim.value))}" * claim.vacuous
 
 
 def unsaid(claim: "Claim") -> dict[str, str]:
@@ -281,8 +289,44 @@ def why_nothing(certificate: "Certificate") -> str:
 
 _RULES = (
     "The rules of the steps stand in hardness/check/kernel, which are the files that they speak "
-    "of, each with its proof."
+    "of, each with its proof. N counts members, v and w bound what a query moves on all of them, r "
+    "how many one rules out, K how many a hypothesis fits."
 )
+_SECTIONS = {  # of docs/mathematics.md: what proves rules there
+    2: {"subsets": "the count"},
+    4: {"characters": "Lemma 2"},
+    5: {"ask": "Lemmas 3, 6, 7"},
+    6: {"fit": "Lemmas 4, 15"},
+    7: {"queries": "Theorems 5, 8"},
+    9: {"information": "Theorem 9"},
+    15: {"overlaps": "Lemma 10", "johnson": "Theorem 11"},
+    16: {"code": "SQ-DIM from below", "packing": "Lemma 12"},
+    17: {"every-set": "Theorem 14", "some-set": "SDA from above", "sda": "Theorem 14"},
+    18: {"closest-pairs": "pair events"},
+    21: {"mixture": "Lemma 37", "vstat-sets": "Theorem 18"},
+    25: {"secrets": "Lemmas 25, 39"},
+    27: {"laws": "Theorem 31"},
+    31: dict.fromkeys(("sphere", "directions", "drawn", "polynomials"), "hidden directions"),
+}
+_NAMED = {  # of docs/named-mathematics.md
+    2: ("features",),
+    3: ("gradients",),
+    4: ("noisy", "descent"),
+    5: ("nearby",),
+    6: ("rounded",),
+    7: ("batches",),
+    9: ("low-degree",),
+}
+_LISTED = ("products", "spread", "leading", "weighted", "apart", "sums")
+PROVED = {  # where the theorem of a rule stands
+    **{
+        r: f"{t}: docs/mathematics.md, section {n}"
+        for n, of in _SECTIONS.items()
+        for r, t in of.items()
+    },
+    **{r: f"docs/named-mathematics.md, section {n}" for n, of in _NAMED.items() for r in of},
+    **dict.fromkeys(_LISTED, "docs/certificates.md, Functions"),
+}
 _MOST, _CHARACTERS = 6, 30  # entries of a list that are shown, and characters of one
 
 
@@ -297,11 +341,14 @@ def proof_words(certificate: "Certificate") -> str:
     True
     """
     lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
-    for number, step in enumerate(certificate.proof["steps"], 1):
+    for number, (step, told) in enumerate(
+        zip(certificate.proof["steps"], derived(certificate), strict=True), 1
+    ):
         lines.append(_step(number, step))
         if step["rule"] not in seen:
             seen.add(step["rule"])
-            lines.append(wrap(_about(step["rule"]), "    "))
+            lines.append(wrap(f"{_about(step['rule'])} [{PROVED[step['rule']]}]", "    "))
+        lines += [wrap(" = ".join(one.written), "    ", "      ") for one in told]
     lines.append("")
     for claim in certificate.claims:
         lines += [claim_line(claim), wrap(f"by step {claim.step}: {claim.meaning}", "  ")]

@@ -89,6 +89,22 @@ def whole(help: str, least: int = 1, **more: Any) -> Ask:
     return Ask(help, read, "INTEGER", **more)
 
 
+def power(help: str, **more: Any) -> Ask:
+    """Ask for an integer of at least 1 that may be large: as 200, 2e4 or 2^128.
+
+    >>> power("Queries.").value("queries", "2^10")
+    1024
+    """
+
+    def read(name: str, given: Any) -> int:
+        base, hat, exponent = str(given).strip().partition("^")
+        if hat and base.isdecimal() and exponent.isdecimal() and len(base) + len(exponent) < 8:
+            return integral(name, int(base) ** int(exponent), 1)
+        return integral(name, _typed(name, given), 1)
+
+    return Ask(help, read, "INTEGER", **more)
+
+
 def integers(help: str, **more: Any) -> Ask:
     """Ask for positive integers, with commas on the command line, each once, in the order given.
 

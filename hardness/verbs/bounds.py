@@ -1,15 +1,16 @@
 """Lower bounds: certified, checked again, cited, and verified by sampling."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
 from hardness.verbs.about import ABOUT, About, asked_about
-from hardness.verbs.ask import called, choice, flag, rational, thing, whole
+from hardness.verbs.ask import called, choice, flag, power, rational, text, thing, whole
 from hardness.verbs.asks import CONFIDENCE, FILE, SEED, TAU, specs
 from hardness.verbs.command import verb
 from instances.arguments import located
-from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
+from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from hardness.check import Checked
     from hardness.lower import BoundParameters, Certificate, Verification
+    from hardness.lower.bound import Bound
     from hardness.lower.members import Members
     from hardness.report.citation import Citation
     from hardness.runs.game import Game
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     Exact = int | float | str | Fraction
 
 MEMBERS = whole("Number of members")
+RISK = rational("Relative risk to reach: 1 is knowing the family alone, 0 all.")
 _LISTED = {"members": None, "centred": False, "steps": None}  # what is of listed members alone
 
 
@@ -40,9 +43,7 @@ def certify(
     *,
     tau: Annotated["Exact", TAU] = "0.1",
     vstat: Annotated[int, whole("t of VSTAT(t); --tau does not change it.")] = 100,
-    risk: Annotated[
-        "Exact", rational("Relative risk to reach: 1 is knowing the family alone, 0 all.")
-    ] = "1/4",
+    risk: Annotated["Exact", RISK] = "1/4",
     success: Annotated["Exact", rational("Success probability.")] = "2/3",
     gamma: Annotated[
         "Exact", rational("Average correlation of unit-norm members that SDA is about.")
@@ -79,10 +80,8 @@ def certify(
     from dataclasses import replace
 
     from hardness.lower import BoundParameters
-    from instances.arguments import exact
 
-    given = {"tau": tau, "risk": risk, "success": success, "gamma": gamma}
-    terms = BoundParameters(vstat=vstat, **{n: exact(called(n), v) for n, v in given.items()})
+    terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
     named = str(source)[:80]
     if about is None:
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
@@ -98,6 +97,73 @@ def certify(
             raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
         made = _of_learners(source, named, terms, about, numbers, members, steps)
     return replace(made, stepwise=proof)
+
+
+def _terms(vstat: int, **given: Any) -> "BoundParameters":
+    """Read what a bound is about; raises UsageError."""
+    from hardness.lower import BoundParameters
+    from instances.arguments import exact
+
+    return BoundParameters(vstat=vstat, **{n: exact(called(n), v) for n, v in given.items()})
+
+
+@verb("Bounds as formulas, solved for a parameter.", out=FILE)
+def bound(
+    source: Annotated["Source", thing("A family by its name, or a SPEC.", specs)],
+    *,
+    solve: Annotated[
+        str | None,
+        text(
+            "Parameters to find that SPEC leaves out, as m or d,m: the first least.", default="none"
+        ),
+    ] = None,
+    queries: Annotated[
+        "int | str | None",
+        power("Queries to STAT(tau) that are to be needed, as 2^128: of --solve.", default="none"),
+    ] = None,
+    examples: Annotated[
+        int | None,
+        whole("Number of labelled examples: that are to be needed, of --solve.", default="none"),
+    ] = None,
+    tau: Annotated["Exact", TAU] = "0.1",
+    vstat: Annotated[int, whole("t of VSTAT(t); --tau does not change it.")] = 100,
+    risk: Annotated["Exact", RISK] = "1/4",
+    success: Annotated["Exact", rational("Success probability.")] = "2/3",
+) -> "Bound":
+    """Print a family's bounds as formulas in its parameters, or solve one for a parameter.
+
+    What no parameter determines, as a spectrum, stands as a name with its value. With --solve the
+    answer is certified, and that the next lower value does not reach what is wanted.
+
+    >>> bound("parity:d=24,m=3").expression("sq-dimension")
+    binomial(d - 1, m)
+    >>> bound("parity:d=512", solve="m", queries="2^128", tau="1/100").solution["least"]
+    {'m': 25}
+    """
+    from hardness.lower import bound as lower
+    from instances.spec import kind_of
+
+    terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
+    text, wanted = str(source), {"stat-queries": queries, "information-floor": examples}
+    said = {name: int(value) for name, value in wanted.items() if value is not None}
+    if (solve is None and said) or (solve is not None and len(said) != 1):
+        raise UsageError("--solve needs one of --queries and --examples, and they need --solve")
+    kind: Any = kind_of(text.partition(":")[0])
+    if solve is None:
+        named = isinstance(source, str) and kind and ":" not in text
+        source = kind.example if named else source
+        return lower.Bound(certificate=_certified(source, text[:80], terms, dict(_LISTED)))
+    if kind is None:
+        raise UsageError(
+            f"{text[:80]} given: --solve takes a family with parameters, as parity:d=9"
+        )
+    allowed = [one.name for one in fields(kind) if one.init and one.type in ("int", int)]
+    names = [name.strip() for name in solve.split(",")]
+    for name in names:
+        if name not in allowed or names.count(name) > 1:
+            raise unknown("parameter", name, allowed)
+    [(quantity, least)] = said.items()
+    return lower.solve(sources.spec_of(source, "bound"), tuple(names), quantity, least, terms)
 
 
 def _certified(

@@ -18,6 +18,7 @@ GROUPS = {
     },
     "Lower bounds": {
         "certify": "verbs.bounds.certify",
+        "bound": "verbs.bounds.bound",
         "check": "verbs.bounds.check",
         "cite": "verbs.bounds.cite",
         "verify": "verbs.bounds.verify",

@@ -1,0 +1,239 @@
+"""The bounds of a family as formulas: in its parameters, at a spec, and solved for a parameter."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from hardness.check import kernel
+from hardness.claims import big
+from hardness.lower.certificate import certify, pose
+from hardness.lower.formulas import Formula, formulas
+from hardness.lower.proof import Posed
+from hardness.lower.record import Certificate
+from hardness.lower.terms import BoundParameters
+from instances.errors import ToolkitError, UsageError, unknown
+from instances.export import Cited, Math
+from instances.family import Family
+from instances.result import Result, TableRow
+from instances.spec import parse
+from instances.text import exact
+
+_SCANNED = ("m", "h")  # parameters that are tried one after the other: bounds rise and fall in them
+_MOST, _NEAR = 1 << 60, 512  # values that are tried, and how far from one the next is looked for
+Values = tuple[int, ...]
+Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Bound(Result):
+    """The bounds of a family as formulas, with the values of a certificate.
+
+    solution: of what was solved for: the `least` values, and what is `certified` there and below.
+
+    >>> from instances import parse
+    >>> Bound(certificate=certify(parse("parity:d=24,m=3"))).expression("sq-dimension")
+    binomial(d - 1, m)
+    """
+
+    certificate: Certificate
+    solution: dict[str, Any] | None = None
+
+    _words = "hardness.report.bound.bound_words"
+
+    @cached_property
+    def formulas(self) -> dict[str, Formula]:
+        """The formulas by quantity."""
+        return formulas(self.certificate)
+
+    def __getitem__(self, quantity: str) -> Formula:
+        """Return the formula of a quantity; raises UsageError where there is none."""
+        if quantity not in self.formulas:
+            raise unknown("formula", quantity, self.formulas)
+        return self.formulas[quantity]
+
+    def expression(self, quantity: str) -> Any:
+        """Return the formula as an expression of sympy, of positive symbols; raises UsageError."""
+        return self[quantity].expression
+
+    def symbols(self, quantity: str) -> dict[str, Fraction]:
+        """Give the values of the symbols in a formula, by name; raises UsageError."""
+        at = self[quantity].at
+        return {str(one): at[str(one)].value for one in self.expression(quantity).free_symbols}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give each formula, as sympy writes it and in LaTeX, with the values of its symbols."""
+        from sympy import latex
+
+        found: dict[str, Any] = {"spec": self.certificate.spec, "formulas": {}}
+        for name, one in self.formulas.items():
+            found["formulas"][name] = {
+                "expression": str(one.expression),
+                "latex": latex(one.expression),
+                "at least 1": None if one.condition is None else str(one.condition),
+                "value": exact(one.line.value),
+                "symbols": {k: exact(v) for k, v in sorted(self.symbols(name).items())},
+                "source": self.certificate[name].source,
+            }
+        return found if self.solution is None else found | {"solution": self.solution}
+
+    def _rows(self) -> list[TableRow]:
+        from sympy import latex
+
+        return [
+            {
+                "quantity": name,
+                "formula": Math(str(one.expression), latex(one.expression)),
+                "value": exact(one.line.value),
+                "source": Cited(self.certificate[name].source),
+            }
+            for name, one in self.formulas.items()
+        ]
+
+
+def solve(
+    spec: str, names: tuple[str, ...], quantity: str, wanted: int, terms: BoundParameters
+) -> Bound:
+    """Find the least values of whole parameters that a spec leaves out at which so many are needed.
+
+    In the order of the names: the least first one for which others can be found, and so on. m and h
+    are tried from 1 on; of others 1, 2, 4, .. are tried, and then the middle. quantity:
+    stat-queries, csq-queries or information-floor. What is found is certified, and so is what gives
+    most with each parameter at the next lower value. Raises UsageError where nothing is found.
+
+    >>> terms = BoundParameters(tau=Fraction(1, 100))
+    >>> solve("parity:d=512", ("m",), "stat-queries", 2**128, terms).solution["least"]
+    {'m': 25}
+    """
+    known, lower, refused = dict[Values, Any](), dict[Values, int | None](), list[str]()
+
+    def spec_of(values: Values) -> str:
+        given = ",".join(f"{n}={v}" for n, v in zip(names, values, strict=True))
+        return f"{spec}{',' if ':' in spec else ':'}{given}"
+
+    def right(values: Values) -> bool | None:
+        """Whether it is reached, with any values of the others; None where there is no spec."""
+        if len(values) < len(names):
+            found = find(values)
+            return found is not None if any(k[: len(values)] == values for k in known) else None
+        if values not in known:
+            try:
+                family = parse(spec_of(values))
+                posed = pose(family, terms.success)
+            except (UsageError, kernel.Refused) as error:
+                refused.append(str(error))
+                return None
+            known[values] = _needed(family, posed, quantity, terms)
+        return bool(known[values] >= wanted)
+
+    def find(prefix: Values) -> Values | None:
+        search = _scanned if names[len(prefix)] in _SCANNED else _bisected
+        least, less = search(lambda value: right((*prefix, value)))
+        if least is None:
+            return None
+        found = (*prefix, least)
+        lower[found] = less
+        return found if len(found) == len(names) else find(found)
+
+    found = find(())
+    if found is None:
+        most = max(known, key=lambda k: known[k], default=None)
+        why = (
+            refused[0]
+            if most is None
+            else f"the most is {brief(int(known[most]))}, at {spec_of(most)}"
+        )
+        raise UsageError(
+            f"no {', '.join(names)} of {spec} reaches {brief(wanted)} {quantity}: {why}"
+        )
+    heads = [(*found[:i], lower[found[: i + 1]]) for i in range(len(found))]
+    below = [[k for k in known if k[: len(head)] == head] for head in heads]
+    tried = [found, *(max(some, key=lambda k: known[k]) for some in below if some)]
+    made = [certify(parse(spec_of(values)), terms) for values in tried]
+    values = [{c.quantity: c.value for c in one.claims}.get(quantity) for one in made]
+    if any((math.inf if v is None else v) != known[k] for k, v in zip(tried, values, strict=True)):
+        raise ToolkitError(f"{made[0].spec}: the search and the certificate differ")
+    certified = [
+        {
+            "spec": one.spec,
+            "value": None if value is None else exact(value),
+            "reached": value is None or value >= wanted,
+        }
+        for one, value in zip(made, values, strict=True)
+    ]
+    least = dict(zip(names, found, strict=True))
+    solution = {"least": least, "quantity": quantity, "wanted": exact(wanted)}
+    more = {"terms": terms.to_dict(), "certified": certified}
+    return Bound(certificate=made[0], solution=solution | more)
+
+
+def brief(value: Fraction | int) -> str:
+    """Write a large power of 2 as one, and another number by its first digits.
+
+    >>> brief(2**128), brief(1000)
+    ('2^128', '1000')
+    """
+    small = value < 10**7 or int(value) & (int(value) - 1)
+    return big(int(value)) if small else f"2^{int(value).bit_length() - 1}"
+
+
+def _needed(
+    family: Family, posed: Posed | None, quantity: str, terms: BoundParameters
+) -> Fraction | float:
+    """Compute queries or examples that are needed, infinite where no number is enough.
+
+    Raises UsageError where there is no formula.
+    """
+    spec, (oracle, _, what) = family.spec[:200], quantity.partition("-")
+    if posed is None:
+        raise UsageError(f"{spec} given: its bounds are no formulas of its parameters")
+    try:
+        asked = [posed.fit(terms.risk)]
+        asked += [posed.ask(oracle, terms.tau)] if what == "queries" else []
+        rule = what if what == "queries" else oracle
+        step = posed.proof.step(rule, posed.members, *asked, success=terms.success)
+    except kernel.Refused as reason:
+        raise UsageError(f"{spec} given: {reason}") from reason
+    claims = posed.fact(step).claims
+    return Fraction(claims[quantity][0]) if quantity in claims else math.inf
+
+
+def _scanned(right: Callable[[int], bool | None]) -> Least:
+    """Try 1, 2, .. up to where values that are allowed end."""
+    lower, value = None, 1
+    while value <= (_NEAR if lower is None else _MOST):
+        found = right(value)
+        if found:
+            return value, lower
+        if found is None and lower is not None:
+            break
+        lower = lower if found is None else value
+        value += 1
+    return None, lower
+
+
+def _bisected(right: Callable[[int], bool | None]) -> Least:
+    """Try powers of 2, then between the last that is wrong and the first that is right.
+
+    Where the middle is not allowed the next value that is.
+    """
+    lower, high = None, 1
+    while not (found := right(high)):
+        if high >= _MOST or (found is None and lower is not None):
+            return None, lower
+        lower = lower if found is None else high
+        high *= 2
+    least, low = high, lower or 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        near = range(middle, min(high, middle + _NEAR))
+        tried = next(((v, r) for v in near if (r := right(v)) is not None), None)
+        if tried is None:
+            high = middle
+        elif tried[1]:
+            least, high = tried[0], middle
+        else:
+            lower = low = tried[0]
+    return least, lower

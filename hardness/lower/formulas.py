@@ -1,0 +1,335 @@
+"""Which formula each step of a proof computes, over names: the members N, the fit K, the cap r.
+
+A bound on queries is one formula of three numbers, max(0, ceiling((delta N - K) / r)), and all
+others are of a few. The kernel computes them; here they are written over the parameters of the
+family where these determine them, else over a named number that a step computed.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hardness.check import kernel
+from hardness.lower.algebra import LONG, Shown, compute, name_of, names, number, shown, symbolic
+from instances.spec import kind_of, parse_stored
+
+if TYPE_CHECKING:
+    from hardness.lower.record import Certificate
+
+WHOLE = set("dnmqhptNALsTKr") | {"parts", "bits"}  # symbols that are integers
+ZERO = {"eta", "epsilon"}  # that may be 0
+_TERMS = {
+    "tau": "the tolerance of STAT",
+    "t": "of VSTAT(t)",
+    "epsilon": "the relative risk",
+    "delta": "the success probability",
+    "T": "the least members that have this probability together",
+}
+
+
+class Line(NamedTuple):
+    """A name, its formula and its value; says: what one without a formula is."""
+
+    name: str
+    formula: str | None
+    value: Fraction
+    says: str = ""
+
+
+class Formula(NamedTuple):
+    """A line among those that its names stand for."""
+
+    line: Line
+    at: "dict[str, Line]"
+
+    @property
+    def expression(self) -> Any:
+        """It as an expression of sympy, over parameters, terms and named numbers."""
+        import sympy
+
+        def of(line: Line) -> Any:
+            if line.formula is not None:
+                return symbolic(line.formula, {n: of(self.at[n]) for n in names(line.formula)})
+            known = {"nonnegative" if line.name in ZERO else "positive": True}
+            return sympy.Symbol(line.name, integer=True if line.name in WHOLE else None, **known)
+
+        return of(self.line)
+
+    @property
+    def condition(self) -> Any:
+        """What has to be at least 1 where it holds, r, as an expression; None of others."""
+        asked = self.line.name.endswith("-queries")
+        return Formula(self.at["r"], self.at).expression if asked else None
+
+    @property
+    def put(self) -> Shown:
+        """It with the values in, and the number of members by its formula; no idle maximum."""
+        formula = self.line.formula or ""
+        if self.line.value > 0:
+            formula = formula.removeprefix("Max(0, ") if formula[:5] == "Max(0" else formula
+            formula = formula[:-1] if formula != self.line.formula else formula
+        return shown(formula, {name: self._value(self.at[name]) for name in names(formula)})
+
+    def _value(self, line: Line) -> Shown:
+        long = line.value.denominator > 1 and len(str(line.value)) > LONG
+        if line.formula and (long or line.name == "N"):
+            return shown(line.formula, {n: self._value(self.at[n]) for n in names(line.formula)})
+        return number(line.value)
+
+    @property
+    def written(self) -> list[str]:
+        """Its name, the formula, the formula with values in, and the value, each once."""
+        name, formula, value, says = self.line
+        left = name if "-" in name else name_of(name).text
+        if formula is None:
+            return [left, number(value).text + (says and f", {says}")]
+        over = shown(formula, {n: name_of(n) for n in names(formula)})
+        return list(dict.fromkeys([left, over.text, self.put.text, number(value).text]))
+
+
+def formulas(certificate: "Certificate") -> dict[str, Formula]:
+    """Find the formulas of a certificate's claims, by quantity; none of what is only computed.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> formulas(certify(parse("parity:d=24,m=3")))["stat-queries"].put.text
+    '⌈(2/3·C(23, 3) - 1)/25⌉'
+    """
+    steps = derived(certificate)
+    at = {claim.quantity: {f.line.name: f for f in steps[claim.step - 1]}
+          for claim in certificate.claims}  # fmt: skip
+    found = {name: lines[name] for name, lines in at.items() if name in lines}
+    return {name: one for name, one in found.items() if one.line.formula}
+
+
+def derived(certificate: "Certificate") -> list[list[Formula]]:
+    """Say of each step what it computes."""
+    problem = kernel.read_problem(certificate.proof["problem"])
+    facts, out = certificate.facts, list[list[Formula]]()
+    given = {f.line.name: f.line for f in _computed({}, _given(problem, certificate.spec))}
+    for step, fact in zip(certificate.proof["steps"], facts, strict=True):
+        at = dict(given)
+        for i in step["from"]:
+            at |= out[i - 1][-1].at if out[i - 1] else {}
+        kinds = kernel.RULES[step["rule"]][2]
+        read = {name: kernel.read(kind, step[name]) for name, kind in kinds.items()}
+        cited = [facts[i - 1] for i in step["from"]]
+        told = list(_told(problem, step["rule"], read, fact, cited))
+        named = {name for name, *_ in told}
+        told += [(n, None, value, "") for n, (value, *_) in fact.claims.items() if n not in named]
+        out.append(_computed(at, told))
+    return out
+
+
+def _computed(at: dict[str, Line], told: Iterable[tuple[Any, ...]]) -> list[Formula]:
+    """Compute the value of each formula that is told, or take it as known."""
+    at, out = dict(at), []
+    for name, formula, *known in told:
+        value, says = known or (None, "")
+        if formula is not None:
+            value = compute(formula, {n: at[n].value for n in names(formula)})
+        at[name] = Line(name, formula, Fraction(value or 0), says)
+        out.append(Formula(at[name], at))
+    return out
+
+
+def _given(problem: Any, spec: str) -> Iterator[Any]:
+    """The numbers of a problem, over the parameters of its family."""
+    if problem.kind == "functions":
+        return
+    family: Any = kind_of(spec.partition(":")[0]) and parse_stored(spec)
+    if problem.kind != "residues":
+        if d := getattr(family, "d", None):
+            yield "d", None, d, "the dimension"
+        yield "n", d and f"d - {d - problem.n}", problem.n, "places, or dimensions"
+        yield "m", None, problem.m, "places that are hidden, or the degree"
+        yield "eta", None, (1 - problem.fade) / 2, "the rate of the label noise"
+        return
+    name = getattr(family, "name", "")
+    problem.flips = name == "lpn"
+    yield "n", None, problem.n, "the dimension"
+    yield "q", "2" if problem.flips else None, problem.q, "the modulus"
+    if problem.h:
+        yield "h", None, problem.h, "entries that are not 0"
+    if problem.flips:
+        yield "eta", None, family.noise, "the rate of flips"
+    part = {"lwr": "p", "window": "parts"}.get(name, "q")
+    if part != "q":
+        yield part, None, problem.parts, "intervals of Z_q"
+    yield "P", part
+    yield "L", "2" if problem.levels == 2 else part
+    if problem.q % 2:
+        yield "bits", None, problem.bits, "of the number that is an entry of a, mod q"
+        yield from (("U", "q - 1"), ("M", "q"))
+    else:
+        yield from (("U", "1" if part == "q" else f"q/{part}"), ("M", "2*U"))
+
+
+def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequence[Any]) -> Any:
+    """What a step computes: names with formulas over earlier names, or values and what they are.
+
+    at: the numbers of the step; cited: the facts that it cites.
+    """
+    fade, flat = "(1 - 2*eta)**2", problem.down is Fraction
+    match rule:
+        case "subsets":
+            yield "N", "binomial(n, m)"
+        case "characters":
+            three, half = (3, Fraction(3)) if problem.bits == 2 else (1, Fraction(1, 2))
+            yield "v", _times(problem.part**2 * three, fade)
+            yield "w", _times(problem.part * half, fade)
+        case "overlaps" if problem.m < problem.n:
+            yield "c_m", None, fact.c[-1], "the squared norm of a member"
+            yield "c_near", None, fact.c[-2], "the inner product of two that share all but 1 place"
+            yield "largest-correlation", "c_near/c_m"
+        case "johnson":
+            mean, top = fact.eigenvalues[0], fact.top
+            squares = fact.claims["cross-predictability"][0] * cited[1].c[-1] ** 2
+            yield "lam", None, top, "the largest eigenvalue of the Gram matrix but the mean's"
+            yield "lam_0", None, mean, "the eigenvalue of the mean member"
+            yield "b", "c_m - lam_0/N"
+            yield "g", None, problem.half, "half of the range of g"
+            yield "v", f"{_times(problem.part**2, f'{fade}*lam')}/g**2"
+            yield "average-correlation", "lam_0/(c_m*N)"
+            yield "operator-norm", "lam_0/c_m" if top <= mean else "lam/c_m"
+            yield "second-eigenvalue", "lam/c_m"
+            yield "S", None, squares, "the average of squared inner products over all pairs"
+            yield "cross-predictability", "S/c_m**2"
+        case "code":
+            yield "s", None, at["size"], "members that meet in few places"
+        case "packing":
+            yield "sq-dimension", "s"
+        case "mixture" | "weighted":
+            top = 4 * fact.moves01 / problem.fade**2 if rule == "mixture" else at["top"]
+            yield "lam_w", None, top, "the top eigenvalue of members weighed by 1/(1 - |mean|)"
+            yield "w", f"{fade}*lam_w/4" if rule == "mixture" else "lam_w/2"
+        case "every-set":
+            most = 1 + sum(at["inner"]) + sum(at["caps"]) + at["average"] * (1 - at["gamma"])
+            yield "most", None, most, "1 + the multipliers y, w and u (1 - gamma) added up"
+            yield "s", None, fact.enough, "members or more average gamma at most"
+        case "some-set":
+            yield "s_above", None, fact.size, "members average more than gamma"
+        case "sda" | "sums":
+            enough = at["enough"] if rule == "sums" else cited[1].enough
+            yield "s", None, enough, "members or more average gamma at most"
+            yield "sda-all-subsets", "floor((N - 1)/(s - 1))" if enough > 1 else "N"
+        case "vstat-sets":
+            yield "r", "s - 1"
+        case "products":
+            yield "N", None, fact.count, "members that are listed"
+        case "spread" | "leading":
+            yield "lam", None, fact.top, "no eigenvalue of the Gram matrix is above it"
+            yield "b", None, fact.least, "the least squared norm of a member, less their mean"
+            yield "c", None, fact.scale, "the average of those"
+            yield "v", "lam"
+        case "directions":
+            yield "N", "1"
+        case "sphere":
+            yield "lam", None, fact.top, "the norm of the inner products, less the mean member"
+            yield "lam_0", None, 1 - fact.least, "the norm of the members' inner products"
+            yield from (("b", "1 - lam_0"), ("v", f"{fade}*lam"), ("w", f"{fade}*lam_0/2"))
+            yield "operator-norm-at-most", "lam_0"
+            yield "second-eigenvalue-at-most", "lam"
+        case "secrets":
+            yield from _secrets(problem, fact)
+        case "laws":
+            yield from _residues(problem, fact, cited[0])
+        case "fit":
+            yield from _fit(fact, cited[0], cited[1], at["risk"])
+        case "ask":
+            term = "t" if at["oracle"].startswith("vstat") else "tau"
+            asked = {"vstat": "3*t*w", "vstat-least": "t**2*v/4"}.get(at["oracle"], "v/tau**2")
+            yield term, None, at["term"], _TERMS[term]
+            yield "r", asked if flat else f"floor({asked})"
+        case "queries" | "information":
+            yield from _needed(problem, fact, cited[0], at["success"])
+    if rule in ("characters", "laws"):
+        unlike = "ceiling(N/A)" if getattr(cited[0], "alike", 1) > 1 else "N"
+        if rule == "laws" and problem.q % 2:
+            unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
+        yield "sq-dimension", unlike
+    for name in ("squares", "pace"):  # of named learners
+        if rule not in ("queries", "information") and hasattr(fact, name):
+            yield name, None, getattr(fact, name), "a number of runs"
+
+
+def _times(value: Fraction, rest: str) -> str:
+    """Write a product with a number."""
+    times = "" if value.numerator == 1 else f"{value.numerator}*"
+    return f"{times}{rest}" + (f"/{value.denominator}" if value.denominator > 1 else "")
+
+
+def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
+    """Vectors mod M with a unit among their entries, over how many are one member."""
+    h, entries, m = problem.h, problem.entries, problem.modulus
+    if entries is None:
+        less = " - 1" * bool(h)  # 0 is left out
+        whole, units = f"(M{less})", "U"
+        dull = str(int(not h)) if m % 2 else f"(U{less})"
+    else:
+        folded = {v % m for v in entries}
+        some = sum(math.gcd(v, m) == 1 for v in folded)
+        whole, dull, units = str(len(folded)), str(len(folded) - some), str(some)
+    power, places = ("h", "binomial(n, h)") if h else ("n", "1")
+    vectors = f"{whole}**{power}" + {"0": "", "1": " - 1"}.get(dull, f" - {dull}**{power}")
+    vectors = f"{places}*({vectors})" if h else vectors
+    vectors = places if (whole, dull) == ("1", "0") else vectors
+    if entries is None and h and m < problem.q:
+        yield "N", None, fact.count, "vectors mod M, by how many entries are not 0 mod M"
+    else:
+        yield "N", vectors if problem.differ or units == "1" else f"floor(({vectors})/{units})"
+    if fact.alike > 1:
+        yield "A", units
+    yield "orthogonal-members", "N"
+
+
+def _residues(problem: Any, fact: Any, members: Any) -> Iterator[Any]:
+    """What labels of residues show: chi^2, times how uniform a is."""
+    if problem.q % 2:
+        yield "x", "Mod(2**bits, q)"
+        yield "b", "1 - n*x/2**bits"
+        yield "lam", "1/(1 - n*(q - x)/2**bits)"
+    if problem.errors is None:
+        yield "X", "L - 1"
+    elif problem.flips:
+        yield "e", "floor(2**64*eta)/2**64"
+        yield "X", "(1 - 2*e)**2"
+    else:
+        yield "X", None, fact.square, "q times the sum of squared probabilities of e mod q, less 1"
+    top = "lam*X" if problem.q % 2 else "X"
+    odd = "(L**2 - 1)/(4*L**2)" if problem.levels % 2 else "1/4"
+    yield "v", f"{top}*(P - 1)/P**2" if problem.levels == 2 else f"{top}*{odd}"
+    yield "w", f"{top}*(1 - 1/P)/2"
+
+
+def _fit(fact: Any, members: Any, gram: Any, risk: Fraction) -> Iterator[Any]:
+    """K: alike floor(top / (least - risk scale)), or all members."""
+    yield "epsilon", None, risk, _TERMS["epsilon"]
+    least = "1" if gram.least == 1 else "b"
+    room = f"{least} - epsilon" + {gram.least: "*b", 1: ""}.get(gram.scale, "*c")
+    most = f"{'1' if gram.top == 1 else 'lam'}/({room})"
+    most = f"{'A*' * (gram.alike > 1)}{most if members.share else f'floor({most})'}"
+    if gram.least <= risk * gram.scale:
+        most = "N"
+    yield "K", most if fact.most < members.count or most == "N" else f"Min(N, {most})"
+
+
+def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterator[Any]:
+    """Queries, examples, or a success that no number of queries beats."""
+    quantity = next(iter(fact.claims))
+    if quantity.endswith("-success"):
+        if members.law is None:
+            yield quantity, "Min(K, N)/N"
+        return
+    yield "delta", None, success, _TERMS["delta"]
+    wanted = "delta*N"
+    if members.law is not None and success != 1:
+        wanted, least = "T", kernel.likely(members, success)
+        yield "T", None, least, _TERMS["T"]
+    labels = "L" if problem.kind == "residues" else str(problem.levels)
+    enough = f"power({labels}, {wanted}/K)"
+    yield (
+        quantity,
+        enough if quantity == "information-floor" else f"Max(0, ceiling(({wanted} - K)/r))",
+    )

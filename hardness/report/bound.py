@@ -1,0 +1,40 @@
+"""The bounds of a family as formulas, in words."""
+
+from typing import TYPE_CHECKING, Any
+
+from hardness.claims import big
+from hardness.lower.algebra import number
+from hardness.lower.bound import brief
+from hardness.report.text import credit, wrap
+from hardness.runs.names import brief_spec
+
+if TYPE_CHECKING:
+    from hardness.lower.bound import Bound
+
+
+def bound_words(found: "Bound") -> str:
+    """Write each formula with its value and source, then what the names stand for."""
+    made, names = found.certificate, dict[str, Any]()
+    lines = [brief_spec(made.spec)]
+    for name, one in () if found.solution else found.formulas.items():
+        lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
+        if one.condition is not None:
+            when = f"where {one.condition} >= 1: else no number of queries is enough"
+            lines.append(wrap(when, "  ", "    "))
+        lines.append(f"  = {number(one.line.value).text}   ({credit(made[name].source)})")
+        names |= {n: one.at[n] for n in found.symbols(name)}
+    lines += [""] * bool(names)
+    for line in names.values():
+        lines.append(wrap(f"{line.name} = {number(line.value).text}, {line.says}", "", "    "))
+    if (solved := found.solution) is None:
+        return "\n".join(lines)
+    least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
+    wanted, terms = brief(int(solved["wanted"])), solved["terms"]
+    said = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
+    head = f"{least}: the least with {solved['quantity']} of at least {wanted}, for {said}relative"
+    lines = [wrap(f"{head} risk {terms['risk']}, success {terms['success']}")]
+    for one in solved["certified"]:
+        value = "none enough" if one["value"] is None else big(int(one["value"]))
+        verdict = "reached" if one["reached"] else "not reached"
+        lines.append(f"  {brief_spec(one['spec'])}   {value}   (certified: {verdict})")
+    return "\n".join(lines)

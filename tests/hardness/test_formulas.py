@@ -1,0 +1,308 @@
+"""Bounds as formulas: each with its symbols put in is what `certify` claims, by sympy too."""
+
+import random
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import hardness
+from hardness.check import kernel
+from hardness.lower import BoundParameters, certify
+from hardness.lower.algebra import compute, number, power
+from hardness.lower.bound import Bound
+from hardness.lower.formulas import WHOLE, derived, formulas
+from hardness.report.certificate import PROVED, proof_words
+from instances import parse
+from instances.errors import UsageError
+
+DOCS = Path(__file__).parents[2] / "docs"
+# What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
+COMPUTED = {
+    *("pairwise-correlation", "sda-pair-events", "random-members", "sq-dimension-at-least"),
+    *("stat-success", "vstat-success"),
+}
+
+
+def sets(rng, d, m):
+    d = rng.randint(4, d)
+    noise = rng.choice(["0", "0.1", "1/7", "2/9"])
+    return f"d={d},m={rng.randint(1, min(m, d - 2))},noise={noise}"
+
+
+def entries(rng, n, q):
+    kind = rng.choice(["secret=binary", "secret=ternary", "secret=uniform", "secret=cbd,spread=1"])
+    h = rng.choice([0, 0, rng.randint(1, n)])
+    return kind if q > 3 and not (h and q % 2 == 0 and "cbd" in kind) else "secret=binary", h
+
+
+def lwr(rng, name, part):
+    n, q = rng.randint(2, 40), 2 ** rng.randint(2, 8)
+    kind, h = entries(rng, n, q)
+    return f"{name}:n={n},q={q},{part}={2 ** rng.randint(1, q.bit_length() - 1)},{kind},h={h}"
+
+
+def lwe(rng):
+    n, q = rng.randint(2, 40), rng.choice([2, 5, 17, 16, 257, 3329])
+    kind, h = entries(rng, n, q)
+    return f"lwe:n={n},q={q},sigma={rng.choice(['1/2', '1', '3/2'])},{kind},h={h}"
+
+
+def lpn(rng):
+    n = rng.randint(2, 60)
+    noise = rng.choice(["0", "0.1", "1/4", "1/3", "3/7"])
+    return f"lpn:n={n},noise={noise},h={rng.choice([0, rng.randint(1, n)])}"
+
+
+FAMILIES = {
+    "parity": lambda rng: f"parity:{sets(rng, 400, 12)}",
+    "profile": lambda rng: f"profile:g={rng.choice(['majority', 'mod3'])},{sets(rng, 12, 4)}",
+    "hardmax": lambda rng: f"hardmax:{sets(rng, 40, 5)}",
+    "composed": lambda rng: f"composed:{sets(rng, 40, 5)}",
+    "parity_position": lambda rng: f"parity_position:{sets(rng, 40, 5)}",
+    "tokens3": lambda rng: f"tokens3:d={rng.randint(5, 9)},m={rng.randint(2, 3)}",
+    "hidden": lambda rng: f"hidden:d={rng.randint(8, 30)},hard={rng.randint(1, 5)},nice=2",
+    "direction": lambda rng: f"direction:d={rng.randint(8, 40)},m={rng.randint(1, 4)}",
+    "lpn": lpn,
+    "lwe": lwe,
+    "lwr": lambda rng: lwr(rng, "lwr", "p"),
+    "window": lambda rng: lwr(rng, "window", "parts"),
+}
+
+
+def terms(rng):
+    pick = rng.choice
+    return BoundParameters(
+        tau=Fraction(pick(["1/100", "1/10", "3/11", "1/2", "1"])),
+        vstat=pick([1, 7, 100, 10**6]),
+        risk=Fraction(pick(["0", "1/4", "1/2", "9/10"])),
+        success=Fraction(pick(["1/100", "1/3", "2/3", "1"])),
+    )
+
+
+def drawn(name, rng):
+    """A spec of a family that there is: some that are drawn are out of range."""
+    while True:
+        asked = terms(rng)
+        try:
+            return certify(parse(FAMILIES[name](rng)), asked), asked
+        except UsageError:
+            continue
+
+
+def held(made, asked):
+    found = Bound(certificate=made)
+    for claim in made.claims:
+        if claim.quantity in COMPUTED:
+            continue
+        formula, where = found[claim.quantity], (made.spec, claim.quantity, asked)
+        assert formula.line.value == claim.value, where
+        expression = found.expression(claim.quantity)
+        values = {
+            one: number_of(found.symbols(claim.quantity)[one.name])
+            for one in expression.free_symbols
+        }
+        assert all(one.is_integer for one in values if one.name in WHOLE), where
+        assert expression.subs(values) == number_of(claim.value), where
+
+
+def number_of(value):
+    import sympy
+
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_formula_with_its_symbols_put_in_is_what_is_certified(name):
+    rng = random.Random(f"formulas {name}")
+    for _ in range(2):
+        held(*drawn(name, rng))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_200_formulas_with_their_symbols_put_in_are_what_is_certified(name):
+    rng = random.Random(f"200 formulas {name}")
+    for _ in range(200):
+        held(*drawn(name, rng))
+
+
+def test_what_is_drawn_covers_laws_bounds_of_success_and_listed_members():
+    made = certify(parse("ml-kem-512"))
+    found = formulas(made)["stat-queries"]
+    assert (found.at["T"].value, found.line.value) == (
+        kernel.likely(made.facts[0], Fraction(2, 3)),
+        made["stat-queries"].value,
+    )
+    assert found.put.text == "⌈(8.76e359 - 6)/18749⌉"
+    fine = certify(parse("parity:d=9,m=3"), BoundParameters(tau=Fraction(9, 10), vstat=1))
+    assert formulas(fine)["stat-success"].put.text == "min(1, C(8, 3))/C(8, 3)"
+    assert formulas(fine)["stat-success"].line.value == fine["stat-success"].value
+    listed = hardness.certify("docs/examples/majorities.py:threes")
+    held_too = formulas(listed)
+    for name in ("stat-queries", "csq-queries", "vstat-queries", "information-floor"):
+        assert held_too[name].line.value == listed[name].value
+
+
+def test_the_page_has_the_formula_with_its_values_in_and_so_has_latex():
+    made = hardness.certify("parity:d=24,m=3")
+    text = made.text().splitlines()
+    line = text.index("stat-queries = 48   (exact; after BFJKMR94)")
+    assert text[line + 1] == "  = ⌈(2/3·C(23, 3) - 1)/25⌉"
+    [row] = [row for row in made._rows() if row["quantity"] == "stat-queries"]
+    assert row["formula"].latex == (
+        r"\left\lceil \frac{\frac{2}{3} \cdot \binom{23}{3} - 1}{25} \right\rceil"
+    )
+
+
+def test_least_powers_are_exact_at_powers_and_beside_them():
+    for base in (2, 3, 7, 3329):
+        for n in (0, 1, 5, 64, 300):
+            for value, least in ((base**n, n), (base**n + Fraction(1, 9), n + 1)):
+                assert power(Fraction(base), Fraction(value)) == least
+
+
+def test_expressions_take_other_values():
+    """A theorist's question: what does the bound become at another d."""
+    found = hardness.bound("parity").expression("stat-queries")
+    at = {one.name: one for one in found.free_symbols}
+    assert set(at) == {"d", "m", "eta", "tau", "delta", "epsilon"}
+    put = {"d": 1000, "m": 21, "eta": 0, "tau": Fraction(1, 10), "delta": 1, "epsilon": 0}
+    put = {at[name]: number_of(Fraction(value)) for name, value in put.items()}
+    made = hardness.certify("parity:d=1000,m=21", success=1, risk=0)
+    assert found.subs(put) == made.integer("stat-queries")
+
+
+def test_what_is_solved_for_is_the_least_by_certifying_every_value():
+    cases = [
+        ("parity:d=20", "m", range(1, 20), {"queries": 60}),
+        ("parity:m=3,noise=0.1", "d", range(5, 60), {"queries": 40}),
+        ("parity:m=2", "d", range(4, 60), {"examples": 9}),
+        ("lwr:n=6,p=2", "q", [2, 4, 8, 16, 32], {"queries": 10**6}),
+        ("lpn:n=30,noise=0.1", "h", range(1, 31), {"queries": 10**4}),
+    ]
+    for spec, name, values, wanted in cases:
+        quantity = "stat-queries" if "queries" in wanted else "information-floor"
+        [least] = wanted.values()
+        right = [
+            v for v in values if hardness.certify(f"{spec},{name}={v}").integer(quantity) >= least
+        ]
+        found = hardness.bound(spec, solve=name, **wanted).solution
+        assert found["least"] == {name: min(right)}, spec
+        at, below = found["certified"]
+        assert (at["reached"], below["reached"]) == (True, False)
+        assert int(below["value"]) < least <= int(at["value"])
+
+
+def test_a_search_of_two_finds_the_least_first_one_of_all_pairs():
+    found = hardness.bound("parity", solve="d,m", queries=500).solution
+    by = {
+        (d, m): hardness.certify(f"parity:d={d},m={m}").integer("stat-queries")
+        for d in range(3, 20)
+        for m in range(1, d)
+    }
+    least = min(pair for pair, value in by.items() if value >= 500)
+    assert tuple(found["least"].values()) == least
+    at, before, other = found["certified"]
+    assert [one["reached"] for one in (at, before, other)] == [True, False, False]
+    assert int(before["value"]) == max(v for (d, _), v in by.items() if d == least[0] - 1)
+
+
+def test_proofs_say_of_each_step_what_it_computes_and_where_its_theorem_stands():
+    assert set(PROVED) == set(kernel.RULES)
+    for told in PROVED.values():
+        theorems, _, place = told.rpartition(": ")
+        page, _, where = place.removeprefix("docs/").partition(", ")
+        text = (DOCS / page).read_text()
+        title = where.removeprefix("section ")
+        [section] = re.findall(
+            rf"^##+ {title}(?:\. [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+        )
+        for one in re.findall(r"\d+", theorems):
+            kind = "Theorem" if "Theorem" in theorems else "Lemma"
+            assert f"**{kind} {one}" in text, told
+        assert section.strip()
+    some = "parity:d=24,m=3 lpn:n=20,noise=0.1 lwr:n=6,q=8,p=4 tokens3:d=8,m=2 lwe:n=8,q=17,sigma=1"
+    for spec in [*some.split(), "profile:d=9,m=3,g=majority", "direction:m=4,d=16"]:
+        made = certify(parse(spec))
+        steps, text = derived(made), proof_words(made)
+        assert all(steps), spec
+        assert "stat-queries = max(0, ⌈(" in text
+    assert "r = ⌊v/τ²⌋ = ⌊(1/4)/(1/10)²⌋ = 25" in proof_words(certify(parse("parity:d=24,m=3")))
+    for about in ("kernel", "gd", "low-degree"):
+        more = {"noise_std": "0.1"} if about == "gd" else {}
+        more |= {"degree": 8} if about == "low-degree" else {}
+        assert all(derived(hardness.certify("parity:d=16,m=3", about=about, **more)))
+
+
+def test_a_formula_that_is_wrong_is_noticed(monkeypatch):
+    import hardness.lower.formulas as module
+
+    whole = module._needed
+
+    def wrong(*args):
+        for name, formula, *more in whole(*args):
+            yield name, formula and formula.replace("- K", "- 30*K"), *more
+
+    monkeypatch.setattr(module, "_needed", wrong)
+    with pytest.raises(AssertionError):
+        held(certify(parse("parity:d=24,m=3")), None)
+
+
+def test_mistakes_are_one_line():
+    for source, given, told in [
+        ("prity", {}, "unknown family or catalog name"),
+        ("parity:d=20", {}, "m"),
+        ("nice:m=2,k=2,d=16", {}, "nice given"),
+        ("parity:d=20", {"solve": "k", "queries": 5}, "unknown parameter 'k': known: d, m"),
+        ("parity:d=20", {"solve": "m,m", "queries": 5}, "unknown parameter"),
+        ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
+        ("parity:d=20,m=3", {"queries": 5}, "--solve needs one of"),
+        ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "m is given twice"),
+        ("parity:d=20", {"solve": "m", "queries": "2^128"}, "the most is 2464, at parity:d=20,m=9"),
+        ("parity:d=20", {"solve": "m", "queries": "2^x"}, "an integer such as"),
+        ("direction:d=16,labels=raw", {"solve": "m", "queries": 9}, "no bound on general queries"),
+        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are no formulas"),
+        ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
+    ]:
+        with pytest.raises(UsageError, match=re.escape(told)) as error:
+            hardness.bound(source, **given)
+        assert "\n" not in str(error.value), source
+
+
+def test_other_numbers_are_written_for_people():
+    assert number(Fraction(10**50, 3)).text == "3.33333e+49"
+    assert number(10**50).latex == r"1.00 \cdot 10^{50}"
+    assert compute("Mod(2**5, 7) + 1/2", {}) == Fraction(9, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not shutil.which("pdflatex"), reason="pdflatex, of texlive-latex-base, is not here"
+)
+def test_latex_of_formulas_compiles(tmp_path):
+    specs = [parse(kind(random.Random(1))).spec for kind in FAMILIES.values() if kind is not lwr]
+    made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]
+    rows = [
+        f"\\[ {row['formula'].latex} \\]"
+        for one in made
+        for table in (one, Bound(certificate=one))
+        for row in table._rows()
+        if row["formula"]
+    ]
+    rules = "\\newcommand{\\toprule}{\\hline}\\let\\midrule\\toprule\\let\\bottomrule\\toprule"
+    head = f"\\documentclass{{article}}\\usepackage{{amsmath}}{rules}\\begin{{document}}"
+    text = [hardness.certify("parity:d=24,m=3")]
+    from instances.export import text as table
+
+    page = "\n".join([head, *rows, *(table("latex", one) for one in text), "\\end{document}"])
+    (tmp_path / "page.tex").write_text(page)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "page.pdf").exists()
