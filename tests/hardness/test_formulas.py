@@ -294,7 +294,7 @@ def test_latex_of_formulas_compiles(tmp_path):
         if row["formula"]
     ]
     rules = "\\newcommand{\\toprule}{\\hline}\\let\\midrule\\toprule\\let\\bottomrule\\toprule"
-    head = f"\\documentclass{{article}}\\usepackage{{amsmath}}{rules}\\begin{{document}}"
+    head = f"\\documentclass{{article}}\\usepackage{{amsmath,graphicx}}{rules}\\begin{{document}}"
     text = [hardness.certify("parity:d=24,m=3")]
     from instances.export import text as table
 
