@@ -338,12 +338,15 @@ def sealed(data: Json) -> Json:
 
 
 def resealed(data: Json, named: bool = True) -> Json:
-    """Make all digests fit: of the whole, and that in the name of listed functions."""
+    """Make all digests fit: of the whole, and that of listed functions, in a field or a name."""
     about, problem = data.get("about"), data.get("problem")
     if named and isinstance(about, dict) and isinstance(problem, dict) and "names" in about:
         with suppress(LookupError):
             digest = digest_of(about["names"], problem)
-            about["spec"] = str(about["spec"]).rpartition("=")[0] + "=" + digest
+            if "digest" in about:
+                about["digest"] = digest
+            else:
+                about["spec"] = str(about["spec"]).rpartition("=")[0] + "=" + digest
     return sealed(data)
 
 
