@@ -61,7 +61,7 @@ FIELDS = [
     (
         "least parity:d=6,m=2 --learner elimination --seeds 6 --out l",
         "= format spec parameter specs learners seeds seed unit budget total tau pilots thresholds "
-        "cells",
+        "cells curve scaling",
         (
             "cells",
             "= value spec learner least interval confidence range relapses ends floor ratio "
