@@ -147,6 +147,8 @@ def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
     module = import_module("hardness.verbs.demo")
     monkeypatch.setattr(module, "OVER", "d=22")
     monkeypatch.setattr(module, "LEARNERS", ("elimination", "lowdegree"))
+    monkeypatch.setattr(module, "LEAST_OVER", "d=18")
+    monkeypatch.setattr(module, "COUNTED", {"examples": ("elimination",)})
     found = hardness("demo")
     assert found.code == 0
     said = [line for line in dict(blocks(PAGES[0]))[DEMO].splitlines() if line.strip()]

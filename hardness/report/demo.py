@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from hardness.claims import big
 from hardness.lower import Certificate, Verification
+from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
-from hardness.runs import Comparison
-from hardness.upper.classes import CLASSES, class_of
+from hardness.report.least import least_table
+from hardness.runs import Comparison, Least
+from hardness.upper.classes import CLASSES, class_of, view_of
 from instances.parameters import plain
 from instances.result import Result
-
-_FROM = {"tokens": "the tokens", "z": "z, the product of the tokens"}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -22,6 +22,7 @@ class Demo(Result):
     certificate: Certificate
     verification: Verification
     comparison: Comparison
+    thresholds: tuple[Least, ...]
     folder: str
     certified: str  # as it was asked
     verified: str
@@ -30,8 +31,10 @@ class Demo(Result):
 
     @property
     def files(self) -> list[str]:
-        """The page and the results."""
-        return [str(Path(self.folder) / name) for name in ("report.html", "results.json")]
+        """The page, the results, and the picture of thresholds."""
+        return [
+            str(Path(self.folder) / name) for name in ("report.html", "results.json", "least.svg")
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Give its certificate, its verification and its runs."""
@@ -39,6 +42,7 @@ class Demo(Result):
             "certificate": self.certificate.to_dict(),
             "verification": self.verification.to_dict(),
             "runs": [run.to_dict() for run in self.comparison.runs],
+            "thresholds": [one.to_dict() for one in self.thresholds],
             "files": self.files,
         }
 
@@ -61,11 +65,22 @@ def demo_words(made: Demo) -> str:
             "",
             "The bound on queries binds statistical-query learners: here the first one alone.",
             *(
-                f"Gradient descent from {_FROM[cell.view]} ({short_name(comparison, cell.learner)})"
+                f"Gradient descent from {SEEN[cell.view]} ({short_name(comparison, cell.learner)})"
                 f" solved {cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
                 for cell in comparison.cells
                 if cell.value == largest and class_of(cell.learner) is CLASSES["gradient"]
             ),
+            "",
+            *(line for one in made.thresholds for line in (_least(one), least_table(one), "")),
             f"written: {', '.join(made.files)}",
         ]
+    )
+
+
+def _least(found: Least) -> str:
+    """Say what a table of thresholds counts, and what its learners see."""
+    views = {view_of(name): SEEN[view_of(name)] for name in found.learner_names}
+    return (
+        f"Least {found.unit} that solve {found.spec}, median of {found.seeds} instances, from "
+        f"{' or '.join(views.values())}:"
     )

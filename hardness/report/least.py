@@ -1,6 +1,7 @@
 """Thresholds in words: a table, how its numbers are known, and what was not found."""
 
 from hardness.claims import WORD
+from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import PILOTS, End, Least, LeastCell
 
@@ -14,8 +15,9 @@ _ENDS: dict[End, str] = {
 
 
 def least_words(found: Least) -> str:
-    """Write thresholds: the table, how it is known, what was not found."""
-    return "\n\n".join([least_table(found), "\n".join(map(wrap, notes(found)))])
+    """Write thresholds: the table, how it is known, what was not found, how they grow."""
+    parts = [least_table(found), "\n".join(map(wrap, notes(found)))]
+    return "\n\n".join([*parts, *([scaling_words(found)] if len(found.values) > 1 else [])])
 
 
 def least_table(found: Least) -> str:

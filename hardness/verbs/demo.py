@@ -8,6 +8,7 @@ from hardness.verbs.asks import FORCE, JOBS, SEED
 from hardness.verbs.bounds import certify, check, verify
 from hardness.verbs.command import verb
 from hardness.verbs.comparing import PAGE, compare
+from hardness.verbs.least import least
 from instances.errors import AlreadyExists, DamagedFile
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500", "mlp")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
-_FILES = ("certificate.json", *PAGE)
+LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18..26..4", 6
+COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=20"), "queries": ("queries",)}
+_FILES = ("certificate.json", *PAGE, "least.json", "least.svg")
 
 
 @verb(
@@ -42,12 +45,17 @@ def demo(
     verification = verify(VERIFIED, members=200, samples=100_000, seed=seed)
     verification.require()
     comparison = compare(SPEC, OVER, LEARNERS, seed=seed, jobs=jobs)
+    thresholds = tuple(
+        least(LEAST, names, LEAST_OVER, unit=unit, seeds=SEEDS, seed=seed, jobs=jobs)  # type: ignore[arg-type]
+        for unit, names in COUNTED.items()
+    )
     certificate.save(out / _FILES[0], force=True)
-    save(out, comparison, str(out), force=True)
+    save(out, comparison, str(out), force=True, thresholds=thresholds)
     return Demo(
         certificate=certificate,
         verification=verification,
         comparison=comparison,
+        thresholds=thresholds,
         folder=str(out),
         certified=CERTIFIED,
         verified=VERIFIED,

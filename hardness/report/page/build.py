@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from hardness.report.charts.runs import both_sides
+from hardness.report.charts.runs import both_sides, of_least
+from hardness.report.figures import draw
 from hardness.report.page.charts import charts
 from hardness.report.page.facts import cards, facts
 from hardness.report.page.material import (
     Card,
     Chart,
+    Data,
     Material,
     Report,
     Reproduction,
@@ -23,6 +25,7 @@ from hardness.report.page.tables import (
     diagnoses,
     growth,
     learner_rows,
+    least,
     pairs,
     rungs,
     runs_table,
@@ -31,11 +34,12 @@ from hardness.report.page.write import write
 from hardness.report.sweep import missing_words
 from hardness.report.text import count
 from hardness.runs import Comparison
+from hardness.runs.least import Least
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.runs.slices import Slice
 from hardness.runs.stress import Stress
-from instances.disk import write_bytes, write_text
+from instances.disk import write_bytes, write_json, write_text
 from instances.ladders import LADDERS, ladder_of
 from instances.parameters import plain
 
@@ -79,6 +83,7 @@ def report(material: Material) -> Report:
         growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
         paired=tuple(pairs(title, found) for title, found in beside if found),
         rungs=rungs(stress) if stress else None,
+        least=least(material.least) if material.least else None,
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
         left_out=(*not_drawn, *not_shown),
@@ -99,20 +104,39 @@ def _interest(one: Slice) -> tuple[bool, bool]:
     return len(one.comparison.values) < 2, not one.comparison.certificates
 
 
-def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:
+def page(
+    comparison: Comparison,
+    source: str = "results.json",
+    sha256: str = "",
+    least: Data | None = None,
+) -> str:
     """Render the page of a comparison.
 
-    source: where it lies, for the commands. sha256: of its file, in hexadecimal.
+    source: where it lies, for the commands. sha256: of its file, in hexadecimal. least: rows of the
+    figure of thresholds.
     """
-    return write(report_of_comparison(comparison, source, sha256))
+    return write(report(of_comparison(comparison, source, sha256, least)))
 
 
-def save(folder: Path, comparison: Comparison, name: str, force: bool = False) -> None:
-    """Write results.json, figure.svg and report.html into a folder, which will be called `name`."""
+def save(
+    folder: Path,
+    comparison: Comparison,
+    name: str,
+    force: bool = False,
+    thresholds: Sequence[Least] = (),
+) -> None:
+    """Write results.json, figure.svg and report.html into a folder, which will be called `name`.
+
+    Thresholds, where there are any, go to least.json, as rows of their figure, and to least.svg.
+    """
     results = folder / "results.json"
     comparison.save(results, force=force)
     write_bytes(folder / "figure.svg", both_sides(comparison), force=force)
-    made = page(comparison, name, digest(results))
+    least = {"figure": "least", **of_least(*thresholds)} if thresholds else None
+    if least:
+        write_json(folder / "least.json", least, force=force)
+        write_bytes(folder / "least.svg", draw("least", least), force=force)
+    made = page(comparison, name, digest(results), least)
     write_text(folder / "report.html", made, force=force)
 
 

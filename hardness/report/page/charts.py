@@ -70,6 +70,18 @@ def charts(
         left_out += [
             (f"figure {one.name} of {one.words}", _command(material, one)) for one in wanted[MOST:]
         ]
+    if least := material.least:
+        command = ["hardness", "figure", "least", f"{material.source}/least.json"]
+        shown.append(
+            Chart(
+                key="least-1",
+                name="least",
+                section="least",
+                title=f"Least examples or queries on {least['spec']}",
+                data=least,
+                command=shlex.join([*command, "--out", "least.svg"]),
+            )
+        )
     return shown, left_out
 
 

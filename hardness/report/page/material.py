@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.report.charts.phase import diagrams
+from hardness.report.figures import own_rows
 from hardness.report.stored import climbs_in, is_store, is_stress
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier
@@ -112,6 +113,7 @@ class Report:
     growth: tuple[Section, ...] = ()
     paired: tuple[Section, ...] = ()
     rungs: Section | None = None
+    least: Section | None = None
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...
     left_out: tuple[tuple[str, str], ...] = ()
@@ -122,7 +124,7 @@ class Material:
     """All that a page says follows from this. runs: one tidy table, a row a run.
 
     certifier: of what a store holds. climbs: stress tests by the names of their figures. command:
-    made a comparison.
+    made a comparison. least: rows of the figure of thresholds beside it, if there are any.
     """
 
     source: str
@@ -136,6 +138,7 @@ class Material:
     climbs: dict[str, Stress] = field(default_factory=dict, repr=False)
     command: str = ""
     stress: Stress | None = None
+    least: Data | None = field(default=None, repr=False)
 
 
 def material_of(path: Path) -> Material:
@@ -148,7 +151,8 @@ def material_of(path: Path) -> Material:
     if is_stress(path):
         return of_stress_test(Stress.load(path), str(path), digest(path))
     found = Comparison.load(path)
-    return of_comparison(found, str(path), digest(path / "results.json" if path.is_dir() else path))
+    sha256 = digest(path / "results.json" if path.is_dir() else path)
+    return of_comparison(found, str(path), sha256, own_rows("least", path / "least.json"))
 
 
 def digest(path: Path) -> str:
@@ -157,8 +161,10 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
-    """Take a comparison."""
+def of_comparison(
+    comparison: Comparison, source: str, sha256: str = "", least: Data | None = None
+) -> Material:
+    """Take a comparison, and rows of thresholds beside it."""
     runs = table(comparison.runs)
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
     return Material(
@@ -168,6 +174,7 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
         slices=(Slice(rows=comparison.runs, comparison=comparison, fixed=own),),
         diagrams=diagrams(planes(comparison.runs)),
         command=comparison.command,
+        least=least,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hardness.oracles import Budget
+from hardness.report.charts.runs import CERTIFIED
 from hardness.report.comparison import (
     HEADER,
     NOTE,
@@ -128,6 +129,29 @@ def _tallied(runs: Sequence[Run]) -> dict[str, Any]:
         "risk": median(risks) if risks else None,
         "outcome": Counter(run.outcome.value for run in runs).most_common(1)[0][0],
     }
+
+
+def least(data: dict[str, Any]) -> Section:
+    """Lay out rows of the figure of thresholds: what it draws, in numbers."""
+    every = [row for row in data["rows"] if row["kind"] == "least"]
+    floors = {(r["cost"], r["place"]): r["value"] for r in data["rows"] if r["kind"] == CERTIFIED}
+    of = data["parameter"]
+    header = (of, "learner", "sees", "counted", "median", "above", "up to", "without", "certified")
+    return Section(
+        title="The least that is needed",
+        table=frame(
+            header,
+            (
+                (
+                    *(plain(row["place"]), row["learner"], row["sees"], row["cost"]),
+                    *(row["least"], row["low"], row["high"]),
+                    f"{row['over']} of {row['seeds']}",
+                    floors.get((row["cost"], row["place"])),
+                )
+                for row in every
+            ),
+        ),
+    )
 
 
 def learners_table(rows: "DataFrame") -> "DataFrame":

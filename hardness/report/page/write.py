@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _HEADS = {
     "both-sides": ("Both sides", "Slice"),
+    "least": ("The least that is needed", "Thresholds"),
     "phase": ("Phase diagram", "Diagram"),
     "climbs": ("Climbs", "Ladder"),
     "stages": ("Stages", "Run"),

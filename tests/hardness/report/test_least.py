@@ -8,13 +8,16 @@ import pytest
 from hardness.report.charts.curves import draw_curve, of_curve
 from hardness.report.charts.runs import ARROW, draw_both_sides, of_both_sides, of_least
 from hardness.report.comparison import scaling_words
-from hardness.report.figures import draw
+from hardness.report.figures import draw, numbers
+from hardness.report.page.build import report_of, save
 from hardness.runs import compare
 from hardness.runs.least import Least
 from instances import UsageError
 from tests.charts import panels_of, rows_of, said, texts
+from tests.reports import page_of
 from tests.thresholds import MOST, from_which, thresholds
 
+_ENDS = ("least", "low", "high")
 SIZES = [6, 8, 10, 12, 14]
 
 
@@ -152,3 +155,18 @@ def test_a_curve_of_other_budgets_or_of_some_seeds_is_refused(found):
     for curve in (rest, *([one, *rest] for one in (*wrong, {**first, "passed": 10}))):
         with pytest.raises(ValueError, match="its learning curve is not"):
             Least.read({**data, "curve": curve})
+
+
+def test_a_page_shows_thresholds_in_a_table_with_the_numbers_of_the_picture(found, tmp_path):
+    made = compare("parity:m=2", "d=6,8", ("trivial",), seeds=1)
+    save(tmp_path, made, "out", thresholds=[found])
+    page = page_of(report_of(tmp_path))
+    rows = [row for row in page.rows if row[1:2] in (["elimination"], ["lowdegree"])]
+    drawn = [r for r in of_least(found)["rows"] if r["kind"] == "least"]
+    assert len(rows) == len(drawn)
+    for row, one in zip(rows, drawn, strict=True):
+        shown = [f"{one[name]:,}" if one[name] is not None else "" for name in _ENDS]
+        assert row[:1] + row[4:7] == [f"{one['place']:g}", *shown]
+        assert row[7] == f"{one['over']} of 9"
+    assert "hardness figure least" in page.words
+    assert numbers("least", tmp_path / "least.json")["rows"] == of_least(found)["rows"]
