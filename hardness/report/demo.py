@@ -80,7 +80,5 @@ def demo_words(made: Demo) -> str:
 def _least(found: Least) -> str:
     """Say what a table of thresholds counts, and what its learners see."""
     views = {view_of(name): SEEN[view_of(name)] for name in found.learner_names}
-    return (
-        f"Least {found.unit} that solve {found.spec}, median of {found.seeds} instances, from "
-        f"{' or '.join(views.values())}:"
-    )
+    sees = " or ".join(views.values())
+    return f"least {found.unit} on {found.spec}, median of {found.seeds}; from {sees}"
