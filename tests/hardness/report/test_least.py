@@ -165,7 +165,7 @@ def test_a_page_shows_thresholds_in_a_table_with_the_numbers_of_the_picture(foun
     drawn = [r for r in of_least(found)["rows"] if r["kind"] == "least"]
     assert len(rows) == len(drawn)
     for row, one in zip(rows, drawn, strict=True):
-        shown = [f"{one[name]:,}" if one[name] is not None else "" for name in _ENDS]
+        shown = [f"{one[name]}" if one[name] is not None else "–" for name in _ENDS]
         assert row[:1] + row[4:7] == [f"{one['place']:g}", *shown]
         assert row[7] == f"{one['over']} of 9"
     assert "hardness figure least" in page.words
