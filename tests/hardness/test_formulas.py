@@ -101,10 +101,7 @@ def held(made, asked):
         formula, where = found[claim.quantity], (made.spec, claim.quantity, asked)
         assert formula.line.value == claim.value, where
         expression = found.expression(claim.quantity)
-        values = {
-            one: number_of(found.symbols(claim.quantity)[one.name])
-            for one in expression.free_symbols
-        }
+        values = {one: number_of(formula.at[one.name].value) for one in expression.free_symbols}
         assert all(one.is_integer for one in values if one.name in WHOLE), where
         assert expression.subs(values) == number_of(claim.value), where
 
