@@ -181,7 +181,7 @@ def _of_tensors(
         made = _own_layer(path, tensors, kind)
         return held_against(module, [made], str(path)) if module else made
     starts: dict[int, str] = {}
-    for layout in _LAYOUTS:
+    for layout in () if module else _LAYOUTS:  # a module shows what it has beside them
         starts = {int(match[2]): match[1] for match in filter(None, map(layout.matched, tensors))}
         other = layout.parts[-1].replace("o_proj", "out_proj")  # the names of torch, not of Llama
         own = other == layout.parts[-1] or not any(n.endswith(f"{other}.weight") for n in tensors)
@@ -217,7 +217,9 @@ def _own_layer(path: Path, tensors: Tensors, kind: Any) -> Heads:
     try:
         if "theta" in tensors:
             theta, w = (Matrices(left=tensors(name, 3)) for name in ("theta", "w"))
-            return Heads(theta=theta, w=w, kind=kind, source=str(path))
+            rest = ", ".join(sorted(set(tensors) - {"theta", "w"}))[:200]
+            left = (f"what else is there: {rest}",) if rest else ()
+            return Heads(theta=theta, w=w, kind=kind, source=str(path), left_out=left)
         parts = [tensors(name, 3) for name in "qkvo"]
         biases = (*(tensors.maybe(name, 2) for name in ("bq", "bk", "bv")), tensors.maybe("bo"))
         scale = tensors.maybe("scale", 0)
@@ -251,7 +253,7 @@ def _of_checkpoint(
     if layer not in starts:
         raise UsageError(f"layer {layer} given: {path} has {min(starts)} .. {max(starts)}")
     beside = (path if path.is_dir() else path.parent) / "config.json"
-    config = read_json(beside, _CONFIG) if beside.exists() else {}
+    config = read_json(beside, _CONFIG) if path.exists() and beside.exists() else {}
     names = [f"{starts[layer]}{layer}.{part}" for part in layout.parts]
     parts, biases = _projections(tensors, names)
     count = _heads(config if heads is None else {layout.heads: heads}, layout.heads, parts[0])

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,6 @@ _APART = {
     "to_q": ("to_k", "to_v", "to_out.0", "to_out"),
     "Wq": ("Wk", "Wv", "Wo"),
     "W_q": ("W_k", "W_v", "W_o"),
-    "W_Q": ("W_K", "W_V", "W_O"),
-    "wq": ("wk", "wv", "wo"),
     "q": ("k", "v", "o"),  # arrays alone: T5, whose logits have no scale, writes q.weight
 }
 _JOINED = {"in_proj": ("out_proj",), "qkv": ("proj", "out_proj"), "c_attn": ("c_proj",)}
@@ -63,7 +61,7 @@ class Tensors(dict[str, tuple[Path, Described]]):
         found.update({str(name): (Path(where), _described(v)) for name, v in state.items()})
         return found
 
-    def __call__(self, name: str, *dimensions: int) -> Array:
+    def __call__(self, name: str, dimensions: int) -> Array:
         """Read a tensor; raises DamagedFile for one that is missing or has another shape."""
         if name not in self:
             raise DamagedFile(
@@ -71,9 +69,8 @@ class Tensors(dict[str, tuple[Path, Described]]):
                 "its .safetensors.index.json"
             )
         path, one = self[name]
-        if len(one.shape) not in dimensions or 0 in one.shape:
-            axes = " or ".join(map(str, dimensions))
-            raise DamagedFile(f"{path}: {name} has shape {one.shape}: {axes} axes are needed")
+        if len(one.shape) != dimensions or 0 in one.shape:
+            raise DamagedFile(f"{path}: {name} has shape {one.shape}: {dimensions} axes are needed")
         if one.dtype.kind != "f":
             raise DamagedFile(
                 f"{path}: {name} holds {one.stored or one.dtype}: floating-point numbers are needed"
@@ -86,9 +83,9 @@ class Tensors(dict[str, tuple[Path, Described]]):
             raise DamagedFile(f"{path}: {name} has entries that are not finite")
         return found
 
-    def maybe(self, name: str, *dimensions: int) -> Array | None:
-        """Read a tensor that a layer may be without, of one axis where nothing else is said."""
-        return self(name, *(dimensions or (1,))) if name in self else None
+    def maybe(self, name: str, dimensions: int = 1) -> Array | None:
+        """Read a tensor that a layer may be without."""
+        return self(name, dimensions) if name in self else None
 
 
 def _described(value: Any) -> Described:
@@ -126,8 +123,9 @@ def torch_tensors(path: Path) -> Tensors:
     for name in ("state_dict", "model_state_dict", "model", ""):  # within what trainers keep
         inner = state.get(name, state) if isinstance(state, dict) else {}
         inner = inner if isinstance(inner, dict) else {}
-        if found := {n: v for n, v in inner.items() if hasattr(v, "detach")}:
-            return Tensors.of(found, str(path))
+        if any(hasattr(v, "detach") for v in inner.values()):  # a scale may be a number
+            kept = {n: v for n, v in inner.items() if hasattr(v, "detach") or n == "scale"}
+            return Tensors.of(kept, str(path))
     raise UsageError(
         f"{path} given: it holds no tensors by name. A pickled module is not loaded, for that can "
         "run code: torch.save(module.state_dict(), FILE)"
@@ -237,39 +235,26 @@ def by_heads(
     )
 
 
-class _Stored(NamedTuple):
-    """Projections under their names: q, k and v, apart or in one, and o where there is one.
+def _fitting(
+    names: Sequence[str], parts: Sequence[Array], biases: Biases, flip: bool
+) -> list[Array] | None:
+    """Give q (d, h r), k, v and o (h s, e) as in x W; None where shapes disagree.
 
-    biases: of q, k, v and the output. stacked: the number of heads with matrices of their own.
+    Names of a weight are those of nn.Linear, (out, in). flip: all the other way round.
     """
-
-    names: list[str]
-    parts: list[Array]
-    biases: list[Array | None]
-    stacked: int | None
-
-    def fitting(self, flip: bool) -> list[Array] | None:
-        """Give q (d, h r), k, v and o (h s, e) as in x W; None where shapes disagree.
-
-        Names of a weight are those of nn.Linear, (out, in). flip: all the other way round.
-        """
-        turned = [
-            part if name.endswith("weight") is flip else np.swapaxes(part, -1, -2)
-            for name, part in zip(self.names, self.parts, strict=True)
-        ]
-        out = turned.pop() if len(turned) % 2 == 0 else None
-        own = [part if part.ndim == 2 else np.concatenate([*part], axis=1) for part in turned]
-        if len(own) == 1:
-            if own[0].shape[1] % 3:
-                return None
-            own = np.split(own[0], 3, axis=1)
-        q, k, v = own
-        width = v.shape[1] * q.shape[1] // k.shape[1]
-        o = np.eye(width, dtype=v.dtype) if out is None else out.reshape(-1, out.shape[-1])
-        fits = len(q) == len(k) == len(v) >= o.shape[1] and q.shape[1] % k.shape[1] == 0
-        for bias, part in zip(self.biases, (q, k, v, o), strict=True):
-            fits &= bias is None or len(bias) == part.shape[1]
-        return [q, k, v, o] if fits and len(o) == width else None
+    own = [p if n.endswith("weight") is flip else p.T for n, p in zip(names, parts, strict=True)]
+    out = own.pop() if len(own) % 2 == 0 else None
+    if len(own) == 1:
+        if own[0].shape[1] % 3:
+            return None
+        own = np.split(own[0], 3, axis=1)
+    q, k, v = own
+    width = v.shape[1] * q.shape[1] // k.shape[1]
+    o = np.eye(width, dtype=v.dtype) if out is None else out
+    fits = len(q) == len(k) == len(v) >= o.shape[1] and q.shape[1] % k.shape[1] == 0
+    for bias, part in zip(biases, (q, k, v, o), strict=True):
+        fits &= bias is None or len(bias) == part.shape[1]
+    return [q, k, v, o] if fits and len(o) == width else None
 
 
 def _start(tensors: Tensors, where: str, layer: int | None) -> re.Match[str]:
@@ -294,28 +279,6 @@ def _start(tensors: Tensors, where: str, layer: int | None) -> re.Match[str]:
     return found[0]
 
 
-def _stored(tensors: Tensors, start: re.Match[str]) -> tuple[_Stored, list[str], str]:
-    """Read projections, and name what else is there, and how outputs are called here."""
-    before, stem, kind = start.groups()
-    apart = _APART.get(stem, ())
-    names = [f"{before}{one}{kind}" for one in (stem, *apart[:2])]
-    called = _JOINED.get(stem) or apart[2:]
-    outs = [f"{before}{one}{end}" for one in called for end in (".weight", "")]
-    names += [name for name in outs if name in tensors][:1]
-    parts = [tensors(name, *((2, 3) if apart else (2,))) for name in names]
-    places = [_bias(name) for name in names]
-    if kind == "_weight" and apart:  # nn.MultiheadAttention
-        places[:3] = [f"{before}in_proj_bias"]
-    read = [None if (b := tensors.maybe(name, 1, 2)) is None else b.ravel() for name in places]
-    bo = read.pop() if len(names) % 2 == 0 else None
-    if len(read) == 1:
-        read = [None] * 3 if read[0] is None else [*np.array_split(read[0], 3)]
-    biases = [b if b is not None and b.any() else None for b in (*read, bo)]
-    stacked = len(parts[0]) if parts[0].ndim == 3 else None
-    rest = sorted(set(tensors) - {*names, *places, "scale"})
-    return _Stored(names, parts, biases, stacked), rest, outs[0]
-
-
 def _bias(name: str) -> str:
     """Name the bias beside a weight: q_proj.bias, in_proj_bias; of arrays bq, b_Q."""
     if name.endswith("weight"):
@@ -331,42 +294,55 @@ def of_names(
     Raises UsageError and DamagedFile, and UsageError for a module that is not F(X) of them.
     """
     start = _start(tensors, where, layer)
-    one, rest, out = _stored(tensors, start)
-    flips = [flip for flip in (False, True) if one.fitting(flip)]
+    before, stem, kind = start.groups()
+    apart = _APART.get(stem, ())
+    names = [f"{before}{one}{kind}" for one in (stem, *apart[:2])]
+    called = _JOINED.get(stem) or apart[2:]
+    outs = [f"{before}{one}{end}" for one in called for end in (".weight", "")]
+    alone = not (there := [name for name in outs if name in tensors][:1])
+    names += there
+    parts = [tensors(name, 2) for name in names]
+    places = [_bias(name) for name in names]
+    if kind == "_weight" and apart:  # nn.MultiheadAttention
+        places[:3] = [f"{before}in_proj_bias"]
+    read = [tensors.maybe(name) for name in places]
+    bo = None if alone else read.pop()
+    if len(read) == 1:
+        read = [None] * 3 if read[0] is None else [*np.array_split(read[0], 3)]
+    biases = [b if b is not None and b.any() else None for b in (*read, bo)]
+    rest = sorted(set(tensors) - {*names, *places, "scale"})
+    flips = [flip for flip in (False, True) if _fitting(names, parts, biases, flip)]
     if not flips:
-        shapes = ", ".join(f"{n} {p.shape}" for n, p in zip(one.names, one.parts, strict=True))
+        shapes = ", ".join(f"{n} {p.shape}" for n, p in zip(names, parts, strict=True))
         raise DamagedFile(
             f"{where}: {shapes} do not fit together, nor with their biases, as queries, keys and "
             "values of one X and outputs of at most as many numbers"
         )
-    alone = len(one.parts) % 2 == 1
     if alone and module is None and (more := [n for n in rest if len(tensors[n][1].shape) > 1]):
         raise UsageError(
             f"{where}: no projection of outputs has a name that is known here, and there is "
-            f"{more[0]}: if it is that, name it {out}"
+            f"{more[0]}: if it is that, name it {outs[0]}"
         )
     with suppress(AttributeError):
-        module = module.get_submodule(start[1].rstrip("."))
+        module = module.get_submodule(before.rstrip("."))
     own = (getattr(module, name, None) for name in _COUNTS)
-    count = heads or one.stacked or next((n for n in own if type(n) is int), module and 1)
+    count = heads or next((n for n in own if type(n) is int), module and 1)
     if not count:
         raise UsageError(f"{where}: the number of heads is not known: give --heads")
-    if count != (one.stacked or count):
-        raise UsageError(f"{count} heads given: {where} holds matrices of {one.stacked}")
     number = tensors.maybe("scale", 0)
     scale = None if number is None else float(number)
 
     def reading(flip: bool, scale: float | None) -> Heads:
-        parts = one.fitting(flip) or []
-        (*inner, o), (*bs, bo) = by_heads(parts, one.biases, count, where)
-        linear = one.names[0].endswith("weight") is not flip
-        said = f"{one.names[0]} {one.parts[0].shape} is read as "
+        fitting = _fitting(names, parts, biases, flip) or []
+        (*inner, o), (*bs, bo) = by_heads(fitting, biases, count, where)
+        linear = names[0].endswith("weight") is not flip
+        said = f"{names[0]} {parts[0].shape} is read as "
         said += "(out, in), as nn.Linear stores it: x W^T" if linear else "x W"
         said += ", the other way than it is named" if flip else ", by its name"
         notes = [said if flips[1:] else said.rpartition(",")[0] + ", by the shapes"]
         if alone:
             notes.append("no projection of outputs: those of the heads stand side by side")
-        if zeros := len(parts[0]) - o.shape[2]:
+        if zeros := len(fitting[0]) - o.shape[2]:
             o = np.pad(o, ((0, 0), (0, 0), (0, zeros)))
             bo = None if bo is None else np.pad(bo, (0, zeros))
             notes.append(f"outputs of fewer numbers: the last {zeros} of F(X) are 0")
@@ -377,13 +353,13 @@ def of_names(
             (*bs, bo),
             scale,
             notes,
-            source=f"{start[1].rstrip('.')} of {where}".removeprefix(" of "),
+            source=f"{before.rstrip('.')} of {where}".removeprefix(" of "),
             left_out=tuple(left if module else [*left, _UNSEEN]),
         )
 
     if module is None:
         return reading(flips[0], scale)
-    scales = scale, 1.0, one.parts[0].shape[-1] ** -0.5
+    scales = scale, 1.0, parts[0].shape[-1] ** -0.5
     return held_against(module, (reading(*how) for how in product(flips, scales)), where)
 
 
@@ -394,24 +370,26 @@ def held_against(module: Any, readings: Iterable[Heads], where: str) -> Heads:
     UsageError where it is none of them, and where it takes or gives other than tokens.
     """
     rest = "its state_dict() is read as it is, without this comparison"
-    gaps: list[float] = []
+    gaps, failed = [], []
     for heads in readings:
         x = np.random.default_rng(0).standard_normal((_EXAMPLES, _TOKENS, heads.d - heads.constant))
         given = np.concatenate([x, np.ones((*x.shape[:2], 1))], 2) if heads.constant else x
         try:
             out = _outputs(module, x)
             gap = float(np.abs(heads(given)[..., : out.shape[-1]] - out).max())
-        except Exception as error:
-            raise UsageError(
-                f"{where} given: with tokens {x.shape} it fails: {one_line(error)}; {rest}"
-            ) from error
+        except Exception as error:  # tokens of another length, perhaps
+            failed.append(f"with tokens {x.shape} it fails: {one_line(error)}")
+            gap, out = np.inf, x
         gaps.append(gap / (float(np.abs(out).max()) or 1.0))
         if gaps[-1] <= _SAME:
             said = f"F(X) is what the module gives on {_EXAMPLES * _TOKENS} random tokens, to "
             said += f"{gaps[-1]:.0e} of the largest"
             if gaps[1:]:
-                said += f"; by its names, and 1/sqrt(r), it would be off by {gaps[0]:.2g}"
+                off = f"be off by {gaps[0]:.2g}" if gaps[0] < np.inf else "not take its tokens"
+                said += f"; by its names, and 1/sqrt(r), it would {off}"
             return replace(heads, notes=(*heads.notes, said))
+    if len(failed) == len(gaps):
+        raise UsageError(f"{where} given: {failed[0]}; {rest}")
     raise UsageError(
         f"{where} given: it is not F(X) of its matrices: outputs differ by {min(gaps):.2g} of the "
         "largest at least, as stored, transposed and with other scales; F(X) has no mask, "

@@ -1,6 +1,7 @@
 """Projections under the names of the field: orientation, heads, biases; a module of torch."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ NAMES = [
     ("{}.weight", ("query", "key", "value", "out"), "{}.bias", True),
     ("blocks.0.to_{}.weight", ("q", "k", "v", "out.0"), "blocks.0.to_{}.bias", True),
     ("W{}", "qkvo", "b{}", False),
-    ("attn.W_{}", "QKVO", "attn.b_{}", False),
+    ("attn.W_{}", "qkvo", "attn.b_{}", False),
     ("{}", "qkvo", "b{}", False),
 ]
 
@@ -90,11 +91,8 @@ def test_joined_stacked_and_fewer_projections(rng):
         assert holds(found, wanted, x)
         assert any(said in note for note in found.notes)
     stacks = [part.reshape(D, M, R).transpose(1, 0, 2) for part in (q, k, v)]
-    state = dict(zip(("W_Q", "W_K", "W_V", "W_O"), (*stacks, o.reshape(M, R, D)), strict=True))
+    state = dict(zip("qkvo", (*stacks, o.reshape(M, R, D)), strict=True))
     assert holds(heads_of(state), wanted, x)
-    flipped = {name: part.transpose(0, 2, 1) for name, part in state.items()}
-    assert heads_of(flipped).d == R  # as named: shapes show no more without a bias
-    assert holds(heads_of(flipped | {"b_O": np.full(D, 1e-300)}), wanted, x)
     shared = rng.standard_normal((2, D, 2 * R))  # two groups of keys and values serve four heads
     wide, back = rng.standard_normal((D, 4 * R)), rng.standard_normal((4 * R, D))
     wanted = attention(x, wide, *shared, back, heads=4, groups=2)
@@ -124,15 +122,10 @@ NAN = np.full((D, D), np.nan)
         (LINEAR | {"q_proj.bias": np.ones(7)}, M, "do not fit together, nor with their biases"),
         (LINEAR | {"v_proj.weight": NAN}, M, "not finite"),
         (LINEAR | {"k_proj.weight": np.ones((D, D), int)}, M, "holds int64: floating-point"),
-        (LINEAR | {"q_proj.weight": np.ones(D)}, M, "2 or 3 axes are needed"),
-        (LINEAR | {"q_proj.weight": np.ones((0, D))}, M, "2 or 3 axes are needed"),
+        (LINEAR | {"q_proj.weight": np.ones(D)}, M, "2 axes are needed"),
+        (LINEAR | {"q_proj.weight": np.ones((0, D))}, M, "2 axes are needed"),
         (LINEAR | {"bias_k": np.ones((1, 1, D))}, M, "one more token to attend to"),
         (LINEAR | {"o_proj.weight": np.ones((2 * D, D))}, M, "do not fit together"),
-        (
-            {"Wq": np.ones((2, D, R))} | {f"W{p}": np.ones((2, D, R)) for p in "kv"},
-            3,
-            "3 heads given: the arrays given holds matrices of 2",
-        ),
         ({"q_proj.weight": np.ones((D, D))}, M, "k_proj.weight is missing"),
         ({"fc.weight": NAN}, M, "under a name of torch or of GPT-2, Llama or BERT, but fc.weight"),
         ({**dict(list(LINEAR.items())[:3]), "last.weight": NAN}, M, "no projection of outputs"),
@@ -144,6 +137,19 @@ def test_what_is_no_such_layer_is_refused_in_a_line(state, heads, said):
     with pytest.raises((UsageError, DamagedFile), match=said) as refused:
         heads_of(state, heads=heads)
     assert "\n" not in str(refused.value)
+
+
+def test_arrays_have_no_configuration_beside_them(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text('{"n_head": 4}')
+    monkeypatch.chdir(tmp_path)
+    state = {
+        "h.0.attn.c_attn.weight": np.ones((D, 3 * D)),
+        "h.0.attn.c_proj.weight": np.ones((D, D)),
+    }
+    with pytest.raises(UsageError, match="give --heads"):
+        heads_of(state, layer=0)
+    more = {"theta": np.ones((1, D, D)), "w": np.ones((1, D, D)), "mask": np.ones((2, 2))}
+    assert heads_of(more).left_out == ("what else is there: mask",)
 
 
 def test_states_of_torch_need_torch(tmp_path, monkeypatch, hardness):
@@ -190,6 +196,22 @@ def own(torch, turn=False, scale=R**-0.5, mask=False, width=D):
 
     torch.manual_seed(0)
     return Own()
+
+
+def projected(torch, mask):
+    """The same with projections as Llama names them."""
+    made = own(torch, turn=True, mask=mask)
+    forward = type(made).forward
+    for name in ("q", "k", "v", "o"):
+        weight = getattr(made, f"W{name}").detach()
+        delattr(made, f"W{name}")
+        linear = torch.nn.Linear(D, D, bias=False)
+        linear.weight = torch.nn.Parameter(weight)
+        setattr(made, f"{name}_proj", linear)
+    weights = {f"W{n}": getattr(made, f"{n}_proj").weight for n in "qkvo"}
+    double = SimpleNamespace(**{name: w.double() for name, w in weights.items()})
+    made.forward = lambda x: forward(double, x)
+    return made
 
 
 def multihead(torch, biased=True, **how):
@@ -271,6 +293,19 @@ def test_a_module_shows_what_a_state_does_not():
         found = heads_of(own(torch, **how))
         assert any(said in note for note in found.notes), found.notes
         assert ("it would be off by" in found.notes[-1]) is bool(how)
+    narrow = own(torch, turn=True, scale=2**-0.5)  # as named it takes tokens of six numbers
+    for name, shape in {"Wq": (6, D), "Wk": (6, D), "Wv": (6, D), "Wo": (D, 6)}.items():
+        setattr(narrow, name, torch.nn.Parameter(torch.randn(*shape)))
+    assert heads_of(narrow).notes[-1].endswith("it would not take its tokens")
+    for mask in (False, True):  # names of Llama: what such a model has, this one may not have
+        whole = torch.nn.Module()
+        whole.layers = torch.nn.ModuleList([torch.nn.Module()])
+        whole.layers[0].self_attn = projected(torch, mask)
+        if mask:
+            with pytest.raises(UsageError, match=r"it is not F.X. of its matrices"):
+                heads_of(whole, layer=0)
+        else:
+            assert not heads_of(whole, layer=0).left_out
     for module, said in (
         (own(torch, mask=True), "it is not F.X. of its matrices: outputs differ by"),
         (own(torch, width=7), "do not fit together"),
@@ -312,6 +347,8 @@ def test_files_of_torch_are_read_by_weights_alone(tmp_path, rng):
         found = read_heads(tmp_path / f"{name}.pth", heads=M)
         assert found.m == M
     assert "read as float32: stored as bfloat16" in found.notes
+    torch.save({p: torch.eye(D) for p in "qkvo"} | {"scale": 0.5}, tmp_path / "scale.pt")
+    assert read_heads(tmp_path / "scale.pt", heads=1).theta.dense()[0, 0, 0] == 0.5
     torch.save(multihead(torch), tmp_path / "module.pt")
     torch.save([1, 2], tmp_path / "list.pt")
     torch.save({"model": 3}, tmp_path / "number.pt")
