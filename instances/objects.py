@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import marshal
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FunctionType
@@ -28,6 +29,9 @@ def spec_of_object(given: Any) -> str | None:
     if isinstance(given, partial):
         require(not given.args, "a partial of places given: name its parameters, as w=3")
         value, told = given.func, given.keywords
+        odd = [name for name, one in told.items() if not is_written(one)]
+        said = f"a partial of {getattr(value, '__name__', value)} given: no spec writes its "
+        require(not odd, f"{said}{', '.join(odd)}: numbers and words without a comma are needed")
     elif isinstance(given, Family):
         value = type(given)
     elif hasattr(given, "functions") and not isinstance(given, type):
@@ -74,10 +78,18 @@ def functions_of(spec: str) -> Functions | None:
 
 
 def _digest(value: Any) -> str:
-    """Compute the SHA-256 of the text of a class or function, or of its code where none is kept."""
-    try:
-        text = inspect.getsource(value).encode()
-    except (OSError, TypeError):
-        each = (getattr(v, "__code__", None) for v in (value, *vars(value).values()))
-        text = b"".join(marshal.dumps(code) for code in each if code)
-    return hashlib.sha256(text).hexdigest()
+    """Compute the SHA-256 of the text of a class with its bases, or of a function.
+
+    Of its code where no text is kept; with numbers and words of a function around it.
+    """
+    digest = hashlib.sha256()
+    for kind in (one for one in getattr(value, "__mro__", [value]) if one is not object):
+        each = [v for v in (kind, *vars(kind).values()) if hasattr(v, "__code__")]
+        try:
+            digest.update(inspect.getsource(kind).encode())
+        except (OSError, TypeError):
+            digest.update(b"".join(marshal.dumps(one.__code__) for one in each))
+        with suppress(ValueError):  # a cell may be empty
+            cells = [cell.cell_contents for one in each for cell in one.__closure__ or ()]
+            digest.update(repr([v for v in cells if isinstance(v, int | float | str)]).encode())
+    return digest.hexdigest()

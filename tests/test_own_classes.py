@@ -22,7 +22,7 @@ FILE = Path(__file__).parents[1] / "docs/examples/conjunctions.py"
 OF, SPEC = "conj.py:Conjunctions", "conj.py:Conjunctions:w=2,d=6"
 LINES = {  # with a word of what they say
     "certify SPEC": "Conjunctions:d=6,w=2\n",
-    "certify SPEC --format latex": "largest-correlation & 1/2 &  & exact & this certificate",
+    "certify SPEC --format latex": "largest-correlation & 1/2 & - &  & exact & this certificate",
     "certify SPEC --about gd --noise-std 1 --out g.json; check g.json": "named: Conjunctions:d=6",
     "certify SPEC --out c.json; check c.json": "named: Conjunctions:d=6,w=2",
     "certify SPEC --out d.json; cite d.json": "For Conjunctions:d=6,w=2, given",
@@ -114,6 +114,22 @@ class Conj:
         return lambda x: np.where((x[:, on] < 0).all(axis=1), -1, 1)
 
 
+class Listing(Conj):
+    """One whose parameter no spec writes."""
+
+    def __init__(self, d, sizes=(1,)):
+        super().__init__(d, sizes[0])
+        self.sizes = sizes
+
+
+def around(w):
+    class Within(Conj):
+        def __init__(self, d):
+            super().__init__(d, w)
+
+    return Within
+
+
 class Forgetful(Conj):
     """It keeps no w."""
 
@@ -144,10 +160,18 @@ def test_a_class_without_a_file_works_in_this_process(conj):
         (lambda: front.certify(Forgetful(d=6)), "does not keep w: write self.w"),
         (lambda: front.certify(partial(Conj, 6)), "name its parameters"),
         (lambda: front.certify(int), "is of type int"),
+        (lambda: front.certify(partial(Listing, d=5, sizes=(2,))), "no spec writes its sizes"),
+        (lambda: front.certify(Listing(5, (2,))), "it has other functions"),
+        (
+            lambda: front.stress("trivial", on=[around(1)(5), around(2)(6)], seeds=1, jobs=1),
+            "two classes have that name",
+        ),
         (lambda: front.certify(3), "int given: a SPEC, a Family or a folder"),
     ):
         with pytest.raises(ToolkitError, match=said):
             call()
+    digests = [front.certify(around(w)(5)).proof["about"]["origin"]["sha256"] for w in (1, 2, 1)]
+    assert digests[0] == digests[2] != digests[1]  # what stands around a class is of it
     assert VARIABLE not in os.environ or "Conj@" not in os.environ[VARIABLE]
 
 

@@ -169,7 +169,7 @@ def stress(
     if bool(ladder) == bool(on):
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     own: Any = on  # the argument is read as several
-    chosen = named(ladder) if ladder else ladder_of([sources.spec_of(one, "stress") for one in own])
+    chosen = named(ladder) if ladder else ladder_of(sources.specs_of(own, "stress"))
     names, limit = sources.names(learner, "stress"), budget_of(how, None)
     beside = chosen.references if reference is None else sources.names(reference, "stress")
     beside = () if beside == ("none",) else beside

@@ -248,3 +248,17 @@ def spec_of(given: "Source", command: str) -> str:
     found = family(given)
     require_stored(found, f"{command} gives it to other processes")
     return found.spec
+
+
+def specs_of(given: "Iterable[Source]", command: str) -> list[str]:
+    """Return the SPECs of several; raises UsageError for two classes that have one name."""
+    from instances.spec import kind_of
+    from instances.spec import spec_of as read
+
+    specs, kinds = [], dict[str, Any]()
+    for one in given:
+        specs.append(read(spec_of(one, command)))
+        name = specs[-1].partition(":")[0]
+        if kinds.setdefault(name, kind_of(name)) is not kind_of(name):
+            raise UsageError(f"{name} given: two classes have that name: name one differently")
+    return specs
