@@ -142,11 +142,12 @@ def name_of(name: str) -> Shown:
 
 
 def number(value: Fraction | int) -> Shown:
-    """Write a number, a long one by its first digits."""
+    """Write a number, a long one by its first digits and ... after them."""
     value, text = Fraction(value), exact(value)
     if len(text) > LONG:
         text = big(int(value)) if value.denominator == 1 else digits(value)
         head, _, exponent = text.partition("e")
-        return Shown(text, rf"{head} \cdot 10^{{{int(exponent)}}}" if exponent else head)
+        latex = rf"{head}\ldots" + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
+        return Shown(f"{head}...{text[len(head) :]}", latex, 2 if exponent else 5)
     top, slash, bottom = text.partition("/")
     return Shown(text, rf"\frac{{{top}}}{{{bottom}}}" if slash else text, 2 if slash else 5)

@@ -21,8 +21,9 @@ from instances.result import Result, TableRow
 from instances.spec import parse
 from instances.text import exact
 
-_SCANNED = ("m", "h")  # parameters that are tried one after the other: bounds rise and fall in them
-_MOST, _NEAR = 1 << 60, 512  # values that are tried, and how far from one the next is looked for
+_EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
+_MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
+_REFUSED = 10_000  # specs that are tried where there is none
 Values = tuple[int, ...]
 Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
 
@@ -72,7 +73,7 @@ class Bound(Result):
             found["formulas"][name] = {
                 "expression": str(one.expression),
                 "latex": latex(one.expression),
-                "at least 1": None if one.condition is None else str(one.condition),
+                "above 0": None if one.condition is None else str(one.condition),
                 "value": exact(one.line.value),
                 "symbols": {k: exact(v) for k, v in sorted(self.symbols(name).items())},
                 "source": self.certificate[name].source,
@@ -98,15 +99,17 @@ def solve(
 ) -> Bound:
     """Find the least values of whole parameters that a spec leaves out at which so many are needed.
 
-    In the order of the names: the least first one for which others can be found, and so on. m and h
-    are tried from 1 on; of others 1, 2, 4, .. are tried, and then the middle. quantity:
-    stat-queries, csq-queries or information-floor. What is found is certified, and so is what gives
-    most with each parameter at the next lower value. Raises UsageError where nothing is found.
+    In the order of the names: the least first one for which others can be found, and so on. Each
+    value is tried up to 512, or 32 of what is not the last; then 1024, 2048, .. and the middle:
+    `every` says whether that did not happen, so that no lower value does. quantity: stat-queries or
+    information-floor. What is found is certified, and so is what gives most with each parameter at
+    the next lower value. Raises UsageError where nothing is found.
 
     >>> terms = BoundParameters(tau=Fraction(1, 100))
     >>> solve("parity:d=512", ("m",), "stat-queries", 2**128, terms).solution["least"]
     {'m': 25}
     """
+    each = [_BEFORE] * (len(names) - 1) + [_EACH]
     known, lower, refused = dict[Values, Any](), dict[Values, int | None](), list[str]()
 
     def spec_of(values: Values) -> str:
@@ -124,13 +127,14 @@ def solve(
                 posed = pose(family, terms.success)
             except (UsageError, kernel.Refused) as error:
                 refused.append(str(error))
+                if not known and len(refused) > _REFUSED:
+                    raise UsageError(f"{spec} given: {error}") from None
                 return None
             known[values] = _needed(family, posed, quantity, terms)
         return bool(known[values] >= wanted)
 
     def find(prefix: Values) -> Values | None:
-        search = _scanned if names[len(prefix)] in _SCANNED else _bisected
-        least, less = search(lambda value: right((*prefix, value)))
+        least, less = _searched(lambda value: right((*prefix, value)), each[len(prefix)])
         if least is None:
             return None
         found = (*prefix, least)
@@ -140,33 +144,31 @@ def solve(
     found = find(())
     if found is None:
         most = max(known, key=lambda k: known[k], default=None)
-        why = (
-            refused[0]
-            if most is None
-            else f"the most is {brief(int(known[most]))}, at {spec_of(most)}"
-        )
+        why = most and f"the most is {brief(int(known[most]))}, at {spec_of(most)}"
         raise UsageError(
-            f"no {', '.join(names)} of {spec} reaches {brief(wanted)} {quantity}: {why}"
+            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: "
+            f"{why or refused[-1]}"
         )
     heads = [(*found[:i], lower[found[: i + 1]]) for i in range(len(found))]
     below = [[k for k in known if k[: len(head)] == head] for head in heads]
     tried = [found, *(max(some, key=lambda k: known[k]) for some in below if some)]
     made = [certify(parse(spec_of(values)), terms) for values in tried]
-    values = [{c.quantity: c.value for c in one.claims}.get(quantity) for one in made]
-    if any((math.inf if v is None else v) != known[k] for k, v in zip(tried, values, strict=True)):
-        raise ToolkitError(f"{made[0].spec}: the search and the certificate differ")
-    certified = [
-        {
-            "spec": one.spec,
-            "value": None if value is None else exact(value),
-            "reached": value is None or value >= wanted,
-        }
-        for one, value in zip(made, values, strict=True)
-    ]
-    least = dict(zip(names, found, strict=True))
-    solution = {"least": least, "quantity": quantity, "wanted": exact(wanted)}
-    more = {"terms": terms.to_dict(), "certified": certified}
-    return Bound(certificate=made[0], solution=solution | more)
+    certified = []
+    for one, key in zip(made, tried, strict=True):
+        value = _worth({c.quantity: c.value for c in one.claims}, quantity, terms)
+        if value != known[key]:
+            raise ToolkitError(f"{one.spec}: the search and the certificate differ")
+        shown = None if value == math.inf else exact(Fraction(value))
+        certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= wanted)})
+    solution = {
+        "least": dict(zip(names, found, strict=True)),
+        "every": all(value <= most for value, most in zip(found, each, strict=True)),
+        "quantity": quantity,
+        "wanted": exact(wanted),
+        "terms": terms.to_dict(),
+        "certified": certified,
+    }
+    return Bound(certificate=made[0], solution=solution)
 
 
 def brief(value: Fraction | int) -> str:
@@ -182,10 +184,7 @@ def brief(value: Fraction | int) -> str:
 def _needed(
     family: Family, posed: Posed | None, quantity: str, terms: BoundParameters
 ) -> Fraction | float:
-    """Compute queries or examples that are needed, infinite where no number is enough.
-
-    Raises UsageError where there is no formula.
-    """
+    """Compute queries or examples that are needed; raises UsageError where there is no formula."""
     spec, (oracle, _, what) = family.spec[:200], quantity.partition("-")
     if posed is None:
         raise UsageError(f"{spec} given: its bounds are no formulas of its parameters")
@@ -197,43 +196,35 @@ def _needed(
     except kernel.Refused as reason:
         raise UsageError(f"{spec} given: {reason}") from reason
     claims = posed.fact(step).claims
-    return Fraction(claims[quantity][0]) if quantity in claims else math.inf
+    return _worth({name: Fraction(value) for name, (value, *_) in claims.items()}, quantity, terms)
 
 
-def _scanned(right: Callable[[int], bool | None]) -> Least:
-    """Try 1, 2, .. up to where values that are allowed end."""
-    lower, value = None, 1
-    while value <= (_NEAR if lower is None else _MOST):
-        found = right(value)
-        if found:
-            return value, lower
-        if found is None and lower is not None:
-            break
-        lower = lower if found is None else value
-        value += 1
-    return None, lower
+def _worth(claims: dict[str, Fraction], quantity: str, terms: BoundParameters) -> Fraction | float:
+    """Return how many are needed, infinite where the success asked for is out of reach."""
+    if quantity in claims:
+        return claims[quantity]
+    out_of_reach = claims[quantity.replace("queries", "success")] < terms.success
+    return math.inf if out_of_reach else Fraction(0)
 
 
-def _bisected(right: Callable[[int], bool | None]) -> Least:
-    """Try powers of 2, then between the last that is wrong and the first that is right.
+def _searched(right: Callable[[int], bool | None], each: int) -> Least:
+    """Try 1, 2, .. up to `each`, then powers of 2, then between the last two of those.
 
-    Where the middle is not allowed the next value that is.
+    Where a value is not allowed the next that is. It ends where none is between one and its double.
     """
-    lower, high = None, 1
-    while not (found := right(high)):
-        if high >= _MOST or (found is None and lower is not None):
+    lower, least = None, 1
+    while not (found := right(least)):
+        if least >= _MOST or (found is None and lower is not None and least > 2 * lower):
             return None, lower
-        lower = lower if found is None else high
-        high *= 2
-    least, low = high, lower or 0
-    while high - low > 1:
+        lower = lower if found is None else least
+        least += 1 if least < each else least
+    low, high = lower or 0, least
+    while high - low > 1 and least > each:
         middle = (low + high) // 2
         near = range(middle, min(high, middle + _NEAR))
-        tried = next(((v, r) for v in near if (r := right(v)) is not None), None)
-        if tried is None:
-            high = middle
-        elif tried[1]:
-            least, high = tried[0], middle
+        value, found = next(((v, r) for v in near if (r := right(v)) is not None), (middle, None))
+        if found is False:
+            lower = low = value
         else:
-            lower = low = tried[0]
+            least, high = value if found else least, middle
     return least, lower

@@ -17,7 +17,7 @@ from instances.spec import kind_of, parse_stored
 if TYPE_CHECKING:
     from hardness.lower.record import Certificate
 
-WHOLE = set("dnmqhptNALsTKr") | {"parts", "bits"}  # symbols that are integers
+WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
 ZERO = {"eta", "epsilon"}  # that may be 0
 _TERMS = {
     "tau": "the tolerance of STAT",
@@ -58,7 +58,7 @@ class Formula(NamedTuple):
 
     @property
     def condition(self) -> Any:
-        """What has to be at least 1 where it holds, r, as an expression; None of others."""
+        """What has to be above 0 where it holds, r, as an expression; None of others."""
         asked = self.line.name.endswith("-queries")
         return Formula(self.at["r"], self.at).expression if asked else None
 
@@ -143,7 +143,9 @@ def _given(problem: Any, spec: str) -> Iterator[Any]:
         if d := getattr(family, "d", None):
             yield "d", None, d, "the dimension"
         yield "n", d and f"d - {d - problem.n}", problem.n, "places, or dimensions"
-        yield "m", None, problem.m, "places that are hidden, or the degree"
+        if hard := getattr(family, "hard", None):
+            yield "hard", None, hard, "places that are hidden"
+        yield "m", hard and "hard", problem.m, "places that are hidden, or the degree"
         yield "eta", None, (1 - problem.fade) / 2, "the rate of the label noise"
         return
     name = getattr(family, "name", "")
@@ -197,9 +199,9 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "S", None, squares, "the average of squared inner products over all pairs"
             yield "cross-predictability", "S/c_m**2"
         case "code":
-            yield "s", None, at["size"], "members that meet in few places"
+            yield "s_apart", None, at["size"], "members that meet in few places"
         case "packing":
-            yield "sq-dimension", "s"
+            yield "sq-dimension", "s_apart"
         case "mixture" | "weighted":
             top = 4 * fact.moves01 / problem.fade**2 if rule == "mixture" else at["top"]
             yield "lam_w", None, top, "the top eigenvalue of members weighed by 1/(1 - |mean|)"
@@ -215,7 +217,8 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "s", None, enough, "members or more average gamma at most"
             yield "sda-all-subsets", "floor((N - 1)/(s - 1))" if enough > 1 else "N"
         case "vstat-sets":
-            yield "r", "s - 1"
+            yield "s_t", None, fact.most + 1, "members or more average 1/(3 t) at most, as laws"
+            yield "r", "s_t - 1"
         case "products":
             yield "N", None, fact.count, "members that are listed"
         case "spread" | "leading":

@@ -11,6 +11,8 @@ from hardness.runs.names import brief_spec
 if TYPE_CHECKING:
     from hardness.lower.bound import Bound
 
+_LONG = 20  # digits of a number that is shown in full
+
 
 def bound_words(found: "Bound") -> str:
     """Write each formula with its value and source, then what the names stand for."""
@@ -19,7 +21,7 @@ def bound_words(found: "Bound") -> str:
     for name, one in () if found.solution else found.formulas.items():
         lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
         if one.condition is not None:
-            when = f"where {one.condition} >= 1: else no number of queries is enough"
+            when = f"where {one.condition} > 0: else no query rules anything out"
             lines.append(wrap(when, "  ", "    "))
         lines.append(f"  = {number(one.line.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
@@ -31,10 +33,12 @@ def bound_words(found: "Bound") -> str:
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
     wanted, terms = brief(int(solved["wanted"])), solved["terms"]
     said = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
-    head = f"{least}: the least with {solved['quantity']} of at least {wanted}, for {said}relative"
+    which = "the least" if solved["every"] else "the least found"
+    head = f"{least}: {which} with {solved['quantity']} of at least {wanted}, for {said}relative"
     lines = [wrap(f"{head} risk {terms['risk']}, success {terms['success']}")]
     for one in solved["certified"]:
-        value = "none enough" if one["value"] is None else big(int(one["value"]))
+        value = one["value"] or "none enough"
+        value = value if len(value) <= _LONG else big(int(value))
         verdict = "reached" if one["reached"] else "not reached"
         lines.append(f"  {brief_spec(one['spec'])}   {value}   (certified: {verdict})")
     return "\n".join(lines)

@@ -134,7 +134,7 @@ def test_what_is_drawn_covers_laws_bounds_of_success_and_listed_members():
         kernel.likely(made.facts[0], Fraction(2, 3)),
         made["stat-queries"].value,
     )
-    assert found.put.text == "⌈(8.76e359 - 6)/18749⌉"
+    assert found.put.text == "⌈(8.76...e359 - 6)/18749⌉"
     fine = certify(parse("parity:d=9,m=3"), BoundParameters(tau=Fraction(9, 10), vstat=1))
     assert formulas(fine)["stat-success"].put.text == "min(1, C(8, 3))/C(8, 3)"
     assert formulas(fine)["stat-success"].line.value == fine["stat-success"].value
@@ -180,6 +180,7 @@ def test_what_is_solved_for_is_the_least_by_certifying_every_value():
         ("parity:m=2", "d", range(4, 60), {"examples": 9}),
         ("lwr:n=6,p=2", "q", [2, 4, 8, 16, 32], {"queries": 10**6}),
         ("lpn:n=30,noise=0.1", "h", range(1, 31), {"queries": 10**4}),
+        ("lwe:n=6,sigma=1/2", "q", [2, 3, 4, 5, 7, 8, 11, 13, 16], {"queries": 10**4}),
     ]
     for spec, name, values, wanted in cases:
         quantity = "stat-queries" if "queries" in wanted else "information-floor"
@@ -192,6 +193,33 @@ def test_what_is_solved_for_is_the_least_by_certifying_every_value():
         at, below = found["certified"]
         assert (at["reached"], below["reached"]) == (True, False)
         assert int(below["value"]) < least <= int(at["value"])
+
+
+def test_what_is_found_by_the_middle_is_not_called_the_least():
+    far = hardness.bound("parity:m=2", solve="d", queries=10**5)
+    assert (far.solution["every"], ": the least found with" in far.text()) == (False, True)
+    near = hardness.bound("parity:m=3", solve="d", queries=40)
+    assert (near.solution["every"], ": the least with" in near.text()) == (True, True)
+
+
+def test_where_queries_rule_nothing_out_a_success_within_reach_is_not_out_of_it():
+    """One hypothesis fits 1 of 101 members: no queries are needed for a success of 1/101."""
+    found = hardness.bound("parity:m=1", solve="d", queries=5, tau="0.9", success="1/100").solution
+    assert found["least"] == {"d": 102}
+    assert [one["value"] for one in found["certified"]] == [None, "0"]
+
+
+def test_a_share_of_directions_that_is_ruled_out_is_not_whole():
+    found = hardness.bound("direction:m=4,d=16")
+    assert 0 < found["stat-queries"].at["r"].value < 1
+    assert "where lam*(1 - 2*eta)**2/tau**2 > 0" in found.text()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_symbol_has_one_value_in_all_formulas_of_a_family(name):
+    found = Bound(certificate=drawn(name, random.Random(f"symbols {name}"))[0])
+    told = [pair for quantity in found.formulas for pair in found.symbols(quantity).items()]
+    assert len(dict(told)) == len(set(told)), told
 
 
 def test_a_search_of_two_finds_the_least_first_one_of_all_pairs():
@@ -271,8 +299,8 @@ def test_mistakes_are_one_line():
 
 
 def test_other_numbers_are_written_for_people():
-    assert number(Fraction(10**50, 3)).text == "3.33333e+49"
-    assert number(10**50).latex == r"1.00 \cdot 10^{50}"
+    assert number(Fraction(10**50, 3)).text == "3.33333...e+49"
+    assert number(10**50).latex == r"1.00\ldots \cdot 10^{50}"
     assert compute("Mod(2**5, 7) + 1/2", {}) == Fraction(9, 2)
 
 
