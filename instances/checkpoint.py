@@ -256,7 +256,7 @@ def _of_checkpoint(
     config = read_json(beside, _CONFIG) if path.exists() and beside.exists() else {}
     names = [f"{starts[layer]}{layer}.{part}" for part in layout.parts]
     parts, biases = _projections(tensors, names)
-    count = _heads(config if heads is None else {layout.heads: heads}, layout.heads, parts[0])
+    count = _heads(config if heads is None else {layout.heads: heads}, layout.heads)
     stacks, split = by_heads(parts, biases, count, f"layer {layer} of {path}")
     groups = parts[1].shape[1] * count // parts[0].shape[1]
     notes = [f"{groups} groups of keys and values serve {count} heads"] if count > groups else []
@@ -285,8 +285,8 @@ def _projections(tensors: Tensors, names: list[str]) -> tuple[list[Array], list[
     return [*np.split(joined, 3, axis=1), parts[1]], [*own, biases[1]]
 
 
-def _heads(config: dict[str, Any], name: str, queries: Array) -> int:
-    heads, width = config.get(name), queries.shape[1]
+def _heads(config: dict[str, Any], name: str) -> int:
+    heads = config.get(name)
     if heads is None:
         raise UsageError(
             "the number of heads is not known: put the model's config.json beside it, or give "
@@ -294,8 +294,6 @@ def _heads(config: dict[str, Any], name: str, queries: Array) -> int:
         )
     if type(heads) is not int or heads < 1:
         raise DamagedFile(f"config.json: {name} is {heads!r}, no number above 0")
-    if width % heads:
-        raise UsageError(f"{heads} heads given: they do not divide {width} columns of queries")
     return heads
 
 

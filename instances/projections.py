@@ -97,7 +97,7 @@ def _described(value: Any) -> Described:
         return Described(shape=array.shape, dtype=array.dtype, read=lambda: array)
     kind, half = str(value.dtype).removeprefix("torch."), str(value.dtype) == "torch.bfloat16"
     fits = half or kind in ("float16", "float32", "float64")
-    fits &= str(value.layout) == "torch.strided"  # not sparse
+    fits &= str(value.layout) == "torch.strided" and not value.is_meta  # numbers, and not sparse
     return Described(
         shape=tuple(value.shape),
         dtype=np.dtype("f4" if fits else "V1"),  # floating point, of whatever size, or no numbers
@@ -309,7 +309,7 @@ def of_names(
     bo = None if alone else read.pop()
     if len(read) == 1:
         read = [None] * 3 if read[0] is None else [*np.array_split(read[0], 3)]
-    biases = [b if b is not None and b.any() else None for b in (*read, bo)]
+    biases = [b if b is not None and b.any() else None for b in (*read, bo)]  # 0 adds nothing
     rest = sorted(set(tensors) - {*names, *places, "scale"})
     flips = [flip for flip in (False, True) if _fitting(names, parts, biases, flip)]
     if not flips:
@@ -340,6 +340,8 @@ def of_names(
         said += "(out, in), as nn.Linear stores it: x W^T" if linear else "x W"
         said += ", the other way than it is named" if flip else ", by its name"
         notes = [said if flips[1:] else said.rpartition(",")[0] + ", by the shapes"]
+        if not apart:
+            notes.append("it holds q, k and v one after another, each with all its heads")
         if alone:
             notes.append("no projection of outputs: those of the heads stand side by side")
         if zeros := len(fitting[0]) - o.shape[2]:

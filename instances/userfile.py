@@ -130,14 +130,15 @@ def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Function
     given = source.value
     if isinstance(given, type) and issubclass(given, Family) and is_readable(given):
         return _checked(found.where, given)
-    told = found.parameters
-    value = source.made(taken(given, told, found.where) if source.called and told else {})
+    told = source.called and found.parameters
+    arguments = taken(given, told, found.where) if told else {}
+    value = source.made(arguments)
     said = f"{found.where} takes no parameters: it is of type {type(value).__name__}"
-    require(source.called or not told, said)
+    require(source.called or not found.parameters, said)
     if isinstance(value, Family):
         _checked(found.where, type(value))
         return value
-    return source.functions(taken(given, told, found.where) if told else {}, value)
+    return source.functions(arguments, value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -329,6 +329,8 @@ def test_a_module_shows_what_a_state_does_not():
                 heads_of(module)
         else:
             assert "F(X) is what the module gives" in heads_of(module).notes[-1]
+    with pytest.raises(DamagedFile, match="numbers are needed"):
+        heads_of(torch.nn.MultiheadAttention(D, M, device="meta"))
     module = own(torch)
     module.forward = lambda x, mask: x
     with pytest.raises(UsageError, match=r"it fails: .*missing 1 required positional argument"):
