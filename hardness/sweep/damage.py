@@ -5,10 +5,8 @@ from typing import Any, ClassVar
 
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import exact
-from hardness.runs.least import Threshold
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
-from hardness.sweep.jobs import threshold_row
 from hardness.sweep.store import TABLES, Reader, read
 from instances.errors import DamagedFile, UsageError
 from instances.export import flat
@@ -91,6 +89,9 @@ def _reads(store: Reader, table: str, record: Columns) -> bool:
         if table == "runs":
             return row.record() == exact(record) and _agrees(row)
         if table == "thresholds":
+            from hardness.runs.least import Threshold
+            from hardness.sweep.jobs import threshold_row
+
             return bool(threshold_row(row.key, Threshold.read(row.threshold)) == row)
         return table != "certificates" or _whole(row)
     except (
