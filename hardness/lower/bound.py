@@ -23,7 +23,7 @@ from instances.text import exact
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
 _MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
-_REFUSED = 10_000  # specs that are tried where there is none
+_KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
 Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
 
@@ -101,7 +101,7 @@ def solve(
 
     In the order of the names: the least first one for which others can be found, and so on. Each
     value is tried up to 512, or 32 of what is not the last; then 1024, 2048, .. and the middle:
-    `every` says whether that did not happen, so that no lower value does. quantity: stat-queries or
+    `every` says whether no lower value was left out. quantity: stat-queries or
     information-floor. What is found is certified, and so is what gives most with each parameter at
     the next lower value. Raises UsageError where nothing is found.
 
@@ -116,6 +116,17 @@ def solve(
         given = ",".join(f"{n}={v}" for n, v in zip(names, values, strict=True))
         return f"{spec}{',' if ':' in spec else ':'}{given}"
 
+    def nothing() -> UsageError:
+        most = max(known, key=lambda k: known[k], default=None)
+        if most and known[most] >= wanted:
+            has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
+            return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
+        why = most and f"the most of {len(known)} is {brief(int(known[most]))}, at {spec_of(most)}"
+        return UsageError(
+            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: "
+            f"{why or refused[-1]}"
+        )
+
     def right(values: Values) -> bool | None:
         """Whether it is reached, with any values of the others; None where there is no spec."""
         if len(values) < len(names):
@@ -127,9 +138,11 @@ def solve(
                 posed = pose(family, terms.success)
             except (UsageError, kernel.Refused) as error:
                 refused.append(str(error))
-                if not known and len(refused) > _REFUSED:
-                    raise UsageError(f"{spec} given: {error}") from None
+                if len(refused) > _REFUSED * (1 + len(known)):
+                    raise nothing() from None
                 return None
+            if len(known) >= _KNOWN:
+                raise nothing()
             known[values] = _needed(family, posed, quantity, terms)
         return bool(known[values] >= wanted)
 
@@ -143,13 +156,9 @@ def solve(
 
     found = find(())
     if found is None:
-        most = max(known, key=lambda k: known[k], default=None)
-        why = most and f"the most is {brief(int(known[most]))}, at {spec_of(most)}"
-        raise UsageError(
-            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: "
-            f"{why or refused[-1]}"
-        )
-    heads = [(*found[:i], lower[found[: i + 1]]) for i in range(len(found))]
+        raise nothing()
+    heights = range(len(names))
+    heads = [(*found[:i], lower[found[: i + 1]]) for i in heights]
     below = [[k for k in known if k[: len(head)] == head] for head in heads]
     tried = [found, *(max(some, key=lambda k: known[k]) for some in below if some)]
     made = [certify(parse(spec_of(values)), terms) for values in tried]
@@ -162,7 +171,8 @@ def solve(
         certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= wanted)})
     solution = {
         "least": dict(zip(names, found, strict=True)),
-        "every": all(value <= most for value, most in zip(found, each, strict=True)),
+        "every": all(value <= most for value, most in zip(found, each, strict=True))
+        and all(2 * k[i] <= each[i] for k in known for i in heights if k[:i] != found[:i]),
         "quantity": quantity,
         "wanted": exact(wanted),
         "terms": terms.to_dict(),

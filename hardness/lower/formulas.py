@@ -6,6 +6,7 @@ family where these determine them, else over a named number that a step computed
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,8 +68,7 @@ class Formula(NamedTuple):
         """It with the values in, and the number of members by its formula; no idle maximum."""
         formula = self.line.formula or ""
         if self.line.value > 0:
-            formula = formula.removeprefix("Max(0, ") if formula[:5] == "Max(0" else formula
-            formula = formula[:-1] if formula != self.line.formula else formula
+            formula = re.sub(r"^Max\(0, (.*)\)$", r"\1", formula)
         return shown(formula, {name: self._value(self.at[name]) for name in names(formula)})
 
     def _value(self, line: Line) -> Shown:

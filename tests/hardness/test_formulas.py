@@ -198,6 +198,8 @@ def test_what_is_solved_for_is_the_least_by_certifying_every_value():
 def test_what_is_found_by_the_middle_is_not_called_the_least():
     far = hardness.bound("parity:m=2", solve="d", queries=10**5)
     assert (far.solution["every"], ": the least found with" in far.text()) == (False, True)
+    two = hardness.bound("lwr:p=2", solve="n,q", queries=30)
+    assert two.solution["every"] is False  # at n = 1 there is a modulus above 512
     near = hardness.bound("parity:m=3", solve="d", queries=40)
     assert (near.solution["every"], ": the least with" in near.text()) == (True, True)
 
@@ -287,8 +289,13 @@ def test_mistakes_are_one_line():
         ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
         ("parity:d=20,m=3", {"queries": 5}, "--solve needs one of"),
         ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "m is given twice"),
-        ("parity:d=20", {"solve": "m", "queries": "2^128"}, "the most is 2464, at parity:d=20,m=9"),
+        (
+            "parity:d=20",
+            {"solve": "m", "queries": "2^128"},
+            "the most of 19 is 2464, at parity:d=20,m=9",
+        ),
         ("parity:d=20", {"solve": "m", "queries": "2^x"}, "an integer such as"),
+        ("lwr", {"solve": "n,q,h", "queries": 9}, "lwr needs p"),
         ("direction:d=16,labels=raw", {"solve": "m", "queries": 9}, "no bound on general queries"),
         ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are no formulas"),
         ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
@@ -296,6 +303,12 @@ def test_mistakes_are_one_line():
         with pytest.raises(UsageError, match=re.escape(told)) as error:
             hardness.bound(source, **given)
         assert "\n" not in str(error.value), source
+
+
+def test_a_search_that_finds_nothing_ends(monkeypatch):
+    monkeypatch.setattr("hardness.lower.bound._KNOWN", 30)
+    with pytest.raises(UsageError, match="the most of 30 is 1, at profile:g=majority,d=5,m=1"):
+        hardness.bound("profile:g=majority", solve="d,m", queries=10**6)
 
 
 def test_other_numbers_are_written_for_people():
