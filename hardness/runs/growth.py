@@ -164,54 +164,60 @@ def scaling(
             axes = (next(iter(sizes)), parameter, learner, cost)
             stream = BitStream(key(first, "scaling", *axes))
             fits.append(_fit(learner, cost, trials, certified, stream))
-    return Scaling(
-        parameter=parameter,
-        fits=tuple(fits),
-        certified=tuple(
-            _certified(quantity, numbers, _theory(next(iter(sizes)), parameter, quantity))
-            for quantity, numbers in certified.items()
-        ),
-    )
+    return _scaling(next(iter(sizes)), parameter, fits, certified)
 
 
 def of_thresholds(found: "Least") -> Scaling:
     """Fit the thresholds of every learner over the sizes where every instance has one.
 
-    What is fitted is the geometric middle of each (low, high].
+    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
 
     >>> from hardness.runs.least import least
     >>> made = least("parity:m=2", "d=6..18..4", ("elimination",), seeds=6).scaling
     >>> made.fits[0].values, made.fits[0].beside
     ((6, 10, 14, 18), 'information-floor')
     """
-    floors = dict(zip(found.values, found.floors, strict=True))
-    numbers = {v: n for v, n in floors.items() if v is not None and isinstance(n, int)}
+    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
+    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
     certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
     fits = []
     for learner in found.learner_names:
-        costs = {
-            cell.value: [one.middle or 0 for one in cell.thresholds]
-            for cell in found.cells
-            if cell.learner == learner and cell.value is not None
-        }
+        of = {one.value or 0: one for one in found.cells if one.learner == learner}
         reasons = {
-            value: f"{ends.count(0)} of {len(ends)} instances have no threshold"
-            if 0 in ends
+            value: f"{never} of {found.seeds} instances have no threshold"
+            if (never := sum(not one.high for one in cell.thresholds))
             else None
             if value > 0
             else "a power law needs a value above 0"
-            for value, ends in costs.items()
+            for value, cell in of.items()
         }
-        axes = (found.specs[0], found.parameter, learner, found.unit)
-        stream = BitStream(key(found.seed, "scaling", *axes))
+        brackets = {
+            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
+            for value, reason in reasons.items()
+            if not reason
+        }
+        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
+        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
+        stream = BitStream(
+            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
+        )
         needed = "each with the threshold of every instance"
-        fits.append(fit(learner, found.unit, costs, reasons, certified, stream, needed))
+        fits.append(fit(learner, found.unit, middles, reasons, certified, stream, needed, off))
+    return _scaling(found.specs[0], found.parameter, fits, certified)
+
+
+def _scaling(
+    spec: str,
+    parameter: str,
+    fits: Sequence[CostFit],
+    certified: Mapping[str, Mapping[Value, int]],
+) -> Scaling:
     return Scaling(
-        parameter=found.parameter,
+        parameter=parameter,
         fits=tuple(fits),
         certified=tuple(
-            _certified(quantity, of, _theory(found.specs[0], found.parameter, quantity))
-            for quantity, of in certified.items()
+            _certified(quantity, numbers, _theory(spec, parameter, quantity))
+            for quantity, numbers in certified.items()
         ),
     )
 
@@ -241,10 +247,11 @@ def fit(
     certified: Mapping[str, Mapping[Value, int]],
     stream: BitStream,
     needed: str,
+    off: Mapping[Value, float] | None = None,
 ) -> CostFit:
     """Fit what each seed cost, or needed, at the sizes that count: those without a reason not to.
 
-    needed: of each of the `LEAST_SIZES`, in words.
+    needed: of each of the `LEAST_SIZES`, in words. off: how far means of logarithms may be off.
     """
     values = tuple(value for value, reason in reasons.items() if not reason)
     costs = np.array([every[v] for v in values], np.float64)
@@ -254,7 +261,8 @@ def fit(
     elif costs.min() == costs.max():
         no_fit = f"the same {costs.min():g} at every size: the learner or its budget fixes it"
     else:
-        law = power_law(np.array([float(value) for value in values]), costs, stream)
+        means_off = np.array([off[value] for value in values]) if off else 0.0
+        law = power_law(np.array([float(value) for value in values]), costs, stream, means_off)
     beside = next((q for q in _BESIDE.get(cost, ()) if q in certified), None)
     numbers = certified[beside] if beside else {}
     told = {v: numbers[v] for v in values if beside and not vacuous(beside, numbers[v])}
@@ -286,10 +294,13 @@ def _out(runs: Sequence[Run], value: Value, cost: Cost, seeds: int) -> str | Non
     return None
 
 
-def power_law(sizes: Floats, costs: Floats, stream: BitStream) -> PowerLaw:
+def power_law(
+    sizes: Floats, costs: Floats, stream: BitStream, off: Floats | float = 0.0
+) -> PowerLaw:
     """Fit a x^b to costs at K distinct sizes and S seeds.
 
-    sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap.
+    sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap. off: (K,), how
+    far the mean of the logarithms of a size may be off, as that of middles of brackets.
 
     >>> x = np.arange(4.0, 10)
     >>> found = power_law(x, (5 * x**3)[:, None], BitStream(key(0, "example")))
@@ -305,6 +316,7 @@ def power_law(sizes: Floats, costs: Floats, stream: BitStream) -> PowerLaw:
     residual = means - means.mean() - rate * centred
     errors = _errors(weights, logs, residual, len(u) - 2)
     reach = max(error * float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) for error, freedom in errors)
+    reach = max(reach, float(np.sum(np.abs(weights) * off)))
     low, high = _bootstrap(
         centred / np.abs(centred).max(), logs - (means - residual)[:, None], stream
     )
