@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardness.report.text import bad, count, duration, good, table, taken
 from hardness.runs.names import one_line, short
-from hardness.runs.rows import Progress, SweepRow
+from hardness.runs.rows import THRESHOLDS, Progress, SweepRow
 from hardness.sweep.damage import Checkup
 from hardness.sweep.store import FAILED, recover_with
 from instances.errors import UsageError
@@ -151,7 +151,9 @@ def status_words(store: Path, sweeps: Sequence[SweepRow], counts: Counts, writin
     if not sweeps:
         return f"{store} holds no sweep"
     parts = [_sweep(one, writing, _runs(counts)) for one in sweeps]
-    return "\n\n".join([*parts, outcomes_table(counts)])
+    if counts or not any(one.done.get(THRESHOLDS) for one in sweeps):
+        parts.append(outcomes_table(counts))
+    return "\n\n".join(parts)
 
 
 def _runs(counts: Counts) -> dict[str, int]:
@@ -187,10 +189,16 @@ def missing_words(sweep: SweepRow, runs: Mapping[str, int]) -> str:
 def ended_words(found: "Ended") -> str:
     """Say what a sweep came to."""
     at, counts = found.progress, found.counts()
-    lines = [outcomes_table(counts), "", *(f"not done: {one}" for one in found.missing)]
+    searched = at.done.get(THRESHOLDS)
+    lines = [outcomes_table(counts), ""] if counts or not searched else []
+    lines += [f"not done: {one}" for one in found.missing]
     failed = sum(n for ends in counts.values() for end, n in ends.items() if end in FAILED)
     if failed:
         lines.append(f"{count(failed, 'run')} failed: `--retry failed` does them again")
+    if searched:
+        sql = "SELECT spec, learner, low, high FROM thresholds"
+        told = shlex.join(["hardness", "store", "query", str(found.store), sql])
+        lines.append(f"thresholds: `{told}`")
     took = duration(at.elapsed)
     lines.append(f"{at.finished} of {at.total} jobs are done, in {took}: {found.store}")
     return "\n".join(lines)
