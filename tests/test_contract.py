@@ -65,9 +65,9 @@ FIELDS = [
         (
             "cells",
             "= value spec learner least interval confidence range relapses ends floor ratio "
-            "runs examples seconds",
+            "runs seconds",
         ),
-        ("thresholds", "asked tried examples seconds lost revisions versions machine"),
+        ("thresholds", "asked tried seconds lost revisions versions machine"),
     ),
     ("report c --out r.html", "source report runs"),
     (

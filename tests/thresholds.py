@@ -1,10 +1,10 @@
 """Thresholds of learners that pass from a number on, without a run."""
 
-from types import SimpleNamespace
-
-from hardness.oracles import Budget
-from hardness.runs.curve import with_curve
-from hardness.runs.least import Least, Search, Threshold, Trial, least, walk
+from hardness.oracles import Budget, Usage
+from hardness.runs.least import Least, Search, Threshold, Trial, least, walk, with_curve
+from hardness.runs.risk import Risk
+from hardness.runs.run import Run
+from hardness.upper import Outcome
 from instances.spec import parse_stored
 
 MOST = 4096
@@ -26,19 +26,21 @@ def _done(searches):
                 return ran[-1]
 
             walk(one, ask)
-            used = sum(trial.n for trial in ran)
             yield i, Threshold(
-                asked=one, tried=tuple(ran), examples=used, seconds=0.0, revisions={}, versions={},
-                machine="none",
+                asked=one, tried=tuple(ran), seconds=0.0, revisions={}, versions={}, machine="none",
             )  # fmt: skip
         else:
-            risk = min(1.0, least / (10 * one.budget.examples)) ** 2
-            yield (
-                i,
-                SimpleNamespace(
-                    risk=SimpleNamespace(value=risk), passed=one.budget.examples >= least
-                ),
-            )
+            n = one.budget.examples
+            value = min(1.0, least / (10 * n)) ** 2
+            high = value + (0.03 if n >= least else 0.9)
+            yield i, Run(
+                spec=one.spec, learner=one.learner, seed=one.seed, budget=one.budget,
+                outcome=Outcome.EXAMPLES_SPENT, secret_recovered=None, details={}, revisions={},
+                risk=Risk(value=value, low=0.0, high=high, confidence=0.95, examples=4096,
+                    unclipped=None),
+                usage=Usage(examples=n, queries=0, seconds=0.0, peak_bytes=0), versions={},
+                machine="none",
+            )  # fmt: skip
 
 
 def thresholds(over: str = "d=6,8,10,12,14", curve: bool = False, seeds: int = 9) -> Least:

@@ -5,7 +5,8 @@ from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import PILOTS, End, Least, LeastCell
 
-_HEADER = ("learner", "size", "least", "interval", "relapses", "floor", "ratio", "runs", "s")
+_SHOWN = ("interval", "range", "relapses")
+_HEADER = ("learner", "size", "least", *_SHOWN, "floor", "ratio")
 _ENDS: dict[End, str] = {
     "over": "found none within what a run, or all runs of a search, may spend",
     "unconfirmed": "passed where the most of a run leaves no room for three octaves",
@@ -22,25 +23,18 @@ def least_words(found: Least) -> str:
 
 def least_table(found: Least) -> str:
     """Write a row a learner and size, learners in the order asked."""
-    rows = []
-    for name, asked in zip(found.learner_names, found.learners, strict=True):
-        for i, one in enumerate(cell for cell in found.cells if cell.learner == name):
-            floor = "-" if one.floor is None else str(one.floor)
-            if isinstance(one.floor, int):
-                floor = bound(found.quantity, one.floor)
-            rows.append(
-                [
-                    "" if i else asked,
-                    "-" if one.value is None else found.size_of(one),
-                    _least(one),
-                    _interval(*one.interval),
-                    "{}/{}".format(*one.relapses),
-                    floor,
-                    "-" if one.ratio is None or floor == WORD else number(one.ratio),
-                    str(one.runs),
-                    number(one.seconds),
-                ]
-            )
+    rows, seen = [], set[str]()
+    every = zip(found.cells, found._rows(), strict=True)
+    for one, row in sorted(every, key=lambda pair: found.learner_names.index(pair[0].learner)):
+        floor = str(one.floor or "-")
+        if isinstance(one.floor, int):
+            floor = bound(found.quantity, one.floor)
+        ratio = number(one.ratio) if one.ratio and floor != WORD else "-"
+        shown = [str(row[name]) for name in _SHOWN]
+        first = "" if one.learner in seen else str(row["learner"])
+        size = str(row["size"]) if found.parameter else "-"
+        rows.append([first, size, _least(one), *shown, floor, ratio])
+        seen.add(one.learner)
     return table(_HEADER, rows)
 
 
@@ -51,10 +45,6 @@ def _least(cell: LeastCell) -> str:
     if 2 * cell.ends["own-limit"] >= len(cell.thresholds):
         return "none"
     return f"> {cell.interval[0]}" if cell.interval[0] else "no answer"
-
-
-def _interval(low: int, high: int | None) -> str:
-    return f"({low}, ∞)" if high is None else f"({low}, {high}]"
 
 
 def notes(found: Least) -> list[str]:
@@ -77,10 +67,11 @@ def notes(found: Least) -> list[str]:
             f"floor: certified for queries that are answered at worst within {found.tau}, at risk "
             "0.05 and probability 0.45; samples answered here, for which less may do."
         ]
+    ran, seconds = (sum(getattr(one, name) for one in found.cells) for name in ("runs", "seconds"))
     wrong, audited = map(sum, zip(*(one.relapses for one in found.cells), strict=True))
     said += [
         f"relapses: {wrong} of {audited} runs at 1/2, √2, 2 and 4 times a threshold failed above "
-        "it or passed below."
+        f"it or passed below. All took {ran} runs and {number(seconds)} s."
     ]
     names = dict(zip(found.learner_names, found.learners, strict=True))
     for one in found.cells:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import msgspec
@@ -15,7 +16,7 @@ from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.names import Value, numbers
 from hardness.runs.paired import Paired, paired
-from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
+from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError, require
@@ -345,28 +346,19 @@ def compare(
     ]
     done: dict[int, Run] = {}
     try:
-        for index, found in do(tasks):
-            if isinstance(found, ToolkitError):
-                raise found
-            done[index] = found
-            progress(1)
+        collect(do, tasks, done, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
-        whole = _finished(planned, done)
-        said = f"{len(whole.specs)} of {len(specs)} sizes were finished"
-        raise Cut(said, whole if whole.specs else None) from error
+        partial = _finished(planned, done)
+        said = f"{len(partial.specs)} of {len(specs)} sizes were finished"
+        raise Cut(said, partial if partial.specs else None) from error
     return _finished(planned, done)
 
 
 def _finished(planned: Comparison, done: dict[int, Run]) -> Comparison:
-    """Put runs, by their place among all, into a comparison that has none: sizes that lack one go.
-
-    Runs go size by size.
-    """
-    each = len(planned.learners) * planned.seeds
-    places = [range(i * each, (i + 1) * each) for i in range(len(planned.specs))]
-    kept = [i for i, size in enumerate(places) if all(place in done for place in size)]
+    """Put runs, by their place among all, into a comparison that has none: whole sizes alone."""
+    kept = whole(len(planned.specs), len(planned.learners) * planned.seeds, done)
     return planned.updated(
         specs=tuple(planned.specs[i] for i in kept),
-        runs=tuple(done[place] for i in kept for place in places[i]),
+        runs=tuple(chain.from_iterable(kept.values())),
         certificates=tuple(planned.certificates[i] for i in kept if planned.certificates),
     )

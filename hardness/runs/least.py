@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from math import ceil, comb, isqrt, sqrt
+from itertools import chain, product
+from math import ceil, comb, isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
@@ -25,7 +26,7 @@ from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
 from hardness.runs.growth import Scaling, of_thresholds
 from hardness.runs.names import Value
-from hardness.runs.planned import Cut, Do, here, require_loaded
+from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
 from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
 from hardness.upper import Learner, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
@@ -190,7 +191,6 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return Threshold(
             asked=self,
             tried=tuple(tried.values()),
-            examples=sum(one.usage.examples for one in runs),
             seconds=sum(one.usage.seconds for one in runs),
             revisions={"family": family.revision, "learner": learner.revision},
             versions=versions(),
@@ -230,13 +230,12 @@ def walk(asked: Search, ask: Callable[[int], Trial]) -> tuple[Bracket, dict[int,
 class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The least n of one instance and learner seed: in (low, high], which follow from its runs.
 
-    tried: all runs in their order, those of the audit last. examples, seconds: of all. lost: why
-    its worker did not end it.
+    tried: all runs in their order, those of the audit last. seconds: of all. lost: why its worker
+    did not end it.
     """
 
     asked: Search
     tried: tuple[Trial, ...]
-    examples: Annotated[int, msgspec.Meta(ge=0)]
     seconds: Annotated[float, msgspec.Meta(ge=0)]
     lost: str = ""
     revisions: dict[str, int]
@@ -271,11 +270,6 @@ class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self._bracket[2]
 
     @property
-    def middle(self) -> float | None:
-        """The geometric middle of (low, high], of which half the grid's first step is 1/2."""
-        return sqrt(max(self.low, 0.5) * self.high) if self.high else None
-
-    @property
     def audit(self) -> tuple[Trial, ...]:
         """The runs at half, sqrt 2, 2 and 4 times the threshold that said something."""
         ran = {one.n: one for one in self.tried if one.how != "unknown"}
@@ -305,10 +299,7 @@ class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             self._bracket  # noqa: B018  # walks
         except (ValueError, StopIteration, RuntimeError):
             return "what a search tried is not what it asks for"
-        used = [one.used for one in self.tried]
-        if any(not 0 <= one.used <= one.n for one in self.tried) or (
-            self.asked.unit == "examples" and self.examples != sum(used)
-        ):
+        if any(not 0 <= one.used <= one.n for one in self.tried):
             return "a search used other numbers than its runs may"
         return None
 
@@ -401,37 +392,26 @@ class LeastCell:
         return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
 
     @property
-    def examples(self) -> int:
-        """Examples of all runs."""
-        return sum(one.examples for one in (*self.pilots, *self.thresholds))
-
-    @property
     def seconds(self) -> float:
         """Seconds of all runs."""
         return sum(one.seconds for one in (*self.pilots, *self.thresholds))
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, without the thresholds."""
-        return {name: json_of(getattr(self, name)) for name in _TOLD}
+        of = ("value", "spec", "learner", "floor", "confidence", "ends")
+        return {name: json_of(getattr(self, name)) for name in (*of, *_TOLD)}
 
 
-_TOLD = (
-    *("value", "spec", "learner", "least", "interval", "confidence", "range", "relapses", "ends"),
-    *("floor", "ratio", "runs", "examples", "seconds"),
-)
+_TOLD = ("least", "interval", "range", "relapses", "ratio", "runs", "seconds")
 
 
-class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Relative risks of all instances of a size within n: seed by seed, None where there is none.
+def bracket(low: int, high: int | None) -> str:
+    """Write (low, high].
 
-    passed: how many runs passed.
+    >>> bracket(64, 91), bracket(64, None)
+    ('(64, 91]', '(64, ∞)')
     """
-
-    spec: str
-    learner: str
-    n: Annotated[int, msgspec.Meta(ge=1)]
-    risks: tuple[Annotated[float, msgspec.Meta(ge=0)] | None, ...]
-    passed: Annotated[int, msgspec.Meta(ge=0)]
+    return f"({low}, ∞)" if high is None else f"({low}, {high}]"
 
 
 class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -440,8 +420,8 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
     size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
     and of all runs of a learner at a size. tau: of queries, and of the bound on them. pilots,
-    thresholds: size by size, learners in the order asked, by seed. curve: a pass of its own, cell
-    by cell, of all seeds, within each of `around`; empty where it was not asked for.
+    thresholds: size by size, learners in the order asked, by seed. curve: the runs of
+    `curve_planned`; empty where they were not asked for.
     """
 
     spec: str
@@ -456,14 +436,18 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tau: Fraction = Fraction(1, 10)
     pilots: tuple[Threshold, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    curve: tuple[Point, ...] = ()
+    curve: tuple[Run, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/1"
     _words: ClassVar[str] = "hardness.report.least.least_words"
     _captioned: ClassVar[str] = "hardness.report.caption:least"
     _inside: ClassVar[str] = "results.json"
     _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
-    _parts: ClassVar[dict[str, type[Record]]] = {"pilots": Threshold, "thresholds": Threshold}
+    _parts: ClassVar[dict[str, type[Record]]] = {
+        "pilots": Threshold,
+        "thresholds": Threshold,
+        "curve": Run,
+    }
 
     @property
     def terms(self) -> BoundParameters:
@@ -497,6 +481,11 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return int(getattr(self.budget, self.unit))
 
     @property
+    def share(self) -> int:
+        """The most of the unit that all runs of a search may spend."""
+        return self.total // (self.seeds + PILOTS)
+
+    @property
     def quantity(self) -> str:
         """What is certified in the unit: for any learner, or for worst answers to queries."""
         if self.unit == "queries":
@@ -511,25 +500,56 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         every = (number(one, self.quantity, self.terms.success) for one in self.certificates)
         return tuple(NONE_ENOUGH if value is None else value for value in every)
 
+    def searches_of(
+        self, spec: str, learner: str, pilots: Sequence[Threshold] | None = None
+    ) -> list[Search]:
+        """List the searches of a learner at a size by seed: its pilots, or those that count.
+
+        Those that count begin at the median of what the pilots say.
+        """
+        first, many, start = self.seed + self.seeds, PILOTS, 0
+        if pilots is not None:
+            first, many = self.seed, self.seeds
+            start = sorted(one.octave for one in pilots)[PILOTS // 2]
+        return [
+            Search(
+                spec=spec,
+                learner=learner,
+                seed=seed,
+                unit=self.unit,
+                budget=self.budget,
+                total=self.share,
+                start=start,
+                pilot=pilots is None,
+                tau=self.tau,
+            )
+            for seed in range(first, first + many)
+        ]
+
     def searches(self, pilot: bool) -> list[Search]:
         """List what is to be found in its order; those that count begin where their pilots say."""
-        cells = [(spec, learner) for spec in self.specs for learner in self.learner_names]
         return [
-            search
-            for i, (spec, learner) in enumerate(cells)
-            for search in searches(
-                Search(
-                    spec=spec,
-                    learner=learner,
-                    seed=self.seed,
-                    unit=self.unit,
-                    budget=self.budget,
-                    total=self.total // (self.seeds + PILOTS),
-                    tau=self.tau,
-                ),
-                self.seeds,
-                None if pilot else self.pilots[PILOTS * i : PILOTS * (i + 1)],
+            one
+            for i, cell in enumerate(product(self.specs, self.learner_names))
+            for one in self.searches_of(
+                *cell, None if pilot else self.pilots[PILOTS * i : PILOTS * (i + 1)]
             )
+        ]
+
+    @property
+    def curve_planned(self) -> list[Planned]:
+        """The runs of a learning curve: all seeds within each budget about every median."""
+        return [
+            Planned(
+                spec=cell.spec,
+                learner=cell.learner,
+                seed=seed,
+                budget=replace(self.budget, **{self.unit: n}),
+                tau=self.tau,
+            )
+            for cell in self.cells
+            for n in cell.around
+            for seed in range(self.seed, self.seed + self.seeds)
         ]
 
     @cached_property
@@ -562,9 +582,9 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "size": self.size_of(one),
                 "unit": self.unit,
                 "least": one.least,
-                "interval": "({}, {}]".format(*one.interval),
-                "range": "({}, {}]".format(*one.range),
-                "relapses": "{} of {}".format(*one.relapses),
+                "interval": bracket(*one.interval),
+                "range": bracket(*one.range),
+                "relapses": "{}/{}".format(*one.relapses),
                 **{end: one.ends[end] for end in get_args(End)[1:]},
                 **{name: getattr(one, name) for name in ("floor", "ratio", "runs", "seconds")},
             }
@@ -577,7 +597,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame: one row a threshold."""
-        told = ("low", "high", "end", "relapses", "examples", "seconds")
+        told = ("low", "high", "end", "relapses", "seconds")
         return frame(
             [
                 {
@@ -612,26 +632,10 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for pilot, found in ((True, self.pilots), (False, self.thresholds)):
             if [one.asked for one in found] != self.searches(pilot):
                 return "its searches are not those of its sizes, learners, seeds and pilots"
-        points = [(one.spec, one.learner, one.n) for one in self.curve]
-        if self.curve and points != [(c.spec, c.learner, n) for c in self.cells for n in c.around]:
-            return "its learning curve is not about its thresholds"
-        if any(one.passed > len(one.risks) or len(one.risks) != self.seeds for one in self.curve):
-            return "its learning curve is not of all its seeds"
-        return None
-
-
-def searches(of: Search, seeds: int, pilots: Sequence[Threshold] | None) -> list[Search]:
-    """List the searches of a learner at a size, by seed: its pilots, or those that count.
-
-    of: the first of them, from octave 0. Those that count begin at the median of what the pilots
-    say.
-    """
-    if pilots is None:
-        first, many, start = of.seed + seeds, PILOTS, 0
-    else:
-        first, many, start = of.seed, seeds, sorted(one.octave for one in pilots)[PILOTS // 2]
-    known: dict[str, Any] = {"start": start, "pilot": pilots is None}
-    return [msgspec.structs.replace(of, seed=s, **known) for s in range(first, first + many)]
+        ran = [(one.spec, one.learner, one.seed, one.budget) for one in self.curve]
+        if ran and ran != [(p.spec, p.learner, p.seed, p.budget) for p in self.curve_planned]:
+            return "its learning curve is not that of its thresholds"
+        return next((reason for one in self.curve if (reason := one.inconsistency)), None)
 
 
 def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:
@@ -660,9 +664,8 @@ def least(
     before anything runs, and Cut, with the sizes that were finished, on Ctrl-C or where a search
     could not be done.
     """
-    spec, budget = spec_of(spec), budget or Budget()
+    spec, budget = spec_of(spec), most_of(budget or Budget(), unit)
     parameter, values = values_of(over) if over else ("", ())
-    budget = most_of(budget, unit)
     found = Least(
         spec=spec,
         parameter=parameter,
@@ -675,43 +678,46 @@ def least(
         total=total,
         tau=tau,
     )
-    _require(found)
-    done = dict[int, Threshold]()
+    require_findable(found)
+    require_loaded(found.learners, found.specs[0])
+    pilots, done = dict[int, Threshold](), dict[int, Threshold]()
     try:
-        for pilot in (True, False):
-            done = {}
-            for index, one in do(found.searches(pilot)):
-                if isinstance(one, ToolkitError):
-                    raise one
-                done[index] = one
-                progress(1)
-            if pilot:
-                found = found.updated(pilots=_ordered(done))
+        collect(do, found.searches(pilot=True), pilots, progress)
+        found = found.updated(pilots=tuple(pilots[place] for place in sorted(pilots)))
+        collect(do, found.searches(pilot=False), done, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
-        whole = _whole(found, done)
-        said = f"{len(whole.specs)} of {len(found.specs)} sizes were finished"
-        raise Cut(said, whole if whole.specs else None) from error
-    return found.updated(thresholds=_ordered(done))
+        partial = _finished(found, done)
+        said = f"{len(partial.specs)} of {len(found.specs)} sizes were finished"
+        raise Cut(said, partial if partial.specs else None) from error
+    return _finished(found, done)
 
 
-def _ordered(done: Mapping[int, Threshold]) -> tuple[Threshold, ...]:
-    return tuple(done[index] for index in sorted(done))
-
-
-def _whole(found: Least, done: Mapping[int, Threshold]) -> Least:
-    """Put thresholds into a record that has none, by their place among all: whole sizes alone."""
-    many = len(found.learners) * found.seeds
-    kept = [
-        i
-        for i in range(len(found.specs) if found.pilots else 0)
-        if all(place in done for place in range(many * i, many * (i + 1)))
-    ]
+def _finished(found: Least, done: Mapping[int, Threshold]) -> Least:
+    """Put thresholds, by their place among all, into a record that has none: whole sizes alone."""
+    kept = whole(len(found.specs), len(found.learners) * found.seeds, done)
     each = len(found.learners) * PILOTS
     return found.updated(
         specs=tuple(found.specs[i] for i in kept),
         pilots=tuple(one for i in kept for one in found.pilots[each * i : each * (i + 1)]),
-        thresholds=tuple(done[place] for i in kept for place in range(many * i, many * (i + 1))),
+        thresholds=tuple(chain.from_iterable(kept.values())),
     )
+
+
+def with_curve(
+    found: Least, do: Do = here, progress: Callable[[int], None] = lambda done: None
+) -> Least:
+    """Run a learning curve about every median, from anew; raises ToolkitError where none can be.
+
+    Where a search stopped was chosen by how its runs ended, so a median of their risks would be
+    biased; these budgets follow from the median threshold alone.
+
+    >>> made = with_curve(least("parity:d=6,m=2", None, ("elimination",), seeds=6))
+    >>> len(made.curve), made.curve[-1].budget.examples
+    (42, 308)
+    """
+    done = dict[int, Run]()
+    collect(do, found.curve_planned, done, progress)
+    return found.updated(curve=tuple(done[place] for place in sorted(done)))
 
 
 def most_of(budget: Budget, unit: Unit) -> Budget:
@@ -729,32 +735,25 @@ def cannot(learner: Learner, family: Family, unit: Unit) -> str | None:
     return f"{learner.name} cannot run on {family}: {reason}" if reason else None
 
 
-def no_room(most: int, share: int, unit: Unit) -> str | None:
-    """Say why no threshold can be confirmed within the most of a run and of a search, if so."""
-    if most >= 1 << (_IN_A_ROW - 1) <= share:
-        return None
-    said = f"at most {most} {unit} a run, and {share} a search, given"
-    return f"{said}: 4 are the least by which a threshold can be confirmed"
-
-
-def _require(planned: Least) -> None:
-    """Refuse what says nothing or cannot run; raises UsageError, in one line."""
-    unit, most = planned.unit, planned.most
+def require_findable(planned: Least) -> None:
+    """Refuse what says nothing or cannot run, before anything does: raises UsageError."""
+    unit, most, share = planned.unit, planned.most, planned.share
     if planned.seeds < LEAST_SEEDS:
         raise UsageError(
             f"{planned.seeds} seeds given: at least {LEAST_SEEDS} are needed, for fewer bound no "
             "median with 95 %"
         )
-    if reason := no_room(most, planned.total // (planned.seeds + PILOTS), unit):
-        raise UsageError(reason)
-    for learner in map(parse_learner, planned.learners):
-        for one in planned.specs:
-            if reason := cannot(learner, parse_stored(one), unit):
-                raise UsageError(reason)
-    require_loaded(planned.learners, planned.specs[0])
-    for one, floor in zip(planned.specs, planned.floors, strict=True):
+    if not most >= 1 << (_IN_A_ROW - 1) <= share:
+        raise UsageError(
+            f"at most {most} {unit} a run, and {share} a search, given: 4 are the least by which a "
+            "threshold can be confirmed"
+        )
+    for learner, spec in product(map(parse_learner, planned.learners), planned.specs):
+        if reason := cannot(learner, parse_stored(spec), unit):
+            raise UsageError(reason)
+    for spec, floor in zip(planned.specs, planned.floors, strict=True):
         if unit == "examples" and isinstance(floor, int) and most < floor:
             raise UsageError(
                 f"at most {most} examples a run given: below {floor}, the certified floor of "
-                f"{one}, no learner has a threshold"
+                f"{spec}, no learner has a threshold"
             )

@@ -48,7 +48,7 @@ Do = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
 
 
 def here(planned: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-    """Do runs one after the other in this process, each learner warmed up first.
+    """Do what is planned one after the other in this process, each learner warmed up first.
 
     >>> from hardness.oracles import Budget
     >>> one = Planned(spec="parity:d=8,m=2", learner="trivial", seed=0, budget=Budget())
@@ -64,6 +64,27 @@ def here(planned: Sequence[Any]) -> Iterator[tuple[int, Any]]:
             yield index, error
         except MemoryError as error:
             yield index, ToolkitError(" ".join(str(error).split()) or "out of memory")
+
+
+def collect(
+    do: Do, planned: Sequence[Any], done: dict[int, Any], progress: Callable[[int], None]
+) -> None:
+    """Put what came of each of the planned into `done`; raises ToolkitError where nothing did."""
+    for index, found in do(planned):
+        if isinstance(found, ToolkitError):
+            raise found
+        done[index] = found
+        progress(1)
+
+
+def whole(sizes: int, each: int, done: Mapping[int, Any]) -> dict[int, list[Any]]:
+    """Give what was done of each size that lacks nothing, by its place; planned is size by size.
+
+    >>> whole(3, 2, {0: "a", 1: "b", 3: "c", 5: "d", 4: "e"})
+    {0: ['a', 'b'], 2: ['e', 'd']}
+    """
+    places = {i: range(i * each, (i + 1) * each) for i in range(sizes)}
+    return {i: [done[k] for k in own] for i, own in places.items() if all(k in done for k in own)}
 
 
 def require_loaded(names: Iterable[str], spec: str) -> None:

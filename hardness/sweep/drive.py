@@ -12,28 +12,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import islice, product, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.oracles import clock
 from hardness.runs.columns import runs_frame
-from hardness.runs.least import Search, searches
+from hardness.runs.least import Least
 from hardness.runs.processes import HardLimits
 from hardness.runs.rows import THRESHOLDS, Progress, Row, SweepRow, ThresholdRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS, Climber, Stress, climb_of, next_rung
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.file import Climbs, Grid, Sweep
-from hardness.sweep.jobs import (
-    CertificateJob,
-    Finished,
-    Job,
-    RunJob,
-    SearchJob,
-    run_job,
-    search_job,
-)
+from hardness.sweep.jobs import CertificateJob, Finished, Job, RunJob, SearchJob, job_of
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
@@ -170,7 +162,11 @@ class Driver:
             *(self._listed(group.certificates) for group in sweep.grids),
             *map(self._cells, sweep.grids),
             *(self._climb(group, name) for group in sweep.climbs for name in group.learners),
-            *(self._least(cell, group.seeds) for group in sweep.least for cell in group.cells),
+            *(
+                self._least(group, *cell)
+                for group in sweep.least
+                for cell in product(group.specs, group.learner_names)
+            ),
         ]
         for source in self._sources:
             next(source, None)
@@ -240,20 +236,17 @@ class Driver:
                 self._counts.open_ended.discard((group.title, asked))
                 return
             self._counts.open_ended.add((group.title, asked))
-            learner = parse_learner(asked)
-            jobs = [
-                run_job(one.spec, learner, one.seed, one.budget, tau=one.tau) for one in planned
-            ]
+            jobs = list(map(job_of, planned))
             trials = yield from self._done(jobs, first=not climb.rungs)
             climb = climb.tried(planned, trials)
 
-    def _least(self, cell: Search, seeds: int) -> Source:
+    def _least(self, group: Least, spec: str, learner: str) -> Source:
         """Give the searches of a learner at a size: pilots, then those that count."""
-        self._counts.count(THRESHOLDS, seeds, 0, cell.spec)
-        pilots = [search_job(one) for one in searches(cell, seeds, None)]
+        self._counts.count(THRESHOLDS, group.seeds, 0, spec)
+        pilots = list(map(job_of, group.searches_of(spec, learner)))
         said = yield from self._done(pilots, first=True)
-        jobs = [search_job(one) for one in searches(cell, seeds, said)]
-        self._counts.count(THRESHOLDS, -seeds, 0, cell.spec)
+        self._counts.count(THRESHOLDS, -group.seeds, 0, spec)
+        jobs = list(map(job_of, group.searches_of(spec, learner, said)))
         yield from self._done(jobs, first=False)
 
     def _done(
@@ -279,11 +272,11 @@ class Driver:
 
     def _look(self, job: RunJob | SearchJob) -> Row | None:
         """Find a run or a threshold that is done, written or not."""
-        if (key := job.key) in self._again:
-            return self._fresh.get(key)
-        if isinstance(job, RunJob):
-            return self._fresh.get(key) or self._writer.run(key)
-        return self._fresh.get(key) or self._writer.threshold(key)
+        found: Row | None = self._fresh.get(job.key)
+        if found or job.key in self._again:
+            return found
+        found = self._writer.row(job.table, job.key)
+        return found
 
     # To the engine and back
 

@@ -26,17 +26,7 @@ from msgspec.structs import force_setattr
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
-from hardness.runs.least import (
-    LEAST_SEEDS,
-    PILOTS,
-    SEEDS,
-    TOTAL,
-    Search,
-    Unit,
-    cannot,
-    most_of,
-    no_room,
-)
+from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable
 from hardness.runs.names import numbers
 from hardness.runs.processes import HardLimits
 from hardness.runs.run import OracleName
@@ -116,23 +106,6 @@ class Climbs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeastGroup:
-    """Thresholds: of each cell, a learner at a size, three pilots and so many seeds.
-
-    cells: the search of the first seed, from octave 0.
-    """
-
-    title: str
-    cells: tuple[Search, ...]
-    seeds: int
-
-    @property
-    def count(self) -> int:
-        """How many searches there are."""
-        return len(self.cells) * (self.seeds + PILOTS)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Sweep:
     """A sweep: its groups in the order of the file, and the hard limits of every attempt.
 
@@ -146,7 +119,7 @@ class Sweep:
     text: str
     grids: tuple[Grid, ...] = ()
     climbs: tuple[Climbs, ...] = ()
-    least: tuple[LeastGroup, ...] = ()
+    least: tuple[Least, ...] = ()
     limits: HardLimits = field(default_factory=HardLimits)
 
     @property
@@ -161,8 +134,9 @@ class Sweep:
     @property
     def count(self) -> int:
         """How many runs and searches there are, at most where some learners may stop climbing."""
-        groups: tuple[Grid | Climbs | LeastGroup, ...] = (*self.grids, *self.climbs, *self.least)
-        return sum(group.count for group in groups)
+        groups: tuple[Grid | Climbs, ...] = (*self.grids, *self.climbs)
+        searches = (len(g.specs) * len(g.learners) * (g.seeds + PILOTS) for g in self.least)
+        return sum(group.count for group in groups) + sum(searches)
 
 
 def read_sweep(path: Path) -> Sweep:
@@ -475,10 +449,10 @@ def _sweep(file: _File, text: str) -> Sweep:
     for i, group in enumerate(file.climbs, 1):
         with _at(f"climbs[{i}]"):
             climbs.append(_climbs(group, file, common, f"climbs {i}"))
-    least = list[LeastGroup]()
+    least = list[Least]()
     for i, few in enumerate(file.least, 1):
         with _at(f"least[{i}]"):
-            least.append(_thresholds(few, file, common, f"least {i}"))
+            least.append(_thresholds(few, file, common))
     sweep = Sweep(
         name=file.name, text=text, grids=tuple(grids), climbs=tuple(climbs), least=tuple(least)
     )
@@ -577,36 +551,27 @@ def _climbs(group: _Climb, file: _File, common: dict[str, Learner] | None, title
     )
 
 
-def _thresholds(
-    group: _Least, file: _File, common: dict[str, Learner] | None, title: str
-) -> LeastGroup:
+def _thresholds(group: _Least, file: _File, common: dict[str, Learner] | None) -> Least:
     """Read [[least]], whose budget is of a run, with the most of its unit."""
     budget, *more = _budgets(group.budget.axes)
     if more:
         raise _Misplaced("budget", "a search has one budget: write [[least]] for each of them")
     seeds = _first(group.seeds, file.seeds, range(SEEDS))
-    if len(seeds) < LEAST_SEEDS or [*seeds] != [*range(seeds[0], seeds[0] + len(seeds))]:
-        raise _Misplaced("seeds", f"at least {LEAST_SEEDS} in a row are needed")
-    learners, cells = _named(group, common), list[Search]()
-    budget, total = most_of(budget, group.unit), group.total // (len(seeds) + PILOTS)
-    if reason := no_room(getattr(budget, group.unit), total, group.unit):
-        raise UsageError(reason)
-    for family in _families(group.spec, group.over or {}):
-        for name, one in learners.items():
-            if reason := cannot(one, family, group.unit):
-                raise UsageError(reason)
-            cells.append(
-                Search(
-                    spec=family.spec,
-                    learner=name,
-                    seed=seeds[0],
-                    unit=group.unit,
-                    budget=budget,
-                    total=total,
-                    tau=_first(group.tau, file.tau, Fraction(1, 10)),
-                )
-            )
-    return LeastGroup(title=title, cells=tuple(cells), seeds=len(seeds))
+    if [*seeds] != [*range(seeds[0], seeds[0] + len(seeds))]:
+        raise _Misplaced("seeds", "they are needed in a row: write how many, or the first and last")
+    found = Least(
+        spec=group.spec if isinstance(group.spec, str) else ", ".join(group.spec),
+        specs=tuple(family.spec for family in _families(group.spec, group.over or {})),
+        learners=tuple(_named(group, common)),
+        seeds=len(seeds),
+        seed=seeds[0],
+        unit=group.unit,
+        budget=most_of(budget, group.unit),
+        total=group.total,
+        tau=_first(group.tau, file.tau, Fraction(1, 10)),
+    )
+    require_findable(found)
+    return found
 
 
 def _ladder(group: _Climb) -> Ladder:
@@ -631,7 +596,7 @@ def usual_seconds(sweep: Sweep) -> float:
     given = {job.budget.seconds for group in sweep.grids for job in group.cells}
     for one in sweep.climbs:
         given |= {one.budget.seconds or rung.seconds for rung in one.ladder.rungs}
-    given |= {None for group in sweep.least for _ in group.cells[:1]}  # of many runs
+    given |= {None for _ in sweep.least}  # of many runs
     most = 4 * max((s for s in given if s is not None), default=0.0) + 60
     return max(3600.0, most) if None in given or not given else most
 

@@ -20,6 +20,7 @@ import msgspec
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
+from hardness.runs.planned import Planned
 from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
@@ -96,7 +97,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", dict=True
         raise NotImplementedError
 
     def found(self, finished: Finished) -> Any:
-        """Make what came of it: what `read` makes of its row."""
+        """Make what came of it, which a store keeps as a row."""
         return self.row(finished)
 
 
@@ -124,6 +125,8 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
     >>> read_job(job.payload()) == job
     True
     """
+
+    table: ClassVar[str] = "runs"
 
     learner: str
     seed: int
@@ -195,6 +198,10 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
         return done.to_dict()
 
+    def kept(self, found: Run) -> Run:
+        """Make the row of what came of it."""
+        return found.updated(key=self.key)
+
     def row(self, finished: Finished) -> Run:
         """Make the run, also where its worker did not live to end it.
 
@@ -262,6 +269,7 @@ class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
     """The whole search of one threshold; revisions, origin, family: as of a run's job."""
 
     label: ClassVar[str] = THRESHOLDS
+    table: ClassVar[str] = THRESHOLDS
 
     asked: Search
     revisions: tuple[int, int]
@@ -287,7 +295,6 @@ class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
         return Threshold(
             asked=self.asked,
             tried=(),
-            examples=0,
             seconds=float(finished.seconds),
             lost=finished.why or str(finished.failure),
             revisions={"family": family, "learner": learner},
@@ -297,13 +304,17 @@ class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
 
     def row(self, finished: Finished) -> ThresholdRow:
         """Keep the threshold."""
-        return threshold_row(self.key, self.found(finished))
+        return self.kept(self.found(finished))
+
+    def kept(self, found: Threshold) -> ThresholdRow:
+        """Make the row of what came of it."""
+        return threshold_row(self.key, found)
 
     def require_own(self, row: ThresholdRow, where: Path) -> Threshold:
         """Return the threshold of a row under its key; raises DamagedFile where it is another."""
         with damage(where):
             found = Threshold.read(row.threshold)
-            if found.asked != self.asked or threshold_row(self.key, found) != row:
+            if found.asked != self.asked or self.kept(found) != row:
                 raise ValueError(f"under {self.key} stands the threshold of another search")
         return found
 
@@ -362,22 +373,25 @@ def run_job(
         budget=budget,
         oracle=oracle if asks else None,
         tau=tau if asks else None,
-        revisions=(family.revision, learner.revision),
-        origin=_origin(learner),
-        family=file_of(family.name),
+        **_here(family, learner),
     )
 
 
-def search_job(asked: Search) -> SearchJob:
-    """Make the job of a search, with the revisions that are here."""
-    family, learner = parse_stored(asked.spec), parse_learner(asked.learner)
-    return SearchJob(
-        spec=family.spec,
-        asked=asked,
-        revisions=(family.revision, learner.revision),
-        origin=_origin(learner),
-        family=file_of(family.name),
-    )
+def job_of(planned: Planned | Search) -> RunJob | SearchJob:
+    """Make the job of a run or a search that is planned."""
+    family, learner = parse_stored(planned.spec), parse_learner(planned.learner)
+    if isinstance(planned, Planned):
+        return run_job(family, learner, planned.seed, planned.budget, tau=planned.tau)
+    return SearchJob(spec=family.spec, asked=planned, **_here(family, learner))
+
+
+def _here(family: Family, learner: Learner) -> dict[str, Any]:
+    """Say which family and learner a job is planned with."""
+    return {
+        "revisions": (family.revision, learner.revision),
+        "origin": _origin(learner),
+        "family": file_of(family.name),
+    }
 
 
 def key_of(run: Run) -> str | None:

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any, ClassVar
 
-from hardness.runs.least import PILOTS
+from hardness.runs.least import PILOTS, Least
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
-from hardness.sweep.file import Climbs, Grid, LeastGroup, Sweep
+from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob
 from hardness.upper import parse_learner
 from instances.result import Record, TableRow, json_of
@@ -110,7 +110,11 @@ def plan(sweep: Sweep, store: Iterable[Run] = ()) -> Plan:
         label = CertificateJob.label
         parts.append(Part(group="", learner=label, cells=n, runs=n, seconds=(0.0, n * most)))
     parts += [_climb(climbs, name, most) for climbs in sweep.climbs for name in climbs.learners]
-    parts += [_searches(group, name, most) for group in sweep.least for name in _names(group)]
+    parts += [
+        _searches(group, f"least {i}", name, most)
+        for i, group in enumerate(sweep.least, 1)
+        for name in group.learners
+    ]
     return Plan(sweep=sweep, parts=tuple(parts))
 
 
@@ -137,16 +141,12 @@ def _runs(group: Grid, measured: Measured, most: float) -> Iterator[Part]:
         )
 
 
-def _names(group: LeastGroup) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(cell.learner for cell in group.cells))
-
-
-def _searches(group: LeastGroup, name: str, most: float) -> Part:
+def _searches(group: Least, title: str, name: str, most: float) -> Part:
     """Count the searches of a learner: how many runs each takes is not known before."""
-    cells = sum(cell.learner == name for cell in group.cells)
+    cells = len(group.specs)
     count = cells * (group.seeds + PILOTS)
     label, seconds = f"least of {name}", (0.0, count * most)
-    return Part(group=group.title, learner=label, cells=cells, runs=count, seconds=seconds)
+    return Part(group=title, learner=label, cells=cells, runs=count, seconds=seconds)
 
 
 def _climb(climbs: Climbs, name: str, most: float) -> Part:

@@ -8,15 +8,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardness.runs.least import Search, Threshold
+from hardness.runs.least import Threshold
 from hardness.runs.planned import here, warm
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
-from hardness.sweep.jobs import RunJob, SearchJob, read_job, run_job, search_job, threshold_row
+from hardness.sweep.jobs import RunJob, SearchJob, job_of, read_job
 from hardness.sweep.pool import Engine, answer, local
 from hardness.sweep.store import Writer, opened
-from hardness.upper import parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError
 
 _PACE = 0.2  # seconds that are waited at once
@@ -68,7 +67,7 @@ class Resumable:
         """Do runs or searches: the index of each as it is done, with what came of it or why not."""
         left = list[tuple[int, RunJob | SearchJob]]()
         for index, one in enumerate(planned):
-            job = _job(one)
+            job = job_of(one)
             if self._writer and (held := _held(self._writer, job)):
                 yield index, held
             else:
@@ -77,16 +76,15 @@ class Resumable:
             done = self._elsewhere([job for _, job in left])
         else:
             done = here([planned[index] for index, _ in left])
-        for place, run in done:
+        for place, found in done:
             index, job = left[place]
-            if isinstance(run, Run):
-                run = run.updated(key=job.key)
-            if self._writer and not isinstance(run, ToolkitError):
-                self._writer.write(
-                    [threshold_row(job.key, run) if isinstance(run, Threshold) else run]
-                )
-                self.kept += 1
-            yield index, run
+            if not isinstance(found, ToolkitError):
+                row: Any = job.kept(found)
+                if self._writer:
+                    self._writer.write([row])
+                    self.kept += 1
+                found = row if isinstance(row, Run) else found
+            yield index, found
 
     def _elsewhere(self, jobs: Sequence[RunJob | SearchJob]) -> Iterator[tuple[int, Any]]:
         """Do jobs on worker processes: the place of each as it is done."""
@@ -104,21 +102,11 @@ class Resumable:
                 yield place, ToolkitError(finished.why) if failed else jobs[place].found(finished)
 
 
-def _job(planned: Any) -> RunJob | SearchJob:
-    """Make the job of what is planned: a run, or a search."""
-    if isinstance(planned, Search):
-        return search_job(planned)
-    learner = parse_learner(planned.learner)
-    return run_job(planned.spec, learner, planned.seed, planned.budget, tau=planned.tau)
-
-
 def _held(store: Writer, job: RunJob | SearchJob) -> Run | Threshold | None:
     """Find what a store holds of a job; raises DamagedFile for what it cannot be."""
-    if isinstance(job, SearchJob):
-        row = store.threshold(job.key)
-        return job.require_own(row, store.path) if row else None
-    held = store.run(job.key)
-    if held and (reason := job.require_own(held, store.path).inconsistency):
+    row = store.row(job.table, job.key)
+    held: Run | Threshold | None = job.require_own(row, store.path) if row else None
+    if isinstance(held, Run) and (reason := held.inconsistency):
         raise DamagedFile(f"{store.path} is damaged: {reason}")
     return held
 

@@ -316,13 +316,9 @@ class _Store:
         """Let go of the file."""
         self.connection.close()
 
-    def run(self, key: str) -> Run | None:
-        """Return a run by its key."""
-        return next(self.rows("runs", "WHERE key = ?", key), None)
-
-    def threshold(self, key: str) -> ThresholdRow | None:
-        """Return a threshold by its key."""
-        return next(self.rows("thresholds", "WHERE key = ?", key), None)
+    def row(self, table: str, key: str) -> Any:
+        """Return a row of a table by its key, or None."""
+        return next(self.rows(table, "WHERE key = ?", key), None)
 
     def rows(self, table: str, clause: str = "", *given: Any) -> Iterator[Any]:
         """Yield typed rows of a table one at a time; raises DamagedFile for one that is not."""
@@ -496,7 +492,7 @@ class Writer(_Store):
         if isinstance(row, Run):
             if self._insert("runs", row.record(), "IGNORE"):
                 return
-            old = self.run(row.key)
+            old = self.row("runs", row.key)
             if old and decide(old, row):
                 self._insert("runs", row.record())
         else:

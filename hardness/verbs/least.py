@@ -61,17 +61,13 @@ def least(
     from hardness.report.charts.runs import of_least
     from hardness.report.figures import draw
     from hardness.runs import distinct, values_of
-    from hardness.runs.curve import with_curve
-    from hardness.runs.least import PILOTS
+    from hardness.runs.least import PILOTS, with_curve
     from hardness.runs.least import least as search
     from instances.disk import write_bytes, write_json, write_text
     from instances.export import text as written
 
-    names, limit, spec = (
-        sources.names(learner, "least"),
-        budget_of(how),
-        sources.spec_of(source, "least"),
-    )
+    names, spec = sources.names(learner, "least"), sources.spec_of(source, "least")
+    limit = budget_of(how)
     within, sizes = exact(called("tau"), tau), len(values_of(over)[1]) if over else 1
     asked = {
         "command": "least",
@@ -96,9 +92,7 @@ def least(
         ) as bar:
             found = search(spec, over, names, seeds, seed, unit, limit, total, within, runs.do, bar)
         if curve:
-            with progress.counted(
-                seeds * sum(len(cell.around) for cell in found.cells), "running learners"
-            ) as bar:
+            with progress.counted(len(found.curve_planned), "running learners") as bar:
                 found = with_curve(found, runs.do, bar)
         keep(found)
     return found

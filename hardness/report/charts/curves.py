@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 from statistics import median
 
 from hardness.report.charts.runs import TITLES, about
@@ -12,7 +13,6 @@ from hardness.runs.least import Least
 from hardness.runs.run import SOLVED_BELOW
 from instances.errors import UsageError
 
-_RISKS = ("risk", "low", "high")
 _FLOOR = 1e-4  # what a logarithm shows of smaller risks
 _MOST = 20.0  # and of larger ones
 
@@ -27,19 +27,21 @@ def of_curve(found: Least) -> Data:
         raise UsageError("no learning curve in these results: ask `hardness least` with --curve")
     sizes = {cell.spec: found.size_of(cell) for cell in found.cells}
     rows: list[Data] = []
-    for one in found.curve:
-        risks = [risk for risk in one.risks if risk is not None]
+    budgets = groupby(found.curve, lambda r: (r.learner, r.spec, getattr(r.budget, found.unit)))
+    for (learner, spec, n), some in budgets:
+        runs = list(some)
+        risks = [run.risk.value for run in runs if run.risk]
         rows.append(
             {
                 "kind": "risk",
-                "learner": short_name(found, one.learner),
-                "size": sizes[one.spec],
-                "budget": one.n,
+                "learner": short_name(found, learner),
+                "size": sizes[spec],
+                "budget": n,
                 "risk": median(risks) if risks else None,
                 "low": min(risks, default=None),
                 "high": max(risks, default=None),
-                "passed": one.passed,
-                "runs": len(one.risks),
+                "passed": sum(run.passed for run in runs),
+                "runs": len(runs),
             }
         )
     for cell in found.cells:

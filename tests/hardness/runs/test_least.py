@@ -168,7 +168,7 @@ def test_the_record_is_read_back_and_refused_where_it_was_changed() -> None:
     for change in (
         lambda d: d["thresholds"][0]["tried"].pop(0),
         lambda d: d["thresholds"][0]["tried"][-1].__setitem__(1, "stopped"),
-        lambda d: d["thresholds"][0].__setitem__("examples", 3),
+        lambda d: d["thresholds"][0]["tried"][-1].__setitem__(2, 2000),
         lambda d: d["thresholds"].pop(),
         lambda d: d["pilots"].reverse(),
         lambda d: d["thresholds"][0]["asked"].__setitem__("start", 0),

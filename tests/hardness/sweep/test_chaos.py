@@ -185,7 +185,7 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
     assert int(count) >= 1000
     with reopen(tmp_path / "runs.db") as writer:
         assert set(writer.finished()) == {key(i) for i in range(int(count))}
-        assert writer.run(key(7)) == made[7]
+        assert writer.row("runs", key(7)) == made[7]
     assert not check(tmp_path / "runs.db").damage
 
 

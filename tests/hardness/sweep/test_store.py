@@ -46,7 +46,7 @@ def test_what_is_written_is_read(tmp_path):
         assert not writer.empty
         assert set(writer.finished()) == {*map(key, range(30)), "c" * 32}
         assert writer.failed() == {key(9), key(19), key(29)}
-        assert (writer.run(key(3)), writer.run("none")) == (made_run(3), None)
+        assert (writer.row("runs", key(3)), writer.row("runs", "none")) == (made_run(3), None)
         assert (writer.sweep(sweep().sha256), writer.sweep("b" * 64)) == (sweep(), None)
 
 
@@ -88,7 +88,7 @@ def test_which_of_two_results_stands(tmp_path):
         with create(tmp_path / str(i)) as writer:
             writer.write([old])
             writer.write([new])
-            assert writer.run(old.key) == (new if takes_its_place else old), i
+            assert writer.row("runs", old.key) == (new if takes_its_place else old), i
 
 
 def again(row, i):

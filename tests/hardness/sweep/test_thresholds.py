@@ -158,7 +158,7 @@ def test_a_plan_counts_searches_and_a_file_that_says_nothing_is_refused():
         ("least of elimination:checks=32", 18),
     ]
     for old, new, said in (
-        ("seeds = 6", "seeds = 5", r"least\[1\].seeds: at least 6"),
+        ("seeds = 6", "seeds = 5", r"least\[1\]: 5 seeds given: at least 6"),
         ("seeds = 6", "seeds = [0, 2, 4, 6, 8, 10]", "in a row"),
         ('"trivial"', '"flips"', "spends values"),
         ("examples = 512", "examples = [1, 2]", r"least\[1\].budget"),
@@ -168,3 +168,6 @@ def test_a_plan_counts_searches_and_a_file_that_says_nothing_is_refused():
     ):
         with pytest.raises(UsageError, match=said):
             read_text(SWEEP.replace(old, new), "test")
+    small = SWEEP.replace("[6, 8]", "[6, 64]").replace("512", "8")
+    with pytest.raises(UsageError, match="below 10, the certified floor"):
+        read_text(small, "test")
