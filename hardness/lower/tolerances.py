@@ -87,14 +87,10 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     """Say what a certificate's bound on queries within tau is from; None for other quantities."""
     if quantity not in ("stat-queries", "csq-queries"):
         return None
-    claim = certificate[quantity]
-    facts, steps = certificate.facts, certificate.proof["steps"]
-    terms = BoundParameters(
-        risk=Fraction(claim.terms["risk"]), success=Fraction(claim.terms["success"])
-    )
-    members, fit, ask = steps[claim.step - 1]["from"]
-    gram = steps[ask - 1]["from"][0]
-    return _tolerances(facts[members - 1], facts[gram - 1], facts[fit - 1], terms)
+    claim, steps = certificate[quantity], certificate.proof["steps"]
+    of, fits, ask = steps[claim.step - 1]["from"]
+    members, gram, fit = (certificate.facts[i - 1] for i in (of, steps[ask - 1]["from"][0], fits))
+    return _tolerances(members, gram, fit, Fraction(claim.terms["success"]))
 
 
 def of_members(what: Family | Members, terms: BoundParameters) -> Tolerances | None:
@@ -106,15 +102,15 @@ def of_members(what: Family | Members, terms: BoundParameters) -> Tolerances | N
     if found is None:
         return None
     members, gram, fit = map(found.fact, (found.members, found.gram, found.fit(terms.risk)))
-    return _tolerances(members, gram, fit, terms)
+    return _tolerances(members, gram, fit, terms.success)
 
 
-def _tolerances(members: Any, gram: Any, fit: Any, terms: BoundParameters) -> Tolerances:
+def _tolerances(members: Any, gram: Any, fit: Any, success: Fraction) -> Tolerances:
     return Tolerances(
         square=gram.moves,
         right=fit.most,
         size=members.count,
-        wanted=kernel.likely(members, terms.success),
+        wanted=kernel.likely(members, success),
         share=members.share,
         general=gram.general,
     )

@@ -308,14 +308,9 @@ _SECTIONS = {  # of docs/mathematics.md: what proves rules there
     27: {"laws": "Theorem 31"},
     31: dict.fromkeys(("sphere", "directions", "drawn", "polynomials"), "hidden directions"),
 }
-_NAMED = {  # of docs/named-mathematics.md
-    2: ("features",),
-    3: ("gradients",),
-    4: ("noisy", "descent"),
-    5: ("nearby",),
-    6: ("rounded",),
-    7: ("batches",),
-    9: ("low-degree",),
+_NAMED = {  # sections of docs/named-mathematics.md
+    **{"features": 2, "gradients": 3, "noisy": 4, "descent": 4},
+    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9},
 }
 _LISTED = ("products", "spread", "leading", "weighted", "apart", "sums")
 PROVED = {  # where the theorem of a rule stands
@@ -324,7 +319,7 @@ PROVED = {  # where the theorem of a rule stands
         for n, of in _SECTIONS.items()
         for r, t in of.items()
     },
-    **{r: f"docs/named-mathematics.md, section {n}" for n, of in _NAMED.items() for r in of},
+    **{r: f"docs/named-mathematics.md, section {n}" for r, n in _NAMED.items()},
     **dict.fromkeys(_LISTED, "docs/certificates.md, Functions"),
 }
 _MOST, _CHARACTERS = 6, 30  # entries of a list that are shown, and characters of one
