@@ -74,7 +74,7 @@ class Bound(Result):
                 "expression": str(one.expression),
                 "latex": latex(one.expression),
                 "above 0": None if one.condition is None else str(one.condition),
-                "value": exact(one.line.value),
+                "value": exact(one.value),
                 "symbols": {k: exact(v) for k, v in sorted(self.symbols(name).items())},
                 "source": self.certificate[name].source,
             }
@@ -87,7 +87,7 @@ class Bound(Result):
             {
                 "quantity": name,
                 "formula": Math(str(one.expression), latex(one.expression)),
-                "value": exact(one.line.value),
+                "value": exact(one.value),
                 "source": Cited(self.certificate[name].source),
             }
             for name, one in self.formulas.items()

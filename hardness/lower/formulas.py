@@ -29,63 +29,59 @@ _TERMS = {
 }
 
 
-class Line(NamedTuple):
-    """A name, its formula and its value; says: what one without a formula is."""
+class Formula(NamedTuple):
+    """A name, its formula and its value; says: what one without a formula is.
+
+    at: what the names in the formula stand for.
+    """
 
     name: str
     formula: str | None
     value: Fraction
-    says: str = ""
+    says: str
+    at: "dict[str, Formula]"
 
-
-class Formula(NamedTuple):
-    """A line among those that its names stand for."""
-
-    line: Line
-    at: "dict[str, Line]"
+    @property
+    def names(self) -> "dict[str, Formula]":
+        """What the names in it stand for."""
+        return {name: self.at[name] for name in names(self.formula or "")}
 
     @property
     def expression(self) -> Any:
         """It as an expression of sympy, over parameters, terms and named numbers."""
         import sympy
 
-        def of(line: Line) -> Any:
-            if line.formula is not None:
-                return symbolic(line.formula, {n: of(self.at[n]) for n in names(line.formula)})
-            known = {"nonnegative" if line.name in ZERO else "positive": True}
-            return sympy.Symbol(line.name, integer=True if line.name in WHOLE else None, **known)
-
-        return of(self.line)
+        if self.formula is not None:
+            return symbolic(self.formula, {n: one.expression for n, one in self.names.items()})
+        known = {"nonnegative" if self.name in ZERO else "positive": True}
+        return sympy.Symbol(self.name, integer=True if self.name in WHOLE else None, **known)
 
     @property
     def condition(self) -> Any:
         """What has to be above 0 where it holds, r, as an expression; None of others."""
-        asked = self.line.name.endswith("-queries")
-        return Formula(self.at["r"], self.at).expression if asked else None
+        return self.at["r"].expression if self.name.endswith("-queries") else None
 
     @property
     def put(self) -> Shown:
         """It with the values in, and the number of members by its formula; no idle maximum."""
-        formula = self.line.formula or ""
-        if self.line.value > 0:
+        formula = self.formula or ""
+        if self.value > 0:
             formula = re.sub(r"^Max\(0, (.*)\)$", r"\1", formula)
-        return shown(formula, {name: self._value(self.at[name]) for name in names(formula)})
-
-    def _value(self, line: Line) -> Shown:
-        long = line.value.denominator > 1 and len(str(line.value)) > LONG
-        if line.formula and (long or line.name == "N"):
-            return shown(line.formula, {n: self._value(self.at[n]) for n in names(line.formula)})
-        return number(line.value)
+        values = {}
+        for name, one in self.names.items():
+            long = one.value.denominator > 1 and len(str(one.value)) > LONG
+            spelt = one.formula and (long or name == "N")
+            values[name] = one.put if spelt else number(one.value)
+        return shown(formula, values)
 
     @property
     def written(self) -> list[str]:
         """Its name, the formula, the formula with values in, and the value, each once."""
-        name, formula, value, says = self.line
-        left = name if "-" in name else name_of(name).text
-        if formula is None:
-            return [left, number(value).text + (says and f", {says}")]
-        over = shown(formula, {n: name_of(n) for n in names(formula)})
-        return list(dict.fromkeys([left, over.text, self.put.text, number(value).text]))
+        left, value = self.name if "-" in self.name else name_of(self.name).text, number(self.value)
+        if self.formula is None:
+            return [left, value.text + (self.says and f", {self.says}")]
+        over = shown(self.formula, {n: name_of(n) for n in self.names})
+        return list(dict.fromkeys([left, over.text, self.put.text, value.text]))
 
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
@@ -97,17 +93,17 @@ def formulas(certificate: "Certificate") -> dict[str, Formula]:
     '⌈(2/3·C(23, 3) - 1)/25⌉'
     """
     steps = derived(certificate)
-    at = {claim.quantity: {f.line.name: f for f in steps[claim.step - 1]}
+    at = {claim.quantity: {f.name: f for f in steps[claim.step - 1]}
           for claim in certificate.claims}  # fmt: skip
     found = {name: lines[name] for name, lines in at.items() if name in lines}
-    return {name: one for name, one in found.items() if one.line.formula}
+    return {name: one for name, one in found.items() if one.formula}
 
 
 def derived(certificate: "Certificate") -> list[list[Formula]]:
     """Say of each step what it computes."""
     problem = kernel.read_problem(certificate.proof["problem"])
     facts, out = certificate.facts, list[list[Formula]]()
-    given = {f.line.name: f.line for f in _computed({}, _given(problem, certificate.spec))}
+    given = {f.name: f for f in _computed({}, _given(problem, certificate.spec))}
     for step, fact in zip(certificate.proof["steps"], facts, strict=True):
         at = dict(given)
         for i in step["from"]:
@@ -122,15 +118,15 @@ def derived(certificate: "Certificate") -> list[list[Formula]]:
     return out
 
 
-def _computed(at: dict[str, Line], told: Iterable[tuple[Any, ...]]) -> list[Formula]:
+def _computed(at: dict[str, Formula], told: Iterable[tuple[Any, ...]]) -> list[Formula]:
     """Compute the value of each formula that is told, or take it as known."""
     at, out = dict(at), []
     for name, formula, *known in told:
         value, says = known or (None, "")
         if formula is not None:
             value = compute(formula, {n: at[n].value for n in names(formula)})
-        at[name] = Line(name, formula, Fraction(value or 0), says)
-        out.append(Formula(at[name], at))
+        at[name] = Formula(name, formula, Fraction(value or 0), says, at)
+        out.append(at[name])
     return out
 
 

@@ -245,7 +245,7 @@ class Certificate(Result):
         return {
             name: Math(put.text, put.latex)
             for name, put in puts.items()
-            if put.text != exact(found[name].line.value)
+            if put.text != exact(found[name].value)
         }
 
     def _known(self, one: Claim) -> str:

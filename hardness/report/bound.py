@@ -23,7 +23,7 @@ def bound_words(found: "Bound") -> str:
         if one.condition is not None:
             when = f"where {one.condition} > 0: else no query rules anything out"
             lines.append(wrap(when, "  ", "    "))
-        lines.append(f"  = {number(one.line.value).text}   ({credit(made[name].source)})")
+        lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
     lines += [""] * bool(names)
     for line in names.values():

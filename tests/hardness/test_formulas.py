@@ -99,7 +99,7 @@ def held(made, asked):
         if claim.quantity in COMPUTED:
             continue
         formula, where = found[claim.quantity], (made.spec, claim.quantity, asked)
-        assert formula.line.value == claim.value, where
+        assert formula.value == claim.value, where
         expression = found.expression(claim.quantity)
         values = {one: number_of(formula.at[one.name].value) for one in expression.free_symbols}
         assert all(one.is_integer for one in values if one.name in WHOLE), where
@@ -130,18 +130,18 @@ def test_200_formulas_with_their_symbols_put_in_are_what_is_certified(name):
 def test_what_is_drawn_covers_laws_bounds_of_success_and_listed_members():
     made = certify(parse("ml-kem-512"))
     found = formulas(made)["stat-queries"]
-    assert (found.at["T"].value, found.line.value) == (
+    assert (found.at["T"].value, found.value) == (
         kernel.likely(made.facts[0], Fraction(2, 3)),
         made["stat-queries"].value,
     )
     assert found.put.text == "⌈(8.76...e359 - 6)/18749⌉"
     fine = certify(parse("parity:d=9,m=3"), BoundParameters(tau=Fraction(9, 10), vstat=1))
     assert formulas(fine)["stat-success"].put.text == "min(1, C(8, 3))/C(8, 3)"
-    assert formulas(fine)["stat-success"].line.value == fine["stat-success"].value
+    assert formulas(fine)["stat-success"].value == fine["stat-success"].value
     listed = hardness.certify("docs/examples/majorities.py:threes")
     held_too = formulas(listed)
     for name in ("stat-queries", "csq-queries", "vstat-queries", "information-floor"):
-        assert held_too[name].line.value == listed[name].value
+        assert held_too[name].value == listed[name].value
 
 
 def test_the_page_has_the_formula_with_its_values_in_and_so_has_latex():
