@@ -116,6 +116,14 @@ def figure(
             default="it must have one",
         ),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        path(
+            "A folder of `least`, in the place of what runs spent.",
+            flag="--beside",
+            default="both-sides shows runs alone",
+        ),
+    ] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> "Picture | Answer":
     """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
@@ -130,6 +138,8 @@ def figure(
     from dataclasses import replace
 
     from hardness.report.figures import FIGURES, Picture, listed, numbers
+    from hardness.report.stored import comparison_of
+    from hardness.runs import Comparison, Least
     from instances.result import Answer
 
     if name is None:
@@ -140,7 +150,13 @@ def figure(
     if source is None:
         raise UsageError(f"figure {name} needs a SOURCE: {FIGURES[name].takes}")
     kind = _kind(out, format) if out else None
-    data = numbers(name, _material(name, source), slice)
+    material = _material(name, source)
+    if beside:
+        if name != "both-sides" or not isinstance(material, Path | Comparison):
+            raise UsageError("--beside given: it is of both-sides of what `compare` made")
+        runs = comparison_of(material, slice) if isinstance(material, Path) else material
+        material, slice = (runs, Least.load(beside)), None
+    data = numbers(name, material, slice)
     known = (data.get(key) for key in ("spec", "about", "title"))
     of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))
     made = Picture(name=name, of=of, data=data, look=style)

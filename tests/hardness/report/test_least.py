@@ -103,6 +103,17 @@ def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
         of_least(found.updated(parameter=""))
 
 
+def test_a_command_draws_both_sides_with_thresholds_beside(found, hardness, tmp_path):
+    made = compare("parity:m=2", "d=6,8,10", ("elimination",), seeds=1)
+    made.save(tmp_path / "runs.json")
+    found.save(tmp_path / "least.json")
+    drawn = hardness("figure", "both-sides", "runs.json", "--beside", "least.json", "--json")
+    assert drawn.json["rows"] == of_both_sides(made, found)["rows"]
+    other = hardness("figure", "risks", "runs.json", "--beside", "least.json", "--json")
+    assert (other.code, other.err.count("\n")) == (2, 1)
+    assert "it is of both-sides" in other.err
+
+
 def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
     known, never = found.scaling.fits
     logs = [
