@@ -18,8 +18,8 @@ SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500", "mlp")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
-LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18..26..4", 6
-COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=20"), "queries": ("queries",)}
+LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18,26", 6
+COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=10"), "queries": ("queries",)}
 _FILES = ("certificate.json", *PAGE, "least.json", "least.svg")
 
 
