@@ -32,7 +32,8 @@ _LATEX = str.maketrans(
 )
 _FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
 _LONG_TEXT = 24  # characters of a text that may stand in the caption alone
-_TAU, _COMMA = re.compile(r"\btau\b"), re.compile(r",(?! )")
+_COMMA = re.compile(r",(?! )")
+_GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
 _FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
 _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
@@ -236,7 +237,7 @@ def _latex(rows: Sequence[TableRow], caption: str) -> str:
     found = table.to_latex(index=False, escape=False, column_format=aligned or None)
     if not caption:
         return f"% \\usepackage{{booktabs}}\n{found}"
-    said = _TAU.sub(r"$\\tau$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
+    said = _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
     return (
         f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
         f"\\caption{{{said}}}\n{_FITTED}{found.rstrip()}}}\n\\end{{table}}\n"

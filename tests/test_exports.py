@@ -28,6 +28,7 @@ FEW = "--budget-examples 2000 --jobs 1 --quiet"
 # A command, where in its JSON the rows of its table stand, and which of their numbers it shows.
 COMMANDS = {
     "certify parity:d=8,m=3": ("goal.claims", "value"),
+    "bound parity:d=24,m=3": (None, None),
     "check c.json": (None, None),
     "estimate lwe:n=30,q=521,sigma=1.5": (None, None),
     "measures parity:d=8,m=3": ("measures", "value"),
@@ -56,6 +57,7 @@ WORST, MADE = ("tau$ = 1/10", "any numbers within the tolerance"), f"with hardne
 BOUND = (*WORST, "relative risk 1/4 with probability 2/3", "labels, of any learner", MADE)
 SAID = {  # in the caption of a table, by the beginning of its command
     "certify": (*WORST, "m=3", MADE),
+    "bound": (*WORST[1:], "tau$ = 1/10", "delta$ = 2/3", "d = 24, m = 3", MADE),
     "compare": (*BOUND, "seeds 0 to 1", "d = 6, 8"),
     "stress --learner": (*BOUND, "base seed"),
     "store show": (*BOUND, "seeds 0 to 1", "runs.db"),
@@ -168,7 +170,8 @@ def checked_latex(text):
         assert (opened, end, lines[-1]) == ("\\begin{table}", "\\end{table}", "\\end{tabular}}")
         assert placed == "\\centering\\small"
         assert fitted.startswith("\\resizebox{")
-        bare = re.sub(r"\\allowbreak |\$\\tau\$|\\(text\w+(\{\})?|[&%$#_{}])", "", said)
+        bare = re.sub(r"\\allowbreak |\$\\(tau|delta|epsilon|eta)\$", "", said)
+        bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}])", "", bare)
         assert re.fullmatch(r"\\caption\{[^&%$#_^~\\{}]* Made with hardness [\d.]+\.\}", bare), bare
         lines[-1] = "\\end{tabular}"
     else:

@@ -12,7 +12,7 @@ from hardness.claims import big
 from hardness.lower.certificate import certify, pose
 from hardness.lower.formulas import Formula, formulas
 from hardness.lower.proof import Posed
-from hardness.lower.record import Certificate
+from hardness.lower.record import OURS, Certificate
 from hardness.lower.terms import BoundParameters
 from instances.errors import ToolkitError, UsageError, unknown
 from instances.export import Cited, Math
@@ -43,6 +43,7 @@ class Bound(Result):
     solution: dict[str, Any] | None = None
 
     _words = "hardness.report.bound.bound_words"
+    _captioned = "hardness.report.caption:bound"
 
     @cached_property
     def formulas(self) -> dict[str, Formula]:
@@ -62,7 +63,8 @@ class Bound(Result):
     def symbols(self, quantity: str) -> dict[str, Fraction]:
         """Give the values of the symbols in a formula, by name; raises UsageError."""
         at = self[quantity].at
-        return {str(one): at[str(one)].value for one in self.expression(quantity).free_symbols}
+        names = sorted(str(one) for one in self.expression(quantity).free_symbols)
+        return {name: at[name].value for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Give each formula, as sympy writes it and in LaTeX, with the values of its symbols."""
@@ -88,7 +90,7 @@ class Bound(Result):
                 "quantity": name,
                 "formula": Math(str(one.expression), latex(one.expression)),
                 "value": exact(one.value),
-                "source": Cited(self.certificate[name].source),
+                "source": OURS.get(source := self.certificate[name].source) or Cited(source),
             }
             for name, one in self.formulas.items()
         ]
@@ -118,13 +120,14 @@ def solve(
 
     def nothing() -> UsageError:
         most = max(known, key=lambda k: known[k], default=None)
-        if most and known[most] >= wanted:
+        if most is None:
+            return UsageError(f"{spec} given, {', '.join(names)} to be found: {refused[-1]}")
+        if known[most] >= wanted:
             has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
             return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
-        why = most and f"the most of {len(known)} is {brief(int(known[most]))}, at {spec_of(most)}"
+        why = f"the most of {len(known)} is {brief(int(known[most]))}, at {spec_of(most)}"
         return UsageError(
-            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: "
-            f"{why or refused[-1]}"
+            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: {why}"
         )
 
     def right(values: Values) -> bool | None:

@@ -41,7 +41,7 @@ _AFTER = {  # by sources: keys in docs/references.md
         *("low-degree-examples", "low-degree-examples-open"),
     ),
 }
-_OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
+OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 _SOURCES = {quantity: source for source, names in _AFTER.items() for quantity in names}
 
 
@@ -230,7 +230,7 @@ class Certificate(Result):
                 "formula": self.formulas.get(c.quantity),
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
                 "known": self._known(c),
-                "source": _OURS.get(c.source) or Cited(c.source),
+                "source": OURS.get(c.source) or Cited(c.source),
             }
             for c in self.claims
         ]

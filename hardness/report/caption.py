@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hardness import __version__
+from hardness.lower.algebra import number
+from hardness.lower.bound import brief
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
 from instances.parameters import plain
@@ -11,6 +13,7 @@ from instances.parameters import plain
 if TYPE_CHECKING:
     from hardness.cost.record import Estimates
     from hardness.lower import BoundParameters, Certificate
+    from hardness.lower.bound import Bound
     from hardness.runs import Comparison, Stress
     from hardness.runs.least import Least
     from hardness.runs.run import Run
@@ -62,6 +65,22 @@ def certificate(found: "Certificate") -> str:
     tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
     oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
     return captioned(f"Certified of {found.spec}, {known}.", oracle)
+
+
+def bound(found: "Bound") -> str:
+    """Say of which family formulas are, what was solved, and the values of the names in them."""
+    at = {n: one.at[n] for name, one in found.formulas.items() for n in found.symbols(name)}
+    values = ", ".join(f"{name} = {number(line.value).text}" for name, line in at.items())
+    solved = found.solution
+    said = ""
+    if solved is not None:
+        least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
+        wanted = brief(int(solved["wanted"]))
+        which = "the least" if solved["every"] else "the least found"
+        said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
+    oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
+    head = f"Bounds of {found.certificate.spec} as formulas, certified at {values}."
+    return captioned(head, said, oracle)
 
 
 def comparison(found: "Comparison") -> str:
