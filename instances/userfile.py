@@ -132,6 +132,10 @@ def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Function
         return _checked(found.where, given)
     told = source.called and found.parameters
     arguments = taken(given, told, found.where) if told else {}
+    lacking = source.lacks(found.parameters)
+    values = ",".join(filter(None, (found.parameters, *(f"{name}=..." for name in lacking))))
+    said = f"{found.where} needs {', '.join(lacking)}: write {found.path}:{found.name}:{values}"
+    require(not lacking, said)
     value = source.made(arguments)
     said = f"{found.where} takes no parameters: it is of type {type(value).__name__}"
     require(source.called or not found.parameters, said)

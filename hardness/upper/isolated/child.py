@@ -151,7 +151,7 @@ def _raised(stage: str, error: BaseException, file: str | None) -> Ended:
         traceback.print_exception(error.with_traceback(_from(file, error.__traceback__)))
     said = ""
     with contextlib.suppress(Exception):
-        said = " ".join(str(error).split())[:500]
+        said = " ".join(" ".join([str(error), *getattr(error, "__notes__", ())]).split())[:500]
     told: dict[Any, str | int] = {"stage": stage, "type": type(error).__name__[:200]}
     told["message"] = said
     for where in ([f for f in frames if f.filename == file] or frames)[-1:]:

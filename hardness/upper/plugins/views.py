@@ -136,7 +136,11 @@ class Viewed(ABC):
         details: dict[str, Any] = {"view": view, "trained_on": len(data)}
         if len(data) < self.least:
             return nothing(family, data.outcome, **details)
-        found = self.fit(data, oracle, rng)
+        try:
+            found = self.fit(data, oracle, rng)
+        except Exception as error:
+            error.add_note(f"(in the view '{view}': x {data.x.shape}, y {data.y.shape})")
+            raise
         details |= found.details
         if found.predict is None:
             return nothing(family, found.outcome, **details)
