@@ -28,6 +28,7 @@ _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
     | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2265": r"$\geq$"}
+    | {"\u221e": r"$\infty$"}
     | {"\u2264": r"$\leq$", "\u2212": "$-$", "\u2026": r"\ldots{}", "\u2192": r"$\to$"}
 )
 _FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
