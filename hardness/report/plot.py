@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
+from textwrap import wrap
 from typing import Any, Literal
 
 from hardness.report.style import GREY, INK, Style, pale, styles_of
@@ -35,6 +36,7 @@ MOST = 1e300  # what is above that is not drawn
 _LONGEST = 40  # characters of a name in a figure
 _SERIES = 80  # of a series: a name and what is said of it
 _ROOM = 12  # pixels between what is drawn and the ends of an axis
+_LETTERS = 52  # of a note, above each panel of a row
 _TICKS = 10  # of an axis of whole numbers, at most
 _NARROW = 6  # pixels of a cell below which it has no edge
 _TAKEN = {  # properties of every JavaScript object, by which Vega does not group
@@ -227,7 +229,9 @@ def panels(
         for layer in (one for chart in drawn for one in chart["layer"]):
             if any(pick in row for row in layer.get("data", {}).get("values", ())):
                 layer["encoding"] = {**layer.get("encoding", {}), "opacity": _FADED}
-    found: Data = {"title": {"text": title, "subtitle": list(notes)}, "concat": drawn}
+    most = _LETTERS * min(columns, max(2, len(drawn)))
+    told = [line for note in notes for line in wrap(note, most)]
+    found: Data = {"title": {"text": title, "subtitle": told}, "concat": drawn}
     found |= {"columns": columns, "datasets": _once(drawn)}
     scales: Data = dict.fromkeys(("color", "fill", "shape", "strokeDash"), "independent")
     return {**found, "resolve": {"scale": scales}} if own else found
