@@ -141,6 +141,7 @@ def bound(
     {'m': 25}
     """
     from hardness.lower import bound as lower
+    from hardness.runs.columns import parameters_of
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
@@ -160,8 +161,10 @@ def bound(
     allowed = [one.name for one in fields(kind) if one.init and one.type in ("int", int)]
     names = [name.strip() for name in solve.split(",")]
     for name in names:
-        if name not in allowed or names.count(name) > 1:
+        if name not in allowed:
             raise unknown("parameter", name, allowed)
+        if names.count(name) > 1 or name in parameters_of(text):
+            raise UsageError(f"{name} is to be found: give it once, in --solve, and not in {text}")
     [(quantity, least)] = said.items()
     return lower.solve(sources.spec_of(source, "bound"), tuple(names), quantity, least, terms)
 

@@ -285,10 +285,10 @@ def test_mistakes_are_one_line():
         ("parity:d=20", {}, "m"),
         ("nice:m=2,k=2,d=16", {}, "nice given"),
         ("parity:d=20", {"solve": "k", "queries": 5}, "unknown parameter 'k': known: d, m"),
-        ("parity:d=20", {"solve": "m,m", "queries": 5}, "unknown parameter"),
+        ("parity:d=20", {"solve": "m,m", "queries": 5}, "give it once, in --solve"),
         ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
         ("parity:d=20,m=3", {"queries": 5}, "--solve needs one of"),
-        ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "m is given twice"),
+        ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "not in parity:d=20,m=3"),
         (
             "parity:d=20",
             {"solve": "m", "queries": "2^128"},
