@@ -8,6 +8,7 @@ F(X), which shows any.
 import copy
 import pickle
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -97,7 +98,8 @@ def _described(value: Any) -> Described:
         return Described(shape=array.shape, dtype=array.dtype, read=lambda: array)
     kind, half = str(value.dtype).removeprefix("torch."), str(value.dtype) == "torch.bfloat16"
     fits = half or kind in ("float16", "float32", "float64")
-    fits &= str(value.layout) == "torch.strided" and not value.is_meta  # numbers, and not sparse
+    if value.is_meta or str(value.layout) != "torch.strided":
+        kind, fits = f"no dense {kind}", False
     return Described(
         shape=tuple(value.shape),
         dtype=np.dtype("f4" if fits else "V1"),  # floating point, of whatever size, or no numbers
@@ -118,7 +120,8 @@ def torch_tensors(path: Path) -> Tensors:
         if size > 2 * path.stat().st_size + (1 << 20):
             raise ValueError(f"it unpacks to {size} bytes: torch.save packs nothing")
     state = None
-    with foreign(path), suppress(pickle.UnpicklingError):
+    with foreign(path), suppress(pickle.UnpicklingError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's, of what it is about to give up
         state = torch.load(path, map_location="cpu", weights_only=True)
     for name in ("state_dict", "model_state_dict", "model", ""):  # within what trainers keep
         inner = state.get(name, state) if isinstance(state, dict) else {}

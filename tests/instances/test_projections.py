@@ -362,7 +362,7 @@ def test_files_of_torch_are_read_by_weights_alone(tmp_path, rng):
         "module": r"no tensors by name. A pickled module is not loaded.*module.state_dict",
         "list": "no tensors by name",
         "number": "no tensors by name",
-        "sparse": "in_proj_weight holds float32: floating-point",
+        "sparse": "in_proj_weight holds no dense float32: floating-point",
         "text": "damaged or not ours",
         "cut": "damaged or not ours",
         "none": "does not exist",
