@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import linear_regression
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from instances.result import json_of
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
 from instances.text import exact
-
-if TYPE_CHECKING:
-    from hardness.runs.least import Least
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -164,54 +161,16 @@ def scaling(
             axes = (next(iter(sizes)), parameter, learner, cost)
             stream = BitStream(key(first, "scaling", *axes))
             fits.append(_fit(learner, cost, trials, certified, stream))
-    return _scaling(next(iter(sizes)), parameter, fits, certified)
+    return grown(next(iter(sizes)), parameter, fits, certified)
 
 
-def of_thresholds(found: "Least") -> Scaling:
-    """Fit the thresholds of every learner over the sizes where every instance has one.
-
-    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
-
-    >>> from hardness.runs.least import least
-    >>> made = least("parity:m=2", "d=6..18..4", ("elimination",), seeds=6).scaling
-    >>> made.fits[0].values, made.fits[0].beside
-    ((6, 10, 14, 18), 'information-floor')
-    """
-    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
-    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
-    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
-    fits = []
-    for learner in found.learner_names:
-        of = {one.value or 0: one for one in found.cells if one.learner == learner}
-        reasons = {
-            value: f"{never} of {found.seeds} instances have no threshold"
-            if (never := sum(not one.high for one in cell.thresholds))
-            else None
-            if value > 0
-            else "a power law needs a value above 0"
-            for value, cell in of.items()
-        }
-        brackets = {
-            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
-            for value, reason in reasons.items()
-            if not reason
-        }
-        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
-        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
-        stream = BitStream(
-            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
-        )
-        needed = "each with the threshold of every instance"
-        fits.append(fit(learner, found.unit, middles, reasons, certified, stream, needed, off))
-    return _scaling(found.specs[0], found.parameter, fits, certified)
-
-
-def _scaling(
+def grown(
     spec: str,
     parameter: str,
     fits: Sequence[CostFit],
     certified: Mapping[str, Mapping[Value, int]],
 ) -> Scaling:
+    """Put fits beside the growth of certified numbers; spec: of any of the sizes."""
     return Scaling(
         parameter=parameter,
         fits=tuple(fits),

@@ -17,6 +17,7 @@ from math import ceil, comb, isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
+import numpy as np
 
 from hardness.claims import NONE_ENOUGH
 from hardness.lower import BoundParameters, Certificate
@@ -24,7 +25,7 @@ from hardness.oracles import Budget
 from hardness.runs.certified import number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
-from hardness.runs.growth import Scaling, of_thresholds
+from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
 from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
 from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
@@ -35,6 +36,7 @@ from instances.family import Family
 from instances.parameters import plain
 from instances.result import Record, TableRow, json_of
 from instances.spec import parse_stored, require_drawn, spec_of
+from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -572,7 +574,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @cached_property
     def scaling(self) -> Scaling:
         """How thresholds and certified numbers grow."""
-        return of_thresholds(self)
+        return _scaling(self)
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -643,6 +645,44 @@ def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[st
     if not parameter:
         return [require_drawn(parse_stored(spec)).spec]
     return specs_over(spec, parameter, tuple(v for v in values if v is not None))
+
+
+def _scaling(found: Least) -> Scaling:
+    """Fit the thresholds of every learner over the sizes where every instance has one.
+
+    What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
+
+    >>> made = least("parity:m=2", "d=6..18..4", ("elimination",), seeds=6).scaling
+    >>> made.fits[0].values, made.fits[0].beside
+    ((6, 10, 14, 18), 'information-floor')
+    """
+    floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
+    numbers = {value: n for value, n in floors.items() if isinstance(n, int)}
+    certified = {found.quantity: numbers} if found.quantity and len(numbers) == len(floors) else {}
+    fits = []
+    for learner in found.learner_names:
+        of = {one.value or 0: one for one in found.cells if one.learner == learner}
+        reasons = {
+            value: f"{never} of {found.seeds} instances have no threshold"
+            if (never := sum(not one.high for one in cell.thresholds))
+            else None
+            if value > 0
+            else "a power law needs a value above 0"
+            for value, cell in of.items()
+        }
+        brackets = {
+            value: np.log([(max(one.low, 0.5), one.high or 0) for one in of[value].thresholds])
+            for value, reason in reasons.items()
+            if not reason
+        }
+        middles = {value: np.exp(ends.mean(axis=1)) for value, ends in brackets.items()}
+        off = {value: float(np.diff(ends).mean() / 2) for value, ends in brackets.items()}
+        stream = BitStream(
+            key(found.seed, "scaling", found.specs[0], found.parameter, learner, found.unit)
+        )
+        needed = "each with the threshold of every instance"
+        fits.append(fit(learner, found.unit, middles, reasons, certified, stream, needed, off))
+    return grown(found.specs[0], found.parameter, fits, certified)
 
 
 def least(
