@@ -457,7 +457,7 @@ FILES = [
     ("d = 6\nfs = {}\n", "fs", "fs is of type dict"),
     ("d = 6\ndef fs(): return None\n", "fs", "NoneType"),
     ("d = 6\ndef fs(): return 1 / 0\n", "fs", "(mine.py: fs, called without arguments, in line 2)"),
-    ("d = 6\ndef fs(x): return x\n", "fs", "TypeError"),
+    ("d = 6\ndef fs(x): return x\n", "fs", "needs x"),
     ("d = 6\nfs = [3]\n", "fs", "member 0 is of type int"),
     ("fs = [lambda x: x[:, 0]]\n", "fs", "no d"),
     ("d = 0\nfs = [lambda x: x[:, 0]]\n", "fs", "d=0"),

@@ -210,8 +210,8 @@ WRONG = {  # a class in a file, and what `compare` and `certify` say of it
         "called with d=7, gives functions of d=6",
     "class C:\n    def __init__(self, d): self.d, self.functions = d, [F(i) for i in range(5)]":
         "C has the same functions at d=7 and 8: it does not use it",
-    "class C:\n    def __init__(self, d):\n        self.d, fs = d, [F(i) for i in range(d)]\n"
-    "        import os; self.functions = fs[int(os.urandom(4).hex(), 16) % 5:]":
+    "from itertools import count\nN = count()\nclass C:\n    def __init__(self, d):\n"
+    "        self.d, self.functions = d, [F(i) for i in range(5)][next(N) % 3:]":
         "gives other functions when it is called again",
     "class C:\n    def __init__(self, n): self.d, self.functions = n, [F(i) for i in range(n)]":
         "unknown parameter of conj.py: C 'd'|--over d: C has the parameters n",
