@@ -78,6 +78,12 @@ def notes(found: Least) -> list[str]:
         name = names[one.learner] + (f" at {found.size_of(one)}" if found.parameter else "")
         if one.relapses[0]:
             said += [f"{name} is not monotone: its median is of what searches return."]
+        if raised := [t for each in one.thresholds for t in each.tried if t.how == "raised"]:
+            said += [
+                f"{name}: {len(raised)} runs raised an exception or exited, and count as failed: "
+                f"see `hardness learn {names[one.learner]} {one.spec} --budget-{unit} "
+                f"{raised[-1].n}`."
+            ]
         said += [
             f"{name}: {one.ends[end]} of {found.seeds} {told}"
             + (f" ({found.most} {unit} a run)." if end == "over" else ".")

@@ -29,7 +29,7 @@ from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
 from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
 from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
-from hardness.upper import Learner, learner_spec, parse_learner
+from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.family import Family
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Unit = Literal["examples", "queries", "values"]  # of budgets; seconds differ by machine
-# Of a run; stopped: it failed, and had budget left. unknown: seconds, memory or the machine ended
-# it, which says nothing.
-How = Literal["passed", "failed", "stopped", "unknown"]
+# Of a run; stopped: it failed, and had budget left. raised: the learner raised or exited, a failure
+# too. unknown: seconds, memory or the machine ended it, which says nothing.
+How = Literal["passed", "failed", "stopped", "raised", "unknown"]
+_RAISED = (Outcome.RAISED, Outcome.EXITED)
 # Of a search; over: no success within the most of a run, or of all its runs. unconfirmed: the most
 # leaves no room for three octaves. own-limit: two octaves in a row stopped with budget left.
 End = Literal["confirmed", "over", "unconfirmed", "own-limit", "no-answer"]
@@ -142,6 +143,8 @@ def trial(found: Run, unit: Unit, n: int) -> Trial:
         how = "passed"
     elif found.bound in ("seconds", "memory", "machine"):
         how = "unknown"
+    elif found.outcome in _RAISED:
+        how = "raised"
     elif found.bound != unit:
         how = "stopped"
     return Trial(n, how, getattr(found.usage, unit))
@@ -651,10 +654,6 @@ def _scaling(found: Least) -> Scaling:
     """Fit the thresholds of every learner over the sizes where every instance has one.
 
     What is fitted is the geometric middle of each (low, high], which is off by half of it at most.
-
-    >>> made = least("parity:m=2", "d=6..18..4", ("elimination",), seeds=6).scaling
-    >>> made.fits[0].values, made.fits[0].beside
-    ((6, 10, 14, 18), 'information-floor')
     """
     floors = {v or 0: n for v, n in zip(found.values, found.floors, strict=True)}
     numbers = {value: n for value, n in floors.items() if isinstance(n, int)}

@@ -24,6 +24,7 @@ from hardness.runs.least import (
     size,
     walk,
 )
+from hardness.upper import Outcome
 from instances.errors import UsageError
 
 _ASKED = Search(
@@ -206,16 +207,18 @@ def test_a_learner_that_is_not_monotone_is_said_to_be(monkeypatch: pytest.Monkey
         n = budget.examples or 0
         passed = random.Random(f"{seed} {n}").random() < (0.3 if n < 100 else 0.85)
         usage = SimpleNamespace(examples=n, seconds=0.0)
-        return SimpleNamespace(passed=passed, bound="examples", usage=usage)
+        how = {"passed": passed, "bound": "examples", "outcome": Outcome.RAISED}
+        return SimpleNamespace(**how, usage=usage)
 
     given = {"spec": "parity:d=8,m=2", "over": None, "learners": ("trivial",)}
     monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", lucky)
     [cell] = least(**given).cells  # type: ignore[arg-type]
     wrong, audited = cell.relapses
     assert 0.1 < wrong / audited < 0.5
-    assert "trivial is not monotone: its median is of what searches return." in least(
-        **given  # type: ignore[arg-type]
-    ).text(200)
+    said = least(**given).text(200)  # type: ignore[arg-type]
+    assert "trivial is not monotone: its median is of what searches return." in said
+    raised = sum(one.how == "raised" for each in cell.thresholds for one in each.tried)
+    assert f"trivial: {raised} runs raised an exception" in said
 
 
 def test_audits_stand_at_the_points_of_the_grid() -> None:
