@@ -22,7 +22,7 @@ import numpy as np
 from hardness.claims import NONE_ENOUGH
 from hardness.lower import BoundParameters, Certificate
 from hardness.oracles import Budget
-from hardness.runs.certified import number, query_bound
+from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
 from hardness.runs.growth import Scaling, fit, grown
@@ -495,7 +495,9 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """What is certified in the unit: for any learner, or for worst answers to queries."""
         if self.unit == "queries":
             return query_bound(self.certificates)
-        return "information-floor" if self.unit == "examples" and self.certificates else ""
+        floor, every = "information-floor", self.certificates
+        claimed = self.unit == "examples" and every and all(claims(one, floor) for one in every)
+        return floor if claimed else ""
 
     @cached_property
     def floors(self) -> tuple[int | str | None, ...]:
