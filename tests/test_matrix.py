@@ -203,7 +203,7 @@ def test_no_interval_of_a_median_lies_wholly_below_the_certified_floor(spec, lea
         if cannot(parse_learner(name), parse(spec), "examples"):
             continue
         try:
-            found = least(spec, None, (name,), 6, budget=Budget(examples=128, seconds=0.5))
+            found = least(spec, None, (name,), 6, budget=Budget(examples=512, seconds=0.5))
         except UsageError as error:
             if "certified floor" not in str(error):
                 raise

@@ -16,6 +16,7 @@ from hardness.sweep.damage import check
 from hardness.sweep.plan import plan
 from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import merge, read
+from hardness.upper import Outcome
 from instances.errors import DamagedFile, UsageError
 from tests.hardness.sweep.here import Here, sweep_here
 from tests.hardness.sweep.making import edit
@@ -43,7 +44,8 @@ def quick(monkeypatch):
         ran.append((learner.name, instance.family.d, seed, n))
         usage = SimpleNamespace(examples=min(n, 300), seconds=0.0)
         bound = "examples" if n <= 300 else "none"
-        return SimpleNamespace(passed=n >= least, bound=bound, usage=usage)
+        end = Outcome.EXAMPLES_SPENT
+        return SimpleNamespace(passed=n >= least, bound=bound, outcome=end, usage=usage)
 
     monkeypatch.setattr(sys.modules["hardness.runs.least"], "run", run)
     return ran
