@@ -1,6 +1,8 @@
 """Formulas as Python texts, computed in three ways: exactly, by sympy, and as what people read."""
 
+import ast
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,7 +13,14 @@ from hardness.claims import big, digits
 from instances.text import exact
 
 LONG = 16  # characters of a number that is written in full
-_NAME, _NUMBER = re.compile(r"[A-Za-z_]\w*"), re.compile(r"(?<!\w)\d+")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 
 
 def power(base: Any, value: Any) -> int:
@@ -53,8 +62,20 @@ def compute(
     >>> compute("ceiling((delta*binomial(23, 3) - 1)/25)", {"delta": Fraction(2, 3)})
     Fraction(48, 1)
     """
-    text = _NUMBER.sub(r"number(\g<0>)", formula)
-    return eval(text, {"__builtins__": {}, "number": number, **functions, **at})
+
+    def value(node: ast.expr) -> Any:
+        match node:
+            case ast.BinOp(left, op, right):
+                return _OPERATORS[type(op)](value(left), value(right))
+            case ast.Call(ast.Name(name), args):
+                return functions[name](*map(value, args))
+            case ast.Constant(int(written)):
+                return number(written)
+            case ast.Name(name):
+                return at[name]
+        raise ValueError(f"{formula}: {ast.dump(node)} is no part of a formula")
+
+    return value(ast.parse(formula, mode="eval").body)
 
 
 def symbolic(formula: str, at: Mapping[str, Any]) -> Any:
