@@ -1,0 +1,272 @@
+"""A statement of theory as something to run: predicted, then measured, then judged.
+
+setting -> prediction -> digest -> measurement -> verdict
+
+What predicts is given a setting and nothing else. All settings of a statement are predicted, and
+the predictions hashed, before the first is measured.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hardness.oracles import clock
+from hardness.runs.cells import interval
+from hardness.runs.growth import CONFIDENCE, power_law
+from hardness.runs.processes import execute
+from instances.result import Record, TableRow
+from instances.streams import BitStream, key
+
+Setting = Mapping[str, int | float | str]
+Owner = Literal["paper", "talk", "docs"]
+_LOOSE = 1.5  # a bound within this factor of what is measured is not called loose
+
+
+class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What theory says of one setting: a number between low and high; None is no end.
+
+    within: whether the conditions of the statement hold there.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    within: bool = True
+
+    @property
+    def says(self) -> bool:
+        """Whether anything is predicted."""
+        return self.low is not None or self.high is not None
+
+
+class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was measured: a value within [low, high], and how that interval is known.
+
+    how: "exact", or the confidence with what it is of, as "95 %, 20 layers".
+    """
+
+    value: float
+    low: float
+    high: float
+    how: str
+
+
+def exactly(value: float, error: float = 0.0) -> Measured:
+    """Give a number that is computed, not sampled; error: the most by which it may be off."""
+    return Measured(value=value, low=value - error, high=value + error, how="exact")
+
+
+def mean(samples: ArrayLike, of: str) -> Measured:
+    """Give the mean of independent samples, at least two, with Student's interval at 95 %.
+
+    >>> mean([1.0, 2.0, 3.0], "layers").how
+    '95 %, 3 layers'
+    """
+    from scipy.special import stdtrit
+
+    values = np.asarray(samples, np.float64)
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    reach = float(error * stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    value = float(values.mean())
+    return Measured(
+        value=value, low=value - reach, high=value + reach, how=f"95 %, {len(values)} {of}"
+    )
+
+
+def share(count: int, total: int, of: str) -> Measured:
+    """Give a share of independent trials, with Clopper and Pearson's interval at 95 %. [CP34]
+
+    >>> found = share(5, 10, "rows")
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.19, 0.81)
+    """
+    low, high = interval(count, total)
+    return Measured(value=count / total, low=low, high=high, how=f"95 %, {total} {of}")
+
+
+def exponent(sizes: ArrayLike, samples: ArrayLike, of: str) -> Measured:
+    """Give the exponent of a power law through samples at four sizes or more, at 95 %.
+
+    sizes: (K,); samples: (K, S), above 0: docs/growth.md has the method.
+
+    >>> exponent([4, 8, 16, 32], [[16.0], [64.0], [256.0], [1024.0]], "sizes").value
+    2.0
+    """
+    x, y = np.asarray(sizes, np.float64), np.asarray(samples, np.float64)
+    law = power_law(x, y, BitStream(key(0, "theory", of)))
+    return Measured(value=round(law.exponent, 12), low=law.low, high=law.high, how=f"95 %, {of}")
+
+
+class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One setting: what was predicted there, and what was measured."""
+
+    at: dict[str, int | float | str]
+    predicted: Predicted
+    measured: Measured
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the interval measured meets what is predicted; None where nothing is."""
+        if not self.predicted.says:
+            return None
+        low, high = self.predicted.low, self.predicted.high
+        above = low is None or self.measured.high >= low
+        return above and (high is None or self.measured.low <= high)
+
+    @property
+    def factor(self) -> float | None:
+        """By how much a bound is off what is measured, at least 1; None for what is no bound."""
+        low, high, value = self.predicted.low, self.predicted.high, self.measured.value
+        if not self.holds or (low is None) == (high is None) or value <= 0:
+            return None
+        found = value / low if low is not None else (high or 0.0) / value
+        return max(1.0, found) if math.isfinite(found) and found > 0 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A statement of a source, and the functions that predict and measure it at settings.
+
+    owner: whose statement it is; source: its key in docs/references.md. says: what is stated, with
+    exponents and conditions. predicts: how numbers follow from that at the sizes run. meaning: what
+    the comparison is worth, true whatever is measured. along: the part of a setting that lies along
+    x; by: the part that tells series apart, if any. x, y: the titles of axes, with units. log: the
+    axes that are logarithmic. predict and measure are given a setting by name, measure the seed as
+    well; they are functions of modules, for they run in other processes.
+    """
+
+    name: str
+    subject: str
+    owner: Owner
+    source: str
+    says: str
+    predicts: str
+    meaning: str
+    settings: Sequence[Setting]
+    predict: Callable[..., Predicted]
+    measure: Callable[..., Measured]
+    along: str
+    y: str
+    x: str = ""
+    by: str = ""
+    log: str = ""
+
+    @cached_property
+    def predictions(self) -> tuple[Predicted, ...]:
+        """What is predicted at each setting; nothing measured is at hand."""
+        return tuple(self.predict(**one) for one in self.settings)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all settings with their predictions, 16 digits of it."""
+        every = zip(self.settings, self.predictions, strict=True)
+        made = [[dict(at), _short(p.low), _short(p.high), p.within] for at, p in every]
+        text = json.dumps([self.name, self.says, self.predicts, made], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _short(value: float | None) -> str | None:
+    return None if value is None else f"{value:.9g}"  # the last digits differ between machines
+
+
+class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A statement with what was predicted and measured at its settings.
+
+    digest: of the predictions, made before anything was measured.
+    """
+
+    name: str
+    subject: str
+    owner: Owner
+    source: str
+    says: str
+    predicts: str
+    meaning: str
+    x: str
+    y: str
+    along: str
+    by: str
+    log: str
+    seed: int
+    digest: str
+    seconds: float
+    points: tuple[Point, ...]
+
+    _format: ClassVar[str] = "hardness-theory/1"
+    _words: ClassVar[str] = "hardness.report.theory.finding_words"
+
+    @property
+    def verdict(self) -> str:
+        """How measurement and prediction compare, in the words of the table."""
+        judged = [one for one in self.points if one.holds is not None]
+        inside = [one for one in judged if one.predicted.within]
+        if not judged:
+            return "not applicable"
+        if not all(one.holds for one in inside):
+            return "fails"
+        if len(inside) < len(judged) and not all(one.holds for one in judged):
+            return "fails outside its conditions"
+        factors = [one.factor for one in judged if one.factor is not None]
+        if len(factors) == len(judged) and min(factors) > _LOOSE:
+            least, most = f"{min(factors):.2g}", f"{max(factors):.2g}"
+            return f"looser by {least}" + (f" to {most}" if most != least else "")
+        return "agrees"
+
+    def _rows(self) -> list[TableRow]:
+        return [
+            {
+                "statement": self.name,
+                **one.at,
+                "predicted_low": one.predicted.low,
+                "predicted_high": one.predicted.high,
+                "within_conditions": one.predicted.within,
+                "measured": one.measured.value,
+                "low": one.measured.low,
+                "high": one.measured.high,
+                "known": one.measured.how,
+                "holds": one.holds,
+            }
+            for one in self.points
+        ]
+
+
+def _measured(task: tuple[Callable[..., Measured], dict[str, Any]], seed: int) -> Measured:
+    measure, at = task
+    return measure(seed=seed, **at)
+
+
+def find(
+    statement: Statement,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Finding:
+    """Predict a statement at all of its settings, then measure them, on `jobs` processes."""
+    digest, predicted = statement.digest, statement.predictions
+    start = clock.now()
+    tasks = [(statement.measure, dict(one)) for one in statement.settings]
+    measured: dict[int, Measured] = {}
+    for i, one in execute(partial(_measured, seed=seed), tasks, jobs):
+        measured[i] = one
+        if progress:
+            progress(1)
+    points = [
+        Point(at=dict(at), predicted=p, measured=measured[i])
+        for i, (at, p) in enumerate(zip(statement.settings, predicted, strict=True))
+    ]
+    told = ("name", "subject", "owner", "source", "says", "predicts", "meaning")
+    drawn = ("y", "along", "by", "log")
+    return Finding(
+        **{name: getattr(statement, name) for name in (*told, *drawn)},
+        x=statement.x or statement.along,
+        seed=seed,
+        digest=digest,
+        seconds=clock.now() - start,
+        points=tuple(points),
+    )
