@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
+    from hardness.theory.statement import Finding, Theory
     from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import bound, certify, check, cite, verify
     from hardness.verbs.comparing import compare, ladders, noisy_map, stress
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from hardness.verbs.pictures import figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
+    from hardness.verbs.theory import theory
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result
@@ -68,6 +70,7 @@ __all__ = [
     "Ended",
     "Estimate",
     "Estimates",
+    "Finding",
     "Game",
     "Grid",
     "Inspection",
@@ -80,6 +83,7 @@ __all__ = [
     "Samples",
     "SearchResult",
     "Stress",
+    "Theory",
     "ToolkitError",
     "Verification",
     "attack",
@@ -108,6 +112,7 @@ __all__ = [
     "spectrum",
     "stress",
     "sweep",
+    "theory",
     "verify",
 ]
 

@@ -62,6 +62,10 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read="hardness.runs.least:Least.load",
     given="hardness.runs.least:Least",
 )  # fmt: skip
+THEORY = Source(
+    made="theory NAME --out DIR", read="hardness.theory:Finding.load",
+    given="hardness.theory:Finding",
+)  # fmt: skip
 STRESS = Source(
     made="stress ... --out FILE", read=_SOURCE + "stress_of",
     given="hardness.runs:Stress", store=True,
@@ -142,6 +146,8 @@ FIGURES: dict[str, Figure] = {
         MAP, "parity_map:of_map", "parity_map:draw_map"),
     "adversary": Figure("members left after each query of a game",
         GAME, "bounds:of_adversary", "bounds:draw_adversary"),
+    "theory": Figure("a statement beside what was measured",
+        THEORY, "theory:of_theory", "theory:draw_theory"),
     "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),
     "coherence": Figure("how alike the heads of a layer are",
         INSPECT, "coherence:of_coherence", "coherence:draw_coherence"),

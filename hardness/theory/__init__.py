@@ -8,7 +8,9 @@ from hardness.theory.statement import Measured as Measured
 from hardness.theory.statement import Point as Point
 from hardness.theory.statement import Predicted as Predicted
 from hardness.theory.statement import Statement as Statement
+from hardness.theory.statement import Theory as Theory
 from hardness.theory.statement import find as find
+from hardness.theory.statement import place as place
 from instances.errors import unknown
 
 SUBJECTS = ("queries",)  # modules with a tuple STATEMENTS, in the order of the table

@@ -119,6 +119,19 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         above = low is None or self.measured.high >= low
         return above and (high is None or self.measured.low <= high)
 
+    def row(self) -> TableRow:
+        """Give its columns of a table."""
+        return {
+            "predicted_low": self.predicted.low,
+            "predicted_high": self.predicted.high,
+            "within_conditions": self.predicted.within,
+            "measured": self.measured.value,
+            "low": self.measured.low,
+            "high": self.measured.high,
+            "known": self.measured.how,
+            "holds": self.holds,
+        }
+
     @property
     def factor(self) -> float | None:
         """By how much a bound is off what is measured, at least 1; None for what is no bound."""
@@ -218,22 +231,46 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return f"looser by {least}" + (f" to {most}" if most != least else "")
         return "agrees"
 
+    @property
+    def telling(self) -> Point:
+        """The point that decides: the first to fail, inside its conditions if any, or the last."""
+        inside = [one for one in self.points if one.holds is False and one.predicted.within]
+        failed = [one for one in self.points if one.holds is False]
+        judged = [one for one in self.points if one.holds]
+        return next(iter(inside or failed), (judged or self.points)[-1])
+
     def _rows(self) -> list[TableRow]:
+        return [{"statement": self.name, **one.at, **one.row()} for one in self.points]
+
+
+class Theory(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Statements beside what was measured, in the order of the table."""
+
+    findings: tuple[Finding, ...]
+
+    _words: ClassVar[str] = "hardness.report.theory.theory_words"
+
+    def _rows(self) -> list[TableRow]:
+        names = ("name", "subject", "owner", "source", "says")
         return [
             {
-                "statement": self.name,
-                **one.at,
-                "predicted_low": one.predicted.low,
-                "predicted_high": one.predicted.high,
-                "within_conditions": one.predicted.within,
-                "measured": one.measured.value,
-                "low": one.measured.low,
-                "high": one.measured.high,
-                "known": one.measured.how,
-                "holds": one.holds,
+                **{name: getattr(one, name) for name in names},
+                "at": place(one.telling.at),
+                **one.telling.row(),
+                "verdict": one.verdict,
+                "digest": one.digest,
             }
-            for one in self.points
+            for one in self.findings
         ]
+
+
+def place(at: Setting) -> str:
+    """Write a setting.
+
+    >>> place({"d": 8, "m": 2})
+    'd=8,m=2'
+    """
+    return ",".join(f"{name}={value}" for name, value in at.items())
 
 
 def _measured(task: tuple[Callable[..., Measured], dict[str, Any]], seed: int) -> Measured:

@@ -35,6 +35,7 @@ GROUPS = {
         "demo": "verbs.demo.demo",
         "compare": "verbs.comparing.compare",
         "least": "verbs.least.least",
+        "theory": "verbs.theory.theory",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
         "challenge": "verbs.root.CHALLENGE",

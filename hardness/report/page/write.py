@@ -83,7 +83,7 @@ def write(report: Report, jobs: int = 1) -> str:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset),
+        loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -100,13 +100,13 @@ def write(report: Report, jobs: int = 1) -> str:
         "tables": {key: text.columns(table) for key, (table, _) in whole.items()},
         "charts": {one.chart.key: one.description for one in charts},
     }
-    scripts = [_runtime(), _asset("page.js")] if charts else [_asset("page.js")]
+    scripts = [_runtime(), asset("page.js")] if charts else [asset("page.js")]
     return environment.get_template("page.html").render(
         report=report,
         sections={key: [one for one in charts if one.chart.section == key] for key in _HEADS},
         heads=_HEADS,
         grids={key: (table[:FIRST], len(table), same) for key, (table, same) in whole.items()},
-        style=Markup(_asset("page.css")),
+        style=Markup(asset("page.css")),
         scripts=[Markup(script) for script in scripts],
         hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
         data=text.embedded(told),
@@ -140,5 +140,6 @@ def _runtime() -> str:
     return script
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Read a file of the page: its template, its style or its script."""
     return (files("hardness.report.page") / name).read_text(encoding="utf-8")

@@ -1,0 +1,44 @@
+"""The page of statements: a table a subject, and each with its picture, settings and command."""
+
+from collections import Counter
+from itertools import groupby
+
+import jinja2
+from markupsafe import Markup
+
+from hardness.report import theory as words
+from hardness.report.figures import draw
+from hardness.report.page.text import prose
+from hardness.report.page.write import asset, slim
+from hardness.report.text import count
+from hardness.theory import Finding, Theory, place
+
+
+def page(found: Theory) -> str:
+    """Lay statements out as one HTML file that needs nothing outside it, and no script."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    told = (words.owner_words, words.predicted_words, words.measured_words, words.point_words)
+    environment.filters.update({one.__name__: one for one in (*told, place, prose, count)})
+    every = found.findings
+    return environment.get_template("theory.html").render(
+        style=Markup(asset("page.css")),
+        findings=every,
+        verdicts=Counter(one.verdict.partition(" by ")[0] for one in every).most_common(),
+        subjects=[(name, list(some)) for name, some in groupby(every, lambda one: one.subject)],
+        pictures={one.name: _picture(one) for one in every},
+    )
+
+
+def _picture(found: Finding) -> Markup:
+    """Draw a statement; nothing where no setting has a place along x."""
+    from hardness.report.charts.theory import of_theory
+
+    if not any(found.along in one.at for one in found.points):
+        return Markup()
+    return slim(draw("theory", of_theory(found)).decode(), found.name)

@@ -1,0 +1,149 @@
+"""Statements of theory: predicted before they are measured, judged by intervals, kept."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import hardness as h
+from hardness.theory import Measured, Point, Predicted, Statement, find, statements
+from hardness.theory import statement as named
+from hardness.theory.statement import exactly, exponent, mean, share
+from instances.errors import UsageError
+
+ORDER = []
+
+
+def predicted(x, kind="equal"):
+    ORDER.append(("predicted", x))
+    ends = {"equal": (x, x), "most": (None, x), "least": (x, None), "none": (None, None)}[kind]
+    return Predicted(low=ends[0], high=ends[1], within=x < 4)
+
+
+def measured(x, seed, kind="equal"):
+    ORDER.append(("measured", x))
+    return exactly(x * (1 + seed))
+
+
+def made(*settings, measure=measured):
+    return Statement(
+        name="mine", subject="hardness", owner="docs", source="", says="y = x.", predicts="x.",
+        meaning="None.", settings=settings, predict=predicted, measure=measure, along="x", y="y",
+    )  # fmt: skip
+
+
+def test_all_is_predicted_and_hashed_before_anything_is_measured():
+    ORDER.clear()
+    found = find(made({"x": 1}, {"x": 2}))
+    assert [step for step, _ in ORDER] == ["predicted"] * 2 + ["measured"] * 2
+    assert found.verdict == "agrees"
+    assert found.digest == made({"x": 1}, {"x": 2}).digest
+    assert found.digest != made({"x": 1}, {"x": 3}).digest
+
+
+@pytest.mark.parametrize(
+    ("settings", "seed", "verdict"),
+    [
+        ([{"x": 1}, {"x": 5}], 0, "agrees"),
+        ([{"x": 1}, {"x": 5}], 1, "fails"),
+        ([{"x": 5}, {"x": 1, "kind": "most"}], -0.5, "fails outside its conditions"),
+        ([{"x": 2, "kind": "most"}, {"x": 2, "kind": "least"}], 0, "agrees"),
+        ([{"x": 2, "kind": "most"}], 1, "fails"),
+        ([{"x": 2, "kind": "least"}], 1, "looser by 2"),
+        ([{"x": 2, "kind": "most"}, {"x": 3, "kind": "most"}], -0.75, "looser by 4"),
+        ([{"x": 2, "kind": "none"}], 1, "not applicable"),
+    ],
+)
+def test_a_verdict_follows_from_intervals(settings, seed, verdict):
+    assert find(made(*settings), seed).verdict == verdict
+
+
+def test_an_interval_that_reaches_what_is_predicted_agrees_and_one_that_does_not_fails():
+    said = Predicted(low=1.0, high=2.0)
+    for low, high, holds in (
+        (2.0, 3.0, True),
+        (0.0, 1.0, True),
+        (2.1, 3.0, False),
+        (0, 0.9, False),
+    ):
+        at = Measured(value=(low + high) / 2, low=low, high=high, how="95 %, 3 layers")
+        assert Point(at={"x": 1}, predicted=said, measured=at).holds is holds
+
+
+def test_intervals_are_those_of_scipy():
+    from scipy import stats
+
+    values = [1.0, 2.0, 4.0, 4.5]
+    low, high = stats.t.interval(0.95, 3, 2.875, stats.sem(values))
+    found = mean(values, "layers")
+    assert (found.low, found.high) == pytest.approx((low, high))
+    low, high = stats.binomtest(7, 20).proportion_ci(0.95, "exact")
+    found = share(7, 20, "rows")
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert exponent([1, 2, 4, 8], [[3], [12], [48], [192]], "sizes").value == pytest.approx(2)
+
+
+def test_every_statement_says_what_it_predicts_and_whose_it_is():
+    references = (Path(__file__).parents[1] / "docs/references.md").read_text()
+    names = list(statements())
+    assert len(names) == len(set(names))
+    for one in statements().values():
+        assert one.says.endswith(".")
+        assert one.predicts.endswith(".")
+        assert one.meaning.endswith(".")
+        assert not one.source or f"**{one.source}**" in references, one.name
+        assert one.source or one.owner == "docs", one.name
+        assert any(one.along in at for at in one.settings), one.name
+        assert one.digest == one.digest
+    with pytest.raises(UsageError, match="sq-dimension"):
+        named("sq-dimensoin")
+
+
+def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness):
+    found = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
+    assert (found.code, found.err) == (0, "")
+    one = found.json["findings"][0]
+    assert json.loads(Path("t/sq-dimension.json").read_text()) == one
+    page = Path("t/theory.html").read_text()
+    assert "<svg" in page
+    assert one["digest"] in page
+    assert "<script" not in page
+    again = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
+    assert again.json == found.json  # its seconds too: it was not measured again
+    other = hardness("theory", "sq-dimension", "--out", "t", "--seed", "1", "--jobs", "1", "--json")
+    assert other.json["findings"][0]["seed"] == 1
+    Path("t/mine.txt").write_text("kept")
+    found = hardness("theory", "sq-dimension", "--out", "t")
+    assert found.code == 1
+    assert "mine.txt" in found.err
+    assert Path("t/mine.txt").read_text() == "kept"
+    Path("t/mine.txt").unlink()
+    Path("t/sq-dimension.json").write_text(json.dumps({**one, "points": [{"at": 3}]}))
+    found = hardness("theory", "sq-dimension", "--out", "t")
+    assert found.code == 1
+    assert "points[0]" in found.err
+    assert len(found.err.splitlines()) == 1
+
+
+def test_what_is_listed_is_what_is_predicted(hardness):
+    listed = hardness("theory", "--json").json["statements"]
+    assert list(listed) == list(statements())
+    assert listed["sq-dimension"]["predictions"]["d=16,m=2"]["low"] == 105
+    assert listed["sq-dimension"]["digest"] == named("sq-dimension").digest
+    found = hardness("theory", "sq-dimensoin")
+    assert found.code == 2
+    assert "sq-dimension" in found.err
+
+
+def test_a_figure_and_a_table_are_of_a_finding(hardness):
+    found = h.theory("sq-dimension", jobs=1)
+    assert found.to_frame().loc[0, "verdict"] == "agrees"
+    [one] = found.findings
+    assert len(one.to_frame()) == len(one.points)
+    rows = h.figure("theory", one).to_dict()["rows"]
+    assert {row["kind"] for row in rows} == {"predicted", "measured"}
+    assert all(row["meets"] for row in rows if row["kind"] == "measured")
+    text = repr(found)
+    assert "agrees" in text
+    assert one.digest in text
+    assert max(map(len, text.splitlines())) <= 80
