@@ -4,7 +4,7 @@ To attention: an example is z with z_0 and X_1 uniform, X_2 = X_1 * z. Where z_0
 next sample: the bits of a go into z, and the label is X_1[0] times the sample's level; elsewhere a
 vector of its own is drawn, and the label is 0. For q = 2^L tokens are exactly uniform if the a of
 the samples are; for a prime q an a is written as a uniform one of the L-bit numbers that are a mod
-q. Back: the examples with z_0 = -1 are the samples, in their order. [CL24]
+q. Back: the examples with z_0 = -1 are the samples, in their order.
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ it (r = 0) and writes it (c = 0). The label is
 
 and 0 in every other column; A is a public constant. With label noise eta the value g(h) is
 reflected in the middle of the profile's range, to 2 centre - g(h), with probability eta: for two
-values the other one, for values +-v the other sign. [CL24]
+values the other one, for values +-v the other sign.
 """
 
 import math

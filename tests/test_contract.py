@@ -187,6 +187,26 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     assert hardness("cite", "c.json").code == 3
 
 
+def test_a_paper_is_credited_with_its_own_families_alone(hardness):
+    own = "this certificate"
+    for spec, quantity, credit in (
+        ("parity:d=16,m=3", "pairwise-correlation", "CL24"),
+        ("parity_position:d=16,m=3", "pairwise-correlation", own),
+        ("hardmax:d=16,m=3", "pairwise-correlation", own),
+        ("composed:d=16,m=3", "pairwise-correlation", own),
+        ("tokens3:d=16,m=3", "pairwise-correlation", own),
+        ("window:n=6,q=16,parts=4", "pairwise-correlation", own),
+        ("window:n=6,q=16,parts=4", "orthogonal-members", own),
+        ("lwe:n=8,q=17,sigma=1", "orthogonal-members", "Regev05"),
+    ):
+        found = hardness("certify", spec, "--out", "own.json", "--force").out
+        line = next(one for one in found.splitlines() if one.startswith(f"{quantity} = "))
+        assert line.endswith(f"; {own})" if credit == own else f"; after {credit})"), spec
+        bibtex = hardness("cite", "own.json").out
+        assert ("{CL24," in bibtex) == (spec.startswith("parity:")), spec
+        assert hardness("check", "own.json").code == 0
+
+
 def test_a_citation_says_once_what_holds_for_all_and_leaves_out_what_is_vacuous(hardness):
     hardness("certify", str(ROOT / "docs/examples/majorities.py:threes"), "--out", "c.json")
     found = hardness("cite", "c.json", "--json").json["sentence"]

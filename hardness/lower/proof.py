@@ -67,7 +67,8 @@ class Proof:
                     "terms": at,
                     "says": says,
                     "step": step,
-                }
+                },
+                family=self.about["spec"].partition(":")[0],
             )
             for step in wanted
             for name, (value, at, says) in self.fact(step).claims.items()

@@ -41,6 +41,7 @@ _AFTER = {  # by sources: keys in docs/references.md
         *("low-degree-examples", "low-degree-examples-open"),
     ),
 }
+_OF = {"pairwise-correlation": "parity", "orthogonal-members": "lwe"}  # whose paper has no other
 OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 _SOURCES = {quantity: source for source, names in _AFTER.items() for quantity in names}
 
@@ -55,6 +56,7 @@ class Claim:
 
     terms: what it is about, numbers or "any"; `upper` is the other end of what is no exact number.
     Numbers, as a bound is compared and computed with; `parameters` are these for people to read.
+    family: the name of the family that it is about, which a file has in its spec.
     """
 
     quantity: str
@@ -62,14 +64,16 @@ class Claim:
     terms: dict[str, Fraction | str]
     meaning: str
     step: int
+    family: str = ""
 
     def __post_init__(self) -> None:
         _ = self.source  # KeyError now, as `read` says, for a quantity that has no source
 
     @staticmethod
-    def read(data: dict[str, Any]) -> "Claim":
+    def read(data: dict[str, Any], family: str = "") -> "Claim":
         """Read what `to_dict` wrote; raises KeyError, TypeError or ValueError for other data."""
         return Claim(
+            family=family,
             quantity=data["quantity"],
             value=_number(data["value"]),
             terms={k: v if v == "any" else _number(v) for k, v in data["terms"].items()},
@@ -103,7 +107,9 @@ class Claim:
 
     @property
     def source(self) -> str:
-        """The key in docs/references.md of whom it is after."""
+        """The key in docs/references.md of whom it is after; ours for families not in the paper."""
+        if _OF.get(self.quantity, self.family) != self.family:
+            return "this certificate"
         other = "-steps" if "gd-" in self.quantity else "-queries"
         return _SOURCES[self.quantity.replace("-success", other)]
 
@@ -214,10 +220,10 @@ class Certificate(Result):
     @staticmethod
     def read(data: dict[str, Any]) -> "Certificate":
         """Read what `to_dict` wrote; raises KeyError, TypeError or ValueError for other data."""
-        goal = data["goal"]
+        goal, spec = data["goal"], data["about"]["spec"]
         return Certificate(
-            spec=data["about"]["spec"],
-            claims=tuple(map(Claim.read, goal["claims"])),
+            spec=spec,
+            claims=tuple(Claim.read(one, spec.partition(":")[0]) for one in goal["claims"]),
             scope=goal["conditions"],
             proof={name: data[name] for name in ("about", "problem", "steps")},
         )

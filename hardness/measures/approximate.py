@@ -16,7 +16,7 @@ def approximate_values(values: Sequence[Fraction], rho: Fraction) -> tuple[list[
     B~(h) = (g(0) + g(m))/2 + sum_{i=1..m} a_i (x_h - u_i)/(x_h + u_i) for h = 0 .. m, with the
     thresholds and the steepness of the exact heads, x_h = rho^(2h) and u_i = rho^(2i-1). It tends
     to g as rho grows. Returns the integers D B~(h), which have the level sets and exponents of B~,
-    and D. [CL24]
+    and D.
 
     >>> approximate_values([Fraction(1), Fraction(-1), Fraction(1)], Fraction(3))
     ([32, 0, 32], 56)

@@ -1,7 +1,7 @@
 """Hidden sets as layers of hardmax attention: every token attends to the one of the largest logit.
 
 Where z_0 = -1 a head adds a sign(h - t), t a threshold halfway between two counts, so that m heads
-and perhaps a constant one are any profile: a staircase in whole numbers. [CL24]
+and perhaps a constant one are any profile: a staircase in whole numbers.
 """
 
 from dataclasses import dataclass, field

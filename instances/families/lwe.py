@@ -170,7 +170,7 @@ class Window(Modular):
     """Members 1[<a, s> mod q < q/parts]: about 2R/q heads, whatever `parts` is.
 
     parts: a divisor of q. The other parameters are those of Modular. Raises UsageError out of
-    range. [CL24]
+    range.
 
     >>> Window(n=8, q=16, parts=4, secret="binary", h=4).layer_heads
     9
