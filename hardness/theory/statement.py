@@ -62,21 +62,22 @@ def exactly(value: float, error: float = 0.0) -> Measured:
     return Measured(value=value, low=value - error, high=value + error, how="exact")
 
 
-def mean(samples: ArrayLike, of: str) -> Measured:
+def mean(samples: ArrayLike, of: str, among: int = 1) -> Measured:
     """Give the mean of independent samples, at least two, with Student's interval at 95 %.
 
-    >>> mean([1.0, 2.0, 3.0], "layers").how
-    '95 %, 3 layers'
+    among: how many such intervals are to hold together at 95 %, each that much wider.
+
+    >>> mean([1.0, 2.0, 3.0], "layers").how, mean([1.0, 2.0, 3.0], "layers", among=20).how
+    ('95 %, 3 layers', '95 % of 20 together, 3 layers')
     """
     from scipy.special import stdtrit
 
     values = np.asarray(samples, np.float64)
     error = values.std(ddof=1) / math.sqrt(len(values))
-    reach = float(error * stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2))
+    reach = float(error * stdtrit(len(values) - 1, 1 - (1 - CONFIDENCE) / 2 / among))
     value = float(values.mean())
-    return Measured(
-        value=value, low=value - reach, high=value + reach, how=f"95 %, {len(values)} {of}"
-    )
+    how = f"95 %{f' of {among} together' if among > 1 else ''}, {len(values)} {of}"
+    return Measured(value=value, low=value - reach, high=value + reach, how=how)
 
 
 def share(count: int, total: int, of: str) -> Measured:
