@@ -39,12 +39,14 @@ def least_table(found: Least) -> str:
 
 
 def _least(cell: LeastCell) -> str:
-    """Write the median threshold; where half have none, what it is above, or that none is."""
+    """Write the median threshold; where half have none, what it is above, or why none is known."""
     if cell.least is not None:
         return str(cell.least)
     if 2 * cell.ends["own-limit"] >= len(cell.thresholds):
         return "none"
-    return f"> {cell.interval[0]}" if cell.interval[0] else "no answer"
+    if low := cell.interval[0]:
+        return f"> {low}"
+    return "no answer" if cell.ends["no-answer"] else "over"
 
 
 def notes(found: Least) -> list[str]:

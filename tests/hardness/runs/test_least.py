@@ -221,6 +221,16 @@ def test_a_learner_that_is_not_monotone_is_said_to_be(monkeypatch: pytest.Monkey
     assert f"trivial: {raised} runs raised an exception" in said
 
 
+def test_a_search_whose_first_run_would_be_over_the_total_is_over() -> None:
+    """Pilots spend 1 + 2 + 4 of 7, and say that 8 is next: nothing is left for it."""
+    made = least("parity:d=20,m=2", None, ("elimination",), seeds=6, total=63)
+    assert [one.tried for one in made.thresholds] == [()] * 6
+    told = made.text(200)
+    assert made.cells[0].interval == (0, None)
+    assert "over   (0, ∞)" in told
+    assert "6 of 6 found none within what a run, or all runs of a search" in told
+
+
 def test_audits_stand_at_the_points_of_the_grid() -> None:
     """Half, sqrt 2, twice and four times, where they are points of their own."""
     assert audited(153) == (77, 216, 305, 609)
