@@ -10,9 +10,10 @@ from hardness.lower.members import Members, of_family
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import Certificate
 from hardness.lower.terms import BoundParameters
-from instances.capabilities import CHARACTERS, LINEAR_FORMS, PROVED_AS
+from instances.capabilities import CHARACTERS, CODED, FACTOR, LINEAR_FORMS, PROVED_AS
+from instances.errors import UsageError
 from instances.family import Family
-from instances.spec import built_in
+from instances.spec import FAMILIES, built_in, parse
 
 _MAKERS = {
     "hidden-set": hidden_sets.certify_hidden_sets,
@@ -52,10 +53,19 @@ def certify(
 
 
 def enumerated(family: Family, members: int | None = None) -> Members | None:
-    """The members of a family without formulas, or some of them; None of one with formulas."""
+    """The members of a family without formulas, or some of them; None of one with formulas.
+
+    Raises UsageError for a family of which no bound is claimed, with those that have some.
+    """
     if subject(family):
         return None
     require_uniform(family)
+    if family.hardness.evidence == "none" and CODED.of(family) is FACTOR.of(family) is None:
+        known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
+        raise UsageError(
+            f"{family.name} given: {family.hardness.why}; lower bounds by statistical queries are "
+            f"known of {', '.join(known)}, and of functions of a file of yours"
+        )
     return of_family(family, members)
 
 

@@ -295,7 +295,10 @@ def test_mistakes_are_one_line():
     for source, given, told in [
         ("prity", {}, "unknown family or catalog name"),
         ("parity:d=20", {}, "m"),
-        ("nice:m=2,k=2,d=16", {}, "nice given"),
+        *(
+            (name, {}, "lower bounds by statistical queries are known of parity, profile")
+            for name in ("nice", "dial", "linear", "teacher")
+        ),
         ("parity:d=20", {"solve": "k", "queries": 5}, "unknown parameter 'k': known: d, m"),
         ("parity:d=20", {"solve": "m,m", "queries": 5}, "give it once, in --solve"),
         ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
