@@ -59,7 +59,11 @@ COMPARE = Source(
     given="hardness.runs:Comparison", store=True,
 )  # fmt: skip
 LEAST = Source(
-    made="least SPEC ... --out DIR", read="hardness.runs.least:Least.load",
+    made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
+    given="hardness.runs.least:Least", store=True,
+)  # fmt: skip
+CURVE = Source(
+    made="least SPEC ... --curve --out DIR", read="hardness.runs.least:Least.load",
     given="hardness.runs.least:Least",
 )  # fmt: skip
 THEORY = Source(
@@ -121,7 +125,7 @@ FIGURES: dict[str, Figure] = {
     "least": Figure("least examples or queries of learners beside certified bounds",
         LEAST, "runs:of_least", "runs:draw_both_sides"),
     "learning-curve": Figure("relative risk against the budget, about the least",
-        LEAST, "curves:of_curve", "curves:draw_curve"),
+        CURVE, "curves:of_curve", "curves:draw_curve"),
     "phase": Figure("where learners solve, over two parameters, beside bounds",
         PLANE, "phase:of_phase", "phase:draw_phase"),
     "binding": Figure("what binds which class of learners",

@@ -7,10 +7,11 @@ from typing import Any
 from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison, Least
 from hardness.runs.certified import Certifier
+from hardness.runs.least import Threshold
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, chosen, planes, slices
 from hardness.runs.stress import FORMAT, Stress
-from hardness.sweep.store import read
+from hardness.sweep.store import Reader, read
 from instances.checkpoint import holds_layer, read_heads
 from instances.disk import damage
 from instances.errors import DamagedFile, UsageError
@@ -45,7 +46,18 @@ def is_stress(path: Path) -> bool:
 
 
 def record_of(path: Path) -> Comparison | Least | Stress:
-    """Read the folder or the file of `compare`, `least` or `stress`; raises DamagedFile."""
+    """Read what `compare`, `least` or `stress` wrote, or the thresholds of a store without runs.
+
+    Raises DamagedFile, and UsageError for a store with runs.
+    """
+    if is_store(path):
+        with read(path) as store:
+            if any(store.counts()) or not least_in(store):
+                raise UsageError(
+                    f"report {path} needs --out FILE.html: `hardness store export` writes the "
+                    "table of a store"
+                )
+        return least_of(path)[0]
     if is_stress(path):
         return Stress.load(path)
     where = path / "results.json" if path.is_dir() else path
@@ -123,15 +135,53 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
             raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
         return Stress.load(path)
     with read(path) as store:
-        every = store.climbs()
-        kept = [name for name in every if choice is None or name.startswith(choice)]
-        if len(kept) == 1:
-            return climbs_in(path, every[kept[0]], store.runs())
+        return climbs_in(path, _named(path, store.climbs(), choice, "climbs"), store.runs())
+
+
+def least_in(store: Reader) -> dict[str, Least]:
+    """Give the thresholds of the sweeps of a store by name: of sizes that are finished.
+
+    Raises DamagedFile.
+    """
+    with damage(store.path):
+        every = [Threshold.read(row.threshold) for row in store.rows("thresholds")]
+        asked = {name: one for sweep in store.sweeps() for name, one in sweep.least.items()}
+        made = {name: Least.of_store(one, every) for name, one in asked.items()}
+    return {name: one for name, one in made.items() if one.specs}
+
+
+def least_of(path: Path, choice: str | None = None) -> tuple[Least, ...]:
+    """Read what `least` wrote, the thresholds of a demo, or some of a store.
+
+    choice: their name in a store, as "least 1 of 4dadd984". Raises DamagedFile, and UsageError
+    where a store has none or several and none is chosen.
+    """
+    if is_store(path):
+        with read(path) as store:
+            return (_named(path, least_in(store), choice, "least"),)
+    if choice is not None:
+        raise UsageError("--slice given: it chooses a part of a store, which these are not of")
+    return least_beside(path) or (Least.load(path),)
+
+
+def least_beside(path: Path) -> tuple[Least, ...]:
+    """Read the thresholds that a demo wrote beside its runs, if there are any; DamagedFile."""
+    return tuple(Least.load(one) for one in sorted(path.glob("least-*.json")))
+
+
+def _named(path: Path, every: dict[str, Any], choice: str | None, group: str) -> Any:
+    """Take the one of a store that is meant; raises UsageError with the names of several."""
+    kept = [name for name in every if choice is None or name.startswith(choice)]
+    if len(kept) == 1:
+        return every[kept[0]]
     if not every:
-        raise UsageError(f"{path} given: it has no climbs: run a sweep with [[climbs]] into it")
+        done = "" if group == "climbs" else " of a size that is finished"
+        raise UsageError(
+            f"{path} given: it has no {group}{done}: run a sweep with [[{group}]] into it"
+        )
     names = "; ".join(f"'{name}'" for name in list(every)[:20])
     raise UsageError(
-        f"{path} given: {len(kept)} of its climbs are meant: give one with --slice, of {names}"
+        f"{path} given: {len(kept)} of its {group} are meant: give one with --slice, of {names}"
     )
 
 

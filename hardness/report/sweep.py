@@ -9,9 +9,12 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from hardness.report.least import least_words
 from hardness.report.text import bad, count, duration, good, table, taken
+from hardness.runs.least import Least
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import THRESHOLDS, Progress, SweepRow
 from hardness.sweep.damage import Checkup
@@ -196,9 +199,7 @@ def ended_words(found: "Ended") -> str:
     if failed:
         lines.append(f"{count(failed, 'run')} failed: `--retry failed` does them again")
     if searched:
-        sql = "SELECT spec, learner, low, high FROM thresholds"
-        told = shlex.join(["hardness", "store", "query", str(found.store), sql])
-        lines.append(f"thresholds: `{told}`")
+        lines.append(f"thresholds: `{shlex.join(['hardness', 'store', 'show', str(found.store)])}`")
     took = duration(at.elapsed)
     lines.append(f"{at.finished} of {at.total} jobs are done, in {took}: {found.store}")
     return "\n".join(lines)
@@ -219,9 +220,10 @@ def go_on(file: Path, store: Path, *options: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Held(Answer):
-    """What a store holds; its table is made of its runs when it is asked for."""
+    """What a store holds; its table is of its runs, made when it is asked for, or of thresholds."""
 
     db: Path
+    least: Mapping[str, Least]
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -232,14 +234,23 @@ class Held(Answer):
 
     def caption(self) -> str:
         """Say what its table holds."""
+        if not self.data["runs"] and self.least:
+            return " ".join(one.caption() for one in self.least.values())
         return f"{self.db.name}: {self.data['runs']} runs. {self._summary['caption']}"
 
     def _rows(self) -> list[TableRow]:
+        if not self.data["runs"] and self.least:
+            return [row for one in self.least.values() for row in one._rows()]
         return list(self._summary["rows"])
 
 
-def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) -> str:
-    """Say what a store holds, how its runs ended and how its sweeps stand."""
+def store_words(
+    name: str,
+    found: dict[str, Any],
+    sweeps: Sequence[SweepRow],
+    least: Mapping[str, Least] = MappingProxyType({}),
+) -> str:
+    """Say what a store holds, how its runs ended, how its sweeps stand and where thresholds lie."""
     size = readable_bytes(found["bytes"])
     lines = [f"{name}: {count(found['runs'], 'run')}, {size}, version {found['version']}"]
     if found["certificates"]:
@@ -261,6 +272,11 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
             f"{f', {failed} failed' if failed else ''}, {when} UTC"
             f"{missing_words(one, _runs(found['outcomes']))}",
         ]
+    for title, thresholds in least.items():
+        try:
+            lines += ["", f"{title}:", least_words(thresholds)]
+        except UsageError as error:  # of a family that is known where it is named
+            lines += ["", f"{title}: {error}"]
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.names import Value, numbers
 from hardness.runs.paired import Paired, paired
-from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
+from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError, require
@@ -345,12 +345,8 @@ def compare(
         for seed in range(first_seed, first_seed + seeds)
     ]
     done: dict[int, Run] = {}
-    try:
+    with cut_to(lambda: _finished(planned, done), len(specs)):
         collect(do, tasks, done, progress)
-    except (KeyboardInterrupt, ToolkitError) as error:
-        partial = _finished(planned, done)
-        said = f"{len(partial.specs)} of {len(specs)} sizes were finished"
-        raise Cut(said, partial if partial.specs else None) from error
     return _finished(planned, done)
 
 

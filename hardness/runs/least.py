@@ -8,13 +8,14 @@ order statistics bound their median exactly. docs/least.md has the method.
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import chain, product
+from itertools import product
 from math import ceil, comb, isqrt
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import msgspec
 import numpy as np
@@ -27,10 +28,10 @@ from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
 from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
-from hardness.runs.planned import Cut, Do, Planned, collect, here, require_loaded, whole
+from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded
 from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
 from hardness.upper import Learner, Outcome, learner_spec, parse_learner
-from instances.errors import ToolkitError, UsageError
+from instances.errors import UsageError
 from instances.export import frame
 from instances.family import Family
 from instances.parameters import plain
@@ -543,6 +544,32 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )
         ]
 
+    def holding(self, every: Iterable[Threshold]) -> Self:
+        """Hold, of thresholds in any order, those of the sizes that lack none."""
+        done = {one.asked: one for one in every}
+        whole: dict[str, tuple[list[Threshold], list[Threshold]]] = {}
+        for spec in self.specs:
+            pilots, counted = list[Threshold](), list[Threshold]()
+            with suppress(KeyError):
+                for name in self.learner_names:
+                    said = [done[one] for one in self.searches_of(spec, name)]
+                    pilots += said
+                    counted += [done[one] for one in self.searches_of(spec, name, said)]
+                whole[spec] = pilots, counted
+        return self.updated(
+            specs=tuple(whole),
+            pilots=tuple(one for pilots, _ in whole.values() for one in pilots),
+            thresholds=tuple(one for _, counted in whole.values() for one in counted),
+        )
+
+    @classmethod
+    def of_store(cls, asked: dict[str, Any], every: Iterable[Threshold]) -> Self:
+        """Take the thresholds of sizes that are finished from all that a store holds.
+
+        asked: what `filed` wrote before there were any.
+        """
+        return cls._of({n: part for n, part in asked.items() if n != "format"}, {}).holding(every)
+
     @property
     def curve_planned(self) -> list[Planned]:
         """The runs of a learning curve: all seeds within each budget about every median."""
@@ -722,26 +749,11 @@ def least(
     require_findable(found)
     require_loaded(found.learners, found.specs[0])
     pilots, done = dict[int, Threshold](), dict[int, Threshold]()
-    try:
+    with cut_to(lambda: found.holding((*pilots.values(), *done.values())), len(found.specs)):
         collect(do, found.searches(pilot=True), pilots, progress)
         found = found.updated(pilots=tuple(pilots[place] for place in sorted(pilots)))
         collect(do, found.searches(pilot=False), done, progress)
-    except (KeyboardInterrupt, ToolkitError) as error:
-        partial = _finished(found, done)
-        said = f"{len(partial.specs)} of {len(found.specs)} sizes were finished"
-        raise Cut(said, partial if partial.specs else None) from error
-    return _finished(found, done)
-
-
-def _finished(found: Least, done: Mapping[int, Threshold]) -> Least:
-    """Put thresholds, by their place among all, into a record that has none: whole sizes alone."""
-    kept = whole(len(found.specs), len(found.learners) * found.seeds, done)
-    each = len(found.learners) * PILOTS
-    return found.updated(
-        specs=tuple(found.specs[i] for i in kept),
-        pilots=tuple(one for i in kept for one in found.pilots[each * i : each * (i + 1)]),
-        thresholds=tuple(chain.from_iterable(kept.values())),
-    )
+    return found.holding((*pilots.values(), *done.values()))
 
 
 def with_curve(

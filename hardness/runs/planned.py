@@ -1,7 +1,7 @@
 """Runs that are planned, and who does them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -75,6 +75,17 @@ def collect(
             raise found
         done[index] = found
         progress(1)
+
+
+@contextmanager
+def cut_to(finished: Callable[[], Any], sizes: int) -> Iterator[None]:
+    """Raise Cut, with what the finished sizes make, where runs inside are cut or cannot be done."""
+    try:
+        yield
+    except (KeyboardInterrupt, ToolkitError) as error:
+        partial = finished()
+        said = f"{len(partial.specs)} of {sizes} sizes were finished"
+        raise Cut(said, partial if partial.specs else None) from error
 
 
 def whole(sizes: int, each: int, done: Mapping[int, Any]) -> dict[int, list[Any]]:

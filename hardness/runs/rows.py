@@ -58,7 +58,8 @@ class SweepRow:
     """A sweep as it stands: written again with every commit, in the same transaction.
 
     sha256: of its text, that of its file. climbs: by name what each of them asked, a stress test
-    without runs, whose base seed is drawn where the file gives none. planned, done: jobs by label.
+    without runs, whose base seed is drawn where the file gives none. least: by name what thresholds
+    were asked for. planned, done: jobs by label.
     started, updated: seconds since 1970.
     """
 
@@ -67,6 +68,7 @@ class SweepRow:
     engine: str
     slots: _Count
     climbs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    least: dict[str, dict[str, Any]] = field(default_factory=dict)
     sha256: str = ""
     state: Literal["running", "finished", "interrupted", "failed"] = "running"
     planned: dict[str, _Count] = field(default_factory=dict)

@@ -363,7 +363,12 @@ def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:
             finished=True,
         ).filed()
     begun = SweepRow(
-        name=sweep.name, text=sweep.text, engine=engine.name, slots=engine.slots, climbs=climbs
+        name=sweep.name,
+        text=sweep.text,
+        engine=engine.name,
+        slots=engine.slots,
+        climbs=climbs,
+        least={f"least {i} of {sweep.sha256[:8]}": g.filed() for i, g in enumerate(sweep.least, 1)},
     )
     return replace(begun, started=earlier.started) if earlier else begun
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Literal
 
 from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
+from hardness.runs.least import Threshold
 from hardness.sweep.store import Reader
-from instances.disk import beside, refuse_existing
+from instances.disk import beside, damage, refuse_existing
 from instances.errors import UsageError
-from instances.export import cell
+from instances.export import cell, write
 from instances.lazy import require_extra
 
 Format = Literal["csv", "json", "parquet"]
@@ -25,9 +26,9 @@ _GROUP = 10_000  # rows of a row group
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """How many runs were written, and how many left out for the machine's part in their end."""
+    """How many rows were written, and how many left out for the machine's part in their end."""
 
-    runs: int
+    rows: int
     left_out: int
 
 
@@ -56,7 +57,29 @@ def export(
     columns = [c for c in COLUMNS if not (only_comparable and c in PASSING)]
     with beside(out) as draft:
         _WRITERS[form](draft, rows(), columns)
-    return Exported(runs=runs, left_out=left_out)
+    return Exported(rows=runs, left_out=left_out)
+
+
+def export_thresholds(
+    store: Reader, out: Path, form: Format, only_comparable: bool = False, force: bool = False
+) -> Exported:
+    """Write the thresholds of a store and their pilots, as `export` does its runs."""
+    order = "ORDER BY natural_key(spec), natural_key(learner), unit, key"
+    with damage(store.path):
+        every = [Threshold.read(row.threshold) for row in store.rows("thresholds", order)]
+    some = [one for one in every if not (only_comparable and one.end == "no-answer")]
+    rows = [
+        {
+            **{name: getattr(one.asked, name) for name in ("spec", "learner", "unit")},
+            **{name: getattr(one.asked, name) for name in ("seed", "pilot", "start", "total")},
+            **{name: getattr(one, name) for name in ("low", "high", "end", "relapses")},
+            **{"audited": len(one.audit), "runs": len(one.tried)},
+            **({} if only_comparable else {"seconds": one.seconds, "machine": one.machine}),
+        }
+        for one in some
+    ]
+    write(out, form, lambda: {"thresholds": rows}, rows, force)
+    return Exported(rows=len(rows), left_out=len(every) - len(some))
 
 
 def _csv(path: Path, rows: Iterator[Record], columns: list[str]) -> None:

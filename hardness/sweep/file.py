@@ -26,8 +26,9 @@ from msgspec.structs import force_setattr
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.runs.columns import numbers_of
 from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable
-from hardness.runs.names import numbers
+from hardness.runs.names import brief_spec, numbers
 from hardness.runs.processes import HardLimits
 from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
@@ -241,6 +242,8 @@ def _convert(data: Any, kind: Any) -> Any:
         if wrong := _OTHER.fullmatch(said):
             wanted, got = ([_PLAIN.get(k, k) for k in one.split(" | ")] for one in wrong.groups())
             said = f"{' or '.join(one for one in wanted if one)} is needed, not {got[0]}"
+        if lacking := _MISSING.fullmatch(said):
+            said = f'{lacking[1]} is missing: write {lacking[1]} = "..."'
         said = said.removeprefix("Object ").replace(" | null", "")
         raise _Misplaced(key.strip("."), said) from error
 
@@ -251,6 +254,7 @@ _PLAIN = {
     "str": "a text", "int": "an integer", "float": "a number", "bool": "true or false",
     "array": "a list", "object": "a table", "null": "",
 }  # fmt: skip
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 
@@ -452,7 +456,7 @@ def _sweep(file: _File, text: str) -> Sweep:
     least = list[Least]()
     for i, few in enumerate(file.least, 1):
         with _at(f"least[{i}]"):
-            least.append(_thresholds(few, file, common))
+            least += _thresholds(few, file, common)
     sweep = Sweep(
         name=file.name, text=text, grids=tuple(grids), climbs=tuple(climbs), least=tuple(least)
     )
@@ -551,27 +555,35 @@ def _climbs(group: _Climb, file: _File, common: dict[str, Learner] | None, title
     )
 
 
-def _thresholds(group: _Least, file: _File, common: dict[str, Learner] | None) -> Least:
-    """Read [[least]], whose budget is of a run, with the most of its unit."""
+def _thresholds(group: _Least, file: _File, common: dict[str, Learner] | None) -> Iterator[Least]:
+    """Read [[least]], whose budget is of a run: over one parameter, for all values of others."""
     budget, *more = _budgets(group.budget.axes)
     if more:
         raise _Misplaced("budget", "a search has one budget: write [[least]] for each of them")
     seeds = _first(group.seeds, file.seeds, range(SEEDS))
     if [*seeds] != [*range(seeds[0], seeds[0] + len(seeds))]:
         raise _Misplaced("seeds", "they are needed in a row: write how many, or the first and last")
-    found = Least(
-        spec=group.spec if isinstance(group.spec, str) else ", ".join(group.spec),
-        specs=tuple(family.spec for family in _families(group.spec, group.over or {})),
-        learners=tuple(_named(group, common)),
-        seeds=len(seeds),
-        seed=seeds[0],
-        unit=group.unit,
-        budget=most_of(budget, group.unit),
-        total=group.total,
-        tau=_first(group.tau, file.tau, Fraction(1, 10)),
-    )
-    require_findable(found)
-    return found
+    over, lines = group.over or {}, dict[str, list[str]]()
+    longest = max(over, key=lambda name: len(over[name]), default="")
+    for family in _families(group.spec, over):
+        size = numbers_of(family.spec).get(longest)
+        rest = family.spec if size is None else brief_spec(family.spec, longest)
+        lines.setdefault(rest, []).append(family.spec)
+    for rest, specs in lines.items():
+        found = Least(
+            spec=rest,
+            parameter="" if [rest] == specs else longest,
+            specs=tuple(specs),
+            learners=tuple(_named(group, common)),
+            seeds=len(seeds),
+            seed=seeds[0],
+            unit=group.unit,
+            budget=most_of(budget, group.unit),
+            total=group.total,
+            tau=_first(group.tau, file.tau, Fraction(1, 10)),
+        )
+        require_findable(found)
+        yield found
 
 
 def _ladder(group: _Climb) -> Ladder:

@@ -45,7 +45,7 @@ __all__ = [
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 7
+VERSION = 8
 
 # What a row of a table is, and the column that is unique.
 TABLES: dict[str, tuple[type[Any], str]] = {

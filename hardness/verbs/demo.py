@@ -20,7 +20,7 @@ CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
 LEAST, LEAST_OVER, SEEDS = "parity:m=2", "d=18,26", 6
 COUNTED = {"examples": ("elimination", "lowdegree", "mlp:epochs=10"), "queries": ("queries",)}
-_FILES = ("certificate.json", *PAGE, "least.json", "least.svg")
+_FILES = ("certificate.json", *PAGE, *(f"least-{unit}.json" for unit in COUNTED), "least.svg")
 
 
 @verb(

@@ -48,19 +48,13 @@ def report(
     """Print the table of runs again, or write one HTML file of all of them with --out.
 
     SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a table that of
-    `least`, of a page a store of `sweep run` too. The page works offline, and opens in any browser.
+    `least` or a store of thresholds alone, of a page any store of `sweep run`. The page works
+    offline, and opens in any browser.
     """
-    from hardness.report.stored import is_store, record_of
+    from hardness.report.stored import record_of
 
     try:
-        if out:
-            return _page(source, out, cores(jobs), force)
-        if is_store(source):
-            raise UsageError(
-                f"report {source} needs --out FILE.html: `hardness store export` writes the table "
-                "of a store"
-            )
-        return record_of(source)
+        return _page(source, out, cores(jobs), force) if out else record_of(source)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
@@ -138,8 +132,8 @@ def figure(
     from dataclasses import replace
 
     from hardness.report.figures import FIGURES, Picture, listed, numbers
-    from hardness.report.stored import comparison_of
-    from hardness.runs import Comparison, Least
+    from hardness.report.stored import comparison_of, least_of
+    from hardness.runs import Comparison
     from instances.result import Answer
 
     if name is None:
@@ -155,7 +149,7 @@ def figure(
         if name != "both-sides" or not isinstance(material, Path | Comparison):
             raise UsageError("--beside given: it is of both-sides of what `compare` made")
         runs = comparison_of(material, slice) if isinstance(material, Path) else material
-        material, slice = (runs, Least.load(beside)), None
+        material, slice = (runs, *least_of(beside)), None
     data = numbers(name, material, slice)
     known = (data.get(key) for key in ("spec", "about", "title"))
     of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))

@@ -133,17 +133,21 @@ def show(db: Annotated[Path, _DB]) -> "Answer":
     """Count what a store holds, by learner and outcome; also while a sweep writes it.
 
     As a table (.tex, .csv, .md) it has a row for each problem over its sizes and each learner:
-    `hardness figure summary` draws it.
+    `hardness figure summary` draws it. Thresholds of sizes that are finished are shown as by
+    `hardness least`, which is also the table of a store without runs.
     """
+    from hardness.report.stored import least_in
     from hardness.report.sweep import Held, store_words
     from hardness.sweep.store import read
 
     with read(db) as found:
         sweeps, summary = found.sweeps(), found.summary()  # a sweep that goes on has more by then
+        least = least_in(found)
     return Held(
         data={**summary, "sweeps": [asdict(one) for one in sweeps]},
-        told=store_words(str(db), summary, sweeps),
+        told=store_words(str(db), summary, sweeps, least),
         db=db,
+        least=least,
     )
 
 
@@ -166,6 +170,7 @@ def export(
     comparable: Annotated[
         bool, flag("Without times, memory and machine, and without runs that these ended.")
     ] = False,
+    thresholds: Annotated[bool, flag("The thresholds of [[least]] in place of the runs.")] = False,
     force: Annotated[bool, FORCE] = False,
 ) -> "Answer":
     """Write the runs of a store to --out in an order that depends on them alone.
@@ -175,6 +180,7 @@ def export(
     """
     from hardness.report.text import count
     from hardness.sweep.export import export as write
+    from hardness.sweep.export import export_thresholds
     from hardness.sweep.store import read
     from instances.result import Answer
 
@@ -184,12 +190,18 @@ def export(
             f"--out {out} given: end its name in .csv, .json or .parquet, or say --format"
         )
     form = format or ending
+    what = "thresholds" if thresholds else "runs"
     with read(db) as found:
-        done = write(found, out, form, comparable, force)  # type: ignore[arg-type]
+        held = found.summary()
+        if not held[what] and (held["thresholds"] or thresholds):
+            other = "add --thresholds" if held["thresholds"] else "leave out --thresholds"
+            raise UsageError(f"{db} given: it holds no {what}: {other}")
+        do = export_thresholds if thresholds else write
+        done = do(found, out, form, comparable, force)  # type: ignore[arg-type]
     left = f", {done.left_out} not reproducible left out" if done.left_out else ""
     return Answer(
-        data={"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(out)},
-        told=f"written: {out} ({_FORMATS[form]}): {count(done.runs, 'run')}{left}",
+        data={what: done.rows, "left_out": done.left_out, "format": form, "out": str(out)},
+        told=f"written: {out} ({_FORMATS[form]}): {count(done.rows, what[:-1])}{left}",
     )
 
 

@@ -29,7 +29,10 @@ def of_summary(runs: Iterable[Run], certifier: Certifier) -> Data:
     """
     parts = slices(runs, certifier)
     if not parts:
-        raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
+        raise UsageError(
+            "no runs are in it: do a sweep with [[runs]] into it first; thresholds are drawn by "
+            "`hardness figure least`"
+        )
     short = [replace(one, choice="").title for one in parts]  # its sizes alone, where that is clear
     names = [n if short.count(n) == 1 else one.title for n, one in zip(short, parts, strict=True)]
     terms = [one.comparison for one in parts if one.comparison.certificates]

@@ -13,7 +13,6 @@ from hardness.report.page.facts import cards, facts
 from hardness.report.page.material import (
     Card,
     Chart,
-    Data,
     Material,
     Report,
     Reproduction,
@@ -39,7 +38,7 @@ from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.runs.slices import Slice
 from hardness.runs.stress import Stress
-from instances.disk import write_bytes, write_json, write_text
+from instances.disk import write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
 from instances.parameters import plain
 
@@ -83,7 +82,7 @@ def report(material: Material) -> Report:
         growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
         paired=tuple(pairs(title, found) for title, found in beside if found),
         rungs=rungs(stress) if stress else None,
-        least=least(material.least) if material.least else None,
+        least=tuple(least(name, found) for name, found in material.least.items()),
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
         left_out=(*not_drawn, *not_shown),
@@ -108,12 +107,12 @@ def page(
     comparison: Comparison,
     source: str = "results.json",
     sha256: str = "",
-    least: Data | None = None,
+    least: tuple[Least, ...] = (),
 ) -> str:
     """Render the page of a comparison.
 
-    source: where it lies, for the commands. sha256: of its file, in hexadecimal. least: rows of the
-    figure of thresholds.
+    source: where it lies, for the commands. sha256: of its file, in hexadecimal. least: thresholds
+    beside it.
     """
     return write(report(of_comparison(comparison, source, sha256, least)))
 
@@ -123,20 +122,20 @@ def save(
     comparison: Comparison,
     name: str,
     force: bool = False,
-    thresholds: Sequence[Least] = (),
+    thresholds: tuple[Least, ...] = (),
 ) -> None:
     """Write results.json, figure.svg and report.html into a folder, which will be called `name`.
 
-    Thresholds, where there are any, go to least.json, as rows of their figure, and to least.svg.
+    Thresholds, where there are any, go to least-examples.json and the like, and to least.svg.
     """
     results = folder / "results.json"
     comparison.save(results, force=force)
     write_bytes(folder / "figure.svg", both_sides(comparison), force=force)
-    least = {"figure": "least", **of_least(*thresholds)} if thresholds else None
-    if least:
-        write_json(folder / "least.json", least, force=force)
-        write_bytes(folder / "least.svg", draw("least", least), force=force)
-    made = page(comparison, name, digest(results), least)
+    for one in thresholds:
+        one.save(folder / f"least-{one.unit}.json", force=force)
+    if thresholds:
+        write_bytes(folder / "least.svg", draw("least", of_least(*thresholds)), force=force)
+    made = page(comparison, name, digest(results), thresholds)
     write_text(folder / "report.html", made, force=force)
 
 

@@ -25,6 +25,7 @@ _TITLES = {
     "phase": "Phase diagram of",
     "scaling": "Growth of costs on",
     "stages": "Stages of",
+    "least": "Least examples or queries on",
 }
 _SECTIONS = {"risks": "both-sides", "stress": "climbs"}  # where a chart stands, if not by its name
 
@@ -63,6 +64,11 @@ def charts(
         [_of("scaling", one) for one in fitted],
         [_stages(one, run) for one in slices for run in staged_runs(one)],
         [_of("risks", one) for one in bare],
+        [
+            _Wanted(name="least", of=found[0].spec, words=name, choice=name, source=found)
+            for name, found in material.least.items()
+            if found[0].parameter
+        ],
     ]
     shown, left_out = [], []
     for wanted in every:
@@ -70,18 +76,6 @@ def charts(
         left_out += [
             (f"figure {one.name} of {one.words}", _command(material, one)) for one in wanted[MOST:]
         ]
-    if least := material.least:
-        command = ["hardness", "figure", "least", f"{material.source}/least.json"]
-        shown.append(
-            Chart(
-                key="least-1",
-                name="least",
-                section="least",
-                title=f"Least examples or queries on {least['spec']}",
-                data=least,
-                command=shlex.join([*command, "--out", "least.svg"]),
-            )
-        )
     return shown, left_out
 
 

@@ -4,14 +4,14 @@ Tables are DataFrames, and words stand in the templates.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.report.charts.phase import diagrams
-from hardness.report.figures import own_rows
-from hardness.report.stored import climbs_in, is_store, is_stress
-from hardness.runs import Comparison
+from hardness.report.stored import climbs_in, is_store, is_stress, least_beside, least_in
+from hardness.runs import Comparison, Least
 from hardness.runs.certified import Certifier
 from hardness.runs.columns import table
 from hardness.runs.rows import SweepRow
@@ -113,7 +113,7 @@ class Report:
     growth: tuple[Section, ...] = ()
     paired: tuple[Section, ...] = ()
     rungs: Section | None = None
-    least: Section | None = None
+    least: tuple[Section, ...] = ()
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...
     left_out: tuple[tuple[str, str], ...] = ()
@@ -124,7 +124,7 @@ class Material:
     """All that a page says follows from this. runs: one tidy table, a row a run.
 
     certifier: of what a store holds. climbs: stress tests by the names of their figures. command:
-    made a comparison. least: rows of the figure of thresholds beside it, if there are any.
+    made a comparison. least: thresholds of a store by name, or those beside a comparison.
     """
 
     source: str
@@ -138,7 +138,7 @@ class Material:
     climbs: dict[str, Stress] = field(default_factory=dict, repr=False)
     command: str = ""
     stress: Stress | None = None
-    least: Data | None = field(default=None, repr=False)
+    least: Mapping[str, tuple[Least, ...]] = field(default_factory=dict, repr=False)
 
 
 def material_of(path: Path) -> Material:
@@ -152,7 +152,7 @@ def material_of(path: Path) -> Material:
         return of_stress_test(Stress.load(path), str(path), digest(path))
     found = Comparison.load(path)
     sha256 = digest(path / "results.json" if path.is_dir() else path)
-    return of_comparison(found, str(path), sha256, own_rows("least", path / "least.json"))
+    return of_comparison(found, str(path), sha256, least_beside(path))
 
 
 def digest(path: Path) -> str:
@@ -162,9 +162,9 @@ def digest(path: Path) -> str:
 
 
 def of_comparison(
-    comparison: Comparison, source: str, sha256: str = "", least: Data | None = None
+    comparison: Comparison, source: str, sha256: str = "", least: tuple[Least, ...] = ()
 ) -> Material:
-    """Take a comparison, and rows of thresholds beside it."""
+    """Take a comparison, and thresholds beside it."""
     runs = table(comparison.runs)
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
     return Material(
@@ -174,7 +174,7 @@ def of_comparison(
         slices=(Slice(rows=comparison.runs, comparison=comparison, fixed=own),),
         diagrams=diagrams(planes(comparison.runs)),
         command=comparison.command,
-        least=least,
+        least={"": least} if least else {},
     )
 
 
@@ -198,6 +198,7 @@ def of_store(path: Path) -> Material:
         sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())
         certificates, asked = tuple(store.certificates()), store.climbs()
+        least = {name: (one,) for name, one in least_in(store).items()}
     certifier = Certifier(certificates)
     return Material(
         source=str(path),
@@ -209,4 +210,5 @@ def of_store(path: Path) -> Material:
         store=True,
         sweeps=sweeps,
         climbs={name: climbs_in(path, one, runs["run"]) for name, one in asked.items()},
+        least=least,
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from hardness.oracles import Budget
-from hardness.report.charts.runs import CERTIFIED
 from hardness.report.comparison import (
     HEADER,
     NOTE,
@@ -25,6 +24,7 @@ from hardness.report.page.material import Section
 from hardness.report.text import bound
 from hardness.runs.cells import seen, tally
 from hardness.runs.growth import CONFIDENCE
+from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
 from hardness.runs.paired import Paired
 from hardness.runs.run import Run
@@ -131,27 +131,10 @@ def _tallied(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def least(data: dict[str, Any]) -> Section:
-    """Lay out rows of the figure of thresholds: what it draws, in numbers."""
-    every = [row for row in data["rows"] if row["kind"] == "least"]
-    floors = {(r["cost"], r["place"]): r["value"] for r in data["rows"] if r["kind"] == CERTIFIED}
-    of = data["parameter"]
-    header = (of, "learner", "sees", "counted", "median", "above", "up to", "without", "certified")
-    return Section(
-        title="The least that is needed",
-        table=frame(
-            header,
-            (
-                (
-                    *(plain(row["place"]), row["learner"], row["sees"], row["cost"]),
-                    *(row["least"], row["low"], row["high"]),
-                    f"{row['over']} of {row['seeds']}",
-                    floors.get((row["cost"], row["place"])),
-                )
-                for row in every
-            ),
-        ),
-    )
+def least(name: str, found: Sequence[Least]) -> Section:
+    """Lay out thresholds, as their own table does."""
+    rows = [row for one in found for row in one._rows()]
+    return Section(title=name or found[0].spec, table=frame(rows[0], rows))
 
 
 def learners_table(rows: "DataFrame") -> "DataFrame":

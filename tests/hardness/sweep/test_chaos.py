@@ -287,8 +287,8 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         "empty": "is empty",
         "text": "no store at all: file is not a database",
         "folder": "is a folder",
-        "user_version = 8": "of version 8: this hardness reads 7; install",
-        "user_version = 6": "of version 6: this hardness reads 7; an ea",
+        "user_version = 9": "of version 9: this hardness reads 8; install",
+        "user_version = 6": "of version 6: this hardness reads 8; an ea",
         "user_version = 0": "of version 0",
         "application_id = 7": "but no store: its application id is 7",
     }

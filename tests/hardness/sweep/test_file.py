@@ -126,7 +126,7 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (RUN + 'oracle = "exakt"\n', "runs[1].oracle", "did you mean 'exact'"),
     (RUN + "budget = {examples = [1,\n0]}\n", "runs[1].budget.examples[2]", "0 given"),
     (RUN + "budget = {memory = 'lots'}\n", "runs[1].budget.memory", "500MB"),
-    (ASKED + "[[runs]]\nseeds = 1\n", "runs[1]", "missing required field `spec`"),
+    (ASKED + "[[runs]]\nseeds = 1\n", "runs[1]", 'spec is missing: write spec = "..."'),
     (ALONE, "runs[1]", "learners is missing"),
     (ASKED + "[[runs]]\nspec = 'mine.py:F'\nover = {d = [1]}", "runs[1].spec", "--family path.py"),
     (ASKED + "[[runs]]\nspec = [\n'parity-first',\n'parity:d=8,m=9']\n", "runs[1].spec[2]", "m=9"),
@@ -168,7 +168,7 @@ def test_a_mistake_is_one_line_with_its_key(text, key, words):
     [
         (b"", "format: nothing given"),
         (b"name = 'x'\nformat = 'hardness-sweep/2'\n", "'hardness-sweep/2' given: this version"),
-        (b"format = 'hardness-sweep/1'\n", "missing required field `name`"),
+        (b"format = 'hardness-sweep/1'\n", 'name is missing: write name = "..."'),
         (HEAD.encode() + b"# \xff\n", "no text in UTF-8"),
         (b"\x00\x01" * 99, "Illegal character|Invalid statement"),
         (b"#" * (2 << 20), "at most 1048576"),

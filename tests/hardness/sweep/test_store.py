@@ -112,7 +112,7 @@ def test_comparable_tables_are_equal_byte_for_byte(tmp_path, form):
         two = store_of(tmp_path / f"{name}1", lot[:25]), store_of(tmp_path / f"{name}2", lot[20:])
         merge(two[0], [two[1]], tmp_path / name)
         done, out = exported(tmp_path / name, form, True)
-        assert (done.runs, done.left_out) == (36, 4 if name == "a" else 0)
+        assert (done.rows, done.left_out) == (36, 4 if name == "a" else 0)
         files.append(out.read_bytes())
         every.append(exported(tmp_path / name, form)[1].read_bytes())
     assert files[0] == files[1]

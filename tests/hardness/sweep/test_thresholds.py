@@ -1,5 +1,6 @@
 """Searches as jobs: of commands and sweeps, on workers, interrupted at any moment, the same."""
 
+import csv
 import json
 import sys
 from concurrent.futures import BrokenExecutor
@@ -8,7 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from hardness.oracles import Budget
+from hardness.report.charts.runs import of_least
+from hardness.report.least import least_table
+from hardness.report.page.build import report_of
+from hardness.report.stored import least_of
+from hardness.report.text import laid_out
 from hardness.runs import Least, least
+from hardness.runs.comparison import specs_over
 from hardness.runs.least import Threshold
 from hardness.runs.planned import Cut
 from hardness.sweep import Interrupted, read_text
@@ -18,8 +25,10 @@ from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import merge, read
 from hardness.upper import Outcome
 from instances.errors import DamagedFile, UsageError
+from instances.export import text
 from tests.hardness.sweep.here import Here, sweep_here
 from tests.hardness.sweep.making import edit
+from tests.reports import page_of
 
 BUDGET = Budget(examples=512)
 SWEEP = """
@@ -124,6 +133,50 @@ def test_a_sweep_finds_what_the_verb_finds_wherever_it_is_cut(quick, monkeypatch
         assert sorted(kept(held)) == wanted
         _, [(number,)] = held.query("SELECT count(*) FROM thresholds WHERE ended = 'confirmed'")
         assert number == 18
+
+
+def test_a_store_of_thresholds_alone_is_shown_reported_drawn_and_exported(
+    quick, monkeypatch, hardness, tmp_path
+):
+    """By the words, rows and records of the verb; of sizes that are finished."""
+    whole, store = found(), tmp_path / "a.db"
+    with pytest.raises(Interrupted):
+        sweep_here(monkeypatch, SWEEP, store, Here(stop=14, error=BrokenExecutor("gone")))
+    assert least_of(store)[0].specs == whole.specs[:1]
+    sweep_here(monkeypatch, SWEEP, store, resume=True)
+    (held,) = least_of(store)
+    assert held.filed()["specs"] == list(whole.specs)
+    assert [*map(comparable, held.thresholds)] == [*map(comparable, whole.thresholds)]
+    assert Least.read({k: v for k, v in held.filed().items() if k != "format"}) == held
+    table = least_table(held)
+    laid = [row.split() for row in laid_out(table, 200).splitlines()]
+    for line in ("store show a.db", "report a.db"):
+        said = [row.split() for row in hardness(*line.split()).out.splitlines()]
+        assert [row for row in said if row in laid] == laid, line
+    assert hardness("store", "show", "a.db", "--format", "csv").out == text("csv", held._rows())
+    drawn = hardness("figure", "least", "a.db", "--json").json
+    assert drawn["rows"] == of_least(held)["rows"]
+    assert "--thresholds" in hardness("store", "export", "a.db", "--out", "a.csv").err
+    assert hardness("store", "export", "a.db", "--thresholds", "--out", "a.csv").code == 0
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    every = (*whole.pilots, *whole.thresholds)
+    assert sorted((r["spec"], int(r["seed"]), int(r["high"])) for r in rows) == sorted(
+        (one.asked.spec, one.asked.seed, one.high) for one in every
+    )
+    assert "figure least" in hardness("figure", "summary", "a.db", "--json").err
+    page = page_of(report_of(store))
+    assert sum(row[1:2] in (["d=6"], ["d=8"]) for row in page.rows) == 2
+    assert "figure least" in page.words
+
+
+def test_thresholds_over_two_parameters_are_a_line_for_each_of_the_fewer():
+    text = SWEEP.replace("d = [6, 8]", "d = [6, 8, 10], m = [2, 3]").replace("parity:m=2", "parity")
+    lines = read_text(text, "test").least
+    assert [(one.spec, one.parameter, one.values) for one in lines] == [
+        ("parity:m=2", "d", (6, 8, 10)),
+        ("parity:m=3", "d", (6, 8, 10)),
+    ]
+    assert all(specs_over(one.spec, "d", one.values) == [*one.specs] for one in lines)
 
 
 def kept(store):
