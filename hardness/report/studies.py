@@ -159,15 +159,18 @@ def spectra_words(found: "Spectra") -> str:
         f"target      {_shape(target)}",
         f"            information exponent {found.exponent}, leap {found.leap}",
     ]
+    if found.rows:
+        lines += ["            of row 1 of the output, a vector: its coefficients are norms"]
     header = ["degree", "target", "known"]
     columns = [target.weights, found.known.part]
     shown = target.present
     if attempt:
         how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
+        over = f"averaged over {how}; variance over X_1 {_value(attempt.beyond)}"
         lines += [
             f"hypothesis  {_shape(attempt.spectrum)}",
             f"            of {short(attempt.run.learner)}: {attempt.run.outcome.value}",
-            f"            averaged over {how}; variance over X_1 {_value(attempt.beyond)}",
+            *([] if found.rows else [f"            {over}"]),
         ]
         if attempt.surplus > _ROUNDING:
             lines += [f"            the draws add about {_value(attempt.surplus)} to its weight"]

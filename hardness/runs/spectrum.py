@@ -16,22 +16,28 @@ from hardness.upper.learner import Predict
 from hardness.upper.spectra import (
     Learned,
     Spectrum,
-    learned,
+    learned_rows,
     member_spectrum,
     residue_spectrum,
+    row_spectra,
     spectrum,
+    together,
 )
 from instances import tokens
-from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, SCHEME
+from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, REAL_LABELS, SCHEME
 from instances.coded import Coded, FactorTables
+from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.export import frame
-from instances.family import Instance, Secret
+from instances.family import Family, Instance, Secret, require
 from instances.files import Folder
 from instances.result import Result, TableRow
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+Target = tuple[list[Spectrum], list[Spectrum], int, int]  # and what is known, exponent, leap
+Made = tuple[list[Spectrum], int | None, float, float]  # of a hypothesis; draws, beyond, surplus
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +57,8 @@ class Spectra(Result):
     """The spectrum of a member, what everyone knows of it, and perhaps a learner's attempt.
 
     exponent: the information exponent. known: what who knows the family alone has of
-    the member. top: how many of the largest coefficients are written.
+    the member. top: how many of the largest coefficients are written. rows: whether it is of the
+    first row of a layer, a vector, whose coefficients are norms.
     """
 
     spec: str
@@ -62,6 +69,7 @@ class Spectra(Result):
     known: Learned
     attempt: Attempt | None = None
     top: int = 5
+    rows: bool = False
 
     _words: ClassVar[str] = "hardness.report.studies.spectra_words"
 
@@ -129,51 +137,80 @@ def spectra(
     >>> found.target.weights[:4].tolist(), bool(found.attempt.learned.part[1] > 0.9)
     ([0.0, 0.75, 0.0, 0.25], True)
     """
-    family = CODED.need(source.family)
+    family = source.family
+    real = REAL_LABELS.of(family)
+    if not real:
+        CODED.need(family)
     instance = source.instance if isinstance(source, Folder) else source
     if instance is None:
         raise ToolkitError(
             "the folder has no secret part, and a spectrum is that of the member: run it where "
             "secret.json is"
         )
-    require_table(family.d)
     require_draws(draws)
-    tables = FACTOR.need(family)
-    target, exponent, leap = _target(tables, instance.hidden.secret)
-    known = learned(spectrum(family.expected(tables.points(0, 1 << tables.n))), target)
+    secret = instance.hidden.secret
+    target, base, exponent, leaps = _rows(real, secret) if real else _factor(family, secret)
+
+    def made(predict: Predict) -> Made:
+        if real:
+            return row_spectra(predict, real.k, real.d), None, 0.0, 0.0
+        seen = _in_factors(CODED.need(family), predict)
+        one = factor(seen, family.d, draws, seed, progress)
+        return [spectrum(one.table)], one.draws, one.beyond, one.surplus
+
     attempt = None
     if learner:
         budget = budget or Budget()
         hypothesis, usage = learn_once(learner, source, budget, seed)
         try:
-            seen = _in_factors(family, hypothesis.predict)
-            made = factor(seen, family.d, draws, seed, progress)
+            found, taken, beyond, surplus = made(hypothesis.predict)
         except Failed as failed:
             hypothesis.close()
             raise ToolkitError(
                 f"{learner_spec(learner)} has no spectrum, {failed.outcome.value}: "
                 f"{failed.outcome.advice}"
             ) from failed
-        found = spectrum(made.table)
         attempt = Attempt(
             run=judged(
                 learner, family, seed, budget, hypothesis, usage, instance, answered(learner)
             ),
-            spectrum=found,
-            learned=learned(found, target),
-            draws=made.draws,
-            beyond=made.beyond,
-            surplus=made.surplus,
+            spectrum=together(found),
+            learned=learned_rows(found, target),
+            draws=taken,
+            beyond=beyond,
+            surplus=surplus,
         )
     return Spectra(
         spec=family.spec,
         seed=seed,
         exponent=exponent,
-        leap=leap,
-        target=target,
-        known=known,
+        leap=leaps,
+        target=together(target),
+        known=learned_rows(base, target),
         attempt=attempt,
+        rows=real is not None,
     )
+
+
+def _rows(family: Dense, secret: Secret) -> Target:
+    """The first row of a layer's outputs: all rows are alike."""
+    require(
+        family.tokens == "boolean",
+        f"tokens={family.tokens} given: a Walsh spectrum is of tokens of -1 and +1",
+    )
+    found = row_spectra(lambda x: family.mean(secret, x), family.k, family.d)
+    whole = together(found)
+    known = row_spectra(family.known, family.k, family.d)
+    return found, known, whole.information_exponent or 0, leap(whole.sets)
+
+
+def _factor(given: Family, secret: Secret) -> Target:
+    """The factor of a label that is a code."""
+    family = CODED.need(given)
+    require_table(family.d)
+    tables = FACTOR.need(family)
+    target, exponent, leaps = _target(tables, secret)
+    return [target], [spectrum(family.expected(tables.points(0, 1 << tables.n)))], exponent, leaps
 
 
 def _in_factors(family: Coded, predict: Predict) -> Predict:

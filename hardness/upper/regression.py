@@ -3,11 +3,13 @@
 Linear: attention that does not look, Y_l ~ X_l A + (sum_j X_j) B. The features are those of a layer
 with Theta = 0 (all tokens alike) and of one that attends to itself alone. What it leaves
 unexplained is owed to the softmax. LowDegree: all monomials of z up to a degree, fitted to the
-label less its public part; it is blind to all parts of higher degree.
+label less its public part; it is blind to all parts of higher degree. Of a layer on boolean tokens:
+monomials of their bits, fitted to a row of its output.
 """
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -15,14 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, View, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Predict, View, nothing
 from hardness.upper.reduced import predictor
-from instances.capabilities import CODED, SCHEME
-from instances.family import Family, Secret, require
+from instances.capabilities import CODED, REAL_LABELS, SCHEME
+from instances.coded import Coded
+from instances.family import Examples, Family, Secret, require
 from instances.limits import require_memory
 from instances.reduced import reduce
 from instances.symmetric import to_float
 
+Array = NDArray[np.float64]
 _AT_ONCE = 1 << 18  # numbers in the tokens of a batch
 _BLOCK = 1 << 12
 
@@ -119,45 +123,101 @@ class LowDegree:
         require(self.oversample >= 2, f"oversample={self.oversample} given: at least 2 is needed")
 
     def supports(self, family: Family) -> str | None:
-        """Two-token families whose labels have one unknown factor."""
-        return CODED.missing(family)
+        """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""
+        if not REAL_LABELS.of(family):
+            return CODED.missing(family)
+        law = family.token_text
+        return None if law == "boolean" else f"its tokens are {law}: monomials are of -1 and +1"
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
-        family = CODED.need(oracle.family)
-        degree = min(self.degree, family.d - 1)
+        family = oracle.family
+        shown: _Factors | _Rows = (
+            _Rows(family) if REAL_LABELS.of(family) else _Factors(CODED.need(family))
+        )
+        degree = min(self.degree, shown.bits)
         size = 0
         for k in range(degree + 1):
-            size += math.comb(family.d - 1, k)
+            size += math.comb(shown.bits, k)
             require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
         monomials = [
-            s for k in range(degree + 1) for s in itertools.combinations(_ground(family), k)
+            s
+            for k in range(degree + 1)
+            for s in itertools.combinations(range(1, shown.bits + 1), k)
         ]
         columns = _columns(monomials, degree)
-        gram, moment = np.zeros((size, size)), np.zeros(size)
-        used = 0
+        gram, moments, used = np.zeros((size, size)), list[Array](), 0
         try:
             while used < self.oversample * size:
-                wanted = min(_BLOCK, family.enough(self.oversample * size - used))
-                block = reduce(oracle.draw(wanted))
-                features = _monomials(block.z(), columns)
+                wanted = min(_BLOCK, shown.enough(self.oversample * size - used))
+                z, values = shown.of(oracle.draw(wanted))
+                features = _monomials(z, columns)
                 gram += features.T @ features
-                moment += features.T @ block.values
-                used += len(block)
+                moments.append(features.T @ values)
+                used += len(z)
+            moment = sum(moments[1:], moments[0])
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
-            held_out = reduce(oracle.draw(_BLOCK))
+            z, values = shown.of(oracle.draw(_BLOCK))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
-        fitted = _monomials(held_out.z(), columns) @ coefficients
+        fitted = (_monomials(z, columns) @ coefficients).ravel()
         square = max(float(fitted @ fitted), 1e-300)
-        scale = float(np.clip(float(fitted @ held_out.values) / square, 0.0, 1.0))
+        scale = float(np.clip(float(fitted @ values.ravel()) / square, 0.0, 1.0))
         coefficients = scale * coefficients
-        top = int(np.argmax(np.abs(coefficients)))
+        secret = None
+        if coefficients.ndim == 1:
+            top = int(np.argmax(np.abs(coefficients)))
+            secret = _claimed(family, monomials[top], float(coefficients[top]))
         return Hypothesis(
-            predict=predictor(family, lambda z: _monomials(z, columns) @ coefficients),
-            secret=_claimed(family, monomials[top], float(coefficients[top])),
+            predict=shown.predictor(lambda z: _monomials(z, columns) @ coefficients),
+            secret=secret,
             details={"monomials": size, "degree": degree, "scale": scale},
         )
+
+
+class _Factors:
+    """What is regressed on z: the factor of labels that are codes, less its public part."""
+
+    def __init__(self, family: Coded) -> None:
+        self.family, self.bits, self.enough = family, family.d - 1, family.enough
+
+    def of(self, examples: Examples) -> tuple[Array, Array]:
+        block = reduce(examples)
+        return block.z(), block.values
+
+    def predictor(self, fitted: Callable[[Array], Array]) -> Predict:
+        return predictor(self.family, fitted)
+
+
+class _Rows:
+    """What is regressed on the bits of tokens: a row of a layer's output, its token first."""
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.bits, self.count = family, family.k * family.d, family.rows or family.k
+
+    def enough(self, rows: int) -> int:
+        return -(-rows // self.count)
+
+    def of(self, examples: Examples) -> tuple[Array, Array]:
+        x, y = examples.x, examples.y - self.family.known(examples.x)
+        return self._turned(x), y[:, : self.count].reshape(-1, self.family.d)
+
+    def predictor(self, fitted: Callable[[Array], Array]) -> Predict:
+        def predict(x: NDArray[Any]) -> Array:
+            out = np.array(self.family.known(x), np.float64)
+            for start in range(0, len(x), _BLOCK):
+                z = self._turned(x[start : start + _BLOCK])
+                shape = (-1, self.count, self.family.d)
+                out[start : start + _BLOCK, : self.count] += fitted(z).reshape(shape)
+            return out
+
+        return predict
+
+    def _turned(self, x: NDArray[Any]) -> Array:
+        """Put the token of each row first, after a 1: (n, k, d) -> (n rows, 1 + kd)."""
+        turned = np.stack([np.roll(x, -row, axis=1) for row in range(self.count)], axis=1)
+        flat = turned.reshape(-1, self.bits).astype(np.float64)
+        return np.concatenate([np.ones((len(flat), 1)), flat], axis=1)
 
 
 def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
@@ -167,10 +227,6 @@ def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | N
         return None
     peak = float(1 - 2 * family.noise) * to_float(scheme.fourier[scheme.m])
     return monomial if peak and coefficient / peak > 0.5 else None
-
-
-def _ground(family: Family) -> range:
-    return range(1, family.d)
 
 
 def _columns(monomials: list[Secret], degree: int) -> NDArray[np.intp]:

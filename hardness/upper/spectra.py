@@ -4,17 +4,20 @@ A function q of z_1 .. z_n is the sum of q^(T) chi_T(z) over the sets T of coord
 q^(T) = E[q chi_T]. Weights are sums of squares q^(T)^2, by Parseval of the sum E[q^2].
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels.walsh import transform
+from hardness.kernels.walsh import LARGEST, transform
 from hardness.upper.factor import require_table
+from hardness.upper.learner import Predict
+from instances import tokens
 from instances.errors import UsageError
 from instances.family import Secret, require
+from instances.limits import require_memory
 from instances.modular import Modular
 from instances.symmetric import Symmetric
 
@@ -23,6 +26,7 @@ Array = NDArray[np.float64]
 # Of the whole weight: less is rounding, of tables computed in float64 by heads that may cancel.
 NEGLIGIBLE = 1e-20
 _CHUNK = 1 << 20
+_ROWS = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +168,39 @@ def spectrum(table: Array) -> Spectrum:
     return Spectrum(coefficients=coefficients)
 
 
+def row_spectra(predict: Predict, k: int, d: int) -> list[Spectrum]:
+    """Transform the first row of a function of k tokens of -1 and +1, one spectrum for a column.
+
+    predict: (n, k, d) -> (n, k, d). Coordinate j of token i is coordinate (i - 1) d + j of the kd.
+    Raises UsageError and TooLarge beyond kd = 26.
+
+    >>> found = row_spectra(lambda x: x * x[:, ::-1], k=2, d=1)
+    >>> [one.weights.tolist() for one in found]
+    [[0.0, 0.0, 1.0]]
+    """
+    bits = k * d
+    require(bits <= LARGEST, f"k={k}, d={d} given: kd may be up to {LARGEST}")
+    require_memory((16 * (d + 2)) << bits, f"Walsh spectra of rows of {k} tokens")
+    table, shifts = np.empty((d, 1 << bits)), np.arange(k, dtype=np.uint64) * np.uint64(d)
+    for start in range(0, 1 << bits, _ROWS):
+        index = np.arange(start, min(start + _ROWS, 1 << bits), dtype=np.uint64)
+        words = index[:, None] >> shifts & np.uint64((1 << d) - 1)
+        table[:, start : start + _ROWS] = predict(tokens.unpack(words[..., None], d))[:, 0].T
+    return [spectrum(column) for column in table]
+
+
+def together(columns: Sequence[Spectrum]) -> Spectrum:
+    """Take the norms of a vector's coefficients, of one entry itself: weights add up.
+
+    >>> f = spectrum(np.array([3.0, -3.0]))
+    >>> together([f, spectrum(np.array([4.0, -4.0]))]).weights.tolist()
+    [0.0, 25.0]
+    """
+    if len(columns) == 1:
+        return columns[0]
+    return Spectrum(coefficients=np.sqrt(sum(one.coefficients**2 for one in columns)))
+
+
 def residue_spectrum(family: Modular, secret: Secret) -> Spectrum:
     """Transform E of the factor of an LWE-style member, a function of the bits of a.
 
@@ -235,11 +272,21 @@ def learned(q: Spectrum, target: Spectrum) -> Learned:
     >>> learned(q, f).part.tolist(), learned(q, f).residual.tolist(), learned(q, f).correlation
     ([0.0, 1.0, 0.0], [0.25, 0.0, 0.25], 0.5)
     """
-    both = shared(q, target)
-    part = np.full(target.n + 1, np.nan)
-    np.divide(both, target.weights, out=part, where=target.present)
-    residual = _by_degree(target.n, lambda p: (q.coefficients[p] - target.coefficients[p]) ** 2)
-    return Learned(shared=both, part=part, residual=residual)
+    return learned_rows([q], [target])
+
+
+def learned_rows(q: Sequence[Spectrum], target: Sequence[Spectrum]) -> Learned:
+    """Compare the columns of a vector with those of a target, as `learned` does numbers."""
+    pairs, whole = list(zip(q, target, strict=True)), together(target)
+    both = np.sum([shared(one, f) for one, f in pairs], axis=0)
+    part = np.full(whole.n + 1, np.nan)
+    np.divide(both, whole.weights, out=part, where=whole.present)
+    squares = [_distance(one.coefficients, f.coefficients, f.n) for one, f in pairs]
+    return Learned(shared=both, part=part, residual=np.sum(squares, axis=0))
+
+
+def _distance(q: Array, f: Array, n: int) -> Array:
+    return _by_degree(n, lambda part: (q[part] - f[part]) ** 2)
 
 
 def shared(q: Spectrum, f: Spectrum) -> Array:

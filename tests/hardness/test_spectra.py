@@ -334,3 +334,36 @@ def test_families_without_a_factor_are_refused():
     family = parse("nice:m=2,k=2,d=6")
     with pytest.raises(UsageError, match="nice given: examples of packed tokens are needed"):
         reduce(family.instance(0).examples(0, 5))
+
+
+def test_the_spectrum_of_a_layer_is_that_of_its_first_row_by_enumeration():
+    layer = parse("nice:m=2,k=3,d=2").instance(5)
+    points = np.array(list(itertools.product([1, -1], repeat=6)))
+    rows = layer.layer()(points.reshape(-1, 3, 2))[:, 0]
+    found = spectra(layer)
+    for size in range(7):
+        total = 0.0
+        for subset in itertools.combinations(range(6), size):
+            vector = (rows * points[:, subset].prod(axis=1)[:, None]).mean(axis=0)
+            place = tuple(j + 1 for j in subset)
+            assert abs(found.target.coefficient(place) - np.linalg.norm(vector)) < 1e-12
+            total += vector @ vector
+        assert abs(found.target.weights[size] - total) < 1e-12
+        assert size % 2 or total < 1e-24
+    assert (found.leap, found.exponent) == (1, 1)
+    refused = parse("nice:m=2,k=3,d=2,tokens=gaussian").instance(5)
+    with pytest.raises(UsageError, match="tokens=gaussian given"):
+        spectra(refused)
+    with pytest.raises(UsageError, match="kd may be up to 26"):
+        spectra(parse("nice:m=2,k=3,d=9").instance(5))
+
+
+def test_low_degree_regression_on_a_layer_leaves_the_weight_above_its_degree():
+    instance = parse("nice:m=2,k=2,d=5").instance(1)
+    learner = parse_learner("lowdegree:degree=3,oversample=60")
+    found = spectra(instance, learner)
+    above = found.target.weights[4:].sum()
+    assert found.attempt.learned.residual[4:].sum() == pytest.approx(above, rel=1e-9)
+    assert found.attempt.learned.residual[:4].sum() < 0.03 * above
+    assert "hypothesis  weight" in spectra_words(found)
+    assert "averaged" not in spectra_words(found)
