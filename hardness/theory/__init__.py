@@ -13,7 +13,7 @@ from hardness.theory.statement import find as find
 from hardness.theory.statement import place as place
 from instances.errors import unknown
 
-SUBJECTS = ("queries",)  # modules with a tuple STATEMENTS, in the order of the table
+SUBJECTS = ("queries", "sources")  # modules with a tuple STATEMENTS, in the order of the table
 
 
 @cache

@@ -1,0 +1,191 @@
+"""Where who wins: over the parameters of a family, which learner solves with the fewest examples."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hardness.report.charts.phase import LOOKS, SHARE, cell_of
+from hardness.report.plot import Axis, Data, cells, named, panels
+from hardness.report.style import COLOURS, GREY, pale
+from hardness.runs.cells import tally
+from hardness.runs.certified import Certifier
+from hardness.runs.columns import numbers_of, parameters_of
+from hardness.runs.names import brief_spec, short
+from hardness.runs.run import Run
+from hardness.runs.slices import axes
+from instances.errors import UsageError
+from instances.parameters import plain
+
+PANELS = 12  # of a figure
+NONE = "none found"
+_MARKS = "●▲■◆★✚"
+_WIDE, _HIGH = 74, 36  # pixels of a cell
+
+
+def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
+    """Give, for every spec and learner, whether it solved, and with how many examples.
+
+    A learner solved where at least `SHARE` of its runs did; of several budgets that counts at which
+    it took the fewest, in the median of the runs that solved. One that is told the number of heads
+    is called heads=m, whatever m is. Raises UsageError for runs of several families, and for more
+    panels or learners than a figure has room for. certifier: not asked.
+    """
+    del certifier
+    groups: dict[tuple[str, str], dict[object, list[Run]]] = {}
+    for run in runs:
+        by_budget = groups.setdefault((run.spec, _label(run)), {})
+        by_budget.setdefault((run.budget, tuple(run.revisions.items())), []).append(run)
+    specs = list(dict.fromkeys(spec for spec, _ in groups))
+    learners = list(dict.fromkeys(name for _, name in groups))
+    families = {spec.partition(":")[0] for spec in specs}
+    if len(families) != 1:
+        raise UsageError(
+            f"it has runs of {len(families)} families: figure winners is of one: sweep that into a "
+            "store of its own"
+        )
+    x, y = axes(specs)
+    if not y:
+        raise UsageError("its specs differ in one number at most: figure winners is over two")
+    free = _varied(specs, x, y)
+    budgets = {run.budget.examples for one in groups.values() for b in one.values() for run in b}
+    data: Data = {
+        "spec": brief_spec(specs[0], x, y, *free),
+        "x": x,
+        "y": y,
+        "free": free,
+        "share": str(SHARE),
+        "learners": learners,
+        "budgets": sorted(b for b in budgets if b is not None),
+        "seeds": max(len(some) for one in groups.values() for some in one.values()),
+        "rows": [
+            {
+                **{name: _text(parameters_of(spec).get(name)) for name in (*free, x, y)},
+                "learner": name,
+                **min((_tried(some) for some in one.values()), key=_rank),
+            }
+            for (spec, name), one in groups.items()
+        ],
+    }
+    count = len({tuple(row[name] for name in free) for row in data["rows"]})
+    if count > PANELS or len(learners) > len(_MARKS):
+        raise UsageError(
+            f"{count} panels and {len(learners)} learners: figure winners has room for {PANELS} "
+            f"and {len(_MARKS)}: sweep fewer into a store of their own"
+        )
+    return data
+
+
+def _label(run: Run) -> str:
+    heads = numbers_of(run.spec).get("m")
+    return re.sub(rf"\bheads={heads}\b", "heads=m", short(run.learner))
+
+
+def _varied(specs: Sequence[str], *without: str) -> list[str]:
+    """Name the parameters that vary, but for those of the axes."""
+    every = [parameters_of(spec) for spec in specs]
+    return [n for n in every[0] if n not in without and len({one.get(n) for one in every}) > 1]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else plain(value or 0)
+
+
+def _tried(runs: list[Run]) -> Data:
+    cell = cell_of(runs, runs[0].spec) or {}
+    kept = {name: cell[name] for name in ("state", "passed", "runs")}
+    return {**kept, "examples": tally(runs).examples}
+
+
+def _rank(cell: Data) -> tuple[bool, float]:
+    examples = cell["examples"] or 0
+    return cell["state"] != "solved", examples if cell["state"] == "solved" else -cell["passed"]
+
+
+def draw_winners(data: Data) -> Data:
+    """Draw a panel for each value of the other parameters: in a cell who won, and who else solved.
+
+    Several that took as few examples win together, and the cell has the colour of the first.
+    """
+    marks = dict(zip(data["learners"], _MARKS, strict=False))
+    by_panel: dict[tuple[str, ...], dict[tuple[str, str], list[Data]]] = {}
+    for row in sorted(data["rows"], key=lambda row: data["learners"].index(row["learner"])):
+        of = by_panel.setdefault(tuple(row[name] for name in data["free"]), {})
+        of.setdefault((row[data["x"]], row[data["y"]]), []).append(row)
+    order = sorted(by_panel, key=lambda of: tuple(map(_number, of)))
+    shown = {of: [_won(at, some, marks) for at, some in by_panel[of].items()] for of in order}
+    faces = {name: pale(COLOURS[i]) for i, name in enumerate(data["learners"])}
+    faces[NONE] = LOOKS["not solved"][0]
+    kept = [n for n in faces if any(row["winner"] == n for some in shown.values() for row in some)]
+    names = {
+        axis: sorted({row[axis] for some in shown.values() for row in some}, key=_number)
+        for axis in ("x", "y")
+    }
+    colour = {
+        "field": "winner",
+        "type": "nominal",
+        "scale": {"domain": kept, "range": [faces[name] for name in kept]},
+        "legend": {
+            "title": None,
+            "symbolType": "square",
+            "symbolStrokeColor": GREY,
+            "columns": len(kept),
+            "labelExpr": f"{ {n: f'{marks[n]} {n}' for n in kept if n in marks} }[datum.label]"
+            " || datum.label",
+        },
+    }
+    budgets = " or ".join(f"{one:,}" for one in data["budgets"])
+    others = ", ".join(f"{mark} {name}" for name, mark in marks.items() if name not in kept)
+    return panels(
+        *(
+            cells(
+                shown[of],
+                x=Axis("x", named(data["x"]), scale="names", names=names["x"]),
+                y=Axis("y", named(data["y"]), scale="names", names=names["y"][::-1]),
+                colour=colour,
+                says={"first": {"dy": -7, "fontWeight": "bold"}, "second": {"dy": 8}},
+                told={data["x"]: "x", data["y"]: "y", "winner": "winner", "solved by": "solved"},
+                title=", ".join(f"{n} {v}" for n, v in zip(data["free"], of, strict=True)),
+                size=(_WIDE * len(names["x"]), _HIGH * len(names["y"])),
+            )
+            for of in order
+        ),
+        title=f"{named(data['spec'], 60)}: who solves with the fewest examples",
+        notes=[
+            "upper line: the learner that took the fewest examples, and how many; lower line: who "
+            "else solved",
+            f"solved: at least {data['share']} of {data['seeds']} layers; none found: at most "
+            + (f"{budgets} examples a run, " if budgets else "")
+            + "who came nearest, and on how many layers",
+            *([f"nowhere first: {others}"] if others else []),
+        ],
+        columns=len({of[-1] for of in order}) if data["free"] else 1,
+    )
+
+
+def _number(text: str) -> tuple[bool, float, str]:
+    """Sort numbers, as parameters are written, before words."""
+    top, _, bottom = text.partition("/")
+    try:
+        return False, float(top) / float(bottom or 1), text
+    except (ValueError, ZeroDivisionError):
+        return True, 0.0, text
+
+
+def _won(at: tuple[str, str], rows: list[Data], marks: dict[str, str]) -> Data:
+    """Say who won a cell: the first of those with the fewest examples, all with their marks."""
+    solved = [row for row in rows if row["state"] == "solved"]
+    place = {"x": at[0], "y": at[1]}
+    if not solved:
+        near = max(rows, key=lambda row: row["passed"])
+        said = f"{marks[near['learner']]} {near['passed']} of {near['runs']}"
+        return {**place, "winner": NONE, "first": NONE, "second": said, "solved": NONE}
+    least = min(row["examples"] for row in solved)
+    first = [row["learner"] for row in solved if row["examples"] == least]
+    rest = [row["learner"] for row in solved if row["learner"] not in first]
+    return {
+        **place,
+        "winner": first[0],
+        "first": f"{''.join(marks[name] for name in first)} {least:,.0f}",
+        "second": " ".join(marks[name] for name in rest),
+        "solved": ", ".join(f"{row['learner']} {row['examples']:,.0f}" for row in solved),
+    }
