@@ -76,7 +76,7 @@ def _half(law: Prompts, start: float, seed: int, number: int) -> float:
     """When descent from v U = start I has come half of its way, by steps on sampled prompts."""
     d, v = law.d, math.sqrt(start) * law.d**0.25
     u, at, steps = v / math.sqrt(d) * np.eye(d), start, 0
-    grams = law.draw(seed, f"drop {number}", 0, _PROMPTS // 2).gram
+    grams = law.draw(seed, f"drop {number}", 0, _PROMPTS // 8).gram
     while (now := v * np.trace(u) / d) < law.n / (law.n + d + 1) / 2:
         slope = loss_and_gradient(None, (v * u)[None], grams, law)[2][0]
         v, u = v - _STEP * float((slope * u).sum()), u - _STEP * v * slope
@@ -144,7 +144,7 @@ STATEMENTS = (
         "a* = n/(n + d + 1): half of the way after ln(a*/s - 1)/(4 sqrt(d)), and at most "
         f"1 + {_STEP} sqrt(d) times that with steps of {_STEP}.",
         meaning="A smaller start waits longer, by the logarithm, and then falls as fast: the "
-        "formula is that of all prompts, the descent sees some thousand of them.",
+        "formula is that of all prompts, the descent sees a thousand of them.",
         settings=[
             {"n": n, "d": 6, "start": start} for n in (12, 60) for start in (1e-2, 1e-4, 1e-6, 1e-8)
         ],
