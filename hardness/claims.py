@@ -93,6 +93,6 @@ def vacuous(quantity: str, value: Fraction | int) -> bool:
         return value == 1
     if quantity.startswith("low-degree-advantage") or quantity.endswith("-success"):
         return value >= 1
-    if quantity.endswith("-error"):
+    if quantity.endswith(("-error", "-probability")):
         return value == 0
     return any(value <= most for end, most in _NEEDED.items() if quantity.endswith(end))

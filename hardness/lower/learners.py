@@ -49,7 +49,7 @@ _SLOW = "takes too long"  # in what the kernel says of numbers that are too larg
 class Asked(Protocol):
     """A learner by its numbers."""
 
-    about: ClassVar[str]  # "kernel", "gd" or "low-degree"
+    about: ClassVar[str]  # "kernel", "gd", "low-degree" or "lwe"
     gives: ClassVar[bool]  # whether it serves to give away the members that are the likeliest
 
     def step(self, posed: Posed, terms: BoundParameters) -> int:
@@ -279,6 +279,43 @@ class LowDegree:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """A learner of `examples` examples as a solver of LWE with errors of at most `bound`. [BGMRR16]
+
+    Raises UsageError below 1.
+
+    >>> from instances import parse
+    >>> chain, family = Chain(examples=5461, bound=3), parse("lwr:n=64,q=65536,p=2,secret=binary")
+    >>> found = certify_named(family, [chain], BoundParameters(risk=Fraction(1, 5)))
+    >>> round(float(found["lwe-probability"].value), 4)
+    0.2696
+    """
+
+    about: ClassVar[str] = "lwe"
+    gives: ClassVar[bool] = False
+
+    examples: int
+    bound: int
+
+    def __post_init__(self) -> None:
+        require(self.examples > 0, f"examples={self.examples} given: at least 1 is needed")
+        require(self.bound > 0, f"error_bound={self.bound} given: at least 1 is needed")
+
+    def step(self, posed: Posed, terms: BoundParameters) -> int:
+        """Claim how often the solver succeeds; raises NoClaim of what is no residue."""
+        if posed.proof.problem["kind"] != "residues":
+            raise NoClaim("only labels that round residues, as those of lwr, come from LWE")
+        return posed.proof.step(
+            "lwe",
+            posed.members,
+            bound=self.bound,
+            examples=self.examples,
+            risk=terms.risk,
+            success=terms.success,
+        )
+
+
 def certify_named(
     family: Family, asked: Sequence[Asked], terms: BoundParameters | None = None
 ) -> Certificate:
@@ -346,7 +383,8 @@ def certify_posed(
         raise NoClaim("no claim: " + "; ".join(dict.fromkeys(silent.values())))
     if silent:
         posed.proof.about["no_claim"] = silent
-    return posed.proof.certificate(*wanted, *posed.bounds((), terms))
+    stat = [posed.ask("stat", terms.tau)] if any(one.about == "lwe" for one in asked) else []
+    return posed.proof.certificate(*wanted, *posed.bounds(stat, terms))
 
 
 def pose_family(family: Family, terms: BoundParameters) -> Posed:

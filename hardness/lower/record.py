@@ -31,6 +31,7 @@ _AFTER = {  # by sources: keys in docs/references.md
     "DKS17": ("operator-norm-at-most", "second-eigenvalue-at-most", "random-members"),
     "BFJKMR94": ("sq-dimension", "sq-dimension-at-least", "csq-queries", "stat-queries"),
     "AS20": ("cross-predictability", "gd-noise-steps"),
+    "BGMRR16": ("lwe-probability",),
     "Regev05": ("orthogonal-members",),
     "BBHLS21": ("sda-pair-events",),
     "information": ("information-floor",),
@@ -101,8 +102,10 @@ class Claim:
         return Fraction(self.terms.get("upper", self.value))
 
     @property
-    def kind(self) -> Literal["exact", "interval"]:
-        """How it is known."""
+    def kind(self) -> Literal["exact", "interval", "reduction"]:
+        """How it is known: computed, to within two ends, or under the hardness of a problem."""
+        if self.quantity.startswith("lwe-"):
+            return "reduction"
         return "exact" if self.upper == self.value else "interval"
 
     @property
@@ -130,7 +133,7 @@ class Claim:
         """
         if self.vacuous:
             return WORD
-        if self.kind == "exact":
+        if self.upper == self.value:
             return number(self.value, is_upper(self.quantity))
         return f"{number(self.value, False)}..{number(self.upper, True)}"
 
@@ -240,6 +243,11 @@ class Certificate(Result):
             }
             for c in self.claims
         ]
+
+    @property
+    def reduces(self) -> bool:
+        """Whether a claim rests on the hardness of another problem."""
+        return any(claim.kind == "reduction" for claim in self.claims)
 
     @property
     def formulas(self) -> dict[str, Math]:

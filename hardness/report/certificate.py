@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.check import kernel
 from hardness.claims import WORD, digits
 from hardness.lower.formulas import derived
-from hardness.report.cost import beside_words
+from hardness.report.cost import beside_words, cheapest_words
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
@@ -46,6 +46,7 @@ def certificate_words(certificate: "Certificate") -> str:
         *origin_notes(certificate),
         "" if "names" in certificate.proof.get("about", {}) else rounding_words(certificate.spec),
         beside_words(certificate.spec),
+        cheapest_words(certificate.spec) if certificate.reduces else "",
     )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
 
@@ -310,7 +311,7 @@ _SECTIONS = {  # of docs/mathematics.md: what proves rules there
 }
 _NAMED = {  # sections of docs/named-mathematics.md
     **{"features": 2, "gradients": 3, "noisy": 4, "descent": 4},
-    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9},
+    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9, "lwe": 18},
 }
 _LISTED = ("products", "spread", "leading", "weighted", "apart", "sums")
 PROVED = {  # where the theorem of a rule stands

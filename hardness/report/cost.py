@@ -202,6 +202,22 @@ def sets_words() -> tuple[dict[str, Any], str]:
     return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", wrap(more)])
 
 
+def cheapest_words(spec: str) -> str:
+    """Name the attack that is estimated to cost the least.
+
+    >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:33]
+    'Of attacks that are estimated, mi'
+    """
+    family = parse_stored(spec)
+    found = estimate(problem(family), spec, family=family)
+    if (least := found.least) is None:
+        return ""
+    return (
+        f"Of attacks that are estimated, {found.label(least)} costs the least: {least.plainly}; "
+        f"`hardness estimate {brief_spec(spec)}` has all."
+    )
+
+
 def beside_words(spec: str) -> str:
     """Name the attack that stands beside every bound for noisy parities; empty for other specs.
 

@@ -39,8 +39,9 @@ class About(TypedDict, total=False):
     ]
     examples: Annotated[
         int | None,
-        _whole("Number of labelled examples: low-degree.", default="any number"),
+        _whole("Number of labelled examples: low-degree, lwe.", default="any number"),
     ]
+    error_bound: Annotated[int | None, _whole("Largest error in size: lwe.")]
     sample_degree: Annotated[
         int | None,
         _whole("Examples in a monomial: low-degree, different ones.", default="any number"),
@@ -70,6 +71,7 @@ _APPLY = {
     "kernel": {"features"},
     "gd": {"clip", "parameters", "state_bits", *_REGIMES},
     "low-degree": {"degree", "examples", "sample_degree"},
+    "lwe": {"examples", "error_bound"},
 }
 ABOUT = (*_APPLY, "all")
 
@@ -80,7 +82,7 @@ def asked_about(name: str, said: Mapping[str, Any], steps: int | None, scheme: A
     scheme: of the family, from which `all` takes the degree where none is given; None without.
     """
     given = {one: value for one, value in said.items() if value is not None}
-    names = list(_APPLY) if name == "all" else [name]
+    names = ["kernel", "gd", "low-degree"] if name == "all" else [name]
     wrong = sorted(set(given) - set().union(*(_APPLY[one] for one in names)))
     if steps is not None and "gd" not in names:
         wrong = ["steps"]
@@ -90,7 +92,7 @@ def asked_about(name: str, said: Mapping[str, Any], steps: int | None, scheme: A
         if not any(one in given for one in _REGIMES):
             given["noise_std"] = given.get("clip", Fraction(1)) / 100
         given.setdefault("degree", default_degree(scheme, given.get("examples")))
-    made = {"kernel": _kernel, "gd": _descent, "low-degree": _low_degree}
+    made = {"kernel": _kernel, "gd": _descent, "low-degree": _low_degree, "lwe": _chain}
     return [made[one](given, steps) for one in names]
 
 
@@ -172,3 +174,12 @@ def _low_degree(about: dict[str, Any], steps: int | None) -> Any:
         examples=about.get("examples"),
         sample_degree=about.get("sample_degree"),
     )
+
+
+def _chain(about: dict[str, Any], steps: int | None) -> Any:
+    from hardness.lower.learners import Chain
+
+    for name in ("examples", "error_bound"):
+        if name not in about:
+            raise UsageError(f"--about lwe needs {called(name)}: the loss depends on it")
+    return Chain(examples=about["examples"], bound=about["error_bound"])

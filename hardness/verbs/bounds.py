@@ -91,7 +91,7 @@ def certify(
     else:
         usual = BoundParameters()
         for name in ("tau", "vstat", "gamma"):
-            if getattr(terms, name) != getattr(usual, name):
+            if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
                 raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
         if centred:
             raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")

@@ -1,0 +1,107 @@
+"""From a learner of rounded residues to a solver of LWE: the chain, with every number explicit.
+
+THEOREM [BGMRR16]. Let q be a power of two, p even, q >= 2 p B, s a vector of Z_q^n with a unit
+among its entries, a uniform, and e an integer, independent of a, |e| <= B, that is at most 0, and
+at least 0, with probability 1/2 or more each. A learner that from N examples of the family reaches
+the relative risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it
+finds s mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N.
+Proof. The solver rounds each sample as labels are rounded, shows it with probability 1/2 as an open
+example and makes a closed one else, runs the learner and decodes its hypothesis.
+
+One example. t = <a, s> is uniform. Where no interval ends within B of t, rounding t + e gives that
+of t. Elsewhere, at 2 B residues for each of p ends, one end alone is as near, as q/p >= 2B, and e
+of one sign keeps the label, so it is that of t with probability 1/2 at least. The sum of P^2 / Q, P
+the law of (a, label of t), Q that of (a, label of t + e), is the mean of 1 / Pr[same label], at
+most 1 + 2 p B / q, and of an example, half of which are closed and alike, at most 1 + p B / q. For
+N independent examples such sums multiply, and by Cauchy's inequality an event has probability at
+least P^2 / (1 + p B / q)^N under Q; by Jensen's inequality so it has on average over s.
+
+Decoding. Labels are equally spaced numbers, of variance (p^2 - 1) / 12 gaps^2. A hypothesis of
+relative risk R, rounded to the nearest label, is wrong where it is half a gap off or more, so at a
+share of at most w = R (p^2 - 1) / 3 of a. As q/2 is p/2 intervals, the label at a + (q/2) e_i is
+that at a, moved on by p/2 if s_i is odd and not moved if it is even. Read at both, the hypothesis
+tells which but for a share of 2 w, below 1/2. By Hoeffding's inequality the majority of T uniform
+points is wrong with probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at most 2^-40.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from .core import Fact, need, rule, short, written
+
+SLACK = Fraction(1, 1 << 40)  # the chance that decoding fails
+_WIDE, _DEEP = 128, 12_000  # bits of a mantissa, and of the least number that is written
+
+
+def power(base: Fraction, exponent: int) -> Fraction:
+    """A number in (0, 1] to a power, by 128 bits or so, rounded down; 0 where it is below 2^-12000.
+
+    >>> float(power(Fraction(1, 3), 5)) <= 3**-5 < float(power(Fraction(1, 3), 5)) * (1 + 1e-9)
+    True
+    """
+    mantissa, shift = 1, 0
+    for bit in bin(exponent)[2:]:
+        mantissa, shift = mantissa**2, 2 * shift
+        if bit == "1":
+            mantissa, shift = (
+                (mantissa << _WIDE) * base.numerator // base.denominator,
+                shift + _WIDE,
+            )
+        spare = max(0, mantissa.bit_length() - _WIDE)
+        mantissa, shift = mantissa >> spare, shift - spare
+        if shift - mantissa.bit_length() > _DEEP:
+            return Fraction(0)
+    return Fraction(mantissa, 1 << shift)
+
+
+def guess(problem: Any) -> Fraction:
+    """The chance of the likeliest s mod 2, at most: of binary, ternary and uniform entries."""
+    n, h = problem.n, problem.h
+    if problem.entries is None:
+        need(not h, "the chain of uniform entries is known where any number of them may be 0")
+        return Fraction(1, (1 << n) - 1)
+    need(set(problem.entries) <= {-1, 0, 1}, "the chain is known for entries of -1, 0 and 1")
+    if h:
+        return Fraction(1, math.comb(n, h))
+    odd = Fraction(sum(c for e, c in problem.entries.items() if e), sum(problem.entries.values()))
+    return max(odd, 1 - odd) ** n / (1 - (1 - odd) ** n)
+
+
+@rule("residues", "members", bound="positive", examples="positive", risk="risk", success="share")
+def lwe(
+    problem: Any, members: Fact, bound: int, examples: int, risk: Fraction, success: Fraction
+) -> Fact:
+    """A learner of N examples solves LWE, as the theorem at the head of chain.py says."""
+    n, q, p = problem.n, problem.q, problem.parts
+    need(problem.levels == p and problem.errors is None and p < q, "labels are not rounded")
+    need(q % 2 == 0 and p % 2 == 0, "the chain is known for powers of two")
+    need(q >= 2 * p * bound, f"q is below 2 p B = {2 * p * bound}: rounding may hide no error")
+    wrong = risk * (p * p - 1) / 3
+    most = Fraction(3, 4 * (p * p - 1))
+    need(wrong < Fraction(1, 4), f"the risk must be below {short(most)} for {p} labels")
+    need(success > SLACK, "success is not above 2^-40")
+    apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
+    points = math.ceil((40 + n.bit_length()) / apart)
+    value = (success - SLACK) ** 2 * power(Fraction(q, q + p * bound), examples)
+    chance = guess(problem)
+    binary = problem.entries is not None and set(problem.entries) <= {0, 1}
+    halved = math.floor(Fraction(693_147, 1_000_000) * q / (p * bound))
+    text = (
+        f"reduction: a learner that reaches relative risk {short(risk)} with probability "
+        f"{short(success)} from {examples} examples gives a solver of LWE that finds "
+        f"{'s' if binary else 's mod 2'} with probability at least {short(value)}, from as many "
+        f"samples (a, <a, s> + e mod {q}), secrets by the same law, for every law of errors e of "
+        f"at most {bound} in size, each sign or 0 at least as likely as the other; it reads the "
+        f"hypothesis at {short(points * (n + 1))} points. One bit is lost about every {halved} "
+        f"examples; the likeliest guess is right with probability {short(chance, up=True)}"
+    )
+    at = {
+        "bound": written(bound),
+        "examples": written(examples),
+        "risk": written(risk),
+        "success": written(success),
+    }
+    if value <= chance:
+        value, text = Fraction(0), f"{text}; vacuous: guessing does as well"
+    return Fact("chain", {"lwe-probability": (value, at, text)}, of=members)
