@@ -146,12 +146,17 @@ def secrets(base: str = "1", cut: int = 0, *weights: Json) -> list[Step]:
     return [("secrets", {"base": base, "cut": cut, "weights": [*weights]}), ("laws", 1)]
 
 
+SECRETS = secrets()
+
+
+def chained(bound: int, risk: str = "1/5", success: str = "2/3") -> list[Step]:
+    numbers = {"bound": str(bound), "examples": "9", "risk": risk, "success": success}
+    return [*SECRETS, ("lwe", 1, numbers)]
+
+
 def law(base: str, cut: int, *weights: Json, **more: str) -> list[Step]:
     """What is needed where members are not all as likely."""
     return asked(secrets(base, cut, *weights), **{"risk": "1/10", "term": "1", **more})
-
-
-SECRETS = secrets()
 
 
 def around(**more: str) -> list[Step]:
@@ -581,6 +586,20 @@ MUTANTS: tuple[M, ...] = (
     M("== 1 and not gaps", "== 1", modular(2, 7, 0, "1 0 1", 1), SECRETS),
     M("({0} if h else set())", "set()", modular(2, 7, 0, "1 0 1", -1, 1), SECRETS),
     M("even = len(set(entries.values())) == 1", "even = True", SKEW, SECRETS),
+    # The chain to LWE.
+    M('need(problem.levels == p and problem.errors is None and p < q, "labels', '(0, "labels', modular(9, 64, 4, "1 1", labels="window"), chained(1, "1/100")),
+    M('need(q >= 2 * p * bound, f"q', '(0, f"q', modular(9, 64, 2, "1 1"), chained(17)),
+    M("risk * (p * p - 1) / 3", "risk", modular(9, 64, 4, "1 1"), chained(1, "1/100")),
+    M('need(wrong < Fraction(1, 4), f"the', '(0, f"the', modular(9, 64, 2, "1 1"), chained(1, "1/3")),
+    M('need(success > SLACK, "success', '(0, "success', modular(9, 64, 2, "1 1"), chained(1, success="1/2199023255552")),
+    M("(success - SLACK) ** 2 *", "success**2 *", modular(9, 64, 2, "1 1"), chained(1)),
+    M("Fraction(q, q + p * bound), examples)", "Fraction(q, q + bound), examples)", modular(9, 64, 2, "1 1"), chained(1)),
+    M("    if value <= chance:\n", "    if False:\n", modular(2, 64, 2, "1 1"), chained(9)),
+    M("max(odd, 1 - odd) ** n /", "min(odd, 1 - odd) ** n /", modular(3, 64, 2, "1 1 1", -1), chained(1)),
+    M("/ (1 - (1 - odd) ** n)", "", modular(3, 64, 2, "1 1"), chained(1)),
+    M("Fraction(1, math.comb(n, h))", "Fraction(1, 2**n)", modular(5, 64, 2, "1", 1, 2), chained(1)),
+    M('need(set(problem.entries) <= {-1, 0, 1}, "the', '(0, "the', modular(5, 64, 2, "1 1 1"), chained(1)),
+    M('need(not h, "the chain', '(0, "the chain', modular(5, 64, 2, h=2), chained(1)),
     # Members.
     M("else 2 * (q // parts)", "else q // parts", HALVES, SECRETS),
     M("(q % 2 == 1 or modulus == 4)", "(q % 2 == 1 or modulus <= 8)", HALVES, SECRETS),

@@ -73,9 +73,8 @@ def lwe(
     problem: Any, members: Fact, bound: int, examples: int, risk: Fraction, success: Fraction
 ) -> Fact:
     """A learner of N examples solves LWE, as the theorem at the head of chain.py says."""
-    n, q, p = problem.n, problem.q, problem.parts
+    n, q, p = problem.n, problem.q, problem.parts  # p < q divides q, so both are powers of two
     need(problem.levels == p and problem.errors is None and p < q, "labels are not rounded")
-    need(q % 2 == 0 and p % 2 == 0, "the chain is known for powers of two")
     need(q >= 2 * p * bound, f"q is below 2 p B = {2 * p * bound}: rounding may hide no error")
     wrong = risk * (p * p - 1) / 3
     most = Fraction(3, 4 * (p * p - 1))
