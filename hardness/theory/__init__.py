@@ -13,7 +13,8 @@ from hardness.theory.statement import find as find
 from hardness.theory.statement import place as place
 from instances.errors import unknown
 
-SUBJECTS = ("queries", "sources")  # modules with a tuple STATEMENTS, in the order of the table
+# Modules with a tuple STATEMENTS, in the order of the table.
+SUBJECTS = ("rows", "bodies", "queries", "sources")
 
 
 @cache

@@ -80,11 +80,17 @@ def net(
 
 
 def grid(
-    centre: Array, directions: Array, data: Data, validation: Data, clock: Clock = endless
+    centre: Array,
+    directions: Array,
+    data: Data,
+    validation: Data,
+    clock: Clock = endless,
+    points: int = 0,
 ) -> Fit:
     """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
 
-    centre: (d, d); directions: (m-1, d, d), orthonormal. Measures: points, the net's size; spacing,
+    centre: (d, d); directions: (m-1, d, d), orthonormal; points: how many there are at most, 0: as
+    many as `size` says. Measures: points, the net's size; spacing,
     the distance between neighbours, Frobenius; tuples, how many were compared.
 
     >>> rng = np.random.default_rng(0)
@@ -95,12 +101,12 @@ def grid(
     (True, 1)
     """
     m = len(directions) + 1
-    points = ball(m - 1, size(m, data.d)) * _radius(centre, m)
+    net = ball(m - 1, points or size(m, data.d)) * _radius(centre, m)
     used = data.cut(0, _SAMPLE * enough(m, data.k, data.d))
-    blocks = gram_blocks(centre, directions, points, used, clock)
+    blocks = gram_blocks(centre, directions, net, used, clock)
     leaders: list[tuple[float, tuple[int, ...]]] = []
     tuples = 0
-    for fixed in itertools.combinations(range(len(points)), m - 1):
+    for fixed in itertools.combinations(range(len(net)), m - 1):
         clock()
         first = fixed[-1] + 1 if fixed else 0
         errors = blocks.beside(list(fixed))[first:]
@@ -110,14 +116,14 @@ def grid(
         leaders = heapq.nsmallest(_LEADERS, leaders)
     tried = []
     for _, chosen in leaders:
-        theta = on_hull(centre, directions, points[list(chosen)])
+        theta = on_hull(centre, directions, net[list(chosen)])
         layer = AttentionLayer(theta=theta, w=blocks.solve(list(chosen)))
         tried.append((relative_error(layer(validation.x), validation.y), layer))
     error, best = min(tried, key=lambda pair: pair[0])
-    apart = np.linalg.norm(points[1:] - points[0], axis=1)
+    apart = np.linalg.norm(net[1:] - net[0], axis=1)
     measures = {
         "heads": m,
-        "points": len(points),
+        "points": len(net),
         "spacing": float(apart.min()) if len(apart) else 0.0,
         "tuples": tuples,
     }
