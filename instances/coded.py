@@ -5,7 +5,7 @@ levels, where it says anything: its code.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,11 +19,11 @@ from instances import tokens
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Hardness, Secret, itself
 from instances.layer import AttentionLayer
-from instances.layererror import LayerError
 from instances.limits import require_memory
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
+    from instances.layererror import LayerError
     from instances.questions import HiddenFunction, Questions
 
 MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
@@ -199,8 +199,10 @@ class Coded(Family):
         return out
 
     @property
-    def layer_error(self) -> LayerError:
+    def layer_error(self) -> "LayerError":
         """Bound how far the layer of any member, in float64, is from the formula on any input."""
+        from instances.layererror import LayerError  # which few commands need
+
         return LayerError(levels=self.levels, why="no bound is known for this family")
 
     @property
@@ -264,27 +266,28 @@ class Coded(Family):
     @cached_property
     def _prior(self) -> NDArray[np.float64]:
         """The mean of the factor over all members, by z: (2^(d-1),)."""
-        tables = self.factor
-        if tables is None or self.members() is None or (self.size or 0) << self.d - 1 > _LISTED:
+        unlisted = self.factor is None or self.members() is None
+        if unlisted or (self.size or 0) << self.d - 1 > _LISTED:
             raise ToolkitError(
                 f"{self.spec}: the mean over members is computed for up to 2^28 values of members "
                 "over z, where `members` lists them: give the family `expected` and "
                 "`unknown_variance`"
             )
-        total, listed = np.zeros(1 << self.d - 1), tables.listed(_LISTED)
-        for secret in listed:
-            total += tables.table(secret)
-        return total / len(listed)
+        total = np.zeros(1 << self.d - 1)
+        for table in self._tabled():
+            total += table
+        return total / (self.size or 1)
+
+    def _tabled(self) -> Iterator[NDArray[np.float64]]:
+        """Tabulate the factor of each member without noise, over z: (2^(d-1),)."""
+        tables = FactorTables(family=self)
+        return map(tables.table, tables.listed(_LISTED))
 
     @cached_property
     def unknown_variance(self) -> Any:
         """E (factor - mean over members)^2 over z and members: what there is to learn."""
-        prior, tables = self._prior, self.factor
-        if tables is None:
-            raise ToolkitError(f"{self.spec}: members cannot be listed: give `unknown_variance`")
-        listed = tables.listed(_LISTED)
-        found = [float(((tables.table(s) - prior) ** 2).mean()) for s in listed]
-        return float(np.mean(found))
+        prior = self._prior
+        return float(np.mean([float(((t - prior) ** 2).mean()) for t in self._tabled()]))
 
     @property
     def trivial_risk(self) -> float:

@@ -1,7 +1,7 @@
 """Two-valued functions of a user as a family: what learners learn, without a layer."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field
 from fractions import Fraction
 from functools import lru_cache
@@ -68,6 +68,9 @@ class ListedFunctions(Coded):
         """Look values up."""
         found: NDArray[np.bool_] = _tables(self.given)[secret[0]]
         return found[(z[:, 1:] < 0) @ (1 << np.arange(self.d - 1))]
+
+    def _tabled(self) -> Iterator[NDArray[np.float64]]:
+        return (np.where(row, -1.0, 1.0) for row in _tables(self.given))
 
     def layer(self, secret: Secret) -> AttentionLayer:
         """Refuse: raises UsageError."""

@@ -4,15 +4,16 @@ Coordinate 1 + j L + b of z = X_1 * X_2 is -1 where bit b of a_j is 1. L bits sa
 taken mod q.
 """
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from flint import fmpz
 from numpy.typing import NDArray
 
 Value = TypeVar("Value", int, NDArray[np.int64])
 _AT_ONCE = 1 << 22  # numbers of a batch
+_FEW = 1 << 16  # below it division tells what is prime
 
 
 def centred(value: Value, q: int) -> Value:
@@ -47,6 +48,10 @@ def is_prime(q: int) -> bool:
     >>> is_prime(3329), is_prime(3328)
     (True, False)
     """
+    if q < _FEW:
+        return q > 1 and all(q % p for p in range(2, math.isqrt(q) + 1))
+    from flint import fmpz  # which takes longer to load than numpy
+
     return bool(fmpz(q).is_prime())
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Rational
 from pathlib import Path
 
@@ -97,8 +97,14 @@ def parse_stored(text: str) -> Family:
             )
         both = [*known(), *CATALOG]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
-    found: Family = build(kind, rest, kind.name, kind.example)
-    return found if name in FAMILIES else _sound(found)
+    return _built(kind, rest, name in FAMILIES)
+
+
+@lru_cache(8)  # their tables may be large
+def _built(kind: type[Family], text: str, ours: bool) -> Family:
+    """Make a family once: runs on it share what it has computed, as a mean over its members."""
+    found: Family = build(kind, text, kind.name, kind.example)
+    return found if ours else _sound(found)
 
 
 def spec_of(text: str) -> str:

@@ -8,7 +8,14 @@ learner's process in, with `fence` and `group`; `reach` says what lies in its fo
 what it may say, `watch` what it may use, and `ends` lists all ways in which it can end.
 """
 
-from hardness.upper.isolated.contain import CONTAIN, DEVICE, Level, level
-from hardness.upper.isolated.learner import SubprocessLearner
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.upper.isolated.contain import CONTAIN, DEVICE, Level, level
+    from hardness.upper.isolated.learner import SubprocessLearner
 
 __all__ = ["CONTAIN", "DEVICE", "Level", "SubprocessLearner", "level"]
+
+lazily(__name__)

@@ -12,18 +12,20 @@ import copy
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle
 from hardness.upper.plugins.objects import described
 from hardness.upper.plugins.views import Data, Fit, Viewed, checked
 from hardness.upper.reduced import known_factor
 from instances.capabilities import CODED
 from instances.coded import Coded
 from instances.errors import UsageError
+
+if TYPE_CHECKING:
+    from hardness.oracles import ExampleOracle
 
 Array = NDArray[Any]
 _HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
@@ -68,7 +70,7 @@ class Estimator(Viewed):
             return sys.modules["sklearn.base"].clone(self.given)
         return copy.deepcopy(self.given)
 
-    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
         """Fit a fresh object: a classifier to levels, a regressor to the labels."""
         estimator = self.make()
         _seed(estimator, rng)

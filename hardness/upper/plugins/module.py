@@ -9,12 +9,11 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle
 from hardness.upper.learner import SPENT, Outcome
 from hardness.upper.plugins.objects import described, needs
 from hardness.upper.plugins.views import Data, Fit, Viewed
@@ -22,6 +21,9 @@ from instances.errors import UsageError
 from instances.family import require
 from instances.lazy import require_extra
 from instances.limits import require_memory
+
+if TYPE_CHECKING:
+    from hardness.oracles import ExampleOracle
 
 Array = NDArray[Any]
 _SOLVED = 1e-4  # of the error of knowing the family alone on held-out examples: it stops there
@@ -63,7 +65,7 @@ class Module(Viewed):
         require(0 < self.rate <= 100, f"Module: rate={self.rate} given: above 0, at most 100")
         require(0 <= self.decay <= 100, f"Module: decay={self.decay} given: between 0 and 100")
 
-    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
         """Make the module and train it."""
         torch = require_extra("torch", "Module")
         require_memory(4 * 2 * (data.x.size + data.y.size), f"{len(data)} examples in float32")
@@ -102,7 +104,7 @@ class Module(Viewed):
         return net
 
     def _train(
-        self, torch: Any, net: Any, data: Data, oracle: ExampleOracle, rng: np.random.Generator
+        self, torch: Any, net: Any, data: Data, oracle: "ExampleOracle", rng: np.random.Generator
     ) -> tuple[Outcome | None, dict[str, Any]]:
         """Train in place; gives why it stopped early, and numbers worth keeping."""
         x, y = (torch.from_numpy(part.astype(np.float32)) for part in (data.x, data.y))

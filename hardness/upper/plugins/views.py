@@ -9,12 +9,12 @@ of it, of the open examples alone. samples, of families with linear_forms: a (n,
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import Spent
 from hardness.upper.learner import (
     SPENT,
     Access,
@@ -32,7 +32,9 @@ from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
 from instances.reduced import reduce
-from instances.samples import samples
+
+if TYPE_CHECKING:
+    from hardness.oracles import ExampleOracle  # which loads what answers queries
 
 View = Literal["tokens", "flat", "reduced", "samples"]
 DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how many
@@ -128,7 +130,7 @@ class Viewed(ABC):
         missing = asks and asks(family)
         return f"its view is '{self.view}': {missing}" if missing else None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
         family = oracle.family
         view: View = self.view or ("reduced" if CODED.of(family) is not None else "flat")
@@ -151,7 +153,7 @@ class Viewed(ABC):
         )
 
     @abstractmethod
-    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
         """Learn from examples, of which there are `least`."""
 
 
@@ -180,7 +182,7 @@ class Function(Viewed):
                 "learn(x, y, rng) is needed"
             )
 
-    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+    def fit(self, data: Data, oracle: "ExampleOracle", rng: np.random.Generator) -> Fit:
         """Call the function."""
         third = (rng,) if takes_rng(self.given) else ()
         predict = self.given(data.x, data.y, *third)
@@ -205,7 +207,7 @@ def function(
     return lambda learn: Function(learn, examples=examples, view=view)
 
 
-def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
+def gather(oracle: "ExampleOracle", view: View, examples: int | None) -> Data:
     """Draw at most so many examples in a view; None: the budget's, 10 000 where it has no limit.
 
     Takes what is there where the budget ends before; raises Spent where there is nothing.
@@ -240,6 +242,8 @@ def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
     if view == "flat":
         return flat(drawn.x), flat(drawn.y)
     if view == "samples":
+        from instances.samples import samples  # which reads files of many kinds
+
         seen = samples(drawn)
         return seen.a, seen.codes
     found = reduce(drawn)
