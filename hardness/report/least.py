@@ -56,8 +56,8 @@ def notes(found: Least) -> list[str]:
         f"With {confidence:.3g} % confidence the median of the least numbers of {unit} lies in the "
         f"interval: exact, from {found.seeds} instances. Each is searched on nested prefixes for "
         "the first of three octaves in a row that pass, then by quarters of an octave, from where "
-        f"{PILOTS} pilots say. least: the median's upper end. A run passes where the 95 % interval "
-        "of its risk lies below 0.05."
+        f"{PILOTS} pilots say. least: the median's upper end. A run passes where its risk is below "
+        "0.05 with 95 % confidence."
     ]
     if found.quantity == "information-floor":
         said += [

@@ -29,7 +29,8 @@ from hardness.runs.comparison import certificates, distinct, specs_over, values_
 from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded
-from hardness.runs.run import SOLVED_BELOW, Run, machine, run, versions
+from hardness.runs.risk import SOLVED_BELOW, settled
+from hardness.runs.run import Run, machine, run, versions
 from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from instances.errors import UsageError
 from instances.export import frame
@@ -190,7 +191,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
         def ask(n: int) -> Trial:
             within = replace(self.budget, **{self.unit: n})
-            runs.append(run(learner, instance, within, self.seed, tau=self.tau))
+            runs.append(run(learner, instance, within, self.seed, tau=self.tau, by=settled))
             return trial(runs[-1], self.unit, n)
 
         tried = walk(self, ask)[1]
@@ -459,7 +460,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def terms(self) -> BoundParameters:
         """What the floors are about: risk .05 with a chance of .45.
 
-        A run passes where the 95 % interval of its risk lies below .05: at a median of thresholds
+        A run passes where its risk lies below .05 with 95 % confidence: at a median of thresholds
         half of them do, and the risk is below .05 for all but one in twenty.
         """
         success = Fraction(1, 2) - Fraction(1, 20)

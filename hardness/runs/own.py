@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from hardness.oracles import Budget
 from hardness.runs.misfit import measure_misfit
 from hardness.runs.names import short
-from hardness.runs.run import SOLVED_BELOW, Run, judged, learn_once
+from hardness.runs.risk import SOLVED_BELOW
+from hardness.runs.run import Run, judged, learn_once
 from hardness.upper import Failed, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.lifted import Cubic
 from instances.arguments import located

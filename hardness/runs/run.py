@@ -29,7 +29,7 @@ from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
 from hardness.runs.misfit import Misfit, measure_misfit
 from hardness.runs.names import brief_spec, short
-from hardness.runs.risk import CONFIDENCE, Possible, Risk, measure, possible
+from hardness.runs.risk import CONFIDENCE, SOLVED_BELOW, Judge, Possible, Risk, measure, possible
 from hardness.upper import (
     LEARNERS,
     Failed,
@@ -58,7 +58,6 @@ OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
-SOLVED_BELOW = 0.05
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 # By the risk alone, or the misfit.
@@ -313,8 +312,11 @@ def run(
     seed: int = 0,
     oracle: OracleName = "samples",
     tau: Fraction = Fraction(1, 10),
+    by: Judge = measure,
 ) -> Run:
     """Run a learner on an instance or a folder; raises ToolkitError where it cannot start.
+
+    by: what measures its risk, on an instance.
 
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
@@ -328,7 +330,7 @@ def run(
         from hardness.runs.claim import fit
 
         how["fit"] = fit(source, hypothesis.secret)
-    return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how)
+    return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how, by=by)
 
 
 def answered(
@@ -393,6 +395,7 @@ def judged(
     instance: Instance | None,
     how: dict[str, Any],
     held_out: Examples | None = None,
+    by: Judge = measure,
 ) -> Run:
     """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
@@ -401,7 +404,7 @@ def judged(
         if outcome is Outcome.NOT_LOADED:
             pass
         elif instance:
-            risk = measure(instance, hypothesis.predict)
+            risk = by(instance, hypothesis.predict)
         elif held_out is not None:
             misfit = measure_misfit(held_out, hypothesis.predict, seed)
     except Failed as failed:

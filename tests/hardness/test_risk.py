@@ -10,8 +10,20 @@ from scipy.stats import binomtest, chi2
 
 from hardness.oracles import Budget
 from hardness.runs import measure, run
-from hardness.runs.risk import Repeated, _sixth_moment, _tilted, bernstein, chernoff, cut, lengths
-from hardness.runs.run import SOLVED_BELOW
+from hardness.runs import risk as risks
+from hardness.runs.risk import (
+    LOOKS,
+    SOLVED_BELOW,
+    Repeated,
+    Risk,
+    _sixth_moment,
+    _tilted,
+    bernstein,
+    chernoff,
+    cut,
+    lengths,
+    settled,
+)
 from hardness.upper import Failed, Hypothesis, Outcome
 from instances import ToolkitError, parse
 from instances.cubic import coefficients, power, reach
@@ -46,6 +58,40 @@ def test_known_risks_are_inside_their_intervals(spec):
         assert found.value == pytest.approx(wanted, abs=near * max(1, wanted))
         assert size < 0 or found.high - found.low < 0.4
     assert measure(instance, scaled(instance, 1.0)).high < SOLVED_BELOW
+
+
+def test_a_verdict_of_two_looks_errs_once_in_twenty_at_most(monkeypatch):
+    """Of 1,000 risks beside the line; far from it a quarter of the examples tell, at it all do."""
+    assert math.isclose(sum(1 - confidence for _, confidence in LOOKS), 0.05)
+    rng, asked = np.random.default_rng(2), []
+
+    def drawn(share, predict, examples, confidence):
+        """The empirical Bernstein bound of losses in [0, 4] that are 1 on a share of examples."""
+        loss = (rng.random((examples or 16384) // 2) < share).astype(float)
+        low, high = bernstein(loss, 4.0, confidence)
+        asked.append(examples)
+        value = float(loss.mean())
+        return Risk(value=value, low=low, high=high, confidence=confidence, examples=len(loss),
+            unclipped=None)  # fmt: skip
+
+    monkeypatch.setattr(risks, "measure", drawn)
+
+    def passes(share, times):
+        asked.clear()
+        found = [settled(share, None) for _ in range(times)]
+        return sum(one.high <= SOLVED_BELOW for one in found), len(asked)
+
+    assert passes(0.0501, 1000)[0] <= 50
+    assert passes(0.0, 20) == (20, 20)
+    assert passes(1.0, 20) == (0, 20)
+    assert passes(0.03, 20) == (20, 40)
+
+
+def test_two_looks_tell_what_one_does():
+    """On examples: what is right, what knows the family alone, and a third of the way."""
+    for size, passed in ((1.0, True), (0.0, False), (0.33, False)):
+        assert (settled(INSTANCE, scaled(INSTANCE, size)).high <= SOLVED_BELOW) is passed
+    assert settled(INSTANCE, lambda x: np.full(x.shape, np.nan)) is None
 
 
 def test_a_member_without_noise_is_not_the_mean_and_unclipped_risk_counts_what_is_known():

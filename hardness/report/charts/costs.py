@@ -25,7 +25,8 @@ from hardness.report.style import Style, level, series_style, style_of, styles_o
 from hardness.runs import Comparison
 from hardness.runs.cells import COSTS
 from hardness.runs.distinguish import implied_accuracy
-from hardness.runs.run import SOLVED_BELOW, Run
+from hardness.runs.risk import SOLVED_BELOW
+from hardness.runs.run import Run
 from instances.errors import DamagedFile, UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored

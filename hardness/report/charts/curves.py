@@ -10,7 +10,7 @@ from hardness.report.comparison import short_name
 from hardness.report.plot import HIGH, WIDE, Axis, Data, named, panels, plot
 from hardness.report.style import BOUND, Style, level, styles_of, wall
 from hardness.runs.least import Least
-from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.risk import SOLVED_BELOW
 from instances.errors import UsageError
 
 _FLOOR = 1e-4  # what a logarithm shows of smaller risks

@@ -19,7 +19,7 @@ from hardness.report.text import bound
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.names import Value, brief_spec
-from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.slices import Slice, fixed_words, lines, split_choice
 from hardness.runs.stress import TERMS
 from hardness.upper import LEARNERS

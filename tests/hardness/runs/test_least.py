@@ -203,7 +203,7 @@ def test_what_says_nothing_is_refused_in_one_line() -> None:
 def test_a_learner_that_is_not_monotone_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """By lucky passes far below and relapses above, which stop no search by themselves."""
 
-    def lucky(learner: object, instance: object, budget: Budget, seed: int, tau: object) -> object:
+    def lucky(learner: object, instance: object, budget: Budget, seed: int, **_: object) -> object:
         n = budget.examples or 0
         passed = random.Random(f"{seed} {n}").random() < (0.3 if n < 100 else 0.85)
         usage = SimpleNamespace(examples=n, seconds=0.0)
