@@ -7,27 +7,17 @@ has beside it is named in `Heads.left_out`, with what that means. Pickles are ne
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
-
-import numpy as np
-from numpy.typing import NDArray
 
 from instances.arrayfile import SUFFIXES, array_file
 from instances.errors import DamagedFile, UsageError
 from instances.heads import Heads, Matrices
 from instances.layer import LAYER, Kind
-from instances.projections import (
-    Tensors,
-    by_heads,
-    held_against,
-    of_names,
-    of_projections,
-    torch_tensors,
-)
+from instances.projections import Tensors, held_against, of_names, of_projections, torch_tensors
 from instances.strict import Limits, read_json, shown
 
-Array = NDArray[Any]
 _MOST_ARRAYS = 20_000  # of a checkpoint
 _CONFIG = Limits(size=1 << 22)
 _INDEX = Limits(size=1 << 24)
@@ -50,43 +40,44 @@ _LEARNED = "learned positions, which are added to the tokens of the first layer"
 class _Layout(NamedTuple):
     """How a kind of model names its attention.
 
-    before: matches what stands before a layer's number. parts: the projections of queries, keys,
-    values and outputs, as (out, in); or the first three in one and the outputs, as (in, out).
-    heads: the key of config.json.
+    before: matches what stands before a layer's number. first, last: the projections of queries and
+    outputs. heads: the key of config.json.
     """
 
     name: str
     before: str
-    parts: tuple[str, ...]
+    first: str
+    last: str
     heads: str
     left_out: tuple[str, ...]
 
     def matched(self, tensor: str) -> re.Match[str] | None:
         """Match the name of a tensor that each layer has: what stands before, and its number."""
-        return re.fullmatch(
-            rf"({self.before})(\d{{1,4}})\.{re.escape(self.parts[0])}\.weight", tensor
-        )
+        return re.fullmatch(rf"({self.before})(\d{{1,4}})\.{re.escape(self.first)}\.weight", tensor)
 
 
 _LAYOUTS = (
     _Layout(
         "GPT-2",
         r"(?:transformer\.)?h\.",
-        ("attn.c_attn", "attn.c_proj"),
+        "attn.c_attn",
+        "attn.c_proj",
         "n_head",
         (_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
     ),
     _Layout(
         "Llama",
         r"(?:[a-z_]+\.)*layers\.",
-        tuple(f"self_attn.{part}_proj" for part in "qkvo"),
+        "self_attn.q_proj",
+        "self_attn.o_proj",
         "num_attention_heads",
         (_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
     ),
     _Layout(
         "BERT",
         r"(?:[a-z_]+\.)?encoder\.layer\.",
-        tuple(f"attention.{p}" for p in ("self.query", "self.key", "self.value", "output.dense")),
+        "attention.self.query",
+        "attention.output.dense",
         "num_attention_heads",
         (_LEARNED, _RESIDUAL + ", with their layer norms"),
     ),
@@ -152,6 +143,7 @@ def heads_of(given: Any, layer: int | None = None, heads: int | None = None) -> 
     A module is evaluated on tokens and held against F(X): a transposed reading, another scale and
     what F(X) has not show there. Raises UsageError and DamagedFile.
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> state = {f"{p}_proj.weight": rng.standard_normal((6, 6)) for p in "qkvo"}
     >>> heads_of(state, heads=2).notes[1]
@@ -183,8 +175,8 @@ def _of_tensors(
     starts: dict[int, str] = {}
     for layout in () if module else _LAYOUTS:  # a module shows what it has beside them
         starts = {int(match[2]): match[1] for match in filter(None, map(layout.matched, tensors))}
-        other = layout.parts[-1].replace("o_proj", "out_proj")  # the names of torch, not of Llama
-        own = other == layout.parts[-1] or not any(n.endswith(f"{other}.weight") for n in tensors)
+        other = layout.last.replace("o_proj", "out_proj")  # the names of torch, not of Llama
+        own = other == layout.last or not any(n.endswith(f"{other}.weight") for n in tensors)
         if starts and own:
             return _of_checkpoint(path, tensors, layer, heads, layout, starts)
     return of_names(tensors, str(path), layer, heads, module)
@@ -254,35 +246,18 @@ def _of_checkpoint(
         raise UsageError(f"layer {layer} given: {path} has {min(starts)} .. {max(starts)}")
     beside = (path if path.is_dir() else path.parent) / "config.json"
     config = read_json(beside, _CONFIG) if path.exists() and beside.exists() else {}
-    names = [f"{starts[layer]}{layer}.{part}" for part in layout.parts]
-    parts, biases = _projections(tensors, names)
+    before = f"{starts[layer]}{layer}."
+    first, last = (f"{before}{part}.weight" for part in (layout.first, layout.last))
+    tensors(last, 2)  # where it is missing it stands in another file
     count = _heads(config if heads is None else {layout.heads: heads}, layout.heads)
-    stacks, split = by_heads(parts, biases, count, f"layer {layer} of {path}")
-    groups = parts[1].shape[1] * count // parts[0].shape[1]
-    notes = [f"{groups} groups of keys and values serve {count} heads"] if count > groups else []
-    notes += [f"read as float32: it is stored as {kind}" for kind in sorted(tensors.converted)]
-    normed = f"{names[0].removesuffix('q_proj')}q_norm.weight" in tensors
-    return of_projections(
-        stacks,
-        split,
-        _scale(config, parts[0].shape[1] // count, layer),
-        notes,
+    scale = _scale(config, tensors[first][1].shape[0] // count, layer)
+    made = of_names(tensors, f"layer {layer} of {path}", layer, count, scale=scale)
+    normed = f"{first.removesuffix('q_proj.weight')}q_norm.weight" in tensors
+    return replace(
+        made,
         source=f"layer {layer} of {path}, in the layout of {layout.name}",
         left_out=(*layout.left_out, _NORMED) if normed else layout.left_out,
     )
-
-
-def _projections(tensors: Tensors, names: list[str]) -> tuple[list[Array], list[Array | None]]:
-    """Read q (d, h r), k and v (d, g r) for g groups, o (h r, d), and their biases."""
-    parts = [tensors(f"{name}.weight", 2) for name in names]
-    biases = [tensors.maybe(f"{name}.bias") for name in names]
-    if len(names) == 4:
-        return [part.T for part in parts], biases
-    joined, bias = parts[0], biases[0]
-    if joined.shape != (len(joined), 3 * len(joined)):
-        raise DamagedFile(f"{names[0]}.weight of shape {joined.shape}: (d, 3 d) is needed")
-    own = [None] * 3 if bias is None else np.split(bias, 3)
-    return [*np.split(joined, 3, axis=1), parts[1]], [*own, biases[1]]
 
 
 def _heads(config: dict[str, Any], name: str) -> int:

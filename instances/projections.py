@@ -290,11 +290,17 @@ def _bias(name: str) -> str:
 
 
 def of_names(
-    tensors: Tensors, where: str, layer: int | None, heads: int | None, module: Any = None
+    tensors: Tensors,
+    where: str,
+    layer: int | None,
+    heads: int | None,
+    module: Any = None,
+    scale: float | None = None,
 ) -> Heads:
     """Make heads of projections under names of the field, held against the module if one is given.
 
-    Raises UsageError and DamagedFile, and UsageError for a module that is not F(X) of them.
+    scale: of the logits where no tensor says it, as in `of_projections`. Raises UsageError and
+    DamagedFile, and UsageError for a module that is not F(X) of them.
     """
     start = _start(tensors, where, layer)
     before, stem, kind = start.groups()
@@ -302,6 +308,7 @@ def of_names(
     names = [f"{before}{one}{kind}" for one in (stem, *apart[:2])]
     called = _JOINED.get(stem) or apart[2:]
     outs = [f"{before}{one}{end}" for one in called for end in (".weight", "")]
+    outs += [f"{before.removesuffix('self.')}output.dense.weight"]  # BERT's, beside its `self`
     alone = not (there := [name for name in outs if name in tensors][:1])
     names += there
     parts = [tensors(name, 2) for name in names]
@@ -333,7 +340,7 @@ def of_names(
     if not count:
         raise UsageError(f"{where}: the number of heads is not known: give --heads")
     number = tensors.maybe("scale", 0)
-    scale = None if number is None else float(number)
+    scale = scale if number is None else float(number)
 
     def reading(flip: bool, scale: float | None) -> Heads:
         fitting = _fitting(names, parts, biases, flip) or []
@@ -351,6 +358,9 @@ def of_names(
             o = np.pad(o, ((0, 0), (0, 0), (0, zeros)))
             bo = None if bo is None else np.pad(bo, (0, zeros))
             notes.append(f"outputs of fewer numbers: the last {zeros} of F(X) are 0")
+        groups = fitting[1].shape[1] * count // fitting[0].shape[1]
+        if groups < count:
+            notes.append(f"{groups} groups of keys and values serve {count} heads")
         notes += [f"read as float32: stored as {kind}" for kind in sorted(tensors.converted)]
         left = [f"what else is there: {', '.join(rest)[:200]}"] if rest else []
         return of_projections(

@@ -178,7 +178,7 @@ def test_bfloat16_is_read_as_the_float32_that_it_is(rng, tmp_path):
     exact = read_heads(write(tmp_path / "exact", rounded, config), layer=1)
     found = read_heads(folder, layer=1)
     assert (found.theta.left == exact.theta.left).all()
-    assert found.notes[-1] == "read as float32: it is stored as bfloat16"
+    assert found.notes[-1] == "read as float32: stored as bfloat16"
 
 
 def test_own_arrays(rng, tmp_path):
