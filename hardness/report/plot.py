@@ -300,6 +300,17 @@ def cells(
     return {**panel, "resolve": {"scale": {"y": "independent"}}} if apart else panel
 
 
+def roomy(names: Iterable[str]) -> Data:
+    """Leave an axis room for its names in wide letters, as many viewers have them.
+
+    A picture is laid out in Liberation Sans; DejaVu Sans is 14 % wider.
+
+    >>> roomy(["parity:d=8,m=2", "lwe"])
+    {'minExtent': 86}
+    """
+    return {"minExtent": 6 * max(map(len, names), default=0) + 2}
+
+
 def tooltip(told: Mapping[str, str]) -> list[Data]:
     """Return what a page shows of a mark under the pointer: columns by the name that is shown."""
     return [{"field": column, "title": title} for title, column in told.items()]

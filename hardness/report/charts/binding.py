@@ -8,7 +8,7 @@ from typing import Any
 from hardness.claims import bound
 from hardness.lower import Certificate
 from hardness.report.charts.phase import LOOKS, SHARE, cell_of
-from hardness.report.plot import Axis, Data, cells, named, panels
+from hardness.report.plot import Axis, Data, cells, named, panels, roomy
 from hardness.report.style import GREY
 from hardness.report.text import big, shown_risk
 from hardness.runs.cells import tally
@@ -231,7 +231,7 @@ def draw_binding(data: Data) -> Data:
     chart = cells(
         rows,
         x=Axis("class", scale="names", names=names, look=axis | above),
-        y=Axis("spec", scale="names", names=specs, look=axis),
+        y=Axis("spec", scale="names", names=specs, look=axis | roomy(specs)),
         colour={
             "field": "state",
             "type": "nominal",

@@ -7,7 +7,7 @@ from typing import Any
 from hardness.report.caption import PASSED, captioned, goal, seeds_words
 from hardness.report.charts.phase import looks
 from hardness.report.comparison import fit_rows, short_name
-from hardness.report.plot import Axis, Data, cells, named, panels
+from hardness.report.plot import Axis, Data, cells, named, panels, roomy
 from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.comparison import BOUND, Comparison, worded
 from hardness.runs.run import Run
@@ -87,11 +87,12 @@ def draw_summary(data: Data) -> Data:
         if row["solved"]
     ]
     learners, problems = (list(dict.fromkeys(row[n] for row in shown)) for n in _TOLD[:2])
+    wide = {"labelLimit": 400}
     face, ink = looks({row["state"] for row in shown})
     chart = cells(
         shown,
         x=Axis("learner", scale="names", names=learners, look={"orient": "top", "labelAngle": 0}),
-        y=Axis("problem", scale="names", names=problems, look={"labelLimit": 400}),
+        y=Axis("problem", scale="names", names=problems, look=wide | roomy(problems)),
         colour=face,
         says={"solved": {"dy": -6}, "all": {"dy": 7, "fontSize": 9}},
         ink=ink,
