@@ -30,8 +30,9 @@ _KEPT_NAMES = (
     *("PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"),
     *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
     *(VARIABLE, clock.CLOCK),
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "MKL_NUM_THREADS"),
+    "OPENBLAS_CORETYPE",
 )
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _INIT = Path(__file__).with_name("init.py")
 _ENDING = 10.0  # seconds that all of a learner's processes have to end
 _NOT_DUMPABLE = 4
@@ -231,7 +232,8 @@ def _environment(scratch: str) -> dict[str, str]:
     kept = {n: v for n, v in os.environ.items() if n in _KEPT_NAMES or n.startswith("LC_")}
     folders = ("HOME", "TMPDIR", "MPLCONFIGDIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
     flags = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
-    return kept | dict.fromkeys(folders, scratch) | flags
+    threads = {name: os.environ.get(name, one) for name, one in _ONE_THREAD.items()}
+    return kept | threads | dict.fromkeys(folders, scratch) | flags
 
 
 def _piped(content: bytes) -> int:

@@ -57,8 +57,20 @@ class Adapted:
         return found
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Let the object learn; raises Failed where it gives no hypothesis."""
-        found = self.inner.learn(oracle, rng)
+        """Let the object learn; raises Failed where it gives no hypothesis.
+
+        Libraries use one thread, as in the processes of files: results then do not depend on cores.
+        """
+        if self.digest is not None:  # in such a process
+            return self._learned(self.inner.learn(oracle, rng))
+        from threadpoolctl import ThreadpoolController
+
+        alone = ThreadpoolController().wrap(limits=1)
+        made = self._learned(alone(self.inner.learn)(oracle, rng))
+        return replace(made, predict=alone(made.predict))
+
+    @staticmethod
+    def _learned(found: Any) -> Hypothesis:
         if isinstance(found, Hypothesis):
             return found
         if not callable(found) or isinstance(found, type):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs.run import run
@@ -499,3 +500,24 @@ def test_the_template_learns_in_its_other_ways(here):
     instance = parse("parity:d=8,m=1").instance(0)
     found = run(load("third.py:Own:tries=5"), instance, Budget(examples=2000))
     assert found.risk.value > 0.9
+
+
+def test_an_object_learns_and_predicts_with_one_thread_as_a_file_does():
+    seen = []
+
+    def most():
+        return max(one["num_threads"] for one in threadpool_info())
+
+    def zero(new):
+        seen.append(most())
+        return 0.0 * new
+
+    def own(x, y):
+        seen.append(most())
+        return zero
+
+    with threadpool_limits(3):
+        run(adapt(own, "own"), parse("parity:d=8,m=2").instance(0), Budget(examples=50))
+        assert most() == 3
+    assert len(seen) > 2
+    assert set(seen) == {1}
