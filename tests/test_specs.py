@@ -245,7 +245,11 @@ UNFIT = [
     ("lifted", "nice:m=1,k=2,d=40", "features"),
     ("staged:mode=paper,heads=5", "nice:m=2,k=2,d=16", "1 to 4 heads"),
     ("staged:mode=paper", "nice:m=2,k=2,d=17", "up to d=16: take mode=practical"),
-    ("lowdegree", "nice:m=2,k=2,d=6,tokens=gaussian", "its tokens are gaussian: monomials are of -1"),
+    (
+        "lowdegree",
+        "nice:m=2,k=2,d=6,tokens=gaussian",
+        "its tokens are gaussian: monomials are of -1",
+    ),
 ]
 
 

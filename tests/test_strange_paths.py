@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FIGURES = ("stress", "scaling", "icl", "map", "adversary", "stages", "phase", "binding", "summary")
-FIGURES += ("least", "learning-curve")
+FIGURES += ("least", "learning-curve", "winners")
 LINES = [
     "check {}",
     "report {} --out r.html",

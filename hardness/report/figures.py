@@ -130,6 +130,8 @@ FIGURES: dict[str, Figure] = {
         PLANE, "phase:of_phase", "phase:draw_phase"),
     "binding": Figure("what binds which class of learners",
         STORE, "binding:of_binding", "binding:draw_binding"),
+    "winners": Figure("who solves with the fewest examples, over a family's parameters",
+        STORE, "winners:of_winners", "winners:draw_winners"),
     "summary": Figure("what learners solved, problem by problem",
         STORE, "summary:of_summary", "summary:draw_summary"),
     "risks": Figure("relative risk and examples, over a parameter",

@@ -1,7 +1,9 @@
-"""Where who wins: over the parameters of a family, which learner solves with the fewest examples."""
+"""Where who wins: over a family's parameters, which learner solves with the fewest examples."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from hardness.report.charts.phase import LOOKS, SHARE, cell_of
@@ -18,23 +20,25 @@ from instances.parameters import plain
 
 PANELS = 12  # of a figure
 NONE = "none found"
-_MARKS = "●▲■◆★✚"
+_MARKS = "●▲■▼◊○"  # which fonts have
 _WIDE, _HIGH = 74, 36  # pixels of a cell
 
 
 def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
     """Give, for every spec and learner, whether it solved, and with how many examples.
 
-    A learner solved where at least `SHARE` of its runs did; of several budgets that counts at which
-    it took the fewest, in the median of the runs that solved. One that is told the number of heads
-    is called heads=m, whatever m is. Raises UsageError for runs of several families, and for more
-    panels or learners than a figure has room for. certifier: not asked.
+    A learner solved where at least `SHARE` of its runs did; of several budgets, or numbers of
+    examples that it was told to take, that counts at which it took the fewest, in the median of the
+    runs that solved. One that is told the number of heads is called heads=m, whatever m is. Raises
+    UsageError for runs of several families, and for more panels or learners than a figure has room
+    for. certifier: not asked.
     """
     del certifier
     groups: dict[tuple[str, str], dict[object, list[Run]]] = {}
     for run in runs:
         by_budget = groups.setdefault((run.spec, _label(run)), {})
-        by_budget.setdefault((run.budget, tuple(run.revisions.items())), []).append(run)
+        of = (run.learner, run.budget, tuple(run.revisions.items()))
+        by_budget.setdefault(of, []).append(run)
     specs = list(dict.fromkeys(spec for spec, _ in groups))
     learners = list(dict.fromkeys(name for _, name in groups))
     families = {spec.partition(":")[0] for spec in specs}
@@ -44,9 +48,10 @@ def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
             "store of its own"
         )
     x, y = axes(specs)
-    if not y:
+    varied = _varied(specs)
+    if not {x, y} <= {*varied}:
         raise UsageError("its specs differ in one number at most: figure winners is over two")
-    free = _varied(specs, x, y)
+    free = [name for name in varied if name not in (x, y)]
     budgets = {run.budget.examples for one in groups.values() for b in one.values() for run in b}
     data: Data = {
         "spec": brief_spec(specs[0], x, y, *free),
@@ -61,7 +66,7 @@ def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
             {
                 **{name: _text(parameters_of(spec).get(name)) for name in (*free, x, y)},
                 "learner": name,
-                **min((_tried(some) for some in one.values()), key=_rank),
+                **_best(one.values()),
             }
             for (spec, name), one in groups.items()
         ],
@@ -77,23 +82,26 @@ def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
 
 def _label(run: Run) -> str:
     heads = numbers_of(run.spec).get("m")
-    return re.sub(rf"\bheads={heads}\b", "heads=m", short(run.learner))
+    name = re.sub(r"\bexamples=\d+,?", "", short(run.learner)).rstrip(",:")
+    return re.sub(rf"\bheads={heads}\b", "heads=m", name)
 
 
-def _varied(specs: Sequence[str], *without: str) -> list[str]:
-    """Name the parameters that vary, but for those of the axes."""
+def _varied(specs: Sequence[str]) -> list[str]:
     every = [parameters_of(spec) for spec in specs]
-    return [n for n in every[0] if n not in without and len({one.get(n) for one in every}) > 1]
+    return [name for name in every[0] if len({one.get(name) for one in every}) > 1]
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else plain(value or 0)
 
 
-def _tried(runs: list[Run]) -> Data:
-    cell = cell_of(runs, runs[0].spec) or {}
-    kept = {name: cell[name] for name in ("state", "passed", "runs")}
-    return {**kept, "examples": tally(runs).examples}
+def _best(budgets: Iterable[list[Run]]) -> Data:
+    tried: list[Data] = []
+    for runs in budgets:
+        cell = cell_of(runs, runs[0].spec) or {}
+        kept = {name: cell[name] for name in ("state", "passed", "runs")}
+        tried.append({**kept, "examples": tally(runs).examples})
+    return min(tried, key=_rank)
 
 
 def _rank(cell: Data) -> tuple[bool, float]:
@@ -134,6 +142,7 @@ def draw_winners(data: Data) -> Data:
         },
     }
     budgets = " or ".join(f"{one:,}" for one in data["budgets"])
+    enough = math.ceil(Fraction(data["share"]) * data["seeds"])
     others = ", ".join(f"{mark} {name}" for name, mark in marks.items() if name not in kept)
     return panels(
         *(
@@ -153,9 +162,9 @@ def draw_winners(data: Data) -> Data:
         notes=[
             "upper line: the learner that took the fewest examples, and how many; lower line: who "
             "else solved",
-            f"solved: at least {data['share']} of {data['seeds']} layers; none found: at most "
-            + (f"{budgets} examples a run, " if budgets else "")
-            + "who came nearest, and on how many layers",
+            f"solved: {enough} of {data['seeds']} layers"
+            + (f", with at most {budgets} examples each" * bool(budgets))
+            + "; none found: who came nearest, and on how many layers",
             *([f"nowhere first: {others}"] if others else []),
         ],
         columns=len({of[-1] for of in order}) if data["free"] else 1,
@@ -177,7 +186,7 @@ def _won(at: tuple[str, str], rows: list[Data], marks: dict[str, str]) -> Data:
     place = {"x": at[0], "y": at[1]}
     if not solved:
         near = max(rows, key=lambda row: row["passed"])
-        said = f"{marks[near['learner']]} {near['passed']} of {near['runs']}"
+        said = f"{marks[near['learner']]} {near['passed']} of {near['runs']}" * bool(near["passed"])
         return {**place, "winner": NONE, "first": NONE, "second": said, "solved": NONE}
     least = min(row["examples"] for row in solved)
     first = [row["learner"] for row in solved if row["examples"] == least]
