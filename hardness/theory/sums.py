@@ -2,7 +2,7 @@
 
 Predictions are for random heads, to leading order in 1/d: the logits of a row are then independent
 and normal, of standard deviation ||Theta||_F =: s, and all is a mean over k normal numbers
-(docs/mathematics.md, section 23). Bands of 2/d or 4/d are for what that leaves out.
+(docs/theory.md). Bands of 2/d or 4/d are for what that leaves out.
 """
 
 import math
@@ -71,7 +71,7 @@ def spread(s: float, k: int) -> float:
     [0.5, 0.24]
     """
     logs = np.linspace(-8 * s - 12, 8 * s + 6, 800)[:, None]
-    grown = np.exp(np.minimum(logs + s * _NODES, 40.0))
+    grown = np.minimum(np.exp(logs) * np.exp(s * _NODES), 700.0)
     fall = np.exp(-grown)
     both = ((grown**2 * fall) @ _SHARES) * (fall @ _SHARES) ** (k - 1)
     return 1 - k * float(both.sum() * (logs[1, 0] - logs[0, 0]))
