@@ -12,7 +12,7 @@ RIDGE = 1e-6  # of the mean square of a feature
 
 
 def frozen(heads=100):
-    """Fits the W_i of random heads Theta_i by least squares: softmax(X Theta_i X^T) X W_i, summed."""
+    """Fits W_i to the sum of softmax(X Theta_i X^T) X W_i by least squares, the Theta_i random."""
 
     def learn(x, y, rng):
         d = x.shape[2]

@@ -40,7 +40,13 @@ from tests.hardness.sweep.here import sweep_here
 from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
-STORED = {"map": "map", "icl": "icl-steps", "stages": "stages", "risks": "easy-to-hard", "winners": "winners"}
+STORED = {
+    "map": "map",
+    "icl": "icl-steps",
+    "stages": "stages",
+    "risks": "easy-to-hard",
+    "winners": "winners",
+}
 SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3", "portrait": "parity:d=8,m=3"}
 LWR, MLP = "lwr:q=8,p=2,secret=binary", "mlp:width=8,steps=20,batch=16"
 SWEEP = """
