@@ -48,7 +48,7 @@ def quick(monkeypatch):
     """Runs without learning: each instance has a threshold of its own; what was run, in order."""
     ran = []
 
-    def run(learner, instance, budget, seed, tau):
+    def run(learner, instance, budget, seed, tau, by):
         n, least = budget.examples, 10 + 13 * seed % 40
         ran.append((learner.name, instance.family.d, seed, n))
         usage = SimpleNamespace(examples=min(n, 300), seconds=0.0)
