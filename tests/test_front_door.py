@@ -203,6 +203,29 @@ def test_objects_stand_where_strings_do():
         h.compare(family, "d=6,8", mean)
 
 
+def test_thresholds_of_an_object_are_found_in_this_process(tmp_path):
+    asked = []
+
+    def votes(x, y):
+        """Say what the most alike of the first examples has: of 2 tokens of 2 signs."""
+        asked.append(len(x))
+        return lambda new: y[(new[:, None] == x).sum(axis=(2, 3)).argmax(axis=1)]
+
+    with pytest.warns(UserWarning, match="votes stands in no file that other processes read"):
+        found = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256)
+    [cell] = found.cells
+    tried = {one.n for each in (*cell.pilots, *cell.thresholds) for one in each.tried}
+    assert (cell.learner, set(asked) - {10_000}) == ("votes", tried)  # which is to warm it up
+    assert 4 <= cell.least <= 128
+    for wrong, how, said in (
+        ([votes, votes], {}, "two learners are called votes"),
+        (votes, {"resume": True, "out": tmp_path / "kept"}, "votes stands in no file, so it may"),
+        (3.5, {}, "the object given is a float"),
+    ):
+        with pytest.raises(h.ToolkitError, match=said):
+            h.least("parity:d=2,m=1", wrong, seeds=6, **how)
+
+
 def test_the_import_is_light_and_knows_its_names():
     code = (
         "import sys, hardness; print([n for n in ('numpy', 'flint', 'pandas', 'click', 'cli') "

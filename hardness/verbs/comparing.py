@@ -93,7 +93,7 @@ def compare(
 
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with kept(sources.alone([spec], how), asked, page, PAGE) as (runs, keep):
+    with kept(sources.alone([spec], (), how), asked, page, PAGE) as (runs, keep):
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
@@ -188,7 +188,7 @@ def stress(
         progress.note(said)
 
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with kept(sources.alone(chosen.specs, how), asked) as (runs, keep):
+    with kept(sources.alone(chosen.specs, (), how), asked) as (runs, keep):
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)

@@ -86,7 +86,7 @@ def least(
         for kind in ("svg", "pdf") if over else ():
             write_bytes(folder / f"figure.{kind}", draw("least", of_least(found), kind))
 
-    with kept(sources.alone([spec], how), asked, page, LEAST) as (runs, keep):
+    with kept(sources.alone([spec], names, how), asked, page, LEAST) as (runs, keep):
         with progress.counted(
             sizes * len(distinct(names)) * (seeds + PILOTS), "searching thresholds"
         ) as bar:

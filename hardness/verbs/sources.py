@@ -189,14 +189,24 @@ def functions(source: object) -> str:
     return spec_of_object(source) or ""
 
 
-def alone(specs: Iterable[str], how: Any) -> Any:
-    """Have runs of what no file has done in this process, with a warning that says so."""
+def alone(specs: Iterable[str], learners: Iterable[str], how: Any) -> Any:
+    """Have runs of what no file has done in this process, with a warning that says so.
+
+    Raises UsageError where interrupted runs of a learner are to go on that may have changed since.
+    """
+    from hardness.upper.registry import OBJECTS
     from instances.spec import HERE
 
-    own = next((one for one in specs if one.partition(":")[0] in HERE), None)
-    if own is None or how.get("jobs") == 1:
+    learner = next((one for one in learners if one in OBJECTS), None)
+    if learner and how.get("resume"):
+        raise UsageError(
+            f"{learner} stands in no file, so it may be another since the runs that are to go on: "
+            "name it as path.py:Name, or run without resume"
+        )
+    families = (one.partition(":")[0] for one in specs)
+    name = next((one for one in families if one in HERE), learner)
+    if name is None or how.get("jobs") == 1:
         return how
-    name = own.partition(":")[0]
     warnings.warn(
         f"{name} stands in no file that other processes read: all runs are in this one, one after "
         "another; named as path.py:Name they are on all cores",
@@ -206,10 +216,25 @@ def alone(specs: Iterable[str], how: Any) -> Any:
 
 
 def names(given: "Learners", command: str) -> tuple[str, ...]:
-    """Name learners as other processes know them; raises UsageError for an object without."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return (name_of(given, command),)
-    return tuple(name_of(one, command) for one in given)
+    """Name learners as other processes know them, or for `least` as this one alone does.
+
+    Raises UsageError for an object that has no such name, and for two of one name.
+    """
+    from hardness.upper.registry import OBJECTS
+
+    def name(one: Any) -> str:
+        if command != "least" or named(one):
+            return name_of(one, command)
+        made = learner(one)
+        OBJECTS[made.spec] = made  # type: ignore[attr-defined]
+        return made.spec  # type: ignore[attr-defined]
+
+    single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
+    every: Any = (given,) if single else given
+    found = tuple(map(name, every))
+    if twice := next((one for one in found if one in OBJECTS and found.count(one) > 1), None):
+        raise UsageError(f"two learners are called {twice}: name one of them differently")
+    return found
 
 
 def named(given: object) -> bool:
