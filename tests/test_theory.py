@@ -1,6 +1,7 @@
 """Statements of theory: predicted before they are measured, judged by intervals, kept."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,14 @@ def test_every_statement_says_what_it_predicts_and_whose_it_is():
         assert one.digest == one.digest
     with pytest.raises(UsageError, match="sq-dimension"):
         named("sq-dimensoin")
+
+
+def test_the_page_of_the_sources_names_lines_that_there_are():
+    page = (Path(__file__).parents[1] / "docs/sources.md").read_text()
+    columns = [line.split("|")[3] for line in page.splitlines() if line.count("|") == 4]
+    named_there = {name for one in columns for name in re.findall("`([a-z-]+)`", one)}
+    assert len(named_there) > 20
+    assert named_there <= set(statements())
 
 
 def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness):
