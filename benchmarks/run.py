@@ -1,18 +1,16 @@
 """Speed against named peers, as ratios in one run; prints the page docs/benchmarks.md.
 
-One BLAS thread and one process, but for rows that say all cores; everything is warmed before it is
-timed; the best of several rounds. With a word after it, the one-bit Gram matrix on all cores alone.
+One BLAS thread and one process; what is timed is warmed before; the best of several rounds.
 """
 
 import math
-import os
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -29,7 +27,7 @@ from numpy.typing import NDArray
 
 from hardness.check import check
 from hardness.kernels import System, onebit
-from hardness.kernels.pairsums import pair_sums
+from hardness.kernels.pairsums import strips
 from hardness.kernels.walsh import transform
 from hardness.lower import BoundParameters, Johnson, certify, hidden_sets
 from hardness.lower.codes import best_code
@@ -236,7 +234,7 @@ def pairs(n: int, count: int) -> list[str]:
         for _ in range(count // 512):  # half of all pairs
             square @ values
 
-    ours, peer = best(lambda: pair_sums(words, values, table), 2), best(product, 2)
+    ours, peer = best(lambda: sum(strips(words, values, table)), 2), best(product, 2)
     each = ours / (count * (count - 1) / 2)
     return [
         f"| sums over pairs of {count} samples, {n} places | {each * 1e9:.1f} ns a pair | "
@@ -357,34 +355,26 @@ def walsh() -> list[str]:
     return rows
 
 
-def one_bit() -> list[str]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    environment = os.environ | dict.fromkeys(names, str(cores))
-    all_cores = subprocess.run(
-        [sys.executable, __file__, "all cores"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [_gram(onebit.gram, "one core"), *all_cores.stdout.splitlines()]
-
-
-def _gram(gram: Callable[..., object], where: str) -> str:
+def one_bit() -> str:
     from scipy.linalg.blas import ssyrk
 
     members, samples = 1024, 1 << 16
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2**64, (members, samples // 64), np.uint64)
     values = tokens.unpack(bits, samples).astype(np.float32)
-    ours = bests(lambda: gram(bits, samples), rounds=20)[0]
+
+    def gram() -> NDArray[np.int64]:
+        differ = np.zeros((members, members), np.int64)
+        onebit.add_distances(bits, samples, differ)
+        return samples - 2 * differ
+
+    ours = bests(gram, rounds=20)[0]
     theirs = min(  # scipy and numpy bring a BLAS each
         bests(lambda: ssyrk(1.0, values.T, trans=1), lambda: values @ values.T, rounds=4)
     )
     rate = members**2 * samples / theirs / 1e9
     return (
-        f"| one-bit Gram matrix, {members} members, {samples} samples, {where} | "
+        f"| one-bit Gram matrix, {members} members, {samples} samples | "
         f"{ours * 1e3:.1f} ms | {theirs / ours:.1f} times as fast as float32 BLAS syrk on as many "
         f"({theirs * 1e3:.0f} ms, {rate:.0f} Gop/s) |"
     )
@@ -401,8 +391,8 @@ def main() -> None:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     model = next((s.split(":")[1].strip() for s in flags.splitlines() if "model name" in s), "?")
     print(
-        "# Benchmarks\n\nPrinted by `make bench`: ratios within one run, on one core where a row "
-        "does not say all cores. Absolute figures are those of the machine named below.\n\n"
+        "# Benchmarks\n\nPrinted by `make bench`: ratios within one run, on one core. Absolute "
+        "figures are those of the machine named below.\n\n"
         f"{model}, Python {platform.python_version()}, numpy {np.__version__}."
     )
     rows = [
@@ -418,7 +408,7 @@ def main() -> None:
         *about_learners(1001, 20),
         *pairs(100, 8192),
         *walsh(),
-        *one_bit(),
+        one_bit(),
         overhead(),
         examples("parity:d=64,m=5", 1 << 21, 1 << 17),
         examples("parity:d=64,m=5", 1 << 18, 1 << 12),
@@ -432,5 +422,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # BLAS reads its number of threads once, as a process starts
-    print(_gram(onebit.gram_parallel, "all cores")) if sys.argv[1:] else main()
+    main()

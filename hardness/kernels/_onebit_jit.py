@@ -74,24 +74,10 @@ def _distances(typing: Any, bits: Any, i: Any, j: Any, first: Any, stop: Any, fo
 
 
 @compiled
-def fill(body: Any, rest: Any, samples: int, out: Any, start: int, stop: int) -> None:
-    """Fill out[i, j] and out[j, i] for i <= j, i in start .. stop-1, out having been 0.
-
-    The words are those of body (M, words) up to a multiple of eight, then those of rest (M, 8).
-    """
-    members = len(body)
-    add(body, rest, out, start, stop)
-    for near in range(start, members, LANES):  # eight columns at a time: a line of the cache
-        far = min(near + LANES, members)
-        for i in range(start, min(stop, far)):
-            for j in range(max(i, near), far):
-                out[i, j] = out[j, i] = samples - 2 * out[i, j]
-
-
-@compiled
 def add(body: Any, rest: Any, out: Any, start: int, stop: int) -> None:
     """Add to out[i, j] by how many bits rows i and j differ, for i <= j, i in start .. stop-1.
 
+    The words are those of body (M, words) up to a multiple of eight, then those of rest (M, 8).
     Some entries with i > j are added to as well.
     """
     whole = body.shape[1] - body.shape[1] % LANES

@@ -1,11 +1,8 @@
-"""Sums of products of +-1 functions over samples, from packed bits.
+"""In how many samples +-1 functions differ, from packed bits: their Gram matrix.
 
 Compiled at first use, which takes about a second, and kept on disk.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,45 +13,16 @@ from instances.limits import require_memory
 from instances.tokens import words_per_token
 
 _STRIP = 64  # members: their rows, 512 words at a time, lie in the second-level cache
-_Task = partial[None]
-
-
-def gram(bits: NDArray[np.uint64], samples: int) -> NDArray[np.int64]:
-    """Sum f_i f_j over the samples, all pairs: (M, words), bit 1 where f = -1 -> (M, M).
-
-    `instances.tokens.pack` makes the bits of +-1 values (M, samples). The sums of samples that come
-    in parts are the sums of the results. Raises UsageError for bits that are not uint64 of
-    ceil(samples / 64) words or not 0 beyond the last sample, TooLarge where memory lacks.
-
-    >>> gram(np.array([[0b00], [0b01], [0b11]], np.uint64), 2).tolist()
-    [[2, 0, -2], [0, 2, 0], [-2, 0, 2]]
-    """
-    out, tasks = _tasks(bits, samples)
-    for task in tasks:
-        task()
-    return out
-
-
-def gram_parallel(bits: NDArray[np.uint64], samples: int) -> NDArray[np.int64]:
-    """Do what `gram` does, to the same integers, on all cores: for hundreds of members.
-
-    >>> gram_parallel(np.array([[0b00], [0b01], [0b11]], np.uint64), 2).tolist()
-    [[2, 0, -2], [0, 2, 0], [-2, 0, 2]]
-    """
-    out, tasks = _tasks(bits, samples)
-    known = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count()
-    with ThreadPoolExecutor(cores) as pool:  # the compiled loop lets go of the interpreter
-        for done in [pool.submit(task) for task in tasks]:
-            done.result()
-    return out
 
 
 def add_distances(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]) -> None:
     """Add in how many samples the first members differ from all: out (rows, M), rows <= M.
 
-    Entries below the diagonal are left as they were or are added to: they mean nothing. Where out
-    was 0, samples - 2 out is the upper triangle of `gram`. Raises UsageError as `gram` does.
+    bits: (M, words), bit 1 where a member is -1: `instances.tokens.pack` makes them of +-1 values
+    (M, samples). Entries below the diagonal are left as they were or are added to: they mean
+    nothing. Where out was 0, samples - 2 out is the upper triangle of the sums of f_i f_j. Raises
+    UsageError for bits that are not uint64 of ceil(samples / 64) words or not 0 beyond the last
+    sample, and for another out; TooLarge where memory lacks.
 
     >>> out = np.zeros((1, 3), np.int64)
     >>> add_distances(np.array([[0b00], [0b01], [0b11]], np.uint64), 2, out)
@@ -71,18 +39,6 @@ def add_distances(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]
 
     for i in range(0, len(out), _STRIP):
         compiled.add(body, rest, out, i, min(len(out), i + _STRIP))
-
-
-def _tasks(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.int64], list[_Task]]:
-    """A matrix of zeros and the tasks, in any order, that fill it."""
-    members = len(bits)
-    require_memory(8 * members * (members + 8), f"a Gram matrix of {members} members")
-    body, rest = _layout(bits, samples)
-    from hardness.kernels import _onebit_jit as compiled
-
-    out = np.zeros((members, members), np.int64)
-    strips = [(i, min(members, i + _STRIP)) for i in range(0, members, _STRIP)]
-    return out, [partial(compiled.fill, body, rest, samples, out, i, j) for i, j in strips]
 
 
 def _layout(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

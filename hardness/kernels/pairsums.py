@@ -13,28 +13,18 @@ _BYTES = 1 << 22  # of the tiles and what goes with them
 Array = NDArray[np.float64]
 
 
-def pair_sums(words: NDArray[np.uint64], values: Array, table: Array) -> Array:
-    """Sum values[i, c] values[j, c] table[dist(i, j)] over all pairs i < j: (columns,).
+def strips(words: NDArray[np.uint64], values: Array, table: Array) -> Iterator[Array]:
+    """Sum values[i, c] values[j, c] table[dist(i, j)] over all pairs i < j, in parts: (columns,).
 
-    words: (N, words), dist the number of bits in which two rows differ; values: (N, columns);
-    table: by distance, up to the number of bits that occur. Equals, up to rounding,
+    A part is the pairs with one of 256 as their first: between two, look at a clock. words: (N,
+    words), dist the number of bits in which two rows differ; values: (N, columns); table: by
+    distance, up to the number of bits that occur. Their sum equals, up to rounding,
     np.einsum("ic,ij,jc->c", values, np.triu(table[dist], 1), values), in memory of order N. Sums of
     integers below 2^53 are exact. Raises TooLarge where memory lacks.
 
     >>> words = np.array([[0b00], [0b01], [0b11]], np.uint64)
-    >>> pair_sums(words, np.ones((3, 1)), np.array([0.0, 1.0, 10.0]))
+    >>> sum(strips(words, np.ones((3, 1)), np.array([0.0, 1.0, 10.0])))
     array([12.])
-    """
-    total = np.zeros(values.shape[1])
-    for part in strips(words, values, table):
-        total += part
-    return total
-
-
-def strips(words: NDArray[np.uint64], values: Array, table: Array) -> Iterator[Array]:
-    """Yield the parts of `pair_sums`, those of 256 first samples of a pair at a time.
-
-    Whoever has a clock to look at does so between two of them.
     """
     count = len(words)
     require_memory(2 * words.nbytes + _BYTES + 16 * _SIDE * values.shape[1], f"{count} samples")
