@@ -150,20 +150,46 @@ def losses(p: Array | None, q: Array, grams: Array, law: Prompts) -> Array:
 
 
 def loss_and_gradient(
-    p: Array | None, q: Array, grams: Array, law: Prompts
+    p: Array | None, q: Array, grams: Array, law: Prompts, weights: Array | None = None
 ) -> tuple[float, Array, Array]:
-    """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both."""
+    """Compute the mean of `losses`, and its gradients in p and q, (L, d, d) both.
+
+    weights: (count,), those of the Gram matrices in the mean, as of `wishart.cubature`.
+    """
     total: Any = 0.0
     dp, dq = np.zeros_like(q), np.zeros_like(q)
-    for part in _parts(grams):
+    shares = np.ones(len(grams)) if weights is None else weights
+    for part, share in zip(_parts(grams), _parts(shares, grams.shape[1]), strict=True):
         u, tape = _forward(p, q, part)
         found, du, dn = _losses(u, tape.n, part, law)
-        total = total + found.sum()
+        total = total + (found if weights is None else share * found).sum()
+        if weights is not None:
+            du = share[:, None, None] * du
+            dn = None if dn is None else share[:, None, None] * dn
         more_p, more_q = _pullback(tape, du, dn)
         dp += more_p
         dq += more_q
-    count = len(grams)
+    count = len(grams) if weights is None else 1
     return total / count, dp / count, dq / count
+
+
+def hessian(p: Array | None, q: Array, grams: Array, law: Prompts, weights: Array) -> Array:
+    """Compute the second derivatives in q, then in all of p but the last: symmetric.
+
+    They are exact up to rounding: gradients are polynomials, taken at a point that is shifted by
+    an imaginary number too small for its square to count.
+    """
+    free = q.size + (0 if p is None else p[1:].size)
+    rows, shift = [], 1e-30
+    for i in range(free):
+        moved = np.zeros(2 * q.size, complex)
+        moved[i] = 1j * shift
+        in_q, in_p = moved.reshape(2, *q.shape)
+        at = None if p is None else p + in_p
+        _, dp, dq = loss_and_gradient(at, q + in_q, grams, law, weights)
+        rows.append(np.concatenate([dq.ravel(), dp.ravel()])[:free].imag / shift)
+    found = np.array(rows)
+    return np.asarray((found + found.T) / 2)
 
 
 def _losses(u: Array, n: Array, grams: Array, law: Prompts) -> tuple[Array, Array, Array | None]:
@@ -177,7 +203,7 @@ def _losses(u: Array, n: Array, grams: Array, law: Prompts) -> tuple[Array, Arra
     return out + level * (sn * n).sum(axis=(1, 2)), 2 * cu, 2 * level * sn
 
 
-def _parts(grams: Array) -> Iterator[Array]:
-    step = max(1, _AT_ONCE // grams.shape[1] ** 2)
+def _parts(grams: Array, d: int = 0) -> Iterator[Array]:
+    step = max(1, _AT_ONCE // (d or grams.shape[1]) ** 2)
     for start in range(0, len(grams), step):
         yield grams[start : start + step]
