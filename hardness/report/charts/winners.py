@@ -4,16 +4,18 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from statistics import median
 from typing import Any
 
 from hardness.report.charts.phase import LOOKS, SHARE, cell_of
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import COLOURS, GREY, pale
+from hardness.report.text import shown_risk
 from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier
 from hardness.runs.columns import numbers_of, parameters_of
 from hardness.runs.names import brief_spec, short
-from hardness.runs.run import Run
+from hardness.runs.run import SOLVED_BELOW, Run
 from hardness.runs.slices import axes
 from instances.errors import UsageError
 from instances.parameters import plain
@@ -25,7 +27,7 @@ _WIDE, _HIGH = 74, 36  # pixels of a cell
 
 
 def of_winners(runs: Iterable[Run], certifier: Certifier) -> Data:
-    """Give, for every spec and learner, whether it solved, and with how many examples.
+    """Give, for every spec and learner, whether it solved, with how many examples; its median risk.
 
     A learner solved where at least `SHARE` of its runs did; of several budgets, or numbers of
     examples that it was told to take, that counts at which it took the fewest, in the median of the
@@ -100,13 +102,15 @@ def _best(budgets: Iterable[list[Run]]) -> Data:
     for runs in budgets:
         cell = cell_of(runs, runs[0].spec) or {}
         kept = {name: cell[name] for name in ("state", "passed", "runs")}
-        tried.append({**kept, "examples": tally(runs).examples})
+        risks = [run.risk.value for run in runs if run.risk]
+        risk = median(risks) if risks else None
+        tried.append({**kept, "examples": tally(runs).examples, "risk": risk})
     return min(tried, key=_rank)
 
 
 def _rank(cell: Data) -> tuple[bool, float]:
-    examples = cell["examples"] or 0
-    return cell["state"] != "solved", examples if cell["state"] == "solved" else -cell["passed"]
+    risk = math.inf if cell["risk"] is None else cell["risk"]
+    return (False, cell["examples"]) if cell["state"] == "solved" else (True, risk)
 
 
 def draw_winners(data: Data) -> Data:
@@ -162,10 +166,11 @@ def draw_winners(data: Data) -> Data:
         notes=[
             "upper line: the learner that took the fewest examples, and how many; lower line: who "
             "else solved",
-            f"solved: {enough} of {data['seeds']} layers"
+            f"solved: the whole interval of the risk below {SOLVED_BELOW}, on {enough} of "
+            f"{data['seeds']} layers"
             + (f", with at most {budgets} examples each" * bool(budgets))
-            + "; none found: who came nearest, and on how many layers",
-            *([f"nowhere first: {others}"] if others else []),
+            + "; none found: the least median risk",
+            *([f"also here: {others}"] if others else []),
         ],
         columns=len({of[-1] for of in order}) if data["free"] else 1,
     )
@@ -185,8 +190,9 @@ def _won(at: tuple[str, str], rows: list[Data], marks: dict[str, str]) -> Data:
     solved = [row for row in rows if row["state"] == "solved"]
     place = {"x": at[0], "y": at[1]}
     if not solved:
-        near = max(rows, key=lambda row: row["passed"])
-        said = f"{marks[near['learner']]} {near['passed']} of {near['runs']}" * bool(near["passed"])
+        near = min(rows, key=_rank)
+        known = near["risk"] is not None
+        said = f"{marks[near['learner']]} {shown_risk(near['risk'])}" if known else ""
         return {**place, "winner": NONE, "first": NONE, "second": said, "solved": NONE}
     least = min(row["examples"] for row in solved)
     first = [row["learner"] for row in solved if row["examples"] == least]

@@ -64,12 +64,16 @@ def test_every_kind_of_cell():
     assert shown(data) == {
         ("0", "4", "2"): ("● 200", "▲", "levenberg"),  # a median
         ("0", "8", "2"): ("▲■ 640", "●", "staged:heads=m"),
-        ("0", "4", "1"): (NONE, "● 1 of 2", NONE),
-        ("0", "8", "1"): (NONE, "", NONE),
+        ("0", "4", "1"): (NONE, "● 0.50", NONE),
+        ("0", "8", "1"): (NONE, "● 1.00", NONE),
         ("1/2", "8", "1"): ("● 7,000", "▼", "levenberg"),  # with the number that was told to solve
     }
-    words = said("winners", data)
-    for one in ("solved: 2 of 2 layers", "1,000 or 8,000 examples each", "▼ student:batch=64"):
+    words = said("winners", data).replace(" | ", " ")
+    for one in (
+        "below 0.05, on 2 of 2 layers",
+        "1,000 or 8,000 examples each",
+        "▼ student:batch=64",
+    ):
         assert one in words
 
 
