@@ -119,19 +119,18 @@ def draw_winners(data: Data) -> Data:
     Several that took as few examples win together, and the cell has the colour of the first.
     """
     marks = dict(zip(data["learners"], _MARKS, strict=False))
+    called = {name: f"{mark} {named(name)}" for name, mark in marks.items()}
     by_panel: dict[tuple[str, ...], dict[tuple[str, str], list[Data]]] = {}
     for row in sorted(data["rows"], key=lambda row: data["learners"].index(row["learner"])):
         of = by_panel.setdefault(tuple(row[name] for name in data["free"]), {})
         of.setdefault((row[data["x"]], row[data["y"]]), []).append(row)
     order = sorted(by_panel, key=lambda of: tuple(map(_number, of)))
-    shown = {of: [_won(at, some, marks) for at, some in by_panel[of].items()] for of in order}
-    faces = {name: pale(COLOURS[i]) for i, name in enumerate(data["learners"])}
+    shown = {of: [_won(at, some, called) for at, some in by_panel[of].items()] for of in order}
+    faces = {name: pale(COLOURS[i]) for i, name in enumerate(called.values())}
     faces[NONE] = LOOKS["not solved"][0]
-    kept = [n for n in faces if any(row["winner"] == n for some in shown.values() for row in some)]
-    names = {
-        axis: sorted({row[axis] for some in shown.values() for row in some}, key=_number)
-        for axis in ("x", "y")
-    }
+    every = [row for some in shown.values() for row in some]
+    kept = [name for name in faces if any(row["winner"] == name for row in every)]
+    names = {axis: sorted({row[axis] for row in every}, key=_number) for axis in ("x", "y")}
     colour = {
         "field": "winner",
         "type": "nominal",
@@ -141,13 +140,11 @@ def draw_winners(data: Data) -> Data:
             "symbolType": "square",
             "symbolStrokeColor": GREY,
             "columns": len(kept),
-            "labelExpr": f"{ {n: f'{marks[n]} {n}' for n in kept if n in marks} }[datum.label]"
-            " || datum.label",
         },
     }
     budgets = " or ".join(f"{one:,}" for one in data["budgets"])
     enough = math.ceil(Fraction(data["share"]) * data["seeds"])
-    others = ", ".join(f"{mark} {name}" for name, mark in marks.items() if name not in kept)
+    others = ", ".join(name for name in called.values() if name not in kept)
     return panels(
         *(
             cells(
@@ -185,10 +182,11 @@ def _number(text: str) -> tuple[bool, float, str]:
         return True, 0.0, text
 
 
-def _won(at: tuple[str, str], rows: list[Data], marks: dict[str, str]) -> Data:
+def _won(at: tuple[str, str], rows: list[Data], called: dict[str, str]) -> Data:
     """Say who won a cell: the first of those with the fewest examples, all with their marks."""
     solved = [row for row in rows if row["state"] == "solved"]
     place = {"x": at[0], "y": at[1]}
+    marks = {name: said[0] for name, said in called.items()}
     if not solved:
         near = min(rows, key=_rank)
         known = near["risk"] is not None
@@ -196,11 +194,10 @@ def _won(at: tuple[str, str], rows: list[Data], marks: dict[str, str]) -> Data:
         return {**place, "winner": NONE, "first": NONE, "second": said, "solved": NONE}
     least = min(row["examples"] for row in solved)
     first = [row["learner"] for row in solved if row["examples"] == least]
-    rest = [row["learner"] for row in solved if row["learner"] not in first]
     return {
         **place,
-        "winner": first[0],
+        "winner": called[first[0]],
         "first": f"{''.join(marks[name] for name in first)} {least:,.0f}",
-        "second": " ".join(marks[name] for name in rest),
+        "second": " ".join(marks[row["learner"]] for row in solved if row["learner"] not in first),
         "solved": ", ".join(f"{row['learner']} {row['examples']:,.0f}" for row in solved),
     }
