@@ -84,7 +84,7 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "membership", "regression")),
-    "docs/growth.md",
+    *("docs/growth.md", "docs/winners.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),
     *("docs/tutorials/questions/my-layer.md", "docs/tutorials/questions/how-many-examples.md"),
