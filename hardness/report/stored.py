@@ -1,5 +1,6 @@
 """Where a report or a figure of runs comes from: a folder, results.json, a store, a stress test."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -141,13 +142,22 @@ def stress_of(path: Path, choice: str | None = None) -> Stress:
 def least_in(store: Reader) -> dict[str, Least]:
     """Give the thresholds of the sweeps of a store by name: of sizes that are finished.
 
-    Raises DamagedFile.
+    Of several revisions the latest counts. What was searched by two versions of a user's file is
+    left out, for no row says which is meant. Raises DamagedFile.
     """
     with damage(store.path):
         every = [Threshold.read(row.threshold) for row in store.rows("thresholds")]
+        latest = {one.asked: one.revisions for one in sorted(every, key=_revision)}
+        every = [one for one in every if one.revisions == latest[one.asked]]
+        times = Counter(one.asked for one in every)
+        every = [one for one in every if times[one.asked] == 1]
         asked = {name: one for sweep in store.sweeps() for name, one in sweep.least.items()}
         made = {name: Least.of_store(one, every) for name, one in asked.items()}
     return {name: one for name, one in made.items() if one.specs}
+
+
+def _revision(one: Threshold) -> tuple[int, ...]:
+    return tuple(one.revisions[name] for name in sorted(one.revisions))
 
 
 def least_of(path: Path, choice: str | None = None) -> tuple[Least, ...]:

@@ -169,6 +169,22 @@ def test_a_store_of_thresholds_alone_is_shown_reported_drawn_and_exported(
     assert "figure least" in page.words
 
 
+def test_thresholds_of_two_versions_of_a_file_are_not_mixed(quick, monkeypatch, tmp_path):
+    """The latest revision counts; of two files of one revision neither."""
+    store = tmp_path / "a.db"
+    sweep_here(monkeypatch, SWEEP, store)
+    copy = (
+        "INSERT INTO thresholds SELECT key || '{}', spec, family, parameters, learner, unit, low, "
+        "high, ended, json_set(threshold, '$.revisions.learner', {}) FROM thresholds "
+        "WHERE spec LIKE 'parity:d=6,%' AND length(key) = 32"
+    )
+    edit(store, copy.format("later", 2))
+    (held,) = least_of(store)
+    assert [one.revisions["learner"] for one in held.thresholds] == [2] * 6 + [1] * 6
+    edit(store, copy.format("again", 2))
+    assert [one.partition(",")[0] for one in least_of(store)[0].specs] == ["parity:d=8"]
+
+
 def test_thresholds_over_two_parameters_are_a_line_for_each_of_the_fewer():
     text = SWEEP.replace("d = [6, 8]", "d = [6, 8, 10], m = [2, 3]").replace("parity:m=2", "parity")
     lines = read_text(text, "test").least
