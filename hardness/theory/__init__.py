@@ -14,7 +14,7 @@ from hardness.theory.statement import place as place
 from instances.errors import unknown
 
 # Modules with a tuple STATEMENTS, in the order of the table.
-SUBJECTS = ("sums", "rows", "bodies", "queries", "sources", "icl")
+SUBJECTS = ("sums", "rows", "bodies", "stages", "queries", "sources", "icl")
 
 
 @cache

@@ -1,0 +1,405 @@
+"""Learning softmax layers in stages: examples, errors, noise, and what labels leave open.
+
+Examples are counted where a learner first keeps within an error and goes on doing so: the search of
+docs/least.md, here of any error.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hardness.oracles import Budget
+from hardness.runs.least import Bracket, rank, search
+from hardness.runs.run import SOLVED_BELOW, learn_once
+from hardness.theory.statement import Measured, Predicted, Statement, exponent, mean, share
+from hardness.upper import Hypothesis, parse_learner
+from hardness.upper.fitting import relative_error
+from hardness.upper.matching import match
+from instances import parse
+from instances.family import Instance
+from instances.heads import Heads
+from instances.teacher import teach
+from instances.tokenlaw import given_law
+
+_FRESH = 2000  # examples that an error is measured on
+_EXACT = 1e-15
+_FOUND = 1e-3  # relative errors of a head that is the true one
+_MOST = 1 << 16  # examples of a run
+
+
+def _instances(spec: str, seed: int, count: int) -> list[Instance]:
+    family = parse(spec)
+    return [family.instance(one) for one in range(seed * count, (seed + 1) * count)]
+
+
+def _stages(m: int) -> str:
+    """The stages alone, told the number of heads: what the theorem speaks of."""
+    return f"staged:heads={m},polish=0"
+
+
+def learned(learner: str, instance: Instance, n: int) -> tuple[Hypothesis, float]:
+    """Learn from n examples, 0 for the learner's own choice; also the error, noise left out.
+
+    It is relative and squared, on fresh examples.
+    """
+    one = parse_learner(f"{learner}{',' if ':' in learner else ':'}examples={n}")
+    found, _ = learn_once(one, instance, Budget(), seed=0)
+    x = instance.examples(0, _FRESH, "theory").x
+    return found, relative_error(found.predict(x), instance.layer()(x))
+
+
+def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) -> Bracket:
+    """Search the least number of examples with an error within a goal: in (low, high]."""
+    steps = search(8, most)
+    n = next(steps)
+    while True:
+        within = learned(learner, instance, n)[1] <= goal
+        try:
+            n = steps.send("passed" if within else "failed")
+        except StopIteration as stop:
+            found: Bracket = stop.value
+            return found
+
+
+def _middle(one: Bracket) -> float:
+    """The geometric middle; of what has no end, the most that was seen to fail."""
+    low, high, _ = one
+    return math.sqrt(max(low, 0.5) * (high or low))
+
+
+def median(found: Sequence[Bracket], of: str) -> Measured:
+    """Bound the median of what lies in (low, high], at least six times, exactly.
+
+    >>> some = [(n, 2 * n, "confirmed") for n in (4, 8, 16, 32, 64)]
+    >>> one = median([*some, (99, None, "over")], "layers")
+    >>> one.low, one.value, one.high, one.how
+    (4.0, 32.0, inf, '96.9 %, 6 layers')
+    """
+    r, sure = rank(len(found))
+    lows = sorted(low for low, _, _ in found)
+    highs = sorted(high or math.inf for _, high, _ in found)
+    how = f"{100 * float(sure):.1f} %, {len(found)} {of}"
+    ends = (highs[(len(found) - 1) // 2], lows[r - 1], highs[-r])
+    value, low, high = map(float, ends)
+    return Measured(value=value, low=low, high=high, how=how)
+
+
+# Error
+
+
+def _sizes(m: int, examples: str) -> tuple[int, int]:
+    """The examples for m - 1 heads and for m."""
+    return (324, 196_608) if examples == "growing" else (40_000, 40_000)
+
+
+def _predict_error(m: int, examples: str) -> Predicted:
+    return Predicted(high=0.0, within=examples == "growing")
+
+
+def _error(m: int, examples: str, seed: int) -> Measured:
+    logs = []
+    for heads, n in zip((m - 1, m), _sizes(m, examples), strict=True):
+        every = _instances(f"nice:m={heads},k=2,d=9", seed, 6)
+        logs.append([math.log10(learned(_stages(heads), one, n)[1]) for one in every])
+    return mean(np.subtract(logs[1], logs[0]), "pairs of layers")
+
+
+def _predict_easier(m: int) -> Predicted:
+    return Predicted(high=0.0, within=False)
+
+
+def _easier(m: int, seed: int) -> Measured:
+    logs = [
+        [
+            math.log10(learned(_stages(m), one, 8000)[1])
+            for one in _instances(f"nice:m={m},k=2,d=9,tokens={tokens}", seed, 8)
+        ]
+        for tokens in ("boolean", "gaussian")
+    ]
+    return mean(np.subtract(logs[1], logs[0]), "pairs of layers")
+
+
+def _predict_noise(sigma: float, examples: int) -> Predicted:
+    used = examples - min(examples // 8, 4096)
+    found = sigma**2 * 2 * 2 * 7**2 / used
+    return Predicted(low=found, high=found)
+
+
+def _noise(sigma: float, examples: int, seed: int) -> Measured:
+    errors = []
+    for one in _instances(f"nice:m=2,k=2,d=7,noise={sigma}", seed, 8):
+        x = one.examples(0, _FRESH, "theory").x
+        square = float(np.sum(one.layer()(x) ** 2)) / _FRESH
+        errors.append(square * learned("staged", one, examples)[1])
+    return mean(errors, "layers", among=6)
+
+
+# Examples
+
+
+def _predict_heads(m: int) -> Predicted:
+    return Predicted(high=float(18) ** (2 * m**3))
+
+
+def _heads(m: int, seed: int) -> Measured:
+    every = _instances(f"nice:m={m},k=2,d=9", seed, 6)
+    return median([bracket(_stages(m), one, SOLVED_BELOW) for one in every], "layers")
+
+
+def _predict_counted(layer: str, d: int) -> Predicted:
+    m, k = parse(f"nice:{layer},d={d}").layer_heads, parse(f"nice:{layer},d={d}").k
+    return Predicted(low=max(2 * m * d / k, d * d / (k * (k - 1))))
+
+
+def _counted(layer: str, d: int, seed: int) -> Measured:
+    every = _instances(f"nice:{layer},d={d}", seed, 6)
+    return median([bracket("levenberg", one, _EXACT) for one in every], "layers")
+
+
+def _predict_tokens(k: int) -> Predicted:
+    if 2 * (k - 1) < 10:
+        return Predicted(high=float(10 * k) ** 16)
+    return Predicted(low=_MOST / 4 if 2 * (k - 1) > 10 else None, within=False)
+
+
+def _tokens(k: int, seed: int) -> Measured:
+    every = _instances(f"nice:m=2,k={k},d=10,scale=1,tokens=gaussian", seed, 6)
+    return median([bracket(_stages(2), one, SOLVED_BELOW) for one in every], "layers")
+
+
+_OVER = {"d": (7, 9, 12, 16), "k": (2, 3, 4, 5, 6)}
+
+
+def _predict_growth(over: str, m: int) -> Predicted:
+    return Predicted(low=2.0, high=2.0) if over == "d" else Predicted(high=2.0 * m**3)
+
+
+def _growth(over: str, m: int, seed: int) -> Measured:
+    spec = "nice:m={m},k=2,d={n}" if over == "d" else "nice:m={m},k={n},d=12,scale=1"
+    samples = [
+        [
+            _middle(bracket(_stages(m), one, SOLVED_BELOW))
+            for one in _instances(spec.format(m=m, n=n), seed, 4)
+        ]
+        for n in _OVER[over]
+    ]
+    return exponent(_OVER[over], samples, f"{len(samples)} sizes of 4 layers")
+
+
+def _predict_correlated(correlation: float) -> Predicted:
+    return Predicted(high=0.0)
+
+
+def _correlated(correlation: float, seed: int) -> Measured:
+    def least(one: Instance, rho: float) -> float:
+        law = given_law({"covariance": np.full((9, 9), rho) + (1 - rho) * np.eye(9)}, 9)
+        taught = teach(Heads.of(one.layer()), law, seed=one.hidden.seed)
+        return math.log2(_middle(bracket(_stages(2), taught, SOLVED_BELOW)))
+
+    every = _instances("nice:m=2,k=2,d=9", seed, 10)
+    return mean([least(one, correlation) - least(one, 0.0) for one in every], "layers")
+
+
+# What labels leave open
+
+_LAYER = {"random": "k=2", "cancelling": "k=2,shared=1,signs=alternating", "one Θ": "k=2,trace=1"}
+_LAYER["cancelling, 3 tokens"] = "k=3,shared=1,signs=alternating"
+
+
+def _predict_open(layer: str, m: int) -> Predicted:
+    alike = {"cancelling": math.comb(m, m // 2)}.get(layer, 1)
+    chance = 0.0 if layer == "one Θ" else 1 / alike
+    return Predicted(low=chance, high=chance)
+
+
+def _open(layer: str, m: int, seed: int) -> Measured:
+    right = []
+    for one in _instances(f"nice:m={m},d=5,{_LAYER[layer]}", seed, 40):
+        found, error = learned("levenberg", one, 0)
+        if error <= _EXACT and found.layer:
+            paired = match(found.layer, one.layer())
+            right.append(
+                all(off is not None and off < _FOUND for off in (*paired.theta, *paired.w))
+            )
+    return share(sum(right), len(right), "layers solved")
+
+
+STATEMENTS = (
+    Statement(
+        name="error-heads",
+        subject="softmax layers",
+        owner="paper",
+        source="CL24",
+        says="In time (kd)^O(m³) the error is (kd)^-Ω(m): it falls as heads are added.",
+        predicts="A head more: no larger error of the stages, told the heads, without the polish."
+        " The condition is that examples may grow with m: 324 = (kd)^(m³/4) for two heads, 196608"
+        " for three, where that would be 3e8. At a fixed 40000 it does not hold.",
+        meaning="The bound buys its fall with m by examples that grow with m. At a fixed number,"
+        " rows on which more heads agree are rarer, and those that are kept agree less.",
+        settings=[
+            {"m": 3, "examples": "growing"},
+            *({"m": m, "examples": "fixed"} for m in (3, 4)),
+        ],
+        predict=_predict_error,
+        measure=_error,
+        along="m",
+        by="examples",
+        x="heads m",
+        y="log10 of the error, over that with a head less",
+    ),
+    Statement(
+        name="examples-heads",
+        subject="softmax layers",
+        owner="paper",
+        source="CL24",
+        says="Time, and so examples, are at most (kd)^O(m³).",
+        predicts="Least examples for an error of 0.05 by the stages, told the heads, without the"
+        " polish, d = 9, k = 2: at most (kd)^(2m³). The 2 is ours, the least whole number that"
+        " counting unknowns leaves: one head alone has 2d² of them.",
+        meaning="An upper bound that random layers are far below from two heads on: it is made for"
+        " all layers of its conditions.",
+        settings=[{"m": m} for m in (1, 2, 3, 4)],
+        predict=_predict_heads,
+        measure=_heads,
+        along="m",
+        x="heads m",
+        y="examples",
+        log="y",
+    ),
+    Statement(
+        name="examples-tokens",
+        subject="softmax layers",
+        owner="docs",
+        source="CL24",
+        says="Stage 2 tells rows on which heads agree only where m(k-1) < d: k - 1 of a label's d"
+        " entries go into the pattern, and agreement asks for (m-1)(k-1) numbers to be 0.",
+        predicts="Two heads, d = 10, normal tokens: at most (kd)^16 examples below the limit; none"
+        " within 65536 above it, where chance makes more residuals small than agreement does.",
+        meaning="The theorem asks for k far below d; this says how far the stages need it.",
+        settings=[{"k": k} for k in (2, 3, 4, 5, 7)],
+        predict=_predict_tokens,
+        measure=_tokens,
+        along="k",
+        x="tokens k",
+        y="examples",
+        log="y",
+    ),
+    Statement(
+        name="examples-counted",
+        subject="softmax layers",
+        owner="docs",
+        source="CL24",
+        says="No learner finds a layer of random heads from fewer than max(2md/k, d²/(k(k-1)))"
+        " examples (Lemma 25).",
+        predicts="Least examples from which levenberg is exact: at least that count.",
+        meaning="Whether examples can be far fewer than the stages take, on random layers: the"
+        " count is proven for every learner, and levenberg has no guarantee.",
+        settings=[
+            {"layer": layer, "d": d}
+            for layer in ("m=2,k=2", "m=4,k=2", "m=2,k=3")
+            for d in (6, 9, 12)
+        ],
+        predict=_predict_counted,
+        measure=_counted,
+        along="d",
+        by="layer",
+        y="examples",
+        log="xy",
+    ),
+    Statement(
+        name="growth-examples",
+        subject="softmax layers",
+        owner="docs",
+        source="CL24",
+        says="At a fixed number of heads examples are polynomial in d and in k.",
+        predicts="Over d: exponent 2, as the d² unknowns of a Θ ask for as many constraints, and"
+        " the chance of agreement does not depend on d. Over k, from 2 to 6 at d = 12: at most"
+        " 2m³.",
+        meaning="The exponent of the stages, told the heads, for an error of 0.05, over these"
+        " sizes; the source's own exponent in k is not stated in what was read.",
+        settings=[{"over": "d", "m": 1}, {"over": "d", "m": 2}, {"over": "k", "m": 2}],
+        predict=_predict_growth,
+        measure=_growth,
+        along="m",
+        by="over",
+        x="heads m",
+        y="exponent of the examples",
+    ),
+    Statement(
+        name="correlated-tokens",
+        subject="softmax layers",
+        owner="talk",
+        source="CL24",
+        says="Helpful correlations of the data make the problem easier still.",
+        predicts="Normal tokens whose coordinates all correlate alike: no more examples than"
+        " without, layer by layer, for an error of 0.05 by the stages. Which correlations help"
+        " is not said.",
+        meaning="One kind of correlation, on the same layers; tokens of an example stay"
+        " independent of one another.",
+        settings=[{"correlation": rho} for rho in (0.25, 0.5, 0.75, 0.95)],
+        predict=_predict_correlated,
+        measure=_correlated,
+        along="correlation",
+        y="log2 of examples, over those without",
+    ),
+    Statement(
+        name="gaussian-easier",
+        subject="softmax layers",
+        owner="talk",
+        source="CL24",
+        says="For normal tokens the analysis is strictly easier than for signs.",
+        predicts="Read of the error, which the statement does not speak of: that of the stages from"
+        " 8000 examples, d = 9, k = 2, is no larger with normal tokens.",
+        meaning="Whether what is easier to prove is easier to learn, too.",
+        settings=[{"m": m} for m in (2, 3)],
+        predict=_predict_easier,
+        measure=_easier,
+        along="m",
+        x="heads m",
+        y="log10 of the error, normal tokens over signs",
+    ),
+    Statement(
+        name="noise-floor",
+        subject="softmax layers",
+        owner="docs",
+        source="CL24",
+        says="Labels with noise σ leave the error of least squares: σ² 2md²/n from n examples.",
+        predicts="E||F - F'||² of staged, not told the heads, m = 2, k = 2, d = 7; n is seven"
+        " eighths of the examples, the others count heads.",
+        meaning="Noise that generates the labels is fitted around, as well as if all but the"
+        " numbers of the heads were known.",
+        settings=[{"sigma": s, "examples": n} for s in (0.1, 0.3) for n in (1500, 6000, 24_000)],
+        predict=_predict_noise,
+        measure=_noise,
+        along="examples",
+        by="sigma",
+        y="squared error of an example",
+        log="xy",
+    ),
+    Statement(
+        name="ambiguity",
+        subject="softmax layers",
+        owner="docs",
+        source="CL24",
+        says="Labels leave open the order of heads; for two tokens also the signs of Θ and W for"
+        " any heads whose W sum to 0 (Lemma 26); and of heads with one Θ all but the sum of W.",
+        predicts="A learner that fits exactly has the true heads with chance 1; with chance"
+        " 1/C(m, ⌊m/2⌋) where W = ±C in turn, as so many layers are alike and as likely; never for"
+        " one Θ.",
+        meaning="The function is learned, the heads up to what no label shows; it holds for every"
+        " learner, and is measured with levenberg.",
+        settings=[
+            *({"m": m, "layer": "random"} for m in (2, 3, 4)),
+            *({"m": m, "layer": "cancelling"} for m in (2, 3, 4)),
+            {"m": 2, "layer": "cancelling, 3 tokens"},
+            {"m": 2, "layer": "one Θ"},
+        ],
+        predict=_predict_open,
+        measure=_open,
+        along="m",
+        by="layer",
+        x="heads m",
+        y="share with the true heads",
+    ),
+)
