@@ -26,7 +26,7 @@ _TOLERANCE = 0.1
 def agreeing(theta: Array, rows: int, k: int, epsilon: float, rng: np.random.Generator) -> Array:
     """Draw constraints (rows (k-1), d*d) from rows of normal tokens on which heads nearly agree.
 
-    Logits of any two heads differ by less than epsilon, uniformly; 0: they agree exactly.
+    Logits of each head differ from the first by less than epsilon, uniformly; 0: not at all.
     """
     m, d = len(theta), theta.shape[1]
     x = rng.standard_normal((rows, d))
@@ -241,44 +241,28 @@ _GRIDS: list[Setting] = [
 _NETS = settings("steps", {"m=2,k=2,d=8": (5, 15, 50, 150), "m=3,k=2,d=8": (2, 3, 4, 5)})
 STATEMENTS = (
     made(
-        name="body-dimension",
-        owner="docs",
-        source="",
+        name="body-dimension", owner="docs", source="", settings=_ROWS, predict=_predict_dimension,
+        measure=_dimension, along="rows", by="layer", log="xy", x="rows on which all heads agree",
+        y="dimensions that are left",
         says="Rows of normal tokens on which all heads agree exactly leave the affine hull of the "
         "Θ: d² - min(rows (k-1), d² - (m-1)) dimensions.",
         predicts="That number: every constraint counts until the hull is left.",
         meaning="The body is flat along the hull alone from (d² - m + 1)/(k - 1) rows on.",
-        settings=_ROWS,
-        predict=_predict_dimension,
-        measure=_dimension,
-        along="rows",
-        by="layer",
-        log="xy",
-        x="rows on which all heads agree",
-        y="dimensions that are left",
     ),
     made(
-        name="body-width",
-        owner="docs",
-        source="",
+        name="body-width", owner="docs", source="", settings=_WIDTHS, predict=_predict_width,
+        measure=_width, along="rows", by="layer", log="xy", x="constraints over d²",
+        y="half of the width at ε = .1",
         says="The body of N constraints of tolerance ε is bounded from N = d² on, and its width "
         "is ε times a function of N/d².",
         predicts="Half of the width off the hull by the comparison of gaussian processes, as if "
         "constraints were normal vectors of the tokens' lengths; its own error: one part in d.",
         meaning="Beyond a few d² constraints the body shrinks slowly: only a smaller ε helps.",
-        settings=_WIDTHS,
-        predict=_predict_width,
-        measure=_width,
-        along="rows",
-        by="layer",
-        log="xy",
-        x="constraints over d²",
-        y="half of the width at ε = .1",
     ),
     made(
-        name="span-unclear",
-        owner="talk",
-        source="CL24",
+        name="span-unclear", owner="talk", source="CL24", settings=_SPANS, predict=_predict_span,
+        measure=_span, along="rows", by="noise", log="xy", x="constraints over d²",
+        y="tangent of the angle of the span",
         says="From a body that is pointwise close to the affine hull it is unclear how to "
         "estimate the span, even of one dimension.",
         predicts="Heads that differ by .1 of their distance on rows at random turn the span by a "
@@ -286,50 +270,25 @@ STATEMENTS = (
         "a cube about the hull turns its longest axis by .1 √(d² - 1).",
         meaning="Random disagreement averages out with more rows, an adversary's does not: what "
         "is close on every row may turn the span several times further.",
-        settings=_SPANS,
-        predict=_predict_span,
-        measure=_span,
-        along="rows",
-        by="noise",
-        log="xy",
-        x="constraints over d²",
-        y="tangent of the angle of the span",
     ),
     made(
-        name="net-size",
-        owner="paper",
-        source="CL24",
+        name="net-size", owner="paper", source="CL24", settings=_GRIDS, predict=_predict_tuples,
+        measure=_tuples, along="steps", by="m", log="xy", x="1/ε", y="tuples",
         says="All tuples of m points of an ε-net over the hull of m - 1 dimensions are tried: in "
         "number they grow as (1/ε)^(m (m-1)).",
         predicts="The volume of the ball over that of a cell, less or more half a cell's "
         "diagonal, to the power m, over m!.",
         meaning="The exponent m (m-1) makes the time of the last stage exponential in the square "
         "of the number of heads.",
-        settings=_GRIDS,
-        predict=_predict_tuples,
-        measure=_tuples,
-        along="steps",
-        by="m",
-        log="xy",
-        x="1/ε",
-        y="tuples",
     ),
     made(
-        name="net-error",
-        owner="docs",
-        source="",
+        name="net-error", owner="docs", source="", settings=_NETS, predict=_predict_net,
+        measure=_net, along="steps", by="layer", log="xy", x="radius over spacing",
+        y="error, relative and squared",
         says="After the net the error is that of its spacing: weights of two tokens change by at "
         "most a quarter of what their logits do.",
         predicts="At most (m-1) spacing²/8 of the labels' square, for random heads and W as it "
         "was.",
         meaning="Saturated weights change less, and W is fitted anew: the bound counts neither.",
-        settings=_NETS,
-        predict=_predict_net,
-        measure=_net,
-        along="steps",
-        by="layer",
-        log="xy",
-        x="radius over spacing",
-        y="error, relative and squared",
     ),
-)
+)  # fmt: skip

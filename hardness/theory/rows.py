@@ -292,31 +292,22 @@ def _margin(layer: str, taken: float, seed: int) -> Measured:
     return _share([one[: round(taken * len(one))] >= _SURE for one in every], len(_TAKEN))
 
 
+_SMALL, _LARGE = (0.1, 0.3, 1.0), (0.01, 0.1, 1.0)
 _WAITS = settings(
     "epsilon",
     {
-        "m=2,k=2,d=24,tokens=gaussian": (0.01, 0.1, 1.0),
-        "m=3,k=2,d=24,tokens=gaussian": (0.1, 0.3, 1.0),
-        "m=2,k=3,d=24,tokens=gaussian": (0.1, 0.3, 1.0),
-        "m=2,k=2,d=24": (0.01, 0.1, 1.0),
-        "m=3,k=2,d=8": (0.001, 0.01, 0.1, 1.0),
+        "m=2,k=2,d=24,tokens=gaussian": _LARGE,
+        "m=3,k=2,d=24,tokens=gaussian": _SMALL,
+        "m=2,k=3,d=24,tokens=gaussian": _SMALL,
+        "m=2,k=2,d=24": _LARGE,
+        "m=3,k=2,d=8": (0.001, *_LARGE),
     },
 )
-_RATIOS = settings(
-    "ratio",
-    {
-        f"m={m},k={k},d={d},tokens=gaussian": (0.4, 0.6, 0.8, 1.0)
-        for m, k, d in ((2, 2, 16), (3, 5, 16), (2, 9, 8))
-    },
-)
+_THREE = [f"m={m},k={k},d={d},tokens=gaussian" for m, k, d in ((2, 2, 16), (3, 5, 16), (2, 9, 8))]
+_RATIOS = settings("ratio", dict.fromkeys(_THREE, (0.4, 0.6, 0.8, 1.0)))
 _SIZES = [{"sum_of_w": w, "d": d} for w in ("true", "stage 1") for d in (8, 16, 32, 64)]
-_TAKEN = settings(
-    "taken",
-    {
-        f"m={m},k=2,d=24,coherence={near}": (0.1, 0.03, 0.01, 0.001)
-        for m, near in ((2, 0), (3, 0), (3, 0.9), (3, 0.99))
-    },
-)
+_ALIKE = [f"m={m},k=2,d=24,coherence={near}" for m, near in ((2, 0), (3, 0), (3, 0.9), (3, 0.99))]
+_TAKEN = settings("taken", dict.fromkeys(_ALIKE, (0.1, 0.03, 0.01, 0.001)))
 _MARGINS: list[Setting] = [{"k": k, "margin": m} for k in (2, 8) for m in (2.0, 5.0, 10.0, 98.0)]
 
 made = partial(Statement, subject="softmax layers")
@@ -334,9 +325,7 @@ proxy = partial(
 )  # fmt: skip
 STATEMENTS = (
     lucky(
-        name="lucky-rows",
-        owner="docs",
-        source="",
+        name="lucky-rows", owner="docs", source="", settings=_WAITS, predict=_predict_lucky,
         says="All m heads agree on a row, log-ratios of their weights within ε, with a chance in "
         "proportion to ε^((m-1)(k-1)). Tokens of signs coincide with chance 2^-d, and heads "
         "agree.",
@@ -344,102 +333,73 @@ STATEMENTS = (
         "what it leaves out. Two tokens of signs: the chance itself, averaged over random Θ.",
         meaning="One over the rate is how many rows to wait for. Over random Θ the power law goes "
         "on far below 1/√d on signs too; coincidence of tokens ends it.",
-        settings=_WAITS,
-        predict=_predict_lucky,
     ),
     lucky(
-        name="lucky-bound",
-        owner="docs",
-        source="",
+        name="lucky-bound", owner="docs", source="",
+        settings=[one for one in _WAITS if "gaussian" in str(one["layer"])],
+        predict=_predict_lemma,
         says="For normal tokens that chance is at most (ε √(2/π))^q M, with q = (m-1)(k-1) and M "
         "a mean of det G^(-(k-1)/2).",
         predicts="The bound, with M averaged over random Θ in closed form.",
         meaning="The bound forgets that tokens attend to themselves: for large d and small ε it "
         "is k^((m-1)/2) times the chance.",
-        settings=[one for one in _WAITS if "gaussian" in str(one["layer"])],
-        predict=_predict_lemma,
     ),
     certified(
-        name="certificate",
-        owner="talk",
-        source="CL24",
+        name="certificate", owner="talk", source="CL24", settings=_SIZES,
+        predict=_predict_certified,
         says="Regression of a row's label on X ΣW certifies that heads agree, without false "
         "positives.",
         predicts="Of the .1 % of rows of least residual, heads agree within .05 on all. "
         "Condition: ΣW is exact, which stage 1's is not.",
         meaning="The certificate is as good as ΣW, which is why ΣW is refined before it is used "
         "again.",
-        settings=_SIZES,
-        predict=_predict_certified,
     ),
     certified(
-        name="certificate-crude",
-        owner="docs",
-        source="",
+        name="certificate-crude", owner="docs", source="",
+        settings=[{"sum_of_w": "stage 1", "d": d} for d in (8, 16, 24, 32)],
+        predict=_predict_precision,
         says="With stage 1's ΣW a residual is the norm of d numbers; their variance is the square "
         "of the heads' disagreement, and a bias of order 1/d beside it.",
         predicts="The bias to first order in Θ, damped by saturated weights, as if independent of "
         "the row: the share is then an integral over two logits.",
         meaning="False positives come of a bias that no number of examples removes; it falls with "
         "d.",
-        settings=[{"sum_of_w": "stage 1", "d": d} for d in (8, 16, 24, 32)],
-        predict=_predict_precision,
     ),
     made(
-        name="certificate-residual",
-        owner="docs",
-        source="",
+        name="certificate-residual", owner="docs", source="", settings=_RATIOS,
+        predict=_predict_residual, measure=_residual, along="ratio", by="layer",
+        x="residual over disagreement, at most", y="share of rows",
         says="With the true ΣW and random W a row's residual over its heads' disagreement has the "
         "law of √(χ²/d) with d - k + 1 degrees of freedom, whatever m is.",
         predicts="The range between that law, of normal W, and the one of W of fixed norm.",
         meaning="Heads that disagree leave a residual of the size of their disagreement; for k > "
         "d every residual is 0, and certifies nothing.",
-        settings=_RATIOS,
-        predict=_predict_residual,
-        measure=_residual,
-        along="ratio",
-        by="layer",
-        x="residual over disagreement, at most",
-        y="share of rows",
     ),
     made(
-        name="margin-pattern",
-        owner="talk",
-        source="CL24",
+        name="margin-pattern", owner="talk", source="CL24", settings=_MARGINS,
+        predict=_predict_pattern, measure=_pattern, along="margin", by="k", log="y",
+        y="difference of two patterns",
         says="Logits (100, 2) and (100000, 1) are far apart, and their softmaxes are within e^-98.",
         predicts="With a margin of M over each of k - 1 other tokens: within (k - 1) e^-M.",
         meaning="Patterns of one winner and margin M are the same up to that, whatever the logits.",
-        settings=_MARGINS,
-        predict=_predict_pattern,
-        measure=_pattern,
-        along="margin",
-        by="k",
-        log="y",
-        y="difference of two patterns",
     ),
     proxy(
-        name="proxy-margin",
-        owner="talk",
-        source="CL24",
+        name="proxy-margin", owner="talk", source="CL24", settings=_TAKEN, predict=_predict_margin,
         says="Where the attention of a point near the affine hull has a very high margin, that of "
         "every head has one.",
         predicts="Every head gives the proxy's token .95 or more. Condition: the margin exceeds "
         "what that takes by 5 standard deviations of what heads differ from the proxy by.",
         meaning="Heads differ from the best proxy about as much as from each other, and that does "
         "not fall with d: what helps is to wait for larger margins, or heads that are alike.",
-        settings=_TAKEN,
-        predict=_predict_margin,
     ),
     proxy(
-        name="proxy-share",
-        owner="docs",
-        source="",
+        name="proxy-share", owner="docs", source="",
+        settings=[one for one in _TAKEN if str(one["layer"]).endswith("=0")],
+        predict=_predict_proxy,
         says="What heads differ from their mean by is independent of it, so the share of rows on "
         "which every head is sure is a chance of normal numbers.",
         predicts="That chance; logits are normal given in how many entries two tokens differ.",
         meaning="The rest of the rows that stage 3 takes is wrong for some head, with the best "
         "proxy that there is.",
-        settings=[one for one in _TAKEN if str(one["layer"]).endswith("=0")],
-        predict=_predict_proxy,
     ),
-)
+)  # fmt: skip
