@@ -1,6 +1,6 @@
-"""Bit planes: one packed row a coordinate over many samples, where rows of samples were packed.
+"""Packed samples by coordinates: bit planes, a packed row each, and counts under masks.
 
-Compiled at first use, which takes some seconds, and kept on disk.
+Planes are compiled at first use, which takes some seconds, and kept on disk.
 """
 
 import numpy as np
@@ -52,3 +52,18 @@ def period(wanted: NDArray[np.bool_]) -> int:
     while not (wanted == wanted[h % (1 << digits)]).all():
         digits += 1
     return digits
+
+
+def counts(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Count the ones of each packed vector under each mask: (M, words), (n, words) -> (M, n).
+
+    >>> counts(np.array([[3], [4]], np.uint64), np.array([[1], [7]], np.uint64)).tolist()
+    [[1, 2], [0, 1]]
+    """
+    columns = np.ascontiguousarray(words.T)
+    out = np.zeros((len(masks), len(words)), np.uint16)
+    for row, mask in zip(out, masks, strict=True):
+        for bits, column in zip(mask, columns, strict=True):
+            if bits:
+                row += np.bitwise_count(column & bits)
+    return out

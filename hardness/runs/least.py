@@ -664,9 +664,8 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         every = (*self.pilots, *self.thresholds)
         if reason := next((reason for one in every if (reason := one._contradiction())), None):
             return reason
-        for pilot, found in ((True, self.pilots), (False, self.thresholds)):
-            if [one.asked for one in found] != self.searches(pilot):
-                return "its searches are not those of its sizes, learners, seeds and pilots"
+        if self.holding(every) != self:
+            return "its searches are not those of its sizes, learners, seeds and pilots"
         ran = [(one.spec, one.learner, one.seed, one.budget) for one in self.curve]
         if ran and ran != [(p.spec, p.learner, p.seed, p.budget) for p in self.curve_planned]:
             return "its learning curve is not that of its thresholds"
