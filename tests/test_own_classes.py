@@ -40,6 +40,7 @@ LINES = {  # with a word of what they say
 ELSEWHERE = {  # in other processes, which know the class by its file
     "compare OF:w=2 --over d=5..6 --learner lowdegree --seeds 1 --jobs 2 --out s": "d=6: at least",
     "figure both-sides s --family OF --json": '"quantity": "information-floor"',
+    "report s --family OF": "d=6: at least",
     "compare OF:w=2 --over d=5..6 --learner zero.py:zero --seeds 1 --jobs 1": "learned nothing",
 }
 

@@ -460,7 +460,8 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             for name in filter(made.is_argument, said):
                 made.read(name, said[name])  # which is wrong before anything is missing
         raise click.UsageError(f"{path} needs {made.needs}")
-    with ask.flags(), progress.shown(not quiet, form == "json"), _named(families):
+    click.get_current_context().with_resource(_named(families))  # what is printed names them too
+    with ask.flags(), progress.shown(not quiet, form == "json"):
         if out and "out" not in made.asked:
             made.refuse({**said, "force": force}, out)
         try:
