@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
+_OTHERS = ("decode", "pairs", "trivial")  # learners that are attacks as they are
 _BLOCK = 40  # of BKZ: some seconds
 _FORMULAS = {  # what estimates call the attacks
     "elimination": "linear-algebra",
@@ -154,6 +155,19 @@ class Attacks(Record, frozen=True, kw_only=True):
 def known(found: Run) -> bool:
     """Return whether it is known if a run found the secret: not where nobody knows it."""
     return found.secret_recovered is not None or found.risk is not None
+
+
+def as_attack(name: str, family: Family) -> str:
+    """Name the attack that a learner makes: itself, or of one that learns labels its decoder.
+
+    >>> from instances import parse
+    >>> [as_attack(name, parse("lwr:n=8,q=8,p=2,secret=binary")) for name in ("mlp", "bkw")]
+    ['decode:mlp', 'bkw']
+    """
+    if name.partition(":")[0] in (*ATTACKS, *_OTHERS):
+        return name
+    decoded = f"decode:{name}"
+    return name if parse_learner(decoded).supports(family) else decoded
 
 
 def attacks_on(family: Family) -> tuple[str, ...]:

@@ -163,8 +163,11 @@ class Learner(Protocol):
     """
 
     revision: ClassVar[int]  # raised when the output changes
-    access: ClassVar[Access]
     about: ClassVar[str]
+
+    @property
+    def access(self) -> Access:
+        """What it gets; a ClassVar of the learners here."""
 
     @property
     def name(self) -> str:

@@ -72,6 +72,10 @@ def parse_learner(text: str) -> Learner:
     if name in LEARNERS:
         learner: Learner = build(LEARNERS[name], rest, name, name)
         return learner
+    if name == "decode" and rest:
+        from hardness.upper.decoder import Decoder
+
+        return Decoder(of=parse_learner(rest))
     return _foreign(text.strip())
 
 

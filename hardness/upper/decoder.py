@@ -1,0 +1,189 @@
+"""Any learner as an attack: what it learned is asked at chosen points until the secret falls out.
+
+Let h be the hypothesis less its mean, and f(<a, s> mod q) the mean label less its own. If h is c f
+and what does not correlate with it, then for uniform a
+
+    E h(a) h(a + x e_i)  is  c^2 E f(t) f(t + x s_i),
+
+whose shape in x tells |s_i|, and with two entries moved at once whether s_i and s_j have one sign.
+For labels of two halves of Z_q and x = q/2 it is +-1, and the sign tells s_i mod 2 as soon as h is
+right at more than 3/4 of all points, wherever it is wrong, and at more than 1/2 where it is wrong
+by chance alone. The points are made here, and no more examples are asked for but those by which a
+candidate is verified: drawn before the learner starts, it never sees them. Labels that are coins
+favour any secret as much with a chance of 2^-30.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.upper.attack import better, conclude, gather, needed
+from hardness.upper.learner import Access, Hypothesis, Learner, View, learner_spec
+from instances.capabilities import CODED, LINEAR_FORMS
+from instances.family import Family, Secret
+from instances.modular import Modular
+from instances.samples import samples
+from instances.streams import generator
+
+Array = NDArray[np.float64]
+PREFIX = "decode"
+_POINTS = (128, 1024, 8192)  # at which an entry is read, until a secret is believed
+_SHIFTS, _WIDEST = 8, 32  # of an entry, and how large one may be
+_SCALES = [j / 50 for j in range(1, 51)]
+_AT_ONCE = 1 << 22  # numbers of tokens
+_FLAT = 1e-12  # of the variance of predictions: nothing was learned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoder:
+    """A learner of labels as a search for the secret: "decode:LEARNER".
+
+    of: the learner, which learns as ever from the examples after those that verify a candidate.
+    """
+
+    name: ClassVar[str] = PREFIX
+    revision: ClassVar[int] = 1
+    about: ClassVar[str] = "another learner's hypothesis, asked at chosen points for the secret"
+
+    of: Learner
+
+    @property
+    def access(self) -> Access:
+        """What the learner gets."""
+        return self.of.access
+
+    @property
+    def view(self) -> View:
+        """What the learner sees."""
+        view: View = getattr(self.of, "view", "examples")
+        return view
+
+    @property
+    def spec(self) -> str:
+        """Its name, with that of the learner."""
+        return f"{PREFIX}:{learner_spec(self.of)}"
+
+    def supports(self, family: Family) -> str | None:
+        """Families of linear forms mod an even number or a prime, with tokens that show a."""
+        if self.access not in ("examples", "either"):
+            return f"{self.of.name} learns from {self.access}: only learners from examples are read"
+        if reason := LINEAR_FORMS.missing(family) or CODED.missing(family):
+            return reason
+        if max(map(abs, LINEAR_FORMS.need(family).secrets.values)) > _WIDEST:
+            return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
+        return self.of.supports(family)
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Learn, then read the secret off what was learned, unless the learner claims one."""
+        family = oracle.family
+        forms = LINEAR_FORMS.need(family)
+        fresh = gather(oracle, needed(forms), samples)
+        found = self.of.learn(oracle, rng)
+        if found.secret is not None:
+            return found
+        reader, best = _Reader(found, forms), None
+        claimed = conclude(family, fresh, None)
+        for points in _POINTS:
+            for secret in reader.read(points):
+                best = better(best, fresh, secret)
+            claimed = conclude(family, fresh, best[1] if best else None, points=reader.asked)
+            if (claimed.secret is not None and claimed.outcome is None) or reader.flat:
+                break
+        if claimed.secret is not None:
+            return replace(claimed, close=found.close, details=claimed.details | _told(found))
+        details = claimed.details | _told(found)
+        return replace(found, outcome=found.outcome or claimed.outcome, details=details)
+
+
+def _told(found: Hypothesis) -> dict[str, Any]:
+    """What the learner said of itself, and how it ended."""
+    ended = {"learner_outcome": found.outcome.value} if found.outcome else {}
+    return {"learner": found.details, **ended}
+
+
+class _Reader:
+    """Asks a hypothesis at points of its choice."""
+
+    def __init__(self, found: Hypothesis, forms: Modular) -> None:
+        self.found, self.forms, self.asked, self.flat = found, forms, 0, False
+        power = np.abs(np.fft.rfft(forms.response - forms.response.mean())) ** 2
+        self.overlaps = np.fft.irfft(power, forms.q)
+        self.overlaps /= self.overlaps[0]
+
+    def read(self, points: int) -> list[Secret]:
+        """Read candidates off so many uniform points: entries centred, both signs of the whole."""
+        forms, rng = self.forms, generator(points, "decode", self.forms.spec)
+        self.a = rng.integers(0, forms.q, (points, forms.n))
+        self.lifted = rng.integers(0, 1 << 62, self.a.shape)
+        self.first = rng.integers(0, 2, (points, forms.d), dtype=np.uint8)
+        self.there = self._ask(self.a)
+        self.there -= self.there.mean()
+        self.flat = not self.there.var() > _FLAT
+        if self.flat:
+            return []
+        sizes = np.array(sorted({abs(v) for v in forms.secrets.values}))
+        shifts = self._shifts(int(sizes[-1]))
+        shapes = np.array([self._shape(int(size), shifts) for size in sizes])
+        curves = np.array([self._moved([i], shifts) for i in range(forms.n)])
+        which, scale = _nearest(curves, shapes)
+        entries = sizes[which]
+        places = np.flatnonzero(entries)
+        if min(forms.secrets.values) >= 0 or not len(places):
+            return [tuple(entries.tolist())]
+        shifts, one = self._shifts(2 * int(sizes[-1])), int(places[0])
+        for other in places[1:]:
+            seen = self._moved([one, int(other)], shifts)
+            sums = (int(entries[one] + entries[other]), int(entries[one] - abs(entries[other])))
+            off = [((seen - scale * self._shape(u, shifts)) ** 2).sum() for u in sums]
+            entries[other] *= -1 if off[1] < off[0] else 1
+        return [tuple(entries.tolist()), tuple((-entries).tolist())]
+
+    def _shifts(self, wide: int) -> list[int]:
+        """Shifts by which entries up to `wide` are told apart: half of q for 0 and 1."""
+        halves = 1 << max(wide - 1, 0).bit_length()
+        steps = np.unique(np.linspace(1, halves, min(halves, _SHIFTS)).astype(int))
+        return [max(1, round(self.forms.q * int(j) / (2 * halves))) for j in steps]
+
+    def _shape(self, value: int, shifts: list[int]) -> Array:
+        """What moving <a, s> by value times each shift makes of a product, 1 where nothing."""
+        return self.overlaps[[value * x % self.forms.q for x in shifts]]
+
+    def _moved(self, places: list[int], shifts: list[int]) -> Array:
+        """The products with predictions where entries of a are moved, over their own square."""
+        out = []
+        for x in shifts:
+            a = self.a.copy()
+            a[:, places] = (a[:, places] + x) % self.forms.q
+            out.append(float((self.there * self._ask(a)).mean()))
+        return np.array(out) / float((self.there**2).mean())
+
+    def _ask(self, a: NDArray[np.int64]) -> Array:
+        """The factor that the hypothesis predicts at open tokens that show a: (N,)."""
+        rows = max(1, _AT_ONCE // (2 * self.forms.d))
+        self.asked += len(a)
+        parts = (slice(start, start + rows) for start in range(0, len(a), rows))
+        return np.concatenate([self._ask_some(a[one], one) for one in parts])
+
+    def _ask_some(self, a: NDArray[np.int64], rows: slice) -> Array:
+        forms = self.forms
+        multiples = ((1 << forms.length) - 1 - a) // forms.q + 1
+        numbers = a + forms.q * (self.lifted[rows] % multiples)  # one of those that are a mod q
+        z = np.ones((len(a), forms.d), np.uint8)
+        z[:, 1:] = ((numbers[:, :, None] >> np.arange(forms.length)) & 1).reshape(len(a), -1)
+        x = 1 - 2 * np.stack([self.first[rows], self.first[rows] ^ z], axis=1).astype(np.int8)
+        return np.asarray(self.found.predict(x)[:, 0, 0] * x[:, 0, 0], np.float64)
+
+
+def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:
+    """Find the shapes, all scaled alike, that are nearest to curves: (n,), and the scale.
+
+    Where a hypothesis errs, all products of two points shrink alike.
+    """
+
+    def off(scale: float) -> Array:
+        return np.asarray(((curves[:, None] - scale * shapes) ** 2).sum(axis=2))
+
+    scale = min(_SCALES, key=lambda one: float(off(one).min(axis=1).sum()))
+    return off(scale).argmin(axis=1), scale

@@ -1,0 +1,146 @@
+"""Any learner as an attack: the secret falls out of what it learned, and of nothing else."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hardness as h
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs.attack import as_attack
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.decoder import Decoder
+from hardness.upper.learner import Hypothesis
+from instances import parse
+
+SPECS = (
+    "lwr:n=64,q=64,p=2,secret=binary",
+    "lwr:n=16,q=64,p=8,secret=binary",
+    "lwr:n=16,q=64,p=2,secret=ternary",
+    "lwe:n=12,q=97,sigma=2,secret=cbd,spread=2",
+    "lpn:n=32,noise=0.1",
+    "parity:d=20,m=4",
+)
+
+
+class Planted:
+    """Has learned a member but for a share of the points, wherever `wrong` says."""
+
+    name, revision, about, view, access = "planted", 1, "", "z", "examples"
+
+    def __init__(self, instance, wrong):
+        self.instance, self.wrong = instance, wrong
+
+    def supports(self, family):
+        return None
+
+    def learn(self, oracle, rng):
+        def predict(x):
+            z = x[:, 0] * x[:, 1]
+            sign = np.where(self.wrong(z), -1, 1)[:, None, None]
+            return self.instance.family.mean(self.instance.hidden.secret, x) * sign
+
+        return Hypothesis(predict=predict)
+
+
+class Plane(Planted):
+    """Has learned a plane that has nothing to do with the labels."""
+
+    def learn(self, oracle, rng):
+        plane = rng.normal(size=oracle.family.d)
+
+        def predict(x):
+            out = np.zeros(x.shape)
+            out[:, :, 0] = (x[:, 0] * np.sign((x[:, 0] * x[:, 1]) @ plane)[:, None])[:, :1]
+            return out
+
+        return Hypothesis(predict=predict)
+
+
+def _rng(seed):
+    return np.random.default_rng(seed)
+
+
+def by_chance(share):
+    """Errors that look random: by a hash of the point."""
+
+    def wrong(z):
+        words = np.packbits(z > 0, axis=1)
+        coins = [hashlib.blake2b(row.tobytes(), digest_size=4).digest() for row in words]
+        return np.array([int.from_bytes(c, "big") for c in coins]) < share * 2**32
+
+    return wrong
+
+
+def on_purpose(share):
+    """Errors that are chosen: the points on one side of a plane."""
+
+    def wrong(z):
+        heights = (z[:, 1:] @ np.random.default_rng(5).normal(size=z.shape[1] - 1)) ** 2
+        return heights < np.quantile(heights, share)
+
+    return wrong
+
+
+def decoded(instance, wrong, family=None, seed=0):
+    oracle = ExampleOracle(family or instance, Meter(Budget()))
+    return Decoder(of=Planted(instance, wrong)).learn(oracle, _rng(seed))
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_secret_falls_out_at_65_percent_by_chance_and_80_percent_on_purpose(spec):
+    instance = parse(spec).instance(1)
+    for wrong in (by_chance(0.0), by_chance(0.35 if "n=64" not in spec else 0.3), on_purpose(0.2)):
+        found = decoded(instance, wrong)
+        assert found.outcome is None
+        assert instance.family.same(found.secret, instance.hidden.secret)
+        assert found.details["evidence"] >= found.details["evidence_wanted"]
+        assert found.details["points"] > 0
+
+
+def test_what_is_right_half_of_the_time_gives_no_secret():
+    instance = parse("lwr:n=8,q=16,p=2,secret=binary").instance(0)
+    found = decoded(instance, by_chance(0.5))
+    assert found.secret is None
+    assert found.outcome is Outcome.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "runs", [pytest.param(20, id="few"), pytest.param(700, marks=pytest.mark.slow, id="many")]
+)
+def test_no_secret_is_claimed_that_is_not_there(runs, monkeypatch):
+    """Of coins, of hypotheses that learned nothing, of labels of another secret."""
+    monkeypatch.setattr("hardness.upper.decoder._POINTS", (64, 256))
+    family = parse("lwr:n=6,q=16,p=2,secret=binary")
+    for seed in range(runs):
+        instance, other = family.instance(seed), family.instance(seed + 10_000)
+        if family.same(instance.hidden.secret, other.hidden.secret):
+            continue
+        assert decoded(instance, by_chance(0.5), seed=seed).secret is None
+        assert decoded(other, by_chance(0.0), family=instance, seed=seed).secret is None
+        oracle = ExampleOracle(instance, Meter(Budget()))
+        assert Decoder(of=Plane(instance, None)).learn(oracle, _rng(seed)).secret is None
+
+
+def test_attack_reads_the_secret_off_learners_built_in_and_from_a_file(hardness):
+    mine = Path(__file__).parents[2] / "docs/examples/nearest.py"
+    line = f"attack parity:d=8,m=2 --learner {mine}:nearest --learner lowdegree --seeds 2 --jobs 1"
+    found = hardness(*line.split(), "--json")
+    assert found.code == 0
+    for one in found.json["attacks"]:
+        assert one["learner"].startswith("decode:")
+        assert one["recovered"] == 2
+    runs = found.json["attacks"][0]["runs"]
+    assert all(run["details"]["points"] > 0 for run in runs)  # lowdegree claims it itself
+
+
+def test_attacks_stay_what_they_are_and_others_are_told_apart():
+    family = parse("parity:d=8,m=2")
+    assert as_attack("elimination", family) == "elimination"
+    assert as_attack("lowdegree:degree=2", family) == "decode:lowdegree:degree=2"
+    assert as_attack("queries", family) == "queries"
+    assert as_attack("staged", parse("nice:m=2,k=2,d=8")) == "staged"
+    assert parse_learner("decode:mlp:steps=5").spec.startswith("decode:mlp:")
+    with pytest.raises(h.ToolkitError, match="unknown learner 'foo'"):
+        parse_learner("decode:foo")
