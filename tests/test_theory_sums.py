@@ -141,7 +141,7 @@ def test_a_layer_of_rank_one_has_no_more_directions_than_vectors():
     assert statement("multi-index").predict(24, "all of rank 1").high == 12
 
 
-def test_ranks_below_the_condition_are_outside_of_it():
+def test_the_bound_in_the_rank_is_attained_at_full_rank_alone():
     predict = statement("first-estimate-rank").predict
-    assert [predict(d, least).within for d, least in ((64, 1), (192, 24))] == [False, True]
-    assert (predict(64, 1).low, predict(64, 1).high) == (None, 0.0)
+    factors = [predict(64, r).high / sums.bias(2, 64, 2.0, r) for r in (4, 16, 64)]
+    assert factors == pytest.approx([4 * (1 + 2 / 64), 2 * (1 + 2 / 64), 1 + 2 / 64])
