@@ -121,6 +121,10 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     assert again.json == found.json  # its seconds too: it was not measured again
     other = hardness("theory", "sq-dimension", "--out", "t", "--seed", "1", "--jobs", "1", "--json")
     assert other.json["findings"][0]["seed"] == 1
+    stale = {**one, "digest": "0" * 16}
+    Path("t/sq-dimension.json").write_text(json.dumps(stale))  # of other predictions
+    again = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
+    assert again.json["findings"][0]["digest"] == one["digest"]
     Path("t/mine.txt").write_text("kept")
     found = hardness("theory", "sq-dimension", "--out", "t")
     assert found.code == 1
@@ -139,6 +143,7 @@ def test_what_is_listed_is_what_is_predicted(hardness):
     assert list(listed) == list(statements())
     assert listed["sq-dimension"]["predictions"]["d=16,m=2"]["low"] == 105
     assert listed["sq-dimension"]["digest"] == named("sq-dimension").digest
+    assert hardness("theory", "--out", "t").code == 2
     found = hardness("theory", "sq-dimensoin")
     assert found.code == 2
     assert "sq-dimension" in found.err
@@ -149,6 +154,10 @@ def test_a_figure_and_a_table_are_of_a_finding(hardness):
     assert found.to_frame().loc[0, "verdict"] == "agrees"
     [one] = found.findings
     assert len(one.to_frame()) == len(one.points)
+    made = hardness("theory", "sq-dimension", "--out", "t.md", "--jobs", "1")
+    assert made.code == 0
+    assert "| sq-dimension |" in Path("t.md").read_text()
+    assert hardness("theory", "sq-dimension", "--out", "t.md", "--jobs", "1").code == 1
     rows = h.figure("theory", one).to_dict()["rows"]
     assert {row["kind"] for row in rows} == {"predicted", "measured"}
     assert all(row["meets"] for row in rows if row["kind"] == "measured")

@@ -26,6 +26,7 @@ from instances.streams import BitStream, key
 
 Setting = Mapping[str, int | float | str]
 Owner = Literal["paper", "talk", "docs"]
+_OWNERS = {"paper": "the paper", "talk": "the talk", "docs": "this manual"}
 _LOOSE = 1.5  # a bound within this factor of what is measured is not called loose
 
 
@@ -44,6 +45,18 @@ class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether anything is predicted."""
         return self.low is not None or self.high is not None
 
+    @property
+    def said(self) -> str:
+        """A number, a range or a bound in words.
+
+        >>> Predicted(high=2.0).said, Predicted(low=0.5, high=0.5).said
+        ('at most 2', '0.5')
+        """
+        ends = [short_number(end) for end in (self.low, self.high) if end is not None]
+        if self.low is None:
+            return f"at most {ends[0]}" if ends else "-"
+        return f"at least {ends[0]}" if self.high is None else " to ".join(dict.fromkeys(ends))
+
 
 class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was measured: a value within [low, high], and how that interval is known.
@@ -55,6 +68,25 @@ class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     low: float
     high: float
     how: str
+
+    @property
+    def said(self) -> str:
+        """The value with its interval; alone where the ends read alike.
+
+        >>> Measured(value=0.5, low=0.4, high=0.6, how="95 %, 9 rows").said
+        '0.5 [0.4, 0.6]'
+        """
+        low, value, high = map(short_number, (self.low, self.value, self.high))
+        return value if low == high else f"{value} [{low}, {high}]"
+
+
+def short_number(value: float) -> str:
+    """Write a number by three digits, a whole one in full.
+
+    >>> short_number(3.0), short_number(0.01234), short_number(1234567.8)
+    ('3', '0.0123', '1.23e+06')
+    """
+    return str(int(value)) if value == int(value) and abs(value) < 1e7 else f"{value:.3g}"
 
 
 def exactly(value: float, error: float = 0.0) -> Measured:
@@ -143,6 +175,16 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return max(1.0, found) if math.isfinite(found) and found > 0 else None
 
 
+def owned(owner: Owner, source: str) -> str:
+    """Say whose a statement is.
+
+    >>> owned("paper", "CL24"), owned("docs", "CL24"), owned("docs", "")
+    ('the paper [CL24]', 'this manual on [CL24]', 'this manual')
+    """
+    on = " on" if owner == "docs" and source else ""
+    return f"{_OWNERS[owner]}{on}" + (f" [{source}]" if source else "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Statement:
     """A statement of a source, and the functions that predict and measure it at settings.
@@ -170,6 +212,11 @@ class Statement:
     x: str = ""
     by: str = ""
     log: str = ""
+
+    @property
+    def of(self) -> str:
+        """Whose statement it is, with the key of its source."""
+        return owned(self.owner, self.source)
 
     @cached_property
     def predictions(self) -> tuple[Predicted, ...]:
@@ -216,6 +263,11 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _words: ClassVar[str] = "hardness.report.theory.finding_words"
 
     @property
+    def of(self) -> str:
+        """Whose statement it is, with the key of its source."""
+        return owned(self.owner, self.source)
+
+    @property
     def verdict(self) -> str:
         """How measurement and prediction compare, in the words of the table."""
         judged = [one for one in self.points if one.holds is not None]
@@ -252,12 +304,16 @@ class Theory(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _words: ClassVar[str] = "hardness.report.theory.theory_words"
 
     def _rows(self) -> list[TableRow]:
-        names = ("name", "subject", "owner", "source", "says")
         return [
             {
-                **{name: getattr(one, name) for name in names},
+                "statement": one.name,
+                "subject": one.subject,
+                "says": one.says,
+                "of": one.of,
                 "at": place(one.telling.at),
-                **one.telling.row(),
+                "predicted": one.telling.predicted.said,
+                "measured": one.telling.measured.said,
+                "known": one.telling.measured.how,
                 "verdict": one.verdict,
                 "digest": one.digest,
             }

@@ -1,6 +1,6 @@
 """Theory beside measurement: statements of the sources, predicted, measured and judged."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +8,7 @@ from hardness.verbs import progress
 from hardness.verbs.ask import cores, path, thing
 from hardness.verbs.asks import FORCE, JOBS, SEED
 from hardness.verbs.command import verb
-from instances.errors import AlreadyExists
+from instances.errors import AlreadyExists, UsageError
 
 if TYPE_CHECKING:
     from hardness.theory import Finding, Statement, Theory
@@ -26,8 +26,8 @@ def _names() -> list[str]:
 
 @verb(
     "Statements of theory beside what is measured.",
-    out="Where to write: a file a statement and a page of all that are there, to a folder.",
-    place="own",
+    out="Where to write: a file a statement and a page of all, to a folder; or a table.",
+    place="folder",
 )
 def theory(
     names: Annotated[
@@ -36,7 +36,7 @@ def theory(
     *,
     seed: Annotated[int, SEED] = 0,
     jobs: Annotated[int | None, JOBS] = None,
-    out: Annotated[Path | None, path("A folder.", flag="--out")] = None,
+    out: Annotated[Path | None, path("A folder, or a table.", flag="--out")] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> "Theory | Answer":
     """Say what theory predicts, measure it, and judge: agrees, looser by a factor, or fails.
@@ -51,44 +51,57 @@ def theory(
     """
     from hardness.report.page.theory import page
     from hardness.theory import Theory, find, statement, statements
-    from instances.disk import write_json, write_text
+    from instances.disk import refuse_existing, write_json, write_text
+    from instances.export import form_of
 
     every = statements()
     if not names:
+        if out:
+            raise UsageError("--out given without names: say which statements, or `all`")
         return _listed(list(every.values()))
+    folder = None if out and form_of(out) else out
+    if out and not folder:
+        refuse_existing(out, force)
     chosen = list(every) if "all" in names else list(dict.fromkeys(names))
     asked = [statement(str(name)) for name in chosen]
-    stands = _stands(out, set(every)) if out else {}
+    stands = _stands(folder, every) if folder else {}
     found: list[Finding] = []
     with progress.counted(sum(len(one.settings) for one in asked), "measuring") as bar:
         for one in asked:
             old = stands.get(one.name)
-            if old and not force and (old.digest, old.seed) == (one.digest, seed):
+            if old and not force and old.seed == seed:
                 bar(len(one.settings))
             else:
                 stands[one.name] = old = find(one, seed, cores(jobs), bar)
-                if out:
-                    out.mkdir(parents=True, exist_ok=True)
-                    write_json(out / f"{one.name}.json", old.to_dict(), force=True)
+                if folder:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    write_json(folder / f"{one.name}.json", old.to_dict(), force=True)
             found.append(old)
-    if out:
+    made = Theory(findings=tuple(found))
+    if folder:
         shown = Theory(findings=tuple(stands[name] for name in every if name in stands))
-        write_text(out / PAGE, page(shown), force=True)
-    return Theory(findings=tuple(found))
+        write_text(folder / PAGE, page(shown), force=True)
+    elif out:
+        made.save(out, force=force)
+    return made
 
 
-def _stands(folder: Path, names: set[str]) -> "dict[str, Finding]":
-    """Read what stands in a folder; raises AlreadyExists where it holds what is not ours."""
+def _stands(folder: Path, every: "Mapping[str, Statement]") -> "dict[str, Finding]":
+    """Read what stands in a folder, of the predictions of today; raises AlreadyExists, DamagedFile.
+
+    AlreadyExists where it holds what is not ours.
+    """
     from hardness.theory import Finding
 
     if not folder.exists():
         return {}
     if not folder.is_dir():
         raise AlreadyExists(f"{folder} exists and is no folder: give another --out")
-    ours = {PAGE, *(f"{name}.json" for name in names)}
+    ours = {PAGE, *(f"{name}.json" for name in every)}
     if foreign := sorted(one.name for one in folder.iterdir() if one.name not in ours):
         raise AlreadyExists(f"{folder} holds {foreign[0]}, which is not ours: give another --out")
-    return {one.stem: Finding.load(one) for one in folder.glob("*.json")}
+    found = {one.stem: Finding.load(one) for one in folder.glob("*.json")}
+    return {name: one for name, one in found.items() if one.digest == every[name].digest}
 
 
 def _listed(every: "list[Statement]") -> "Answer":

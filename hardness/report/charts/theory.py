@@ -5,7 +5,6 @@ from typing import Any
 
 from hardness.report.plot import Axis, Data, panels, plot
 from hardness.report.style import series_style
-from hardness.report.theory import owner_words
 from hardness.theory import Finding
 from instances.errors import UsageError
 
@@ -43,7 +42,7 @@ def of_theory(found: Finding) -> Data:
     kinds = {(p.predicted.low is None, p.predicted.high is None) for p in found.points}
     bound = {(True, False): "at most", (False, True): "at least"}
     of = {bound[one] for one in kinds if one in bound}
-    head = {"name": found.name, "title": f"{found.name} ({owner_words(found)})", "x": found.x}
+    head = {"name": found.name, "title": f"{found.name} ({found.of})", "x": found.x}
     rest = {"y": found.y, "log": found.log, "bounds": " or ".join(sorted(of))}
     return {**head, **rest, "verdict": found.verdict, "rows": rows}
 

@@ -6,11 +6,11 @@ from itertools import groupby
 import jinja2
 from markupsafe import Markup
 
-from hardness.report import theory as words
 from hardness.report.figures import draw
 from hardness.report.page.text import prose
 from hardness.report.page.write import asset, slim
 from hardness.report.text import count
+from hardness.report.theory import point_words
 from hardness.theory import Finding, Theory, place
 
 
@@ -23,8 +23,8 @@ def page(found: Theory) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    told = (words.owner_words, words.predicted_words, words.measured_words, words.point_words)
-    environment.filters.update({one.__name__: one for one in (*told, place, prose, count)})
+    told = (point_words, place, prose, count)
+    environment.filters.update({one.__name__: one for one in told})
     every = found.findings
     return environment.get_template("theory.html").render(
         style=Markup(asset("page.css")),
