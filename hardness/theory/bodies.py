@@ -274,10 +274,9 @@ STATEMENTS = (
     made(
         name="net-size", owner="paper", source="CL24", settings=_GRIDS, predict=_predict_tuples,
         measure=_tuples, along="steps", by="m", log="xy", x="1/ε", y="tuples",
-        says="All tuples of m points of an ε-net over the hull of m - 1 dimensions are tried: in "
-        "number they grow as (1/ε)^(m (m-1)).",
-        predicts="The volume of the ball over that of a cell, less or more half a cell's "
-        "diagonal, to the power m, over m!.",
+        says="All combinations of guesses from an ε-net over the span of the heads are tried.",
+        predicts="Over a hull of m - 1 dimensions they grow as (1/ε)^(m (m-1)): the volume of the "
+        "ball over that of a cell, less or more half a cell's diagonal, to the power m, over m!.",
         meaning="The exponent m (m-1) makes the time of the last stage exponential in the square "
         "of the number of heads.",
     ),
