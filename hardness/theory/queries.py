@@ -1,8 +1,15 @@
 """What statistical queries cannot do: growth of certified numbers, and what runs beside them."""
 
+import math
+from fractions import Fraction
 from math import comb
+from typing import Any
 
-from hardness.theory.statement import Measured, Predicted, Statement, exactly
+import numpy as np
+
+from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean, share
+
+_TAU = Fraction(1, 10)
 
 
 def _predict_dimension(d: int, m: int) -> Predicted:
@@ -14,6 +21,169 @@ def _dimension(d: int, m: int, seed: int) -> Measured:
     from instances import parse
 
     return exactly(float(certify(parse(f"parity:d={d},m={m}")).integer("sq-dimension")))
+
+
+def _certified(spec: str, quantity: str) -> float:
+    from hardness.lower import certify
+    from instances import parse
+
+    return float(certify(parse(spec)).integer(quantity))
+
+
+def _predict_queries(d: int, m: int) -> Predicted:
+    return Predicted(low=m, high=sum(d / (d - 1 - j) for j in range(m)))
+
+
+def _queries(d: int, m: int, seed: int) -> Measured:
+    few, many = (_certified(f"parity:d={size},m={m}", "stat-queries") for size in (d, 2 * d))
+    # Each is rounded up to a whole number.
+    return exactly(math.log2(many / few), 2 / few)
+
+
+def _predict_floor(d: int, m: int) -> Predicted:
+    least, most = math.log2((d - 1) / m), math.log2(math.e * (d - 1) / m)
+    kept = math.log2(2 / 3)
+    return Predicted(low=m * least + kept, high=m * most + kept + 1)
+
+
+def _floor(d: int, m: int, seed: int) -> Measured:
+    return exactly(_certified(f"parity:d={d},m={m}", "information-floor"))
+
+
+def _predict_window(d: int, m: int) -> Predicted:
+    missing = math.ceil(Fraction(2, 3) * comb(d - 1, m)) - 1
+    least = 1 / math.sqrt(4 * math.ceil(missing / 2))
+    return Predicted(low=least, high=1.1 * least)
+
+
+def _window(d: int, m: int, seed: int) -> Measured:
+    from hardness.lower import BoundParameters
+    from hardness.lower.tolerances import of_members
+    from instances import parse
+
+    found = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
+    return exactly(float((found and found.first()) or math.nan))
+
+
+def _predict_descent(model: str, steps: int) -> Predicted:
+    from hardness.lower.learners import NoisyDescent, certify_named
+    from instances import parse
+
+    noisy = NoisyDescent(steps=steps, clip=Fraction(1), std=Fraction(1))
+    claim = certify_named(parse(_DESCENT), [noisy])["gd-noise-success"]
+    return Predicted(high=float(claim.value))
+
+
+def _descent(model: str, steps: int, seed: int) -> Measured:
+    from hardness.runs import descent_study
+    from instances import parse
+
+    found = descent_study(parse(_DESCENT), model=model, steps=(steps,), runs=100, seed=seed)
+    return share(found.points[0].right, found.points[0].runs, "runs")
+
+
+def _predict_training(learner: str, examples: int) -> Predicted:
+    members = comb(_PLACES, _HIDDEN)
+    known = examples <= 40  # more examples tell any member, and no theorem binds training then
+    return Predicted(high=2.0**examples / members if known else None, within=known)
+
+
+def _training(learner: str, examples: int, seed: int) -> Measured:
+    from hardness.oracles import Budget
+    from hardness.runs import run
+    from hardness.upper import Outcome, parse_learner
+    from instances import parse
+
+    family, chosen = parse(f"parity:d={_PLACES + 1},m={_HIDDEN}"), parse_learner(learner)
+    budget = Budget(examples=examples)
+    made = (run(chosen, family.instance(_RUNS * seed + i), budget) for i in range(_RUNS))
+    return share(sum(one.outcome is Outcome.SOLVED for one in made), _RUNS, "runs")
+
+
+def _predict_kernel(spec: str, features: int) -> Predicted:
+    from hardness.lower.learners import Kernel, certify_named
+    from instances import parse
+
+    found = certify_named(parse(spec), [Kernel(features=features)])
+    return Predicted(low=float(Fraction(found["kernel-error"].value)))
+
+
+def _kernel(spec: str, features: int, seed: int) -> Measured:
+    """The error of the best combination of random units, on average over all members, exactly."""
+    import itertools
+
+    from hardness.upper.noisygd import cube, known_signs, random_features, signs
+    from instances import parse
+    from instances.streams import generator
+
+    family: Any = parse(spec)
+    points = cube(family.d - 1)
+    places = list(itertools.combinations(range(1, family.d), family.m))
+    hidden = signs(family, points, places) - known_signs(family, points)
+    found = []
+    for i in range(5):
+        units = random_features(points, features, generator(seed, "theory", "units", str(i)))
+        basis = np.linalg.svd(units.features, full_matrices=False)[0]
+        found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
+    return mean(found, "sets of random units", among=len(_KERNEL))
+
+
+def _predict_tokens(d: int, m: int) -> Predicted:
+    from instances import parse
+
+    family: Any = parse(f"parity:d={d},m={m}")
+    return Predicted(high=family.layer_error.error)
+
+
+def _two_tokens(d: int, m: int, seed: int) -> Measured:
+    from instances import parse
+
+    instance = parse(f"parity:d={d},m={m}").instance(seed)
+    drawn = instance.examples(0, 4096)
+    off = float(np.abs(instance.layer()(drawn.x) - drawn.y).max())
+    return Measured(value=off, low=off, high=off, how="the largest of 4096 inputs")
+
+
+def _predict_composition(d: int, m: int) -> Predicted:
+    queries = math.ceil((Fraction(2, 3) * comb(d - 1, m) - 1) / math.floor(1 / (4 * _TAU**2)))
+    return Predicted(low=queries, high=queries)
+
+
+def _composition(d: int, m: int, seed: int) -> Measured:
+    return exactly(_certified(f"composed:d={d},m={m}", "stat-queries"))
+
+
+def _predict_composed(m: int, degree: int) -> Predicted:
+    if degree >= m:
+        return Predicted(high=1e-9)
+    monomials = sum(comb(_PLACES, j) for j in range(degree + 1))
+    return Predicted(low=1 - monomials / comb(_PLACES, m))
+
+
+def _composed(m: int, degree: int, seed: int) -> Measured:
+    from hardness.oracles import Budget
+    from hardness.runs import run
+    from hardness.upper import parse_learner
+    from instances import parse
+
+    family = parse(f"composed:d={_PLACES + 1},m={m}")
+    learner = parse_learner(f"lowdegree:degree={degree}")
+    made = (run(learner, family.instance(5 * seed + i), Budget()).risk for i in range(5))
+    risks = [one.unclipped for one in made if one and one.unclipped is not None]
+    return mean(risks, "members", len(_COMPOSED))
+
+
+_DESCENT = "parity:d=11,m=3"
+_PLACES, _HIDDEN, _RUNS = 15, 3, 10
+_STUDENT, _MLP = "student:steps=400", "mlp:steps=2000"
+_TRAINING = [(_STUDENT, 4), (_STUDENT, 10**6), (_MLP, 4), (_MLP, 10**6)]
+_KERNEL = [
+    {"spec": spec, "features": features}
+    for spec in ("parity:d=11,m=3", "profile:g=majority,d=11,m=3")
+    for features in (5, 20, 60, 100)
+]
+_COMPOSED = [{"m": m, "degree": degree} for m in (1, 2, 3, 4) for degree in (1, 2, 3)]
+_HARD: dict[str, Any] = {"subject": "hardness", "source": "CL24"}
 
 
 STATEMENTS = (
@@ -32,5 +202,159 @@ STATEMENTS = (
         by="m",
         log="xy",
         y="SQ dimension",
+    ),
+    Statement(
+        **_HARD,
+        name="sq-queries",
+        owner="talk",
+        says="For k = 2 any statistical query algorithm takes d^Ω(m) queries or inverse tolerance.",
+        predicts="At tolerance 1/10 the slope between d and 2d is m, and at most the sum of "
+        "d/(d - 1 - j) over j below m, as queries are a multiple of C(d - 1, m).",
+        meaning="The constant of Ω(m) is 1: every head of the certified family counts in full.",
+        settings=[{"d": 4**i, "m": m} for m in (2, 4, 8, 16) for i in (5, 7, 9)],
+        predict=_predict_queries,
+        measure=_queries,
+        along="d",
+        by="m",
+        log="x",
+        y="exponent of d, between d and 2d",
+    ),
+    Statement(
+        **_HARD,
+        name="floor-growth",
+        owner="docs",
+        says="Any learner whatever needs about m log2 d examples: the information floor.",
+        predicts="Between m log2((d - 1)/m) and m log2(e(d - 1)/m), 2/3 of members to be told "
+        "apart by a bit an example, rounded up.",
+        meaning="What separates statistical queries from examples is d^m against m log d.",
+        settings=[{"d": 10**i, "m": m} for m in (2, 8, 32) for i in (2, 3, 4, 5)],
+        predict=_predict_floor,
+        measure=_floor,
+        along="d",
+        by="m",
+        log="x",
+        y="examples",
+    ),
+    Statement(
+        **_HARD,
+        name="tolerance-window",
+        owner="docs",
+        says="Below a tolerance of about d^(-m/2) the bound on queries says nothing; it speaks "
+        "from there to 1/2, and above it no number of queries is enough.",
+        predicts="With M = 2/3 C(d - 1, m) - 1 members to rule out and 1/(4 tau^2) a query, more "
+        "than two queries are needed from tau = 1/sqrt(2M) on; two digits are kept.",
+        meaning="The statement has 'queries or inverse tolerance': this is where the one turns "
+        "into the other.",
+        settings=[{"d": d, "m": m} for m in (2, 4, 8) for d in (16, 64, 256, 1024)],
+        predict=_predict_window,
+        measure=_window,
+        along="d",
+        by="m",
+        log="xy",
+        y="least tolerance with a bound",
+    ),
+    Statement(
+        **_HARD | {"source": "AS20"},
+        name="noisy-descent",
+        owner="docs",
+        says="Gradient descent of any rule, on exact gradients with normal noise, succeeds with at "
+        "most the certified probability.",
+        predicts=f"At most the certificate's number for {_DESCENT}, gradients of norm 1, noise 1.",
+        meaning="What binds is the noise of answers, whatever the rule: one with a coordinate for "
+        "each member is built to come near the bound, a network is not.",
+        settings=[
+            {"model": model, "steps": steps}
+            for model in ("members", "network")
+            for steps in (10, 30, 100, 300)
+        ],
+        predict=_predict_descent,
+        measure=_descent,
+        along="steps",
+        by="model",
+        log="x",
+        y="share of runs that succeed",
+    ),
+    Statement(
+        **_HARD,
+        name="plain-training",
+        owner="docs",
+        says="Four examples tell no parity of 3 among 15 from others; above the information floor "
+        "no theorem binds training on single examples.",
+        predicts="With four examples a success of at most 2^4/C(15, 3); nothing with a million.",
+        meaning="What a network does with a million examples depends on what it sees: tokens "
+        "(student) or their product (mlp). It is measured, not proved.",
+        settings=[{"learner": name, "examples": count} for name, count in _TRAINING],
+        predict=_predict_training,
+        measure=_training,
+        along="examples",
+        by="learner",
+        log="x",
+        y="share of runs that solve",
+    ),
+    Statement(
+        **_HARD | {"source": "Fan49"},
+        name="kernel-bound",
+        owner="docs",
+        says="Frozen features, as those of heads that are not trained, leave a part of the members "
+        "of a family unlearned, whatever is fitted on top.",
+        predicts="At least the certified error for as many features, on average over members.",
+        meaning="Eigenfunctions of the family attain it; random units need not. For a parity "
+        "it is 1 less the features over the members.",
+        settings=_KERNEL,
+        predict=_predict_kernel,
+        measure=_kernel,
+        along="features",
+        by="spec",
+        log="x",
+        y="relative risk of the best fit",
+    ),
+    Statement(
+        **_HARD,
+        name="two-tokens",
+        owner="paper",
+        says="Two tokens suffice for layers to be complex: m heads compute a parity of m bits, or "
+        "m + 1 for even m.",
+        predicts="The layer is off the parity by rounding alone: at most the bound over all "
+        "inputs by interval arithmetic.",
+        meaning="The hard family is made of layers, not of something like them.",
+        settings=[{"d": d, "m": m} for m in (1, 3, 8, 21) for d in (32, 128, 512)],
+        predict=_predict_tokens,
+        measure=_two_tokens,
+        along="d",
+        by="m",
+        log="xy",
+        y="largest error of the layer",
+    ),
+    Statement(
+        **_HARD,
+        name="composition",
+        owner="talk",
+        says="Can theories of feed-forward and of attention layers be composed? One head with a "
+        "public piecewise-linear map on top is as hard as m heads.",
+        predicts="As many queries as of a parity: (2/3 C(d - 1, m) - 1)/25, rounded up.",
+        meaning="Learning one head is easy, and a public map with m + 2 kinks makes it hard.",
+        settings=[{"d": d, "m": m} for m in (2, 3, 5) for d in (16, 32, 64, 256)],
+        predict=_predict_composition,
+        measure=_composition,
+        along="d",
+        by="m",
+        log="xy",
+        y="certified queries",
+    ),
+    Statement(
+        **_HARD,
+        name="composition-learned",
+        owner="talk",
+        says="Can the theories be composed? A head with a public map of m + 2 kinks is learned by "
+        "polynomials of degree m, and by none of lower degree.",
+        predicts="No error from degree m on; below it at least 1 less the number of monomials over "
+        "that of members.",
+        meaning="The composition is easy for few kinks: its cost is d^m examples.",
+        settings=_COMPOSED,
+        predict=_predict_composed,
+        measure=_composed,
+        along="degree",
+        by="m",
+        y="relative risk, unclipped",
     ),
 )
