@@ -15,7 +15,7 @@ from hardness.theory.statement import short_number as short_number
 from instances.errors import unknown
 
 # Modules with a tuple STATEMENTS, in the order of the table.
-SUBJECTS = ("sums", "rows", "bodies", "stages", "queries", "sources", "icl")
+SUBJECTS = ("sums", "rows", "bodies", "stages", "spectra", "queries", "sources", "icl")
 
 
 @cache
