@@ -298,8 +298,8 @@ STATEMENTS = (
         says="Frozen features, as those of heads that are not trained, leave a part of the members "
         "of a family unlearned, whatever is fitted on top.",
         predicts="At least the certified error for as many features, on average over members.",
-        meaning="Eigenfunctions of the family attain it; random units need not. For a parity "
-        "it is 1 less the features over the members.",
+        meaning="Eigenfunctions of the family attain it; random units need not. For a parity it is "
+        "1 less the features, and one more, over the members.",
         settings=_KERNEL,
         predict=_predict_kernel,
         measure=_kernel,
