@@ -210,7 +210,7 @@ STATEMENTS = (
         says="For k = 2 any statistical query algorithm takes d^Ω(m) queries or inverse tolerance.",
         predicts="At tolerance 1/10 the slope between d and 2d is m, and at most the sum of "
         "d/(d - 1 - j) over j below m, as queries are a multiple of C(d - 1, m).",
-        meaning="The constant of Ω(m) is 1: every head of the certified family counts in full.",
+        meaning="The constant of Ω(m) is 1: m heads hide m coordinates, of an even m all but one.",
         settings=[{"d": 4**i, "m": m} for m in (2, 4, 8, 16) for i in (5, 7, 9)],
         predict=_predict_queries,
         measure=_queries,

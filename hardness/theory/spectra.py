@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean
+from hardness.theory.sums import spread
 from hardness.upper.spectra import NEGLIGIBLE, row_spectra, together
 from instances.dense import Dense
 from instances.krawtchouk import krawtchouk
@@ -81,22 +82,14 @@ def _tanhs(d: int, scale: float, h: Array, other: Array, product: Array) -> Arra
 
 
 def limit(k: int, scale: float) -> float:
-    """Compute the share of degree 1 for k tokens of growing dimension: 1 / (k^2 q).
+    """Compute the share of degree 1 for k tokens of growing dimension: 1 / (k E|p|^2).
 
-    Logits are then independent normal numbers g of deviation `scale`, and q is the mean square of
-    one of k softmax weights, the integral over t > 0 of t E[e^2g e^-te^g] E[e^-te^g]^(k-1).
+    p: the softmax of k independent normal logits of deviation `scale`.
 
     >>> round(limit(2, 2.0), 4), round(limit(10**6, 0.5) - math.exp(-0.25), 4)
     (0.6579, 0.0)
     """
-    g = scale * np.linspace(-12, 12, 1201)
-    density = np.exp(-((g / scale) ** 2) / 2) * 0.02 / math.sqrt(2 * math.pi)
-    step = 0.02
-    t = np.exp(np.arange(-30 - 12 * scale, 30 + 12 * scale, step))[:, None]
-    fade = np.exp(-t * np.exp(g))
-    once, twice = fade @ density, fade @ (density * np.exp(2 * g))
-    q = float((t[:, 0] ** 2 * twice * once ** (k - 1)).sum() * step)
-    return 1 / (k * k * q)
+    return 1 / (k * (1 - spread(scale, k)))
 
 
 @cache
