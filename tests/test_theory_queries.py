@@ -59,7 +59,7 @@ def test_the_error_of_frozen_units_is_that_of_least_squares_member_by_member():
 
 def test_learners_are_measured_beside_what_binds_them(monkeypatch):
     assert verdict("composition-learned", {"m": 2, "degree": 2}, {"m": 2, "degree": 1}) == "agrees"
-    few = {"learner": "mlp:steps=2000", "examples": 4}
+    few = {"learner": "mlp:steps=200", "examples": 4}
     assert verdict("plain-training", few) == "agrees"
     assert statement("plain-training").predict(learner="mlp", examples=10**6).says is False
     assert statement("plain-training").predict(**few).high == pytest.approx(16 / 455)

@@ -175,8 +175,8 @@ def _composed(m: int, degree: int, seed: int) -> Measured:
 
 
 _DESCENT = "parity:d=11,m=3"
-_PLACES, _HIDDEN, _RUNS = 15, 3, 10
-_STUDENT, _MLP = "student:steps=400", "mlp:steps=2000"
+_PLACES, _HIDDEN, _RUNS = 15, 3, 20
+_STUDENT, _MLP = "student:steps=2500", "mlp:steps=2000"
 _TRAINING = [(_STUDENT, 4), (_STUDENT, 10**6), (_MLP, 4), (_MLP, 10**6)]
 _KERNEL = [
     {"spec": spec, "features": features}
@@ -288,6 +288,7 @@ STATEMENTS = (
         predict=_predict_training,
         measure=_training,
         along="examples",
+        x="examples that it may draw",
         by="learner",
         log="x",
         y="share of runs that solve",
