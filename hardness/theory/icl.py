@@ -126,7 +126,7 @@ def _predict_looped(d: int, n: int, layers: int) -> Predicted:
 
 def _looped(d: int, n: int, layers: int, seed: int) -> Measured:
     one, free = (_best(n, d, layers, free, seed)[1] for free in ("shared", "q"))
-    return exactly(one / free, 1e-8 * one / free)
+    return exactly(one / free, _ROUNDING * one / free)  # where the descents end
 
 
 # Depth against condition number.

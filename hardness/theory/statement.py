@@ -169,7 +169,7 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def factor(self) -> float | None:
         """By how much a bound is off what is measured, at least 1; None for what is no bound."""
         low, high, value = self.predicted.low, self.predicted.high, self.measured.value
-        if not self.holds or (low is None) == (high is None) or value <= 0:
+        if not self.holds or (low is None) == (high is None) or value <= 0 or not (low or high):
             return None
         found = value / low if low is not None else (high or 0.0) / value
         return max(1.0, found) if math.isfinite(found) and found > 0 else None
