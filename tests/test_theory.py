@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hardness as h
-from hardness.theory import Measured, Point, Predicted, Statement, find, statements
+from hardness.theory import Measured, Point, Predicted, Statement, Statements, find, statements
 from hardness.theory import statement as named
 from hardness.theory.statement import exactly, exponent, mean, share
 from instances.errors import UsageError
@@ -95,7 +95,6 @@ def test_every_statement_says_what_it_predicts_and_whose_it_is():
         assert not one.source or f"**{one.source}**" in references, one.name
         assert one.source or one.owner == "docs", one.name
         assert any(one.along in at for at in one.settings), one.name
-        assert one.digest == one.digest
     with pytest.raises(UsageError, match="sq-dimension"):
         named("sq-dimensoin")
 
@@ -139,8 +138,9 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
 
 
 def test_what_is_listed_is_what_is_predicted(hardness):
-    listed = hardness("theory", "--json").json["statements"]
-    assert list(listed) == list(statements())
+    told = hardness("theory").out
+    assert all(f"{name}: " in told for name in statements())
+    listed = Statements(every=(named("sq-dimension"),)).to_dict()["statements"]
     assert listed["sq-dimension"]["predictions"]["d=16,m=2"]["low"] == 105
     assert listed["sq-dimension"]["digest"] == named("sq-dimension").digest
     assert hardness("theory", "--out", "t").code == 2

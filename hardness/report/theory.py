@@ -1,9 +1,7 @@
 """Theory beside measurement in words: statements, what was predicted, what was measured."""
 
-from collections.abc import Sequence
-
 from hardness.report.text import item, number, table, wrap
-from hardness.theory import Finding, Point, Statement, Theory, short_number
+from hardness.theory import Finding, Point, Statements, Theory, short_number
 
 
 def theory_words(found: Theory) -> str:
@@ -54,12 +52,12 @@ def point_words(one: Point) -> str:
     return said if one.predicted.within else ", ".join(filter(None, (said, "outside conditions")))
 
 
-def listed_words(every: Sequence[Statement]) -> str:
+def listed_words(found: Statements) -> str:
     """List statements by subject: their names, whose they are and what they say."""
     lines: list[str] = []
-    for subject in dict.fromkeys(one.subject for one in every):
+    for subject in dict.fromkeys(one.subject for one in found.every):
         lines += ["", f"{subject}:"]
-        for one in every:
+        for one in found.every:
             if one.subject == subject:
                 told = f"{one.name}: {one.says} ({one.of})"
                 lines.append(wrap(told, "  ", "    "))

@@ -8,6 +8,7 @@ from hardness.theory.statement import Measured as Measured
 from hardness.theory.statement import Point as Point
 from hardness.theory.statement import Predicted as Predicted
 from hardness.theory.statement import Statement as Statement
+from hardness.theory.statement import Statements as Statements
 from hardness.theory.statement import Theory as Theory
 from hardness.theory.statement import find as find
 from hardness.theory.statement import place as place

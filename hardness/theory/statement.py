@@ -21,7 +21,7 @@ from hardness.oracles import clock
 from hardness.runs.cells import interval
 from hardness.runs.growth import CONFIDENCE, power_law
 from hardness.runs.processes import execute
-from instances.result import Record, TableRow
+from instances.result import Record, Result, TableRow
 from instances.streams import BitStream, key
 
 Setting = Mapping[str, int | float | str]
@@ -230,6 +230,38 @@ class Statement:
         made = [[dict(at), _short(p.low), _short(p.high), p.within] for at, p in every]
         text = json.dumps([self.name, self.says, self.predicts, made], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Statements(Result):
+    """Statements that are listed; as JSON with all that they predict, which takes some seconds."""
+
+    every: tuple[Statement, ...]
+
+    _words: ClassVar[str] = "hardness.report.theory.listed_words"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give each by its name, with its predictions by setting, and their digest."""
+        names = ("subject", "owner", "source", "says", "predicts")
+        return {
+            "statements": {
+                one.name: {
+                    **{name: getattr(one, name) for name in names},
+                    "digest": one.digest,
+                    "predictions": {
+                        place(at): said.to_dict()
+                        for at, said in zip(one.settings, one.predictions, strict=True)
+                    },
+                }
+                for one in self.every
+            }
+        }
+
+    def _rows(self) -> list[TableRow]:
+        return [
+            {"statement": one.name, "subject": one.subject, "of": one.of, "says": one.says}
+            for one in self.every
+        ]
 
 
 def _short(value: float | None) -> str | None:

@@ -11,8 +11,7 @@ from hardness.verbs.command import verb
 from instances.errors import AlreadyExists, UsageError
 
 if TYPE_CHECKING:
-    from hardness.theory import Finding, Statement, Theory
-    from instances.result import Answer
+    from hardness.theory import Finding, Statement, Statements, Theory
 
 PAGE = "theory.html"
 
@@ -38,11 +37,11 @@ def theory(
     jobs: Annotated[int | None, JOBS] = None,
     out: Annotated[Path | None, path("A folder, or a table.", flag="--out")] = None,
     force: Annotated[bool, FORCE] = False,
-) -> "Theory | Answer":
+) -> "Theory | Statements":
     """Say what theory predicts, measure it, and judge: agrees, looser by a factor, or fails.
 
-    Without NAMES: list the statements with what they predict. Each setting is predicted, and the
-    predictions are hashed, before any is measured. In the folder --out a statement that stands
+    Without NAMES: list the statements; --json has what they predict. Each setting is predicted, and
+    the predictions are hashed, before any is measured. In the folder --out a statement that stands
     there, with the same predictions and seed, is not measured again unless forced to: what was
     interrupted goes on.
 
@@ -50,7 +49,7 @@ def theory(
     'agrees'
     """
     from hardness.report.page.theory import page
-    from hardness.theory import Theory, find, statement, statements
+    from hardness.theory import Statements, Theory, find, statement, statements
     from instances.disk import refuse_existing, write_json, write_text
     from instances.export import form_of
 
@@ -58,7 +57,7 @@ def theory(
     if not names:
         if out:
             raise UsageError("--out given without names: say which statements, or `all`")
-        return _listed(list(every.values()))
+        return Statements(every=tuple(every.values()))
     folder = None if out and form_of(out) else out
     if out and not folder:
         refuse_existing(out, force)
@@ -102,26 +101,3 @@ def _stands(folder: Path, every: "Mapping[str, Statement]") -> "dict[str, Findin
         raise AlreadyExists(f"{folder} holds {foreign[0]}, which is not ours: give another --out")
     found = {one.stem: Finding.load(one) for one in folder.glob("*.json")}
     return {name: one for name, one in found.items() if one.digest == every[name].digest}
-
-
-def _listed(every: "list[Statement]") -> "Answer":
-    from hardness.report.theory import listed_words
-    from hardness.theory import place
-    from instances.result import Answer
-
-    data = {
-        one.name: {
-            "subject": one.subject,
-            "owner": one.owner,
-            "source": one.source,
-            "says": one.says,
-            "predicts": one.predicts,
-            "digest": one.digest,
-            "predictions": {
-                place(at): said.to_dict()
-                for at, said in zip(one.settings, one.predictions, strict=True)
-            },
-        }
-        for one in every
-    }
-    return Answer(data={"statements": data}, told=listed_words(every))
