@@ -139,7 +139,7 @@ def draw_winners(data: Data) -> Data:
             "title": None,
             "symbolType": "square",
             "symbolStrokeColor": GREY,
-            "columns": len(kept),
+            "columns": 1,
         },
     }
     budgets = " or ".join(f"{one:,}" for one in data["budgets"])
@@ -165,8 +165,8 @@ def draw_winners(data: Data) -> Data:
             "else solved",
             f"solved: the whole interval of the risk below {SOLVED_BELOW}, on {enough} of "
             f"{data['seeds']} layers"
-            + (f", with at most {budgets} examples each" * bool(budgets))
-            + "; none found: the least median risk",
+            + (f", with at most {budgets} examples each" * bool(budgets)),
+            "none found: who came nearest, and with what median risk",
             *([f"also here: {others}"] if others else []),
         ],
         columns=len({of[-1] for of in order}) if data["free"] else 1,
