@@ -296,9 +296,8 @@ STATEMENTS = (
         meaning="Whether examples can be far fewer than the stages take, on random layers: the"
         " count is proven for every learner, and levenberg has no guarantee.",
         settings=[
-            {"layer": layer, "d": d}
-            for layer in ("m=2,k=2", "m=4,k=2", "m=2,k=3")
-            for d in (6, 9, 12)
+            *({"layer": "m=2,k=2", "d": d} for d in (6, 9, 12)),
+            *({"layer": layer, "d": d} for layer in ("m=3,k=2", "m=2,k=3") for d in (6, 9)),
         ],
         predict=_predict_counted,
         measure=_counted,
