@@ -257,8 +257,8 @@ STATEMENTS = (
         predicts="Least examples for an error of 0.05 by the stages, told the heads, without the"
         " polish, d = 9, k = 2: at most (kd)^(2m³). The 2 is ours, the least whole number that"
         " counting unknowns leaves: one head alone has 2d² of them.",
-        meaning="An upper bound that random layers are far below from two heads on: it is made for"
-        " all layers of its conditions.",
+        meaning="An upper bound, for all layers that meet its conditions: random ones may take far"
+        " fewer.",
         settings=[{"m": m} for m in (1, 2, 3, 4)],
         predict=_predict_heads,
         measure=_heads,
@@ -366,8 +366,7 @@ STATEMENTS = (
         says="Labels with noise σ leave the error of least squares: σ² 2md²/n from n examples.",
         predicts="E||F - F'||² of staged, not told the heads, m = 2, k = 2, d = 7; n is seven"
         " eighths of the examples, the others count heads.",
-        meaning="Noise that generates the labels is fitted around, as well as if all but the"
-        " numbers of the heads were known.",
+        meaning="Whether labels with noise cost more than the numbers of the heads have to.",
         settings=[{"sigma": s, "examples": n} for s in (0.1, 0.3) for n in (1500, 6000, 24_000)],
         predict=_predict_noise,
         measure=_noise,
@@ -386,8 +385,8 @@ STATEMENTS = (
         predicts="A learner that fits exactly has the true heads with chance 1; with chance"
         " 1/C(m, ⌊m/2⌋) where W = ±C in turn, as so many layers are alike and as likely; never for"
         " one Θ.",
-        meaning="The function is learned, the heads up to what no label shows; it holds for every"
-        " learner, and is measured with levenberg.",
+        meaning="What no number of examples tells; the chances hold for every learner, and are"
+        " measured with levenberg.",
         settings=[
             *({"m": m, "layer": "random"} for m in (2, 3, 4)),
             *({"m": m, "layer": "cancelling"} for m in (2, 3, 4)),
