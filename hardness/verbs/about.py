@@ -41,7 +41,9 @@ class About(TypedDict, total=False):
         int | None,
         _whole("Number of labelled examples: low-degree, lwe.", default="any number"),
     ]
-    error_bound: Annotated[int | None, _whole("Largest error in size: lwe.")]
+    error_bound: Annotated[
+        int | None, _whole("Largest error in size: lwe, which needs it.", default="none")
+    ]
     sample_degree: Annotated[
         int | None,
         _whole("Examples in a monomial: low-degree, different ones.", default="any number"),
