@@ -30,6 +30,15 @@ def test_certified_numbers_are_the_predicted_ones_and_others_fail():
         assert verdict(name, at, predict=lambda p=predict, o=other, **_: p(**o)) == "fails"
 
 
+def test_hidden_parities_are_uncorrelated_and_as_many_as_predicted_by_numpy_alone():
+    z = np.array(list(itertools.product([1.0, -1.0], repeat=7)))
+    for m in (2, 3):
+        labels = np.array([z[:, s].prod(axis=1) for s in itertools.combinations(range(7), m)])
+        assert (labels @ labels.T == len(z) * np.eye(len(labels))).all()
+        predicted = statement("sq-dimension").predict(d=8, m=m)
+        assert predicted.low == predicted.high == len(labels)
+
+
 def test_the_window_opens_at_the_first_tolerance_that_leaves_more_than_two_queries():
     for d, m in ((10, 2), (16, 3), (40, 4)):
         missing = math.ceil(Fraction(2, 3) * math.comb(d - 1, m)) - 1
@@ -59,6 +68,7 @@ def test_the_error_of_frozen_units_is_that_of_least_squares_member_by_member():
 
 def test_learners_are_measured_beside_what_binds_them(monkeypatch):
     assert verdict("composition-learned", {"m": 2, "degree": 2}, {"m": 2, "degree": 1}) == "agrees"
+    assert statement("composition-learned").predict(m=3, degree=2).low == 1  # it learns nothing
     few = {"learner": "mlp:steps=200", "examples": 4}
     assert verdict("plain-training", few) == "agrees"
     assert statement("plain-training").predict(learner="mlp", examples=10**6).says is False

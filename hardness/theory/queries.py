@@ -157,8 +157,7 @@ def _composition(d: int, m: int, seed: int) -> Measured:
 def _predict_composed(m: int, degree: int) -> Predicted:
     if degree >= m:
         return Predicted(high=1e-9)
-    monomials = sum(comb(_PLACES, j) for j in range(degree + 1))
-    return Predicted(low=1 - monomials / comb(_PLACES, m))
+    return Predicted(low=1.0)
 
 
 def _composed(m: int, degree: int, seed: int) -> Measured:
@@ -189,13 +188,13 @@ _HARD: dict[str, Any] = {"subject": "hardness", "source": "CL24"}
 
 STATEMENTS = (
     Statement(
+        **_HARD,
         name="sq-dimension",
-        subject="hardness",
-        owner="paper",
-        source="CL24",
+        owner="docs",
         says="Two-token layers of m heads have statistical-query dimension d^Ω(m).",
         predicts="C(d - 1, m) hidden sets of m of d - 1 coordinates, pairwise uncorrelated.",
-        meaning="The certificate counts the members that the kernel checks; the exponent is m.",
+        meaning="The exponent of d is m. Both sides are arithmetic: the line tests the "
+        "certificate, not the theorem.",
         settings=[{"d": d, "m": m} for m in (2, 3, 4) for d in (16, 64, 256, 1024)],
         predict=_predict_dimension,
         measure=_dimension,
@@ -208,10 +207,12 @@ STATEMENTS = (
         **_HARD,
         name="sq-queries",
         owner="talk",
-        says="For k = 2 any statistical query algorithm takes d^Ω(m) queries or inverse tolerance.",
-        predicts="At tolerance 1/10 the slope between d and 2d is m, and at most the sum of "
-        "d/(d - 1 - j) over j below m, as queries are a multiple of C(d - 1, m).",
-        meaning="The constant of Ω(m) is 1: m heads hide m coordinates, of an even m all but one.",
+        says="Even for k = 2, statistical query algorithms need a number of queries, or an inverse "
+        "tolerance, that is exponential in m. The slide's formula cannot be read; here: d^Ω(m).",
+        predicts="At tolerance 1/10 the slope between d and 2d is at least m, and at most the sum "
+        "of d/(d - 1 - j) over j below m, as queries are nearly a multiple of C(d - 1, m).",
+        meaning="The exponent of the bound is the number of hidden coordinates, m. Both sides are "
+        "arithmetic: the line tests the certificate, not the theorem.",
         settings=[{"d": 4**i, "m": m} for m in (2, 4, 8, 16) for i in (5, 7, 9)],
         predict=_predict_queries,
         measure=_queries,
@@ -224,10 +225,11 @@ STATEMENTS = (
         **_HARD,
         name="floor-growth",
         owner="docs",
-        says="Any learner whatever needs about m log2 d examples: the information floor.",
-        predicts="Between m log2((d - 1)/m) and m log2(e(d - 1)/m), 2/3 of members to be told "
-        "apart by a bit an example, rounded up.",
-        meaning="What separates statistical queries from examples is d^m against m log d.",
+        says="Every learner needs about m log2(d/m) examples: the information floor.",
+        predicts="An example has one bit, and 2/3 of C(d - 1, m) members are to be told apart: "
+        "between m log2((d - 1)/m) and m log2(e(d - 1)/m), less log2(3/2), rounded up.",
+        meaning="Statistical queries cost about d^m, examples need not: that is the gap. Both "
+        "sides are arithmetic: the line tests the certificate.",
         settings=[{"d": 10**i, "m": m} for m in (2, 8, 32) for i in (2, 3, 4, 5)],
         predict=_predict_floor,
         measure=_floor,
@@ -240,12 +242,12 @@ STATEMENTS = (
         **_HARD,
         name="tolerance-window",
         owner="docs",
-        says="Below a tolerance of about d^(-m/2) the bound on queries says nothing; it speaks "
-        "from there to 1/2, and above it no number of queries is enough.",
+        says="For fixed m, the bound on queries says nothing below a tolerance of about d^(-m/2). "
+        "It says something from there to 1/2; above 1/2 no number of queries is enough.",
         predicts="With M = 2/3 C(d - 1, m) - 1 members to rule out and 1/(4 tau^2) a query, more "
         "than two queries are needed from tau = 1/sqrt(2M) on; two digits are kept.",
         meaning="The statement has 'queries or inverse tolerance': this is where the one turns "
-        "into the other.",
+        "into the other. Both sides are arithmetic: the line tests the search for the tolerance.",
         settings=[{"d": d, "m": m} for m in (2, 4, 8) for d in (16, 64, 256, 1024)],
         predict=_predict_window,
         measure=_window,
@@ -279,8 +281,8 @@ STATEMENTS = (
         **_HARD,
         name="plain-training",
         owner="docs",
-        says="Four examples tell no parity of 3 among 15 from others; above the information floor "
-        "no theorem binds training on single examples.",
+        says="Four examples cannot tell a parity of 3 among 15 coordinates from the others. Above "
+        "the information floor no theorem here bounds training on single examples.",
         predicts="With four examples a success of at most 2^4/C(15, 3); nothing with a million.",
         meaning="What a network does with a million examples depends on what it sees: tokens "
         "(student) or their product (mlp). It is measured, not proved.",
@@ -300,8 +302,8 @@ STATEMENTS = (
         says="Frozen features, as those of heads that are not trained, leave a part of the members "
         "of a family unlearned, whatever is fitted on top.",
         predicts="At least the certified error for as many features, on average over members.",
-        meaning="Eigenfunctions of the family attain it; random units need not. For a parity it is "
-        "1 less the features, and one more, over the members.",
+        meaning="The best features attain it, random units need not. For parities it is "
+        "1 - (features + 1)/members.",
         settings=_KERNEL,
         predict=_predict_kernel,
         measure=_kernel,
@@ -313,9 +315,9 @@ STATEMENTS = (
     Statement(
         **_HARD,
         name="two-tokens",
-        owner="paper",
-        says="Two tokens suffice for layers to be complex: m heads compute a parity of m bits, or "
-        "m + 1 for even m.",
+        owner="docs",
+        says="The paper's lower bounds hold even for two tokens. Here: a layer on two tokens "
+        "computes a parity of m bits, with m heads if m is odd and m + 1 if it is even.",
         predicts="The layer is off the parity by rounding alone: at most the bound over all "
         "inputs by interval arithmetic.",
         meaning="The hard family is made of layers, not of something like them.",
@@ -330,11 +332,12 @@ STATEMENTS = (
     Statement(
         **_HARD,
         name="composition",
-        owner="talk",
-        says="Can theories of feed-forward and of attention layers be composed? One head with a "
-        "public piecewise-linear map on top is as hard as m heads.",
+        owner="docs",
+        says="The talk asks whether theories of feed-forward and of attention layers compose. "
+        "Here: one head with a public piecewise-linear map on top is as hard as m heads.",
         predicts="As many queries as of a parity: (2/3 C(d - 1, m) - 1)/25, rounded up.",
-        meaning="Learning one head is easy, and a public map with m + 2 kinks makes it hard.",
+        meaning="A public map through m + 2 points makes one head hard for statistical queries. "
+        "Both sides are arithmetic: the line tests the certificate, not the theorem.",
         settings=[{"d": d, "m": m} for m in (2, 3, 5) for d in (16, 32, 64, 256)],
         predict=_predict_composition,
         measure=_composition,
@@ -346,12 +349,12 @@ STATEMENTS = (
     Statement(
         **_HARD,
         name="composition-learned",
-        owner="talk",
-        says="Can the theories be composed? A head with a public map of m + 2 kinks is learned by "
-        "polynomials of degree m, and by none of lower degree.",
-        predicts="No error from degree m on; below it at least 1 less the number of monomials over "
-        "that of members.",
-        meaning="The composition is easy for few kinks: its cost is d^m examples.",
+        owner="docs",
+        says="The talk asks whether the theories compose. Here: a head with a public map through "
+        "m + 2 points is learned by polynomials of degree m, and not by those of lower degree.",
+        predicts="No error from degree m on. Below it at least 1, the risk of learning nothing, as "
+        "the label has no part of degree below m.",
+        meaning="Where it is learned, it takes about as many examples as there are monomials, d^m.",
         settings=_COMPOSED,
         predict=_predict_composed,
         measure=_composed,

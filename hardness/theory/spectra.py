@@ -230,8 +230,10 @@ STATEMENTS = (
         source="",
         says="On tokens of -1 and +1 no attention layer has weight on a set of even size: logits "
         "are of degree 2 in X, so F(-X) = -F(X).",
-        predicts="Even degrees carry nothing, whatever the heads, the tokens and the attention.",
-        meaning="A polynomial of even degree does not do better than the one of a degree less.",
+        predicts="Even degrees carry nothing, whatever the heads, the number of tokens and the "
+        "attention.",
+        meaning="A polynomial of even degree does no better than one of a degree less. As this is "
+        "an identity, the line tests the layers and their spectra.",
         settings=[
             {"spec": f"nice:m=2,{one}"}
             for one in (
@@ -247,13 +249,13 @@ STATEMENTS = (
     Statement(
         name="walsh-decay",
         subject="spectra",
-        owner="talk",
+        owner="docs",
         source="CL24",
         says=f"{_OPEN}. Here: the mean weight of each degree of random heads on two tokens.",
         predicts="Given X and X' two logits are what a random direction has of two known ones: "
         "the weight is a finite sum over overlaps, of the same value for any number of heads.",
-        meaning="Random layers do have Fourier decay, which their scale sets: steeper heads have "
-        "more weight on degrees 5 and 7.",
+        meaning="What is predicted falls with the degree; steeper heads have more on degrees 5 and "
+        "7. That is of random layers: a hidden parity has all its weight on degree m.",
         settings=_DECAY,
         predict=_predict_decay,
         measure=_decay,
@@ -302,7 +304,7 @@ STATEMENTS = (
     Statement(
         name="lowdegree-layers",
         subject="spectra",
-        owner="talk",
+        owner="docs",
         source="CL24",
         says=f"{_OPEN}. Regression on monomials up to a degree then leaves what lies above it.",
         predicts="A risk of the mean share of weight above the degree, or up to two parts in "
