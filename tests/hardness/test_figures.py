@@ -28,6 +28,7 @@ from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import COLOURS, SHAPES, Style, style_of, styles_of
 from hardness.runs import compare, play, stress
+from hardness.theory import find, statement
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.verbs.icl import optimum
 from instances import UsageError, parse
@@ -104,6 +105,8 @@ def data(request, small, attacked, store, tmp_path_factory):
         write_json(source, game.transcript.to_dict())
     elif name == "coherence":
         source = inspect("nice:m=3,k=2,d=8")
+    elif name == "theory":
+        source = find(statement("sq-queries"))
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 
