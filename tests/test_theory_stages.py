@@ -73,12 +73,11 @@ def test_counted_examples_are_those_that_unknowns_ask_for():
         assert math.ceil(low) == max(next(enough), next(ratios))
 
 
-def test_stages_have_no_limit_where_fewer_entries_are_left_than_agreement_asks_for():
-    said = [statement("examples-tokens").predict(k=k) for k in (2, 5, 6, 7)]
-    assert [bool(one.high) for one in said] == [2 * (k - 1) < 10 for k in (2, 5, 6, 7)]
-    assert not said[2].says
-    assert said[3].low
-    assert not said[3].within
+def test_stages_fail_where_fewer_entries_are_left_than_agreement_asks_for():
+    predict = statement("examples-tokens").predict
+    assert [predict(k=k).says for k in (2, 5, 6, 7)] == [2 * (k - 1) > 10 for k in (2, 5, 6, 7)]
+    enough = stages.median([(8192, 16384, "confirmed")] * 6, "layers")
+    assert not Point(at={"k": 7}, predicted=predict(k=7), measured=enough).holds
 
 
 def test_thresholds_are_searched_and_their_median_bounded(monkeypatch):

@@ -158,9 +158,7 @@ def _counted(layer: str, d: int, seed: int) -> Measured:
 
 
 def _predict_tokens(k: int) -> Predicted:
-    if 2 * (k - 1) < 10:
-        return Predicted(high=float(10 * k) ** 16)
-    return Predicted(low=_MOST / 4 if 2 * (k - 1) > 10 else None, within=False)
+    return Predicted(low=_MOST if 2 * (k - 1) > 10 else None)
 
 
 def _tokens(k: int, seed: int) -> Measured:
@@ -172,7 +170,7 @@ _OVER = {"d": (7, 9, 12, 16), "k": (2, 3, 4, 5, 6)}
 
 
 def _predict_growth(over: str, m: int) -> Predicted:
-    return Predicted(low=2.0, high=2.0) if over == "d" else Predicted(high=2.0 * m**3)
+    return Predicted(low=2.0, high=2.0) if over == "d" else Predicted()
 
 
 def _growth(over: str, m: int, seed: int) -> Measured:
@@ -188,7 +186,7 @@ def _growth(over: str, m: int, seed: int) -> Measured:
 
 
 def _predict_correlated(correlation: float) -> Predicted:
-    return Predicted(high=0.0)
+    return Predicted(high=0.0, within=False)
 
 
 def _correlated(correlation: float, seed: int) -> Measured:
@@ -257,8 +255,8 @@ STATEMENTS = (
         predicts="Least examples for an error of 0.05 by the stages, told the heads, without the"
         " polish, d = 9, k = 2: at most (kd)^(2m³). The 2 is ours, the least whole number that"
         " counting unknowns leaves: one head alone has 2d² of them.",
-        meaning="An upper bound, for all layers that meet its conditions: random ones may take far"
-        " fewer.",
+        meaning="An upper bound, for all layers that meet its conditions. From two heads on it is"
+        " above 65536, the most that is tried: only one head could break it here.",
         settings=[{"m": m} for m in (1, 2, 3, 4)],
         predict=_predict_heads,
         measure=_heads,
@@ -274,8 +272,9 @@ STATEMENTS = (
         source="CL24",
         says="Stage 2 tells rows on which heads agree only where m(k-1) < d: k - 1 of a label's d"
         " entries go into the pattern, and agreement asks for (m-1)(k-1) numbers to be 0.",
-        predicts="Two heads, d = 10, normal tokens: at most (kd)^16 examples below the limit; none"
-        " within 65536 above it, where chance makes more residuals small than agreement does.",
+        predicts="Two heads, d = 10, normal tokens: no success within 65536 examples above the"
+        " limit, where chance makes more residuals small than agreement does. Nothing up to the"
+        " limit: (kd)^O(m³) is larger than what is tried.",
         meaning="The theorem asks for k far below d; this says how far the stages need it.",
         settings=[{"k": k} for k in (2, 3, 4, 5, 7)],
         predict=_predict_tokens,
@@ -313,10 +312,10 @@ STATEMENTS = (
         source="CL24",
         says="At a fixed number of heads examples are polynomial in d and in k.",
         predicts="Over d: exponent 2, as the d² unknowns of a Θ ask for as many constraints, and"
-        " the chance of agreement does not depend on d. Over k, from 2 to 6 at d = 12: at most"
-        " 2m³.",
+        " the chance of agreement does not depend on d. Over k, from 2 to 6 at d = 12: nothing, as"
+        " the source allows exponents of order m³, more than 65536 examples could show.",
         meaning="The exponent of the stages, told the heads, for an error of 0.05, over these"
-        " sizes; the source's own exponent in k is not stated in what was read.",
+        " sizes.",
         settings=[{"over": "d", "m": 1}, {"over": "d", "m": 2}, {"over": "k", "m": 2}],
         predict=_predict_growth,
         measure=_growth,
@@ -330,10 +329,10 @@ STATEMENTS = (
         subject="softmax layers",
         owner="talk",
         source="CL24",
-        says="Helpful correlations of the data make the problem easier still.",
+        says="Presumably helpful correlations of the data make the problem easier still.",
         predicts="Normal tokens whose coordinates all correlate alike: no more examples than"
-        " without, layer by layer, for an error of 0.05 by the stages. Which correlations help"
-        " is not said.",
+        " without, layer by layer, for an error of 0.05 by the stages. The source does not say"
+        " which correlations help: these may not meet its condition.",
         meaning="One kind of correlation, on the same layers; tokens of an example stay"
         " independent of one another.",
         settings=[{"correlation": rho} for rho in (0.25, 0.5, 0.75, 0.95)],
@@ -348,8 +347,8 @@ STATEMENTS = (
         owner="talk",
         source="CL24",
         says="For normal tokens the analysis is strictly easier than for signs.",
-        predicts="Read of the error, which the statement does not speak of: that of the stages from"
-        " 8000 examples, d = 9, k = 2, is no larger with normal tokens.",
+        predicts="The statement does not speak of errors. If it did: the stages' error from 8000"
+        " examples, d = 9, k = 2, is no larger with normal tokens.",
         meaning="Whether what is easier to prove is easier to learn, too.",
         settings=[{"m": m} for m in (2, 3)],
         predict=_predict_easier,
@@ -385,8 +384,8 @@ STATEMENTS = (
         predicts="A learner that fits exactly has the true heads with chance 1; with chance"
         " 1/C(m, ⌊m/2⌋) where W = ±C in turn, as so many layers are alike and as likely; never for"
         " one Θ.",
-        meaning="What no number of examples tells; the chances hold for every learner, and are"
-        " measured with levenberg.",
+        meaning="What no number of examples tells. No learner is right more often where layers are"
+        " alike; that an exact fit has the true heads elsewhere is not proven.",
         settings=[
             *({"m": m, "layer": "random"} for m in (2, 3, 4)),
             *({"m": m, "layer": "cancelling"} for m in (2, 3, 4)),
