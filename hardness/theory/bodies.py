@@ -142,7 +142,8 @@ def span_tangent(d: int, rows: float, adversary: bool) -> float:
 def _predict_span(layer: str, noise: str, rows: float) -> Predicted:
     one = family_of(layer)
     if noise == "cube":
-        return equal(_TOLERANCE * math.sqrt(one.d**2 - 1))
+        turned = _TOLERANCE * math.sqrt(one.d**2 - 1)
+        return Predicted(low=turned * (1 - 1e-9), high=turned * (1 + 1e-9))
     by_chance = _TOLERANCE * span_tangent(one.d, rows, False)
     if noise == "random":
         return Predicted(low=by_chance * (1 - 1 / one.d), high=by_chance * (1 + 1 / one.d))
@@ -235,7 +236,7 @@ _SPANS: list[Setting] = [
 ]
 _GRIDS: list[Setting] = [
     {"m": m, "steps": steps}
-    for m, count in {2: (10, 100, 1000), 3: (4, 12, 36), 4: (4, 8, 16)}.items()
+    for m, count in {2: (10, 100, 1000), 3: (4, 12, 36), 4: (8, 16, 32)}.items()
     for steps in count
 ]
 _NETS = settings("steps", {"m=2,k=2,d=8": (5, 15, 50, 150), "m=3,k=2,d=8": (2, 3, 4, 5)})
@@ -257,7 +258,8 @@ STATEMENTS = (
         "is ε times a function of N/d².",
         predicts="Half of the width off the hull by the comparison of gaussian processes, as if "
         "constraints were normal vectors of the tokens' lengths; its own error: one part in d.",
-        meaning="Beyond a few d² constraints the body shrinks slowly: only a smaller ε helps.",
+        meaning="The width that is predicted shrinks ever more slowly with N, and in proportion to "
+        "ε.",
     ),
     made(
         name="span-unclear", owner="talk", source="CL24", settings=_SPANS, predict=_predict_span,
@@ -268,8 +270,8 @@ STATEMENTS = (
         predicts="Heads that differ by .1 of their distance on rows at random turn the span by a "
         "closed form; heads that differ as little on each row turn it by at most another one; and "
         "a cube about the hull turns its longest axis by .1 √(d² - 1).",
-        meaning="Random disagreement averages out with more rows, an adversary's does not: what "
-        "is close on every row may turn the span several times further.",
+        meaning="Random disagreement averages out as one over the root of the rows. The bound on "
+        "an adversary is several times larger, and falls ever more slowly.",
     ),
     made(
         name="net-size", owner="paper", source="CL24", settings=_GRIDS, predict=_predict_tuples,

@@ -219,14 +219,15 @@ def _precision(d: int, sum_of_w: str, seed: int) -> Measured:
 
 
 def _predict_pattern(k: int, margin: float) -> Predicted:
-    return Predicted(high=(k - 1) * math.exp(-margin))
+    value = (k - 1) / (k - 1 + math.exp(margin))
+    return Predicted(low=value * (1 - 1e-12), high=value * (1 + 1e-12))
 
 
 def _pattern(k: int, margin: float, seed: int) -> Measured:
     logits = np.zeros((2, k))
     logits[:, 0] = margin, 1000 * margin
     one, other = softmax_rows(logits)
-    return exactly(float(np.sum(np.abs(one - other)[1:])), error=1e-15 * math.exp(-margin))
+    return exactly(float(np.sum(np.abs(one - other)[1:])))
 
 
 def _deviation(m: int, reach: Array) -> Array:
@@ -305,7 +306,7 @@ _WAITS = settings(
 )
 _THREE = [f"m={m},k={k},d={d},tokens=gaussian" for m, k, d in ((2, 2, 16), (3, 5, 16), (2, 9, 8))]
 _RATIOS = settings("ratio", dict.fromkeys(_THREE, (0.4, 0.6, 0.8, 1.0)))
-_SIZES = [{"sum_of_w": w, "d": d} for w in ("true", "stage 1") for d in (8, 16, 32, 64)]
+_SIZES = [{"sum_of_w": w, "d": d} for w in ("true", "stage 1") for d in (16, 24, 32, 64)]
 _ALIKE = [f"m={m},k=2,d=24,coherence={near}" for m, near in ((2, 0), (3, 0), (3, 0.9), (3, 0.99))]
 _TAKEN = settings("taken", dict.fromkeys(_ALIKE, (0.1, 0.03, 0.01, 0.001)))
 _MARGINS: list[Setting] = [{"k": k, "margin": m} for k in (2, 8) for m in (2.0, 5.0, 10.0, 98.0)]
@@ -327,8 +328,8 @@ STATEMENTS = (
     lucky(
         name="lucky-rows", owner="docs", source="", settings=_WAITS, predict=_predict_lucky,
         says="All m heads agree on a row, log-ratios of their weights within ε, with a chance in "
-        "proportion to ε^((m-1)(k-1)). Tokens of signs coincide with chance 2^-d, and heads "
-        "agree.",
+        "proportion to ε^((m-1)(k-1)). Two tokens of signs coincide with chance 2^-d, and then all "
+        "heads agree.",
         predicts="Normal tokens: the density at 0 of differences of logits, in closed form, and "
         "what it leaves out. Two tokens of signs: the chance itself, averaged over random Θ.",
         meaning="One over the rate is how many rows to wait for. Over random Θ the power law goes "
@@ -380,17 +381,20 @@ STATEMENTS = (
         predict=_predict_pattern, measure=_pattern, along="margin", by="k", log="y",
         y="difference of two patterns",
         says="Logits (100, 2) and (100000, 1) are far apart, and their softmaxes are within e^-98.",
-        predicts="With a margin of M over each of k - 1 other tokens: within (k - 1) e^-M.",
-        meaning="Patterns of one winner and margin M are the same up to that, whatever the logits.",
+        predicts="Margins M and 1000 M over each of k - 1 other tokens: half the sum of the "
+        "differences is (k - 1) / (k - 1 + e^M), just below (k - 1) e^-M.",
+        meaning="Arithmetic of the softmax that layers are computed with: patterns of one winner "
+        "and of margins from M on differ by no more than that, whatever the logits.",
     ),
     proxy(
         name="proxy-margin", owner="talk", source="CL24", settings=_TAKEN, predict=_predict_margin,
         says="Where the attention of a point near the affine hull has a very high margin, that of "
         "every head has one.",
-        predicts="Every head gives the proxy's token .95 or more. Condition: the margin exceeds "
-        "what that takes by 5 standard deviations of what heads differ from the proxy by.",
-        meaning="Heads differ from the best proxy about as much as from each other, and that does "
-        "not fall with d: what helps is to wait for larger margins, or heads that are alike.",
+        predicts="The point is the mean of the Θ: every head gives its token .95 or more. "
+        "Condition: the margin exceeds what that takes by 5 standard deviations of what heads "
+        "differ from the point by.",
+        meaning="Heads differ from their mean by at least half of what they differ from each other "
+        "by, and that does not fall with d: larger margins help, and heads that are alike.",
     ),
     proxy(
         name="proxy-share", owner="docs", source="",
