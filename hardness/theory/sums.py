@@ -2,7 +2,7 @@
 
 Predictions are for random heads, to leading order in 1/d: the logits of a row are then independent
 and normal, of standard deviation ||Theta||_F =: s, and all is a mean over k normal numbers
-(docs/theory.md). Bands of 2/d or 4/d are for what that leaves out.
+(docs/theory.md). Bands, of 2/d or 4/d, are an allowance for what that leaves out.
 """
 
 import math
@@ -202,7 +202,7 @@ def _measure_largest(d: int, of: str, seed: int) -> Measured:
 def _predict_given(d: int, substring: float) -> Predicted:
     slope = _normal(lambda t: 1 / (2 + 2 * np.cosh(t)))
     share = slope**2 * 2 * _SCALE**2 / d**2 / _normal(lambda t: np.tanh(t / 2) ** 2 / 4)
-    return _band(share, 4 / d)
+    return _band(share, 2 / d)
 
 
 def _measure_given(d: int, substring: float, seed: int) -> Measured:
@@ -244,12 +244,24 @@ def _measure_gaussian(d: int, theta: str, seed: int) -> Measured:
 
 
 def _predict_slices(reach: float, tokens: str) -> Predicted:
-    d, r = 8, reach / _SCALE
-    if tokens == "boolean":  # by the number h of places at which the two tokens differ
-        far = [math.comb(d, h) * math.erf(r / math.sqrt(8 * h / d)) for h in range(1, d + 1)]
-        return _band((1 + sum(far)) / 2**d, 2 / d)
-    normal = _squared(lambda a: _squared(lambda b: math.erf(r * d / 2 / math.sqrt(a * b)), d), d)
-    return _band(normal, 2 / d)
+    from scipy.special import betainc, roots_genlaguerre
+    from scipy.stats import nbinom
+
+    d, places = 8, np.arange(1, 9)
+
+    def near(square: NDArray[np.floating[Any]]) -> Array:  # given |x|^2 |x - y|^2
+        ends = np.minimum(reach**2 / (_SCALE**2 * square), 1.0)
+        return np.asarray(betainc(0.5, (d * d - 1) / 2, ends))
+
+    if tokens == "boolean":  # by the number of places at which the two tokens differ
+        shares = np.array([math.comb(d, h) for h in places]) / 2**d
+        return _band(0.5**d + float(shares @ near(4.0 * d * places)), 1e-9)
+    found = 0.0
+    for j in range(40):  # given x, |x - y|^2 is a noncentral chi squared: a mixture over j
+        half, weights = roots_genlaguerre(24, d / 2 + j - 1)
+        chance = weights @ near(2 * np.multiply.outer(half, half)) @ weights / weights.sum() ** 2
+        found += float(nbinom.pmf(j, d / 2, 0.5) * chance)
+    return _band(found, 1e-4)
 
 
 def _measure_slices(reach: float, tokens: str, seed: int) -> Measured:
@@ -364,10 +376,10 @@ STATEMENTS = (
     _line(
         name="first-estimate-floor",
         owner="talk",
-        says="With infinitely many samples it still is not sum W_i: E[X^T J softmax(X Theta X^T) "
-        "X] / k is only near the identity.",
-        predicts="It is I + Theta C (Lemma 19) with C near (1 - E|p|^2) I: a relative error of s "
-        "(1 - E|p|^2) / sqrt d, the same for signs and for normal tokens.",
+        says="Even infinitely many samples do not make the first estimate exact: E[X^T J "
+        "softmax(X Theta X^T) X] / k is only near the identity.",
+        predicts="That mean is I + Theta C (Lemma 19) with C near (1 - E|p|^2) I: a relative error "
+        "of s (1 - E|p|^2) / sqrt d, the same for signs and for normal tokens.",
         meaning="Coincidence of signs would show as a difference between the two laws of tokens. "
         "What is predicted goes away with d at a fixed norm of Theta, as d^-1/2.",
         settings=_grid(tokens=["boolean", "gaussian"], d=[8, 16, 32, 64, 128, 256]),
@@ -386,7 +398,7 @@ STATEMENTS = (
         "sharp; its rank moves it by a bounded factor.",
         predicts="s E[g(s sqrt(x/r)) x/r] / sqrt d, x chi squared with r degrees of freedom, g(a) "
         "= 1 - E|p|^2 at logits of deviation a. Rank 0 is full.",
-        meaning="Whether the closed form of the bias holds over norms and ranks, three tokens.",
+        meaning="Whether the closed form of the bias holds over norms and ranks, for three tokens.",
         settings=_grid(rank=[1, 4, 0], norm=[0.5, 1.0, 2.0, 4.0, 8.0]),
         predict=_predict_norm,
         measure=_measure_norm,
@@ -400,9 +412,9 @@ STATEMENTS = (
         name="first-estimate-rank",
         owner="talk",
         says="The first estimate is 1/poly(r)-close to sum W_i, r the stable rank of the Theta.",
-        predicts="At a fixed norm s it is at most s c / sqrt r off, as s c / sqrt d is what it is "
-        "and r at most d. The source's exponent is not stated in what was read; 1/2 is the largest "
-        "that full rank allows.",
+        predicts="At a fixed norm s the error is s c / sqrt d (docs/theory.md), and r is at most "
+        "d: so it is at most s c / sqrt r. The source's exponent is not stated in what was read; "
+        "1/2 is the largest that full rank allows.",
         meaning="The factor tells what falls: where it grows as sqrt(d/r) the error falls with d, "
         "and not with r. Whether r varies at a fixed norm the source does not say.",
         settings=_grid(d=[64, 256], rank=[1, 4, 16]),
@@ -416,10 +428,11 @@ STATEMENTS = (
     _line(
         name="concentration-weight",
         owner="talk",
-        says="Softmax does not concentrate: at d = k = 200, entries of Theta N(0, .01), its mean "
-        "is spread out, and in a sample a row is nearly all in one entry.",
-        predicts="Sample: the largest of k independent normal logits of deviation .1 d. Mean: "
-        "1/k, up to E max(1, exp v) / k, v what the trace adds to a token's own weight.",
+        says="Softmax does not concentrate: for a Theta of 200 x 200 entries N(0, .01) its mean is "
+        "spread out, and in a sample a row is nearly all in one entry.",
+        predicts="k = d here, as the source's k is not legible in what was read. Sample: the "
+        "largest of k independent normal logits of deviation .1 d. Mean: 1/k, up to E max(1, exp "
+        "v) / k, v what the trace adds to a token's own weight.",
         meaning="The talk's picture, expectation against reality, as numbers.",
         settings=_grid(of=["a sample", "the mean"], d=[50, 100, 200, 400]),
         predict=_predict_largest,
@@ -450,12 +463,13 @@ STATEMENTS = (
     _line(
         name="logit-gaussian",
         owner="talk",
-        says="Central limit theorems leave an error of 1/sqrt d for logits of signs; "
-        "non-arithmetic Theta allow better.",
+        says="The usual central limit theorems leave an error for logits of signs, which a local "
+        "one avoids where Theta is far from any lattice.",
         predicts="Of a query's logit: half of its atom, C(d, d/2) / 2^(d+1), for Theta = I; for "
         "entries of signs 2 phi(x)/d and a term of the kurtosis -6/(d+2); for normal entries that "
         "term, .138/(d+2).",
-        meaning="Whether only a lattice makes the gaussian limit as slow as the theorem allows.",
+        meaning="Logits on a lattice are off by its step: 2/sqrt d of a deviation for Theta = I, "
+        "4/d for signs. The source's size of the error is not legible in what was read.",
         settings=_grid(theta=["identity", "signs", "normal"], d=[10, 14, 18, 22]),
         predict=_predict_gaussian,
         measure=_measure_gaussian,
@@ -467,12 +481,13 @@ STATEMENTS = (
     _line(
         name="logit-slices",
         owner="paper",
-        says="The proofs use tail bounds on the cube and its slices: how often the difference of "
-        "two logits is in a short interval.",
-        predicts="Normal tokens: in proportion to the interval. Signs: a mixture over the number "
-        "of places at which two tokens differ, 2^-d of it with none.",
-        meaning="Below the crossing there is no anti-concentration on the cube: equal tokens have "
-        "equal logits, whatever Theta is.",
+        says="The analysis rests on upper and lower tail bounds for the tokens and for slices of "
+        "them.",
+        predicts="Taken here: how often the difference of two logits is in a short interval, over "
+        "random Theta. Given the tokens it is s |x| |x - y| times a coordinate of the sphere in "
+        "d^2 dimensions; two tokens of signs are equal with chance 2^-d.",
+        meaning="On the cube no interval, however short, is hit less often than tokens are equal, "
+        "whatever Theta is: there anti-concentration ends.",
         settings=_grid(
             tokens=["boolean", "gaussian"], reach=[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
         ),
