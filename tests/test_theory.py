@@ -2,11 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import hardness as h
+from hardness.report.charts.theory import draw_theory, of_theory
 from hardness.theory import Measured, Point, Predicted, Statement, Statements, find, statements
 from hardness.theory import statement as named
 from hardness.theory.statement import exactly, exponent, mean, share
@@ -165,3 +167,13 @@ def test_a_figure_and_a_table_are_of_a_finding(hardness):
     assert "agrees" in text
     assert one.digest in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_what_a_logarithmic_axis_cannot_hold_is_drawn_all_the_same():
+    for value, logarithmic in ((3.0, True), (-1.0, False)):
+        one = replace(
+            named("degree"),
+            settings=[{"layers": 1, "free": "q"}],
+            measure=lambda value=value, **at: exactly(value),
+        )
+        assert ('"log"' in json.dumps(draw_theory(of_theory(find(one))))) is logarithmic

@@ -21,8 +21,7 @@ def finding_words(found: Finding) -> str:
     rows = [
         [
             *(str(one.at.get(name, "-")) for name in names),
-            one.predicted.said,
-            one.measured.said,
+            *one.said,
             one.measured.how,
             point_words(one),
         ]

@@ -45,14 +45,13 @@ class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether anything is predicted."""
         return self.low is not None or self.high is not None
 
-    @property
-    def said(self) -> str:
-        """A number, a range or a bound in words.
+    def said(self, digits: int = 3) -> str:
+        """Write a number, a range or a bound in words.
 
-        >>> Predicted(high=2.0).said, Predicted(low=0.5, high=0.5).said
+        >>> Predicted(high=2.0).said(), Predicted(low=0.5, high=0.5).said()
         ('at most 2', '0.5')
         """
-        ends = [short_number(end) for end in (self.low, self.high) if end is not None]
+        ends = [short_number(end, digits) for end in (self.low, self.high) if end is not None]
         if self.low is None:
             return f"at most {ends[0]}" if ends else "-"
         return f"at least {ends[0]}" if self.high is None else " to ".join(dict.fromkeys(ends))
@@ -69,24 +68,23 @@ class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     high: float
     how: str
 
-    @property
-    def said(self) -> str:
-        """The value with its interval; alone where the ends read alike.
+    def said(self, digits: int = 3) -> str:
+        """Write the value with its interval; alone where the ends read alike.
 
-        >>> Measured(value=0.5, low=0.4, high=0.6, how="95 %, 9 rows").said
+        >>> Measured(value=0.5, low=0.4, high=0.6, how="95 %, 9 rows").said()
         '0.5 [0.4, 0.6]'
         """
-        low, value, high = map(short_number, (self.low, self.value, self.high))
+        low, value, high = (short_number(v, digits) for v in (self.low, self.value, self.high))
         return value if low == high else f"{value} [{low}, {high}]"
 
 
-def short_number(value: float) -> str:
-    """Write a number by three digits, a whole one in full.
+def short_number(value: float, digits: int = 3) -> str:
+    """Write a number by some digits, a whole one in full.
 
     >>> short_number(3.0), short_number(0.01234), short_number(1234567.8)
     ('3', '0.0123', '1.23e+06')
     """
-    return str(int(value)) if value == int(value) and abs(value) < 1e7 else f"{value:.3g}"
+    return str(int(value)) if value == int(value) and abs(value) < 1e7 else f"{value:.{digits}g}"
 
 
 def exactly(value: float, error: float = 0.0) -> Measured:
@@ -151,6 +149,23 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         low, high = self.predicted.low, self.predicted.high
         above = low is None or self.measured.high >= low
         return above and (high is None or self.measured.low <= high)
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What was predicted and what was measured, in as many digits as show a difference.
+
+        >>> off = exactly(1.43548, 1e-6)
+        >>> Point(at={}, predicted=Predicted(low=1.43553, high=1.43553), measured=off).said
+        ('1.436', '1.435')
+        """
+        ends = (self.predicted.low, self.measured.high), (self.predicted.high, self.measured.low)
+        apart = [(a, b) for a, b in ends if a is not None and self.holds is False]
+        digits = 3
+        while digits < 12 and any(
+            short_number(a, digits) == short_number(b, digits) for a, b in apart
+        ):
+            digits += 1
+        return self.predicted.said(digits), self.measured.said(digits)
 
     def row(self) -> TableRow:
         """Give its columns of a table."""
@@ -343,8 +358,8 @@ class Theory(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "says": one.says,
                 "of": one.of,
                 "at": place(one.telling.at),
-                "predicted": one.telling.predicted.said,
-                "measured": one.telling.measured.said,
+                "predicted": one.telling.said[0],
+                "measured": one.telling.said[1],
                 "known": one.telling.measured.how,
                 "verdict": one.verdict,
                 "digest": one.digest,

@@ -56,7 +56,10 @@ def draw_theory(data: Data) -> Data:
     rows = [{**row, "x": str(row["x"])} for row in data["rows"]] if named else data["rows"]
 
     def axis(at: str) -> Axis:
-        scale: Any = "log" if at in data["log"] else "linear"
+        held = [row[at] for row in data["rows"] if row["kind"] == "measured"]
+        scale: Any = "whole" if at == "x" and all(isinstance(v, int) for v in held) else "linear"
+        if at in data["log"] and not (at == "y" and min(held) <= 0):  # no point is lost
+            scale = "log"
         return Axis(at, data[at], scale="names" if named and at == "x" else scale, names=named)
 
     bounds = f" {data['bounds']}" if data["bounds"] else ""
