@@ -91,11 +91,12 @@ STATEMENTS = (
         owner="paper",
         source="ZFB24",
         says="One layer of linear attention, trained by gradient flow on prompts of linear "
-        "regression, tolerates shifts of the task and of the query, and none of the covariates.",
+        "regression, tolerates a number of shifts, but not shifts of the covariates.",
         predicts="The layer is a step of a = n/(n + d + 1). It leaves the share 1 - a of tasks or "
         "queries of c times the variance, 1 + a c (c - 2) of covariates of c times the variance.",
-        meaning="A share that falls with n is learning. For covariates it tends to (c - 1)^2, "
-        "which more examples in the prompt do not lower.",
+        meaning="A share that falls with n is learning. For covariates the share predicted tends "
+        "to (c - 1)^2, which more examples do not lower. Shifts here are of scale, of a layer set "
+        "to the minimum; the abstract does not name those that are tolerated.",
         settings=[
             {"shift": shift, "n": n, "d": 5, "c": 1.5}
             for shift in ("task", "query", "covariates")
@@ -119,7 +120,8 @@ STATEMENTS = (
         predicts="Ridge regression is the mean of the target given the prompt, so L layers of the "
         "best steps lie off it by their exact loss less that of ridge, in the mean square.",
         meaning="Where it falls with depth the layers come to ridge regression, with the penalty "
-        "of the noise; how fast, the noise decides.",
+        "of the noise. Layers here are linear attention with the best steps; the paper trains "
+        "transformers.",
         settings=[
             {"n": 20, "d": 5, "layers": layers, "noise": noise}
             for noise in (0.25, 0.5, 1.0)
@@ -139,7 +141,8 @@ STATEMENTS = (
         owner="paper",
         source="ZSLS25",
         says="With key and query merged into one matrix, training of linear attention has two "
-        "fixed points and its loss one abrupt drop; its time course is known for some starts.",
+        "fixed points and its loss one abrupt drop; its time course is known for some data and "
+        "starts.",
         predicts="From v U = s I with |U| = v the product a obeys a' = 4 sqrt(d) a (1 - a/a*), "
         "a* = n/(n + d + 1): half of the way after ln(a*/s - 1)/(4 sqrt(d)), and at most "
         f"1 + {_STEP} sqrt(d) times that with steps of {_STEP}.",
