@@ -118,8 +118,10 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     assert "<svg" in page
     assert one["digest"] in page
     assert "<script" not in page
+    Path("t/sq-dimension.json").write_text(json.dumps({**one, "meaning": "in older words"}))
     again = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
     assert again.json == found.json  # its seconds too: it was not measured again
+    assert json.loads(Path("t/sq-dimension.json").read_text()) == one
     other = hardness("theory", "sq-dimension", "--out", "t", "--seed", "1", "--jobs", "1", "--json")
     assert other.json["findings"][0]["seed"] == 1
     stale = {**one, "digest": "0" * 16}

@@ -233,6 +233,14 @@ class Statement:
         """Whose statement it is, with the key of its source."""
         return owned(self.owner, self.source)
 
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a finding repeats of it."""
+        told = ("name", "subject", "owner", "source", "says", "predicts", "meaning")
+        drawn = ("y", "along", "by", "log")
+        every = {name: getattr(self, name) for name in (*told, *drawn)}
+        return {**every, "x": self.x or self.along}
+
     @cached_property
     def predictions(self) -> tuple[Predicted, ...]:
         """What is predicted at each setting; nothing measured is at hand."""
@@ -401,11 +409,8 @@ def find(
         Point(at=dict(at), predicted=p, measured=measured[i])
         for i, (at, p) in enumerate(zip(statement.settings, predicted, strict=True))
     ]
-    told = ("name", "subject", "owner", "source", "says", "predicts", "meaning")
-    drawn = ("y", "along", "by", "log")
     return Finding(
-        **{name: getattr(statement, name) for name in (*told, *drawn)},
-        x=statement.x or statement.along,
+        **statement.words,
         seed=seed,
         digest=digest,
         seconds=clock.now() - start,

@@ -72,9 +72,9 @@ def theory(
                 bar(len(one.settings))
             else:
                 stands[one.name] = old = find(one, seed, cores(jobs), bar)
-                if folder:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    write_json(folder / f"{one.name}.json", old.to_dict(), force=True)
+            if folder:
+                folder.mkdir(parents=True, exist_ok=True)
+                write_json(folder / f"{one.name}.json", old.to_dict(), force=True)
             found.append(old)
     made = Theory(findings=tuple(found))
     if folder:
@@ -88,7 +88,7 @@ def theory(
 def _stands(folder: Path, every: "Mapping[str, Statement]") -> "dict[str, Finding]":
     """Read what stands in a folder, of the predictions of today; raises AlreadyExists, DamagedFile.
 
-    AlreadyExists where it holds what is not ours.
+    Its words are those of today as well. AlreadyExists where it holds what is not ours.
     """
     from hardness.theory import Finding
 
@@ -100,4 +100,8 @@ def _stands(folder: Path, every: "Mapping[str, Statement]") -> "dict[str, Findin
     if foreign := sorted(one.name for one in folder.iterdir() if one.name not in ours):
         raise AlreadyExists(f"{folder} holds {foreign[0]}, which is not ours: give another --out")
     found = {one.stem: Finding.load(one) for one in folder.glob("*.json")}
-    return {name: one for name, one in found.items() if one.digest == every[name].digest}
+    return {
+        name: one.updated(**every[name].words)
+        for name, one in found.items()
+        if one.digest == every[name].digest
+    }
