@@ -1,4 +1,4 @@
-"""Where who wins: over a family's parameters, which learner solves with the fewest examples."""
+"""Over a family's parameters, which learner solves with the fewest examples."""
 
 import math
 import re

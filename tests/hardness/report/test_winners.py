@@ -1,4 +1,4 @@
-"""Where who wins: each kind of cell from hand-made runs, and the map of the docs by hand."""
+"""Which learner wins where: cells from hand-made runs, and the map of the docs by hand."""
 
 from itertools import product
 from pathlib import Path
