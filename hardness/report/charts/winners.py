@@ -164,8 +164,7 @@ def draw_winners(data: Data) -> Data:
             "upper line: the learner that took the fewest examples, and how many; lower line: who "
             "else solved",
             f"solved: the whole interval of the risk below {SOLVED_BELOW}, on {enough} of "
-            f"{data['seeds']} layers"
-            + (f", with at most {budgets} examples each" * bool(budgets)),
+            f"{data['seeds']} layers" + (f", with at most {budgets} examples each" * bool(budgets)),
             "none found: who came nearest, and with what median risk",
             *([f"also here: {others}"] if others else []),
         ],
