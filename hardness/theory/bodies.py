@@ -267,9 +267,10 @@ STATEMENTS = (
         y="tangent of the angle of the span",
         says="From a body that is pointwise close to the affine hull it is unclear how to "
         "estimate the span, even of one dimension.",
-        predicts="Heads that differ by .1 of their distance on rows at random turn the span by a "
-        "closed form; heads that differ as little on each row turn it by at most another one; and "
-        "a cube about the hull turns its longest axis by .1 √(d² - 1).",
+        predicts="How close is not legible in what was read; here .1. Heads that differ by .1 of "
+        "their distance on rows at random turn the span by a closed form; heads that differ as "
+        "little on each row turn it by at most another one; and a cube about the hull turns its "
+        "longest axis by .1 √(d² - 1).",
         meaning="Random disagreement averages out as one over the root of the rows. The bound on "
         "an adversary is several times larger, and falls ever more slowly.",
     ),

@@ -362,7 +362,8 @@ STATEMENTS = (
         subject="softmax layers",
         owner="docs",
         source="CL24",
-        says="Labels with noise σ leave the error of least squares: σ² 2md²/n from n examples.",
+        says="Labels with noise σ leave the error of least squares: σ² 2md²/n from n examples, to"
+        " leading order in 1/n.",
         predicts="E||F - F'||² of staged, not told the heads, m = 2, k = 2, d = 7; n is seven"
         " eighths of the examples, the others count heads.",
         meaning="Whether labels with noise cost more than the numbers of the heads have to.",
