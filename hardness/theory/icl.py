@@ -510,8 +510,8 @@ STATEMENTS = (
     _statement(
         "looped",
         owner="docs",
-        says="Where layers share one matrix, a multiple of the identity is the best too: it loses "
-        "a factor to layers that are free.",
+        says="A guess: where layers share one matrix a multiple of the identity is the best too, "
+        "and it loses a factor to layers that are free.",
         predicts="The loss of the best common step over that of the best L steps, from the exact "
         "moments of the spectrum.",
         meaning="Both sides of the measured ratio are the best of four descents, full matrices on "
@@ -670,8 +670,8 @@ STATEMENTS = (
     _statement(
         "edge",
         owner="docs",
-        says="Adam trains linear attention at the edge of what its steps can bear, and the spikes "
-        "of the loss that the talk reports come where a step is past it.",
+        says="A guess: Adam trains linear attention at the edge of what its steps can bear, and "
+        "the spikes of the loss that the talk reports come where a step is past it.",
         predicts="Steps of Adam diverge beyond a curvature 2(1 + b)/(1 - b)/rate of D^-1/2 H "
         "D^-1/2, b the decay, D the root of the second moment. As exact gradients vanish so does "
         "D: the edge is reached (largest at least 1) and left soon (median at most 1). At spikes, "
