@@ -143,3 +143,9 @@ def test_three_lines_answer_how_hard_a_layer_is(hardness):
     assert found.code == 0
     for said in ("reduction; after BGMRR16", "stat-queries =", "costs the least: about 2^"):
         assert said in found.out, said
+
+
+def test_more_than_two_labels_are_said_to_be_equally_spaced():
+    """As the conditions of residues let labels be any numbers."""
+    assert "equally spaced" not in certified()["lwe-probability"].meaning
+    assert "equally spaced in their order" in certified(p=4, risk="1/50")["lwe-probability"].meaning

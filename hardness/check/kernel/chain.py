@@ -16,12 +16,13 @@ most 1 + 2 p B / q, and of an example, half of which are closed and alike, at mo
 N independent examples such sums multiply, and by Cauchy's inequality an event has probability at
 least P^2 / (1 + p B / q)^N under Q; by Jensen's inequality so it has on average over s.
 
-Decoding. Labels are equally spaced numbers, of variance (p^2 - 1) / 12 gaps^2. A hypothesis of
-relative risk R, rounded to the nearest label, is wrong where it is half a gap off or more, so at a
-share of at most w = R (p^2 - 1) / 3 of a. As q/2 is p/2 intervals, the label at a + (q/2) e_i is
-that at a, moved on by p/2 if s_i is odd and not moved if it is even. Read at both, the hypothesis
-tells which but for a share of 2 w, below 1/2. By Hoeffding's inequality the majority of T uniform
-points is wrong with probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at most 2^-40.
+Decoding. Let labels be equally spaced numbers, in the order of intervals, as two always are and as
+the claim says of more; their variance is (p^2 - 1) / 12 gaps^2. A hypothesis of relative risk R,
+rounded to the nearest label, is wrong where it is half a gap off or more, so at a share of at most
+w = R (p^2 - 1) / 3 of a. As q/2 is p/2 intervals, the label at a + (q/2) e_i is that at a, moved on
+by p/2 if s_i is odd and not moved if it is even. Read at both, the hypothesis tells which but for a
+share of 2 w, below 1/2. By Hoeffding's inequality the majority of T uniform points is wrong with
+probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at most 2^-40.
 """
 
 import math
@@ -87,7 +88,8 @@ def lwe(
     binary = problem.entries is not None and set(problem.entries) <= {0, 1}
     halved = math.floor(Fraction(693_147, 1_000_000) * q / (p * bound))
     text = (
-        f"reduction: a learner that reaches relative risk {short(risk)} with probability "
+        f"reduction: a learner that reaches relative risk {short(risk)}"
+        f"{', labels equally spaced in their order,' if p > 2 else ''} with probability "
         f"{short(success)} from {examples} examples gives a solver of LWE that finds "
         f"{'s' if binary else 's mod 2'} with probability at least {short(value)}, from as many "
         f"samples (a, <a, s> + e mod {q}), secrets by the same law, for every law of errors e of "
