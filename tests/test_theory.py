@@ -11,7 +11,7 @@ import hardness as h
 from hardness.report.charts.theory import draw_theory, of_theory
 from hardness.theory import Measured, Point, Predicted, Statement, Statements, find, statements
 from hardness.theory import statement as named
-from hardness.theory.statement import exactly, exponent, mean, share
+from hardness.theory.statement import digest_of, exactly, exponent, mean, share
 from instances.errors import UsageError
 
 ORDER = []
@@ -124,8 +124,9 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     assert json.loads(Path("t/sq-dimension.json").read_text()) == one
     other = hardness("theory", "sq-dimension", "--out", "t", "--seed", "1", "--jobs", "1", "--json")
     assert other.json["findings"][0]["seed"] == 1
-    stale = {**one, "digest": "0" * 16}
-    Path("t/sq-dimension.json").write_text(json.dumps(stale))  # of other predictions
+    stale = h.Finding.load("t/sq-dimension.json").updated(says="Other.")
+    stale = stale.updated(digest=digest_of(stale, [(p.at, p.predicted) for p in stale.points]))
+    Path("t/sq-dimension.json").write_text(json.dumps(stale.to_dict()))  # of other predictions
     again = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
     assert again.json["findings"][0]["digest"] == one["digest"]
     Path("t/mine.txt").write_text("kept")
@@ -134,11 +135,46 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     assert "mine.txt" in found.err
     assert Path("t/mine.txt").read_text() == "kept"
     Path("t/mine.txt").unlink()
-    Path("t/sq-dimension.json").write_text(json.dumps({**one, "points": [{"at": 3}]}))
-    found = hardness("theory", "sq-dimension", "--out", "t")
-    assert found.code == 1
-    assert "points[0]" in found.err
-    assert len(found.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda one: one.update(points=[{"at": 3}]), "points[0]"),
+        (lambda one: one.update(points=[]), "points"),
+        (lambda one: one.update(name="other"), "digest"),
+        (lambda one: one["points"].pop(), "digest"),
+        (lambda one: one["points"][0]["predicted"].update(low=1.0), "digest"),
+        (lambda one: one["points"][0]["at"].update(d=7), "digest"),
+        (lambda one: one["points"][0]["measured"].update(low=9.0, high=1.0), "interval"),
+        (lambda one: one.update(seconds=-1), "seconds"),
+    ],
+)
+def test_what_was_changed_in_a_folder_is_not_shown(hardness, change, said):
+    find(named("sq-dimension")).save("t.json")
+    one = json.loads(Path("t.json").read_text())
+    change(one)
+    Path("t").mkdir()
+    Path("t/sq-dimension.json").write_text(json.dumps(one))
+    for line in ("theory sq-dimension --out t", "figure theory t/sq-dimension.json --out f.svg"):
+        found = hardness(*line.split())
+        assert found.code == 1
+        assert said in found.err
+        assert len(found.err.splitlines()) == 1
+
+
+def test_a_folder_is_shown_in_the_words_of_today(hardness):
+    found = find(named("sq-dimension"))
+    Path("t").mkdir()
+    found.updated(meaning="Old.", log="zz", y="old").save("t/sq-dimension.json")
+    shown = hardness("theory", "sq-dimension", "--out", "t", "--json").json["findings"][0]
+    assert shown == found.to_dict()
+
+
+def test_a_name_beside_all_is_looked_at(hardness):
+    found = hardness("theory", "all", "sq-dimensoin", "--out", "t")
+    assert found.code == 2
+    assert not Path("t").exists()
 
 
 def test_what_is_listed_is_what_is_predicted(hardness):

@@ -12,8 +12,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -249,10 +250,14 @@ class Statement:
     @property
     def digest(self) -> str:
         """The SHA-256 of all settings with their predictions, 16 digits of it."""
-        every = zip(self.settings, self.predictions, strict=True)
-        made = [[dict(at), _short(p.low), _short(p.high), p.within] for at, p in every]
-        text = json.dumps([self.name, self.says, self.predicts, made], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest_of(self, list(zip(self.settings, self.predictions, strict=True)))
+
+
+def digest_of(named: "Statement | Finding", predicted: Sequence[tuple[Setting, Predicted]]) -> str:
+    """The SHA-256 of what is stated and of settings with their predictions, 16 digits of it."""
+    made = [[dict(at), _short(p.low), _short(p.high), p.within] for at, p in predicted]
+    text = json.dumps([named.name, named.says, named.predicts, made], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -311,8 +316,8 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     log: str
     seed: int
     digest: str
-    seconds: float
-    points: tuple[Point, ...]
+    seconds: Annotated[float, msgspec.Meta(ge=0)]
+    points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=1)]
 
     _format: ClassVar[str] = "hardness-theory/1"
     _words: ClassVar[str] = "hardness.report.theory.finding_words"
@@ -321,6 +326,13 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def of(self) -> str:
         """Whose statement it is, with the key of its source."""
         return owned(self.owner, self.source)
+
+    def _contradiction(self) -> str | None:
+        if any(one.measured.low > one.measured.high for one in self.points):
+            return "an interval that was measured ends below where it begins"
+        if self.digest != digest_of(self, [(one.at, one.predicted) for one in self.points]):
+            return f"its predictions are not those of the digest {self.digest[:16]}"
+        return None
 
     @property
     def verdict(self) -> str:

@@ -61,8 +61,8 @@ def theory(
     folder = None if out and form_of(out) else out
     if out and not folder:
         refuse_existing(out, force)
-    chosen = list(every) if "all" in names else list(dict.fromkeys(names))
-    asked = [statement(str(name)) for name in chosen]
+    named = [statement(str(name)) for name in dict.fromkeys(names) if name != "all"]
+    asked = list(every.values()) if "all" in names else named
     stands = _stands(folder, every) if folder else {}
     found: list[Finding] = []
     with progress.counted(sum(len(one.settings) for one in asked), "measuring") as bar:
