@@ -14,6 +14,7 @@ from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.result import Record, TableRow, json_of
@@ -88,7 +89,7 @@ def conformance(
     ...
     instances.errors.UsageError: 'elimination' given: it is built in; a learner of one's own is...
     """
-    learner = parse_learner(name)
+    learner = innermost(parse_learner(name))
     if not isinstance(learner, SubprocessLearner):
         raise UsageError(
             f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"

@@ -39,6 +39,8 @@ def short(learner: str) -> str:
     ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
     """
     learner = one_line(learner)
+    if learner.startswith("decode:"):
+        return f"decode:{short(learner.removeprefix('decode:'))}"
     if learner.partition(":")[0] not in LEARNERS:
         return learner
     try:

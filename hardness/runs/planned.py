@@ -10,6 +10,7 @@ from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
 from instances.spec import parse_stored
 
@@ -98,11 +99,6 @@ def whole(sizes: int, each: int, done: Mapping[int, Any]) -> dict[int, list[Any]
     return {i: [done[k] for k in own] for i, own in places.items() if all(k in done for k in own)}
 
 
-def _inner(learner: Any) -> Any:
-    """Give the learner that a decoder asks, or the learner itself."""
-    return getattr(learner, "of", learner)
-
-
 def require_loaded(names: Iterable[str], spec: str) -> None:
     """Load each learner from a file once; raises UsageError for one that cannot be.
 
@@ -114,7 +110,7 @@ def require_loaded(names: Iterable[str], spec: str) -> None:
     instances.errors.UsageError: ... docs/examples/nearest.py:neerest was not loaded...
     """
     for name in dict.fromkeys(names):
-        learner = _inner(parse_learner(name))
+        learner = innermost(parse_learner(name))
         if not isinstance(learner, SubprocessLearner):
             continue
         learner.supports(parse_stored(spec))  # its file is there
@@ -141,7 +137,7 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
     """
     for name in learners:
         learner = parse_learner(name)
-        if not isinstance(_inner(learner), SubprocessLearner) and name not in _warm:
+        if not isinstance(innermost(learner), SubprocessLearner) and name not in _warm:
             _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it
                 learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))

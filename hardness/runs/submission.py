@@ -33,7 +33,7 @@ from hardness.runs.risk import losses, valid_predictions
 from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import SubprocessLearner, contain
-from hardness.upper.learner import Predict
+from hardness.upper.learner import Predict, innermost
 from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
 from instances.disk import damage, digest, refuse_existing, require_format, write_tensors
 from instances.errors import DamagedFile, ToolkitError, UsageError
@@ -150,10 +150,10 @@ def by_learner(
     A claimed secret of no member is left out. Raises ToolkitError where the learner cannot run,
     breaks, gives no valid predictions, or could read the challenge's secret.
     """
-    if isinstance(learner, SubprocessLearner):
+    if isinstance(asked := innermost(learner), SubprocessLearner):
         _require_contained()
-        if learner.file is not None:
-            _require_out_of_reach(challenge, learner.file)
+        if asked.file is not None:
+            _require_out_of_reach(challenge, asked.file)
     hypothesis, usage = learn_once(learner, challenge.folder, budget, seed)
     try:
         if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:

@@ -31,6 +31,7 @@ from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.isolated.contain import require_out_of_reach
+from hardness.upper.learner import innermost
 from instances.errors import ToolkitError
 from instances.limits import available_memory
 from instances.result import Result, TableRow
@@ -125,7 +126,7 @@ def run_sweep(
     used, and Interrupted, with all that was finished in the store.
     """
     for climbs in (one for one in sweep.climbs if one.base_seed is None):
-        for learner in map(parse_learner, climbs.learners):
+        for learner in map(innermost, map(parse_learner, climbs.learners)):
             if isinstance(learner, SubprocessLearner):
                 require_out_of_reach(learner.file, store)
     with engine_of(engine, jobs) as at, opened(store, resume) as writer:

@@ -34,6 +34,7 @@ from hardness.runs.run import OracleName
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from hardness.upper.learner import innermost
 from instances import strict
 from instances.errors import DamagedFile, UsageError, unknown
 from instances.family import Family
@@ -689,9 +690,10 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
     learner = parse_learner(text)
-    if isinstance(learner, SubprocessLearner) and not learner.file.is_file():
+    asked = innermost(learner)
+    if isinstance(asked, SubprocessLearner) and not asked.file.is_file():
         raise UsageError(
-            f"'{text[:200]}' given: there is no file {learner.file}: name it relative to the "
+            f"'{text[:200]}' given: there is no file {asked.file}: name it relative to the "
             "folder that the sweep is started in"
         )
     return learner

@@ -25,6 +25,7 @@ from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, Th
 from hardness.runs.run import OracleName, Run, machine, run, versions
 from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
+from hardness.upper.learner import innermost
 from instances.disk import damage
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
@@ -431,6 +432,7 @@ def _keys(
 
 def _origin(learner: Learner) -> str | None:
     """Return the SHA-256 of the file of a user's learner."""
+    learner = innermost(learner)
     if not isinstance(learner, SubprocessLearner):
         return None
     try:

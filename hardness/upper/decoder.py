@@ -9,22 +9,25 @@ whose shape in x tells |s_i|, and with two entries moved at once whether s_i and
 For labels of two halves of Z_q and x = q/2 it is +-1, and the sign tells s_i mod 2 as soon as h is
 right at more than 3/4 of all points, wherever it is wrong, and at more than 1/2 where it is wrong
 by chance alone. The points are made here, and no more examples are asked for but those by which a
-candidate is verified: drawn before the learner starts, it never sees them. Labels that are coins
-favour any secret as much with a chance of 2^-30.
+candidate is verified. They are weighed against all secrets, so it does not matter what else they
+served: labels that are coins favour any secret as much with a chance of 2^-30.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.oracles import Meter, Spent
 from hardness.upper.attack import better, conclude, gather, needed
-from hardness.upper.learner import Access, Hypothesis, Learner, View, learner_spec
+from hardness.upper.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
 from instances.capabilities import CODED, LINEAR_FORMS
 from instances.family import Family, Secret
 from instances.modular import Modular
-from instances.samples import samples
+from instances.residues import centred
+from instances.samples import Samples, samples
 from instances.streams import generator
 
 Array = NDArray[np.float64]
@@ -71,8 +74,11 @@ class Decoder:
             return f"{self.of.name} learns from {self.access}: only learners from examples are read"
         if reason := LINEAR_FORMS.missing(family) or CODED.missing(family):
             return reason
-        if max(map(abs, LINEAR_FORMS.need(family).secrets.values)) > _WIDEST:
+        forms = LINEAR_FORMS.need(family)
+        if (widest := max(map(abs, forms.secrets.values))) > _WIDEST:
             return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
+        if forms.multiples != 1 and widest > 1:
+            return "its labels tell whether <a, s> is 0, and not what entries above 1 are"
         return self.of.supports(family)
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
@@ -83,18 +89,30 @@ class Decoder:
         found = self.of.learn(oracle, rng)
         if found.secret is not None:
             return found
-        reader, best = _Reader(found, forms), None
-        claimed = conclude(family, fresh, None)
+        try:
+            return _read(found, family, fresh, oracle.meter)
+        except BaseException:  # a process that predicts ends with it
+            found.close()
+            raise
+
+
+def _read(found: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
+    """Read the secret off a hypothesis by more and more points, while there is time."""
+    reader, best = _Reader(found, LINEAR_FORMS.need(family), meter), None
+    claimed, over = conclude(family, fresh, None), None
+    try:
         for points in _POINTS:
             for secret in reader.read(points):
                 best = better(best, fresh, secret)
-            claimed = conclude(family, fresh, best[1] if best else None, points=reader.asked)
+            claimed = conclude(family, fresh, best[1] if best else None)
             if (claimed.secret is not None and claimed.outcome is None) or reader.flat:
                 break
-        if claimed.secret is not None:
-            return replace(claimed, close=found.close, details=claimed.details | _told(found))
-        details = claimed.details | _told(found)
-        return replace(found, outcome=found.outcome or claimed.outcome, details=details)
+    except Spent as spent:
+        over = SPENT[spent.resource]
+    details = claimed.details | {"points": reader.asked} | _told(found)
+    if claimed.secret is not None:
+        return replace(claimed, close=found.close, details=details)
+    return replace(found, outcome=found.outcome or over or claimed.outcome, details=details)
 
 
 def _told(found: Hypothesis) -> dict[str, Any]:
@@ -106,19 +124,17 @@ def _told(found: Hypothesis) -> dict[str, Any]:
 class _Reader:
     """Asks a hypothesis at points of its choice."""
 
-    def __init__(self, found: Hypothesis, forms: Modular) -> None:
-        self.found, self.forms, self.asked, self.flat = found, forms, 0, False
+    def __init__(self, found: Hypothesis, forms: Modular, meter: Meter) -> None:
+        self.found, self.forms, self.meter = found, forms, meter
+        self.asked, self.points, self.flat = 0, 0, False
         power = np.abs(np.fft.rfft(forms.response - forms.response.mean())) ** 2
         self.overlaps = np.fft.irfft(power, forms.q)
         self.overlaps /= self.overlaps[0]
 
     def read(self, points: int) -> list[Secret]:
         """Read candidates off so many uniform points: entries centred, both signs of the whole."""
-        forms, rng = self.forms, generator(points, "decode", self.forms.spec)
-        self.a = rng.integers(0, forms.q, (points, forms.n))
-        self.lifted = rng.integers(0, 1 << 62, self.a.shape)
-        self.first = rng.integers(0, 2, (points, forms.d), dtype=np.uint8)
-        self.there = self._ask(self.a)
+        forms, self.points = self.forms, points
+        self.there = self._ask()
         self.there -= self.there.mean()
         self.flat = not self.there.var() > _FLAT
         if self.flat:
@@ -132,13 +148,14 @@ class _Reader:
         places = np.flatnonzero(entries)
         if min(forms.secrets.values) >= 0 or not len(places):
             return [tuple(entries.tolist())]
-        shifts, one = self._shifts(2 * int(sizes[-1])), int(places[0])
-        for other in places[1:]:
+        shifts = self._shifts(2 * int(sizes[-1]))
+        one = next((int(i) for i in places if 2 * entries[i] % forms.q), int(places[0]))
+        for other in places[places != one]:
             seen = self._moved([one, int(other)], shifts)
             sums = (int(entries[one] + entries[other]), int(entries[one] - abs(entries[other])))
             off = [((seen - scale * self._shape(u, shifts)) ** 2).sum() for u in sums]
             entries[other] *= -1 if off[1] < off[0] else 1
-        return [tuple(entries.tolist()), tuple((-entries).tolist())]
+        return [tuple(centred(signed, forms.q).tolist()) for signed in (entries, -entries)]
 
     def _shifts(self, wide: int) -> list[int]:
         """Shifts by which entries up to `wide` are told apart: half of q for 0 and 1."""
@@ -152,28 +169,37 @@ class _Reader:
 
     def _moved(self, places: list[int], shifts: list[int]) -> Array:
         """The products with predictions where entries of a are moved, over their own square."""
-        out = []
-        for x in shifts:
-            a = self.a.copy()
-            a[:, places] = (a[:, places] + x) % self.forms.q
-            out.append(float((self.there * self._ask(a)).mean()))
+        out = [float((self.there * self._ask(places, x)).mean()) for x in shifts]
         return np.array(out) / float((self.there**2).mean())
 
-    def _ask(self, a: NDArray[np.int64]) -> Array:
-        """The factor that the hypothesis predicts at open tokens that show a: (N,)."""
-        rows = max(1, _AT_ONCE // (2 * self.forms.d))
-        self.asked += len(a)
-        parts = (slice(start, start + rows) for start in range(0, len(a), rows))
-        return np.concatenate([self._ask_some(a[one], one) for one in parts])
+    def _ask(self, places: Sequence[int] = (), x: int = 0) -> Array:
+        """The factor predicted at open tokens that show a, moved by x at places: (N,).
 
-    def _ask_some(self, a: NDArray[np.int64], rows: slice) -> Array:
+        Raises Spent.
+        """
+        rows = max(1, _AT_ONCE // (2 * self.forms.d))
+        return np.concatenate(
+            [
+                self._ask_some(start, min(rows, self.points - start), list(places), x)
+                for start in range(0, self.points, rows)
+            ]
+        )
+
+    def _ask_some(self, start: int, count: int, places: list[int], x: int) -> Array:
+        self.meter.require_time()
+        self.asked += count
         forms = self.forms
+        rng = generator(self.points, "decode", forms.spec, str(start))  # the same at every move
+        a = rng.integers(0, forms.q, (count, forms.n))
+        lifted = rng.integers(0, 1 << 62, a.shape)
+        first = rng.integers(0, 2, (count, forms.d), dtype=np.uint8)
+        a[:, places] = (a[:, places] + x) % forms.q
         multiples = ((1 << forms.length) - 1 - a) // forms.q + 1
-        numbers = a + forms.q * (self.lifted[rows] % multiples)  # one of those that are a mod q
+        numbers = a + forms.q * (lifted % multiples)  # one of those that are a mod q
         z = np.ones((len(a), forms.d), np.uint8)
         z[:, 1:] = ((numbers[:, :, None] >> np.arange(forms.length)) & 1).reshape(len(a), -1)
-        x = 1 - 2 * np.stack([self.first[rows], self.first[rows] ^ z], axis=1).astype(np.int8)
-        return np.asarray(self.found.predict(x)[:, 0, 0] * x[:, 0, 0], np.float64)
+        tokens = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
+        return np.asarray(self.found.predict(tokens)[:, 0, 0] * tokens[:, 0, 0], np.float64)
 
 
 def _nearest(curves: Array, shapes: Array) -> tuple[NDArray[np.intp], float]:

@@ -180,6 +180,13 @@ class Learner(Protocol):
         """Learn from an oracle of examples, queries, values or all of them, as `access` says."""
 
 
+def innermost(learner: Any) -> Any:
+    """Give the learner that a decoder asks, or the learner itself."""
+    while getattr(learner, "name", "") == "decode":
+        learner = learner.of
+    return learner
+
+
 def expected(learner: Learner, family: Family) -> str | None:
     """Say what a run will take, where the learner has a `forecast` and it is worth a line."""
     forecast = getattr(learner, "forecast", None)

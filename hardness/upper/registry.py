@@ -72,7 +72,9 @@ def parse_learner(text: str) -> Learner:
     if name in LEARNERS:
         learner: Learner = build(LEARNERS[name], rest, name, name)
         return learner
-    if name == "decode" and rest:
+    if name == "decode":
+        if not rest:
+            raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
         from hardness.upper.decoder import Decoder
 
         return Decoder(of=parse_learner(rest))

@@ -98,6 +98,7 @@ def submit(
     from hardness.runs import submission
     from hardness.runs.challenge import read_challenge
     from hardness.upper.isolated import SubprocessLearner, contain
+    from hardness.upper.learner import innermost
     from instances.result import Answer
 
     if sum(given is not None for given in (predictions, claim, learner)) != 1:
@@ -112,7 +113,7 @@ def submit(
         chosen = sources.learner(learner)
         made, ended, usage = submission.by_learner(found, name, chosen, budget_of(limits), seed)
         outcome = ended.value if ended else "ran to its end"
-        if isinstance(chosen, SubprocessLearner):
+        if isinstance(innermost(chosen), SubprocessLearner):
             contained = contain.level()
         said = sources.text_of(learner) or chosen.name
         learned = learned_words(said, outcome, usage, contained)

@@ -1,6 +1,7 @@
 """Any learner as an attack: the secret falls out of what it learned, and of nothing else."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 import hardness as h
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.attack import as_attack
+from hardness.runs.names import short
+from hardness.sweep.jobs import _origin
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.decoder import Decoder
-from hardness.upper.learner import Hypothesis
+from hardness.upper.learner import Failed, Hypothesis
 from instances import parse
 
 SPECS = (
@@ -106,6 +109,70 @@ def test_what_is_right_half_of_the_time_gives_no_secret():
     assert found.outcome is Outcome.NOT_FOUND
 
 
+@pytest.mark.parametrize("spec", ["lwr:n=4,q=4,p=2", "lwr:n=4,q=8,p=2", "window:n=4,q=16,parts=4"])
+def test_entries_of_half_of_q_have_one_sign_and_tell_no_others(spec):
+    family = parse(spec)
+    for seed in range(4):
+        instance = family.instance(seed)
+        found = decoded(instance, by_chance(0.0), seed=seed)
+        assert family.same(found.secret, instance.hidden.secret)
+
+
+def test_what_cannot_be_read_off_is_refused_before_it_is_learned():
+    for spec, why in (
+        ("window:n=4,q=8,parts=8", "whether <a, s> is 0"),
+        ("lwr:n=4,q=128,p=2", "up to 32"),
+        ("hardmax:d=8,m=2", "linear_forms"),
+    ):
+        assert why in parse_learner("decode:mlp").supports(parse(spec))
+    assert (
+        parse_learner("decode:mlp").supports(parse("window:n=4,q=7,parts=7,secret=binary")) is None
+    )
+
+
+class Slow(Planted):
+    """Predicts, and all its time is over; says when it is let go of."""
+
+    closed = 0
+
+    def learn(self, oracle, rng):
+        found = super().learn(oracle, rng)
+
+        def predict(x):
+            oracle.meter.restart()
+            oracle.meter._start -= 10.0
+            return found.predict(x)
+
+        def close():
+            self.closed += 1
+            return {}
+
+        return replace(found, predict=predict, close=close)
+
+
+def test_reading_keeps_to_the_budget_of_seconds():
+    instance = parse("lwr:n=64,q=64,p=2,secret=binary").instance(0)
+    meter = Meter(Budget(seconds=5.0))
+    found = Decoder(of=Slow(instance, by_chance(0.0))).learn(
+        ExampleOracle(instance, meter), _rng(0)
+    )
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.secret is None
+    assert found.details["points"] == 128  # asked once, and not 64 times more
+
+
+def test_what_fails_while_it_is_asked_is_let_go_of():
+    instance = parse("lwr:n=8,q=16,p=2,secret=binary").instance(0)
+
+    def broken(z):
+        raise Failed(Outcome.CRASHED, {})
+
+    learner = Slow(instance, broken)
+    with pytest.raises(Failed):
+        Decoder(of=learner).learn(ExampleOracle(instance, Meter(Budget())), _rng(0))
+    assert learner.closed == 1
+
+
 @pytest.mark.parametrize(
     "runs", [pytest.param(20, id="few"), pytest.param(700, marks=pytest.mark.slow, id="many")]
 )
@@ -144,3 +211,26 @@ def test_attacks_stay_what_they_are_and_others_are_told_apart():
     assert parse_learner("decode:mlp:steps=5").spec.startswith("decode:mlp:")
     with pytest.raises(h.ToolkitError, match="unknown learner 'foo'"):
         parse_learner("decode:foo")
+
+
+def test_a_file_that_a_decoder_asks_is_treated_as_a_learner_from_a_file(hardness):
+    """It must be there, and is known by its content, not by its name."""
+    learner = "decode:mine.py:Mine"
+    lines = ['format = "hardness-sweep/1"', 'name = "few"', "[[runs]]", 'spec = "parity:d=8,m=2"']
+    Path("s.toml").write_text("\n".join([*lines, f"learners = ['{learner}']", "seeds = 1"]))
+    found = hardness("sweep", "plan", "s.toml")
+    assert found.code == 2
+    assert "no file" in found.err
+    Path("mine.py").write_text("one = 1")
+    before = _origin(parse_learner(learner))
+    Path("mine.py").write_text("one = 2")
+    assert before is not None
+    assert before != _origin(parse_learner(learner))
+
+
+def test_a_decoder_is_named_without_defaults_and_not_without_a_learner(hardness):
+    assert short(parse_learner("decode:mlp:steps=5").spec) == "decode:mlp:steps=5"
+    for line in ("learn decode parity:d=8,m=2", "learners show decode", "learners show decode:"):
+        found = hardness(*line.split())
+        assert found.code == 2
+        assert "decode:mlp" in found.err

@@ -273,9 +273,10 @@ LAID = {
 @pytest.mark.parametrize("how", LAID)
 def test_a_secret_that_a_learner_could_read_is_refused(made, tmp_path, how):
     LAID[how](tmp_path / "ann", tmp_path / "owner/s.json")
-    with pytest.raises(ToolkitError, match="is the secret of this challenge") as refused:
-        submit(made, tmp_path / "ann/mine.py")
-    assert "\n" not in str(refused.value)
+    for learner in (f"{tmp_path}/ann/mine.py:zeros", f"decode:{tmp_path}/ann/mine.py:zeros"):
+        with pytest.raises(ToolkitError, match="is the secret of this challenge") as refused:
+            by_learner(made, "ann", parse_learner(learner), Budget())
+        assert "\n" not in str(refused.value)
 
 
 def test_what_is_no_secret_of_this_challenge_does_no_harm(made, tmp_path):
