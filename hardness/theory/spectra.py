@@ -197,8 +197,8 @@ def _regression(d: int, degree: int, seed: int) -> Measured:
 
     learner = parse_learner(f"lowdegree:degree={degree},oversample={_OVER}")
     found = []
-    for i in range(8):
-        one = spectra(parse(f"nice:m=2,k=2,d={d}").instance(8 * seed + i), learner, seed=seed)
+    for i in range(16):
+        one = spectra(parse(f"nice:m=2,k=2,d={d}").instance(16 * seed + i), learner, seed=seed)
         if one.attempt:
             found.append(one.attempt.learned.distance / one.target.norm)
     return mean(found, "layers", among=len(_REGRESSION))
