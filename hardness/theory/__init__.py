@@ -7,6 +7,7 @@ from hardness.theory.statement import Finding as Finding
 from hardness.theory.statement import Measured as Measured
 from hardness.theory.statement import Point as Point
 from hardness.theory.statement import Predicted as Predicted
+from hardness.theory.statement import Setting as Setting
 from hardness.theory.statement import Statement as Statement
 from hardness.theory.statement import Statements as Statements
 from hardness.theory.statement import Theory as Theory
