@@ -12,9 +12,7 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.report.least import least_words
 from hardness.report.text import bad, count, duration, good, table, taken
-from hardness.runs.least import Least
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import THRESHOLDS, Progress, SweepRow
 from hardness.sweep.damage import Checkup
@@ -24,6 +22,7 @@ from instances.limits import readable_bytes
 from instances.result import Answer, Record, TableRow
 
 if TYPE_CHECKING:
+    from hardness.runs.least import Least
     from hardness.sweep import Ended
     from hardness.sweep.plan import Plan, Range
 
@@ -223,7 +222,7 @@ class Held(Answer):
     """What a store holds; its table is of its runs, made when it is asked for, or of thresholds."""
 
     db: Path
-    least: Mapping[str, Least]
+    least: "Mapping[str, Least]"
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -248,7 +247,7 @@ def store_words(
     name: str,
     found: dict[str, Any],
     sweeps: Sequence[SweepRow],
-    least: Mapping[str, Least] = MappingProxyType({}),
+    least: "Mapping[str, Least]" = MappingProxyType({}),
 ) -> str:
     """Say what a store holds, how its runs ended, how its sweeps stand and where thresholds lie."""
     size = readable_bytes(found["bytes"])
@@ -273,6 +272,8 @@ def store_words(
             f"{missing_words(one, _runs(found['outcomes']))}",
         ]
     for title, thresholds in least.items():
+        from hardness.report.least import least_words  # which loads what certifies
+
         try:
             lines += ["", f"{title}:", least_words(thresholds)]
         except UsageError as error:  # of a family that is known where it is named
