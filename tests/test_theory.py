@@ -109,6 +109,15 @@ def test_the_page_of_the_sources_names_lines_that_there_are():
     assert named_there <= set(statements())
 
 
+def nowhere(x, seed):
+    return exactly(x * float("nan"))
+
+
+def test_what_is_no_number_is_no_finding():
+    with pytest.raises(h.ToolkitError, match="mine at x=1, seed 3: no number was measured"):
+        find(made({"x": 1}, measure=nowhere), seed=3)
+
+
 def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness):
     found = hardness("theory", "sq-dimension", "--out", "t", "--jobs", "1", "--json")
     assert (found.code, found.err) == (0, "")

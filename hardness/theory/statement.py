@@ -22,6 +22,7 @@ from hardness.oracles import clock
 from hardness.runs.cells import interval
 from hardness.runs.growth import CONFIDENCE, power_law
 from hardness.runs.processes import execute
+from instances.errors import ToolkitError
 from instances.result import Record, Result, TableRow
 from instances.streams import BitStream, key
 
@@ -414,6 +415,9 @@ def find(
     tasks = [(statement.measure, dict(one)) for one in statement.settings]
     measured: dict[int, Measured] = {}
     for i, one in execute(partial(_measured, seed=seed), tasks, jobs):
+        if not all(map(math.isfinite, (one.value, one.low, one.high))):
+            at = place(statement.settings[i])
+            raise ToolkitError(f"{statement.name} at {at}, seed {seed}: no number was measured")
         measured[i] = one
         if progress:
             progress(1)
