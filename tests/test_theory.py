@@ -193,6 +193,7 @@ def test_what_is_listed_is_what_is_predicted(hardness):
     assert listed["sq-dimension"]["predictions"]["d=16,m=2"]["low"] == 105
     assert listed["sq-dimension"]["digest"] == named("sq-dimension").digest
     assert hardness("theory", "--out", "t").code == 2
+    assert hardness("theory", "sq-dimension", "--out", "t.html").code == 2
     found = hardness("theory", "sq-dimensoin")
     assert found.code == 2
     assert "sq-dimension" in found.err

@@ -8,6 +8,7 @@ from hardness.verbs import progress
 from hardness.verbs.ask import cores, path, thing
 from hardness.verbs.asks import FORCE, JOBS, SEED
 from hardness.verbs.command import verb
+from hardness.verbs.keeping import require_folder
 from instances.errors import AlreadyExists, UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def theory(
         if out:
             raise UsageError("--out given without names: say which statements, or `all`")
         return Statements(every=tuple(every.values()))
+    require_folder(out)
     folder = None if out and form_of(out) else out
     if out and not folder:
         refuse_existing(out, force)
