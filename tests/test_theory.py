@@ -9,6 +9,7 @@ import pytest
 
 import hardness as h
 from hardness.report.charts.theory import draw_theory, of_theory
+from hardness.report.figures import draw
 from hardness.theory import Measured, Point, Predicted, Statement, Statements, find, statements
 from hardness.theory import statement as named
 from hardness.theory.statement import digest_of, exactly, exponent, mean, share
@@ -71,6 +72,22 @@ def test_an_interval_that_reaches_what_is_predicted_agrees_and_one_that_does_not
     ):
         at = Measured(value=(low + high) / 2, low=low, high=high, how="95 %, 3 layers")
         assert Point(at={"x": 1}, predicted=said, measured=at).holds is holds
+
+
+def test_what_was_not_found_has_no_upper_end():
+    at = Measured(value=64.0, low=64.0, high=None, how="96.9 %, 6 layers")
+    for low, high, holds in ((100.0, None, True), (64.0, 64.0, True), (None, 32.0, False)):
+        said = Predicted(low=low, high=high)
+        one = Point(at={"x": 1}, predicted=said, measured=at)
+        assert one.holds is holds
+        assert one.said[1] == "above 64"
+    found = find(made({"x": 1}, {"x": 2}, measure=_open))
+    assert type(found).read({k: v for k, v in found.to_dict().items() if k != "format"}) == found
+    assert "<svg" in draw("theory", of_theory(found)).decode()
+
+
+def _open(x, seed):
+    return Measured(value=float(x), low=float(x), high=None, how="96.9 %, 6 layers")
 
 
 def test_intervals_are_those_of_scipy():
@@ -225,3 +242,18 @@ def test_what_a_logarithmic_axis_cannot_hold_is_drawn_all_the_same():
             measure=lambda value=value, **at: exactly(value),
         )
         assert ('"log"' in json.dumps(draw_theory(of_theory(find(one))))) is logarithmic
+
+
+@pytest.mark.slow
+def test_what_was_committed_before_the_table_was_measured_is_what_is_predicted():
+    file = Path(__file__).parents[1] / "docs/data/theory-predictions.json"
+    kept = json.loads(file.read_text())["statements"]
+    now = Statements(every=tuple(statements().values())).to_dict()["statements"]
+    assert list(kept) == list(now)
+    for name, one in now.items():
+        assert (kept[name]["says"], kept[name]["predicts"]) == (one["says"], one["predicts"])
+        assert list(kept[name]["predictions"]) == list(one["predictions"])
+        for at, said in one["predictions"].items():
+            for end in ("low", "high"):
+                wanted = kept[name]["predictions"][at][end]
+                assert said[end] == (wanted if wanted is None else pytest.approx(wanted, rel=1e-6))

@@ -74,15 +74,15 @@ def median(found: Sequence[Bracket], of: str) -> Measured:
     >>> some = [(n, 2 * n, "confirmed") for n in (4, 8, 16, 32, 64)]
     >>> one = median([*some, (99, None, "over")], "layers")
     >>> one.low, one.value, one.high, one.how
-    (4.0, 32.0, inf, '96.9 %, 6 layers')
+    (4.0, 32.0, None, '96.9 %, 6 layers')
     """
     r, sure = rank(len(found))
     lows = sorted(low for low, _, _ in found)
     highs = sorted(high or math.inf for _, high, _ in found)
     how = f"{100 * float(sure):.1f} %, {len(found)} {of}"
-    ends = (highs[(len(found) - 1) // 2], lows[r - 1], highs[-r])
-    value, low, high = map(float, ends)
-    return Measured(value=value, low=low, high=high, how=how)
+    middle, low, high = highs[(len(found) - 1) // 2], float(lows[r - 1]), highs[-r]
+    value = low if middle == math.inf else float(middle)
+    return Measured(value=value, low=low, high=None if high == math.inf else float(high), how=how)
 
 
 # Error

@@ -62,21 +62,32 @@ class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was measured: a value within [low, high], and how that interval is known.
 
-    how: "exact", or the confidence with what it is of, as "95 %, 20 layers".
+    high: None where there is no upper end, as of what was not found below `low`. how: "exact", or
+    the confidence with what it is of, as "95 %, 20 layers".
     """
 
     value: float
     low: float
-    high: float
+    high: float | None
     how: str
+
+    @property
+    def top(self) -> float:
+        """The upper end, infinite where there is none."""
+        return math.inf if self.high is None else self.high
 
     def said(self, digits: int = 3) -> str:
         """Write the value with its interval; alone where the ends read alike.
 
         >>> Measured(value=0.5, low=0.4, high=0.6, how="95 %, 9 rows").said()
         '0.5 [0.4, 0.6]'
+        >>> Measured(value=64.0, low=64.0, high=None, how="96.9 %, 6 layers").said()
+        'above 64'
         """
-        low, value, high = (short_number(v, digits) for v in (self.low, self.value, self.high))
+        low, value = (short_number(v, digits) for v in (self.low, self.value))
+        if self.high is None:
+            return f"above {low}" if low == value else f"{value}, above {low}"
+        high = short_number(self.high, digits)
         return value if low == high else f"{value} [{low}, {high}]"
 
 
@@ -149,7 +160,7 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if not self.predicted.says:
             return None
         low, high = self.predicted.low, self.predicted.high
-        above = low is None or self.measured.high >= low
+        above = low is None or self.measured.top >= low
         return above and (high is None or self.measured.low <= high)
 
     @property
@@ -160,8 +171,8 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         >>> Point(at={}, predicted=Predicted(low=1.43553, high=1.43553), measured=off).said
         ('1.436', '1.435')
         """
-        ends = (self.predicted.low, self.measured.high), (self.predicted.high, self.measured.low)
-        apart = [(a, b) for a, b in ends if a is not None and self.holds is False]
+        ends = (self.predicted.low, self.measured.top), (self.predicted.high, self.measured.low)
+        apart = [(a, b) for a, b in ends if a is not None and b < math.inf and not self.holds]
         digits = 3
         while digits < 12 and any(
             short_number(a, digits) == short_number(b, digits) for a, b in apart
@@ -329,7 +340,7 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return owned(self.owner, self.source)
 
     def _contradiction(self) -> str | None:
-        if any(one.measured.low > one.measured.high for one in self.points):
+        if any(one.measured.low > one.measured.top for one in self.points):
             return "an interval that was measured ends below where it begins"
         if self.digest != digest_of(self, [(one.at, one.predicted) for one in self.points]):
             return f"its predictions are not those of the digest {self.digest[:16]}"
@@ -415,7 +426,7 @@ def find(
     tasks = [(statement.measure, dict(one)) for one in statement.settings]
     measured: dict[int, Measured] = {}
     for i, one in execute(partial(_measured, seed=seed), tasks, jobs):
-        if not all(map(math.isfinite, (one.value, one.low, one.high))):
+        if not all(map(math.isfinite, (one.value, one.low, one.high or 0.0))):
             at = place(statement.settings[i])
             raise ToolkitError(f"{statement.name} at {at}, seed {seed}: no number was measured")
         measured[i] = one

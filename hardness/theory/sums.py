@@ -114,7 +114,7 @@ def _first(spec: str, count: int, seed: int, how: str = "") -> Array:
 def _root(squares: Array, among: int) -> Measured:
     """Give the root of the mean of squares; among: as for `mean`."""
     found = mean(squares, "layers", among)
-    low, value, high = (math.sqrt(max(x, 0.0)) for x in (found.low, found.value, found.high))
+    low, value, high = (math.sqrt(max(x, 0.0)) for x in (found.low, found.value, found.top))
     return Measured(value=value, low=low, high=high, how=found.how)
 
 
