@@ -1,6 +1,7 @@
 """One statement of theory: what was predicted, dashed, beside what was measured."""
 
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 from hardness.report.plot import Axis, Data, panels, plot
@@ -15,7 +16,8 @@ _KINDS: dict[str, Data] = {  # of rows: how they are drawn
     "measured": {"marks": ("interval", "point")},
 }
 _WIDE, _HIGH = 420, 260
-_TICKS = 8
+_TICKS, _LETTERS = 8, 64
+_TOLD = "datum.value < 11000 ? format(datum.value, '~g') : format(datum.value, '~s')"  # of ticks
 
 
 def of_theory(found: Finding) -> Data:
@@ -86,20 +88,22 @@ def draw_theory(data: Data) -> Data:
             scale = "log"
         scale = "names" if named and at == "x" else scale
         ticks = sorted(places) if at == "x" and not named and len(places) <= _TICKS else ()
-        return Axis(at, data[at], scale=scale, names=named, ticks=ticks)
+        look = {"labelExpr": _TOLD} if ticks else {}
+        return Axis(at, data[at], scale=scale, names=named, ticks=ticks, look=look)
 
     outside = f"; the conditions do not hold at {data['outside']} points" * bool(data["outside"])
+    notes = (
+        data["says"],
+        f"dashed, or shaded between dots: predicted at the points{outside}",
+        "points: measured, with 95 % intervals where they are not exact; solid: the interval meets "
+        "what is predicted",
+    )
     return panels(
         plot(
             rows, x=axis("x"), y=axis("y"), styles=styles, kinds=_KINDS, hollow="meets",
             title=data["verdict"], size=(_WIDE, _HIGH),
         ),
         title=data["title"],
-        notes=[
-            data["says"],
-            f"dashed, or shaded between dots: predicted at the points{outside}",
-            "points: measured, with 95 % intervals where they are not exact; solid: the interval "
-            "meets what is predicted",
-        ],
+        notes=[line for note in notes for line in wrap(note, _LETTERS)],
         own=True,
     )  # fmt: skip
