@@ -304,6 +304,11 @@ class Statements(Result):
         ]
 
 
+def _factor(value: float) -> str:
+    """Write a factor by two digits, a whole one up to 9999."""
+    return f"{value:.0f}" if 10 <= value < 1e4 else f"{value:.2g}"
+
+
 def _short(value: float | None) -> str | None:
     return None if value is None else f"{value:.9g}"  # the last digits differ between machines
 
@@ -359,7 +364,7 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return "fails outside its conditions"
         factors = [one.factor for one in judged if one.factor is not None]
         if len(factors) == len(judged) and min(factors) > _LOOSE:
-            least, most = f"{min(factors):.2g}", f"{max(factors):.2g}"
+            least, most = map(_factor, (min(factors), max(factors)))
             return f"looser by {least}" + (f" to {most}" if most != least else "")
         return "agrees"
 
