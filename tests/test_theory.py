@@ -246,7 +246,7 @@ def test_what_a_logarithmic_axis_cannot_hold_is_drawn_all_the_same():
 
 @pytest.mark.slow
 def test_what_was_committed_before_the_table_was_measured_is_what_is_predicted():
-    file = Path(__file__).parents[1] / "docs/data/theory-predictions.json"
+    file = Path(__file__).parents[1] / "docs/theory-predictions.json"
     kept = json.loads(file.read_text())["statements"]
     now = Statements(every=tuple(statements().values())).to_dict()["statements"]
     assert list(kept) == list(now)
