@@ -16,7 +16,7 @@ from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
-from hardness.upper.primal import LARGEST_BLOCK
+from hardness.upper.lattice import LARGEST_BLOCK
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder

@@ -3,40 +3,36 @@
 Kannan's embedding [Kannan87]: both the unknown x and the errors e of b = A x + e mod q are short.
 They are scaled to the same deviation and centred, which is what makes a small secret cheaper than a
 uniform one [BG14]; where the secret is not shorter than the errors, n errors take its place, as in
-the normal form [ACPS09]. Reduction goes in steps between which the clock is looked at: LLL by
-flint, BKZ by fpylll.
+the normal form [ACPS09].
 """
 
 import math
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Meter, Spent
+from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import Attack, believed, gather, needed, no_lattice
+from hardness.upper.lattice import (
+    LARGEST_BLOCK,
+    LLL_BLOCK,
+    Basis,
+    reduce,
+    require_fpylll,
+    root_hermite,
+)
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.modlinear import independent, inverse
-from instances.errors import ToolkitError, UsageError
+from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import Samples, samples
 
-LLL_BLOCK = 2
-LARGEST_BLOCK = 80
-_ROWS = 8  # that LLL takes in between two looks at the clock
-_PRUNED = 30  # larger blocks are enumerated with pruning, and reduced before
-_SUCCESS = 0.9  # of a pruned enumeration
-_GSA = 1.013  # root-Hermite factor of the bases that pruning is made for
-_TOURS = 2  # at most, of each block size: what the next one does better
-_DOUBLE = 160  # the largest dimension where the Gram-Schmidt vectors are kept in float64
-_DELTAS = {2: 1.0219, 5: 1.0186, 10: 1.0162, 15: 1.0149, 20: 1.0142, 28: 1.0133, 40: 1.0129}
 _STEP = 4  # between block sizes
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
 
@@ -68,7 +64,7 @@ class Embedding:
     back: nmod_mat | None
     through: nmod_mat | None
 
-    def basis(self) -> fmpz_mat:
+    def basis(self) -> Basis:
         """Write the basis (m + n + 1 rows): q-vectors, one row for each unknown, the target."""
         (m, n), q, f = self.a.shape, self.samples.family.q, self.shape
         rows = np.zeros((m + n + 1, m + n + 1), np.int64)
@@ -78,7 +74,7 @@ class Embedding:
         rows[-1, :n] = -f.cx
         rows[-1, n : n + m] = f.we * _half(self.b, q) - f.ce
         rows[-1, -1] = f.tau
-        return fmpz_mat(rows.tolist())
+        return rows
 
     def read(self, row: list[int]) -> Secret | None:
         """Read a secret of the family off a lattice vector; None where it holds none."""
@@ -187,97 +183,6 @@ def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
     return (values + q // 2) % q - q // 2
 
 
-def root_hermite(block: int) -> float:
-    """The root-Hermite factor that blocks of this size reach, measured in the literature. [APS15]
-
-    >>> root_hermite(2) > root_hermite(20) > root_hermite(60)
-    True
-    """
-    if block > 50:
-        b = float(block)
-        inner = (np.pi * b) ** (1 / b) * b / (2 * np.pi * np.e)
-        return float(inner ** (1 / (2 * b - 2)))
-    return float(np.interp(block, list(_DELTAS), list(_DELTAS.values())))
-
-
-def lll(basis: fmpz_mat, meter: Meter) -> fmpz_mat:
-    """Reduce a basis (d, d), rows, by LLL, a few rows more each time; raises Spent. [LLL82]"""
-    rows = basis.tolist()
-    done: list[Any] = []
-    for start in range(0, len(rows), _ROWS):
-        meter.require_time()
-        done = fmpz_mat(done + rows[start : start + _ROWS]).lll().tolist()
-    return fmpz_mat(done)
-
-
-def bkz(
-    basis: fmpz_mat, blocks: Iterable[int], meter: Meter, seed: int
-) -> Iterator[tuple[int, fmpz_mat]]:
-    """Reduce an LLL-reduced basis by BKZ with growing blocks, and yield it after each tour.
-
-    Raises Spent, or ToolkitError where the extra `lattice` is missing. [SE94, CN11]
-    """
-    fpylll = require_fpylll()
-    from fpylll.algorithms.bkz2 import BKZReduction
-
-    fpylll.FPLLL.set_random_seed(seed)
-    rows = fpylll.IntegerMatrix.from_matrix([[int(v) for v in row] for row in basis.tolist()])
-    kind = "double" if rows.nrows <= _DOUBLE else "long double"
-    gso = fpylll.GSO.Mat(rows, float_type=kind)
-    gso.update_gso()
-    work = BKZReduction(gso)
-    for block in blocks:
-        parameters = _parameters(min(block, rows.nrows))
-        for _ in range(_TOURS):
-            clean = True
-            for kappa in range(rows.nrows - 1):
-                meter.require_time()
-                size = min(parameters.block_size, rows.nrows - kappa)
-                clean &= work.svp_reduction(kappa, size, parameters)
-            yield block, fmpz_mat([list(row) for row in rows])
-            if clean:
-                break
-
-
-def require_fpylll() -> Any:
-    """Import fpylll; raises ToolkitError where the extra is not installed."""
-    try:
-        import fpylll
-    except ImportError as error:
-        raise ToolkitError(
-            "BKZ needs fpylll, which is not installed: pip install 'hardness-toolkit[lattice]', or "
-            f"take block={LLL_BLOCK}, which is LLL alone"
-        ) from error
-    return fpylll
-
-
-def _parameters(block: int) -> Any:
-    from fpylll import BKZ
-
-    strategies = [_strategy(size) for size in range(block + 1)]
-    return BKZ.Param(block_size=block, strategies=strategies, flags=BKZ.GH_BND)
-
-
-@cache
-def _strategy(size: int) -> Any:
-    """A strategy by hand: the file of default ones is not in the wheels of fpylll. [CN11]"""
-    from fpylll import Pruning
-    from fpylll.fplll.bkz_param import Strategy
-    from fpylll.util import gaussian_heuristic
-
-    if size <= _PRUNED:
-        return Strategy(size)
-    profile = [_GSA ** (-4 * i) for i in range(size)]
-    pruning = Pruning.run(
-        1.1 * gaussian_heuristic(profile),  # what GH_BND allows for
-        2.0 ** (size / 2),
-        [profile],
-        _SUCCESS,
-        flags=Pruning.GRADIENT | Pruning.HALF,
-    )
-    return Strategy(size, preprocessing_block_sizes=[size - 20], pruning_parameters=[pruning])
-
-
 @dataclass(frozen=True, kw_only=True)
 class Primal(Attack):
     """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
@@ -323,7 +228,10 @@ class Primal(Attack):
             "block": 0,
         }
         try:
-            for block, basis in self._reduce(lattice, oracle, int(rng.integers(1 << 31))):
+            blocks = [*range(self.start, self.block, _STEP), self.block]
+            for block, basis in reduce(
+                lattice.basis(), blocks, oracle.meter, int(rng.integers(1 << 31))
+            ):
                 details["block"] = block
                 secret = recover(lattice, basis)
                 if secret is not None:
@@ -354,22 +262,11 @@ class Primal(Attack):
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, gather(oracle, 8, samples, every=True)))
 
-    def _reduce(
-        self, lattice: Embedding, oracle: ExampleOracle, seed: int
-    ) -> Iterator[tuple[int, fmpz_mat]]:
-        basis = lll(lattice.basis(), oracle.meter)
-        yield LLL_BLOCK, basis
-        if self.block > LLL_BLOCK:
-            blocks = [*range(self.start, self.block, _STEP), self.block]
-            yield from bkz(basis, blocks, oracle.meter, seed)
 
-
-def recover(lattice: Embedding, basis: fmpz_mat) -> Secret | None:
+def recover(lattice: Embedding, basis: Basis) -> Secret | None:
     """Find a basis vector that holds a secret which the samples show; None where there is none."""
-    for i in range(basis.nrows()):
-        if abs(int(basis[i, basis.ncols() - 1])) != lattice.shape.tau:
-            continue
-        secret = lattice.read([int(basis[i, j]) for j in range(basis.ncols())])
+    for row in basis[abs(basis[:, -1]) == lattice.shape.tau].tolist():
+        secret = lattice.read(row)
         if secret is not None and believed(lattice.samples, secret):
             return secret
     return None
