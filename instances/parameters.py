@@ -11,7 +11,7 @@ from instances.errors import UsageError, unknown
 from instances.text import cut
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?|([0-9]{1,6})\^([0-9]{1,3})", re.ASCII)
 _MOST = 10**18
 _LONGEST = 10**41  # of what is written p/q: it is read again
 _FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
@@ -72,13 +72,15 @@ def fraction(text: str, what: str) -> Fraction:
 
 
 def integer(text: str, what: str) -> int:
-    """Read an integer, 20000 or 2e4; raises UsageError.
+    """Read an integer, 20000, 2e4 or 2^16; raises UsageError.
 
-    >>> integer("2e4", "steps")
-    20000
+    >>> integer("2e4", "steps"), integer("2^16", "q")
+    (20000, 65536)
     """
-    found = _WHOLE.fullmatch(text.strip())
-    value = int(found[1]) * 10 ** int(found[2] or 0) if found else _MOST
+    found, value = _WHOLE.fullmatch(text.strip()), _MOST
+    if found:
+        whole, zeros, base, power = found.groups()
+        value = int(base) ** int(power) if base else int(whole) * 10 ** int(zeros or 0)
     if abs(value) >= _MOST:
         raise UsageError(f"{what}={text[:60]} given: an integer such as 200 or 2e4 is needed")
     return value
@@ -92,7 +94,10 @@ def number(text: str, what: str) -> float:
 def word(text: str, what: str) -> str:
     """Read a plain word; raises UsageError."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
-        raise UsageError(f"{what}={cut(text, 60)} given: a plain word is needed")
+        raise UsageError(
+            f"{what}={cut(text, 60)} given: a plain word is needed: "
+            "letters, digits, - and _; commas stand between keys, as in w=2,d=8"
+        )
     return text
 
 

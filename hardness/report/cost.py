@@ -208,8 +208,7 @@ def cheapest_words(spec: str) -> str:
     >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
     'Of attacks that are estimated,'
     """
-    family = parse_stored(spec)
-    found = estimate(problem(family), spec, family=family)
+    found = estimate(problem(parse_stored(spec)), spec)
     if (least := found.least) is None:
         return ""
     return (

@@ -32,11 +32,11 @@ from typing import Any
 from .core import Fact, need, rule, short, written
 
 SLACK = Fraction(1, 1 << 40)  # the chance that decoding fails
-_WIDE, _DEEP = 128, 12_000  # bits of a mantissa, and of the least number that is written
+_WIDE, _DEEP = 128, 1 << 18  # bits of a mantissa, and of the least number that is written
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
-    """A number in (0, 1] to a power, by 128 bits or so, rounded down; 0 where it is below 2^-12000.
+    """A number in (0, 1] to a power, by 128 bits or so, rounded down; 0 below 2^-(2^18).
 
     >>> float(power(Fraction(1, 3), 5)) <= 3**-5 < float(power(Fraction(1, 3), 5)) * (1 + 1e-9)
     True
@@ -69,6 +69,23 @@ def guess(problem: Any) -> Fraction:
     return max(odd, 1 - odd) ** n / (1 - (1 - odd) ** n)
 
 
+def horizon(most: Fraction, ratio: Fraction, least: Fraction) -> int:
+    """The largest N with most ratio^N above `least`, which is at least 2^-(2^18).
+
+    Rounding, by less than N 2^-120, changes no order: for such N it is far below 1 - ratio.
+
+    >>> horizon(Fraction(4, 9), Fraction(64, 70), Fraction(1, 255))
+    52
+    """
+    low, high = 0, 1
+    while most * power(ratio, high) > least:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if most * power(ratio, middle) > least else (low, middle)
+    return low
+
+
 @rule("residues", "members", bound="positive", examples="positive", risk="risk", success="share")
 def lwe(
     problem: Any, members: Fact, bound: int, examples: int, risk: Fraction, success: Fraction
@@ -76,15 +93,17 @@ def lwe(
     """A learner of N examples solves LWE, as the theorem at the head of chain.py says."""
     n, q, p = problem.n, problem.q, problem.parts  # p < q divides q, so both are powers of two
     need(problem.levels == p and problem.errors is None and p < q, "labels are not rounded")
-    need(q >= 2 * p * bound, f"q is below 2 p B = {2 * p * bound}: rounding may hide no error")
+    need(bound <= q // (2 * p), f"errors of {bound}: at most q/(2p) = {q // (2 * p)} is allowed")
     wrong = risk * (p * p - 1) / 3
     most = Fraction(3, 4 * (p * p - 1))
     need(wrong < Fraction(1, 4), f"the risk must be below {short(most)} for {p} labels")
     need(success > SLACK, "success is not above 2^-40")
+    need(n < _DEEP, "so long a secret takes too long")
     apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
     points = math.ceil((40 + n.bit_length()) / apart)
-    value = (success - SLACK) ** 2 * power(Fraction(q, q + p * bound), examples)
-    chance = guess(problem)
+    first, ratio, chance = (success - SLACK) ** 2, Fraction(q, q + p * bound), guess(problem)
+    last = horizon(first, ratio, chance)
+    value = first * power(ratio, examples)
     binary = problem.entries is not None and set(problem.entries) <= {0, 1}
     halved = math.floor(Fraction(693_147, 1_000_000) * q / (p * bound))
     text = (
@@ -94,15 +113,18 @@ def lwe(
         f"{'s' if binary else 's mod 2'} with probability at least {short(value)}, from as many "
         f"samples (a, <a, s> + e mod {q}), secrets by the same law, for every law of errors e of "
         f"at most {bound} in size, each sign or 0 at least as likely as the other; it reads the "
-        f"hypothesis at {short(points * (n + 1))} points. One bit is lost about every {halved} "
-        f"examples; the likeliest guess is right with probability {short(chance, up=True)}"
+        f"hypothesis at {short(points * (n + 1))} points. The assumption is LWE(n={n}, q={q}, "
+        f"|e| <= {bound}): if it has no solver so good and so quick, there is no such learner. "
+        f"One bit is lost about every {halved} examples; vacuous beyond {last}, where the "
+        f"likeliest guess is as good: it is right with probability {short(chance, up=True)}"
     )
     at = {
         "bound": written(bound),
         "examples": written(examples),
         "risk": written(risk),
         "success": written(success),
+        "horizon": written(last),
     }
-    if value <= chance:
-        value, text = Fraction(0), f"{text}; vacuous: guessing does as well"
+    if examples > last:
+        value, text = Fraction(0), f"{text}. So it is here: {examples} examples are beyond"
     return Fact("chain", {"lwe-probability": (value, at, text)}, of=members)

@@ -129,15 +129,21 @@ def listed(value: Any) -> list[Any]:
     return value
 
 
-def magnitude(value: Fraction) -> int:
-    """The largest s with 10^s at most a number above 0.
+def leading(value: Fraction) -> tuple[int, int, bool]:
+    """The largest s with 10^s at most a number above 0, its first six digits, and if more follow.
 
-    >>> magnitude(Fraction(10**50, 3))
-    49
+    In integers: a fraction would be brought to lowest terms, which takes a minute of long ones.
+
+    >>> leading(Fraction(10**50, 3))
+    (49, 333333, True)
     """
-    size = math.floor(math.log10(value.numerator) - math.log10(value.denominator))
-    size += value >= Fraction(10) ** (size + 1)  # where logarithms round
-    return size - (value < Fraction(10) ** size)
+    near = math.floor(math.log10(value.numerator) - math.log10(value.denominator))
+    for size in (near, near + 1, near - 1):  # where logarithms round
+        up, down = 10 ** max(5 - size, 0), 10 ** max(size - 5, 0)
+        digits, rest = divmod(value.numerator * up, value.denominator * down)
+        if 10**5 <= digits < 10**6:
+            break
+    return size, digits, rest > 0
 
 
 def short(value: Fraction | int, up: bool = False) -> str:
@@ -149,12 +155,11 @@ def short(value: Fraction | int, up: bool = False) -> str:
     text, value = written(value), Fraction(value)
     if len(text) <= 40:
         return text
-    size = magnitude(abs(value))
-    digits = (math.ceil if up else math.floor)(value * Fraction(10) ** (5 - size))
-    if abs(digits) == 10**6:
+    size, digits, more = leading(abs(value))
+    digits += more and up != (value < 0)
+    if digits == 10**6:
         digits, size = digits // 10, size + 1
-    sign, digits = "-" if digits < 0 else "", abs(digits)
-    return f"about {sign}{digits // 10**5}.{digits % 10**5:05}e{size:+d}"
+    return f"about {'-' * (value < 0)}{digits // 10**5}.{digits % 10**5:05}e{size:+d}"
 
 
 def between(low: int, high: int) -> str:

@@ -17,7 +17,7 @@ from .core import (
     SQ_DIM,
     Claims,
     Fact,
-    magnitude,
+    leading,
     need,
     prime,
     problem,
@@ -104,7 +104,7 @@ def sphere(problem: Any) -> Fact:
 
 def up(value: Fraction) -> Fraction:
     """Round a number in (0, 1] up to six digits."""
-    size = Fraction(10) ** (5 - magnitude(value))
+    size = Fraction(10) ** (5 - leading(value)[0])
     return min(Fraction(1), math.ceil(value * size) / size)
 
 
