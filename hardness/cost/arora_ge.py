@@ -61,8 +61,8 @@ def arora_ge(problem: Problem, setting: Setting) -> Estimate:
     reason = _reason(problem)
     if reason or problem.error is None:
         return estimate(reason=reason)
-    binary = problem.secret.kind == "binary"
-    degree = _values(problem.error)
+    binary = problem.secret.values == 2
+    degree = problem.error.values
     if problem.error.kind == "gaussian":  # t so large that all samples stay within it
         degrees, logs = equations(problem.error, None, setting.success)
         every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
@@ -93,10 +93,6 @@ def _reason(problem: Problem) -> str:
         shown = str(q) if problem.log2_q < 64 else f"2^{problem.log2_q:.1f}"
         return f"q = {shown} is no prime: only polynomials over the field Z_q are counted"
     return ""
-
-
-def _values(law: Law) -> int:
-    return law.high - law.low + 1
 
 
 # ---- Groebner bases
@@ -208,7 +204,7 @@ def basis(problem: Problem, success: float) -> tuple[str, Least]:
     degrees, logs = equations(law, problem.rows, success)
     below = degrees < min(problem.q, 2.0**64)  # of degree q they hold for every secret
     degrees, logs = degrees[below], logs[below]
-    if problem.rows != 0 and not degrees.size and _values(law) >= problem.q:
+    if problem.rows != 0 and not degrees.size and law.values >= problem.q:
         return "every element of Z_q is an error", lambda n: None
     values = secret_values(problem, success)
 
@@ -238,7 +234,7 @@ def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Arr
         )
     degrees = 2.0 * np.arange(len(tail)) + 1
     if law.kind != "gaussian":
-        degrees, logs = np.append(degrees, _values(law)), np.append(logs, np.inf)
+        degrees, logs = np.append(degrees, law.values), np.append(logs, np.inf)
     if rows is not None:
         logs = np.minimum(logs, math.log(rows) if rows else -math.inf)
     kept = (logs >= 0) & (degrees <= _MOST_DEGREE)
@@ -271,8 +267,8 @@ def secret_values(problem: Problem, success: float = SUCCESS) -> int:
     law = problem.secret
     if law.kind == "gaussian" and law.weight is None:
         degrees, logs = equations(law, None, success)
-        return int(degrees[logs >= math.log(problem.n)].min(initial=_values(law)))
-    return _values(law)
+        return int(degrees[logs >= math.log(problem.n)].min(initial=law.values))
+    return law.values
 
 
 def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, int] | None:

@@ -1,6 +1,10 @@
-"""The same parameters in the syntax of lattice-estimator, and its figures where it is installed."""
+"""Parameters in the syntax of lattice-estimator, and its figures where it is installed."""
 
+import ast
 import math
+import operator
+import re
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +13,7 @@ from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
 from instances.errors import UsageError
 from instances.family import require
+from instances.text import cut
 
 SOURCE = "lattice-estimator"
 _MODELS = {  # its names of cost models
@@ -35,7 +40,30 @@ _LOGARITHMS = {  # its name of a count: ours of the logarithm
 }
 _WHOLE = {"beta": "beta", "eta": "eta", "beta_": "sieve", "zeta": "zeta", "d": "d", "p": "p"}
 _CLOSE = 1e-6
-_SHORT = 1 << 64
+_SHORT = 10**18
+_CODE = re.compile(r"\s*(LWE|NTRU|SIS)\.?Parameters\s*\(")
+_READ = ("LWE.Parameters", "LWEParameters")
+_PARAMETERS = ("n", "q", "Xs", "Xe", "m", "tag")
+_LAWS = {  # arguments of the laws that it names
+    "DiscreteGaussian": ("stddev", "mean", "n"),
+    "DiscreteGaussianAlpha": ("alpha", "q", "mean", "n"),
+    "CenteredBinomial": ("eta", "n"),
+    "Uniform": ("a", "b", "n"),
+    "UniformMod": ("q", "n"),
+    "TUniform": ("b", "n"),
+    "SparseTernary": ("p", "m", "n"),
+    "SparseBinary": ("hw", "n"),
+    "Binary": (),
+    "Ternary": (),
+}
+_SIGNS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_LONGEST, _MOST_BITS = 1 << 14, 1 << 17  # characters that are read, bits of an integer
 
 Call = tuple[str, tuple[float, ...], dict[str, int]]  # of a distribution: name, arguments
 
@@ -65,6 +93,127 @@ Xe=ND.DiscreteGaussian(3.19), m=oo)
         if law is not None and call[0] == "DiscreteGaussian" and law.kind != "gaussian"
     ]
     return f"{text}  # {' and '.join(other)}: as a Gaussian of that deviation" if other else text
+
+
+# ---- its syntax, read
+
+
+def is_code(text: str) -> bool:
+    """Return whether a text is meant to be parameters of lattice-estimator."""
+    return bool(_CODE.match(text))
+
+
+def words(code: str) -> tuple[str, int | None]:
+    """Read "LWE.Parameters(..)" as the words of a problem and its samples; raises UsageError.
+
+    The text is parsed and never evaluated: of names it may have those of laws and oo, of operations
+    +, -, *, / and **.
+
+    >>> words("LWE.Parameters(512, 2**32, Xs=ND.SparseTernary(48, 16), Xe=ND.DiscreteGaussian(3))")
+    ('lwe:n=512,q=4294967296,sigma=3,secret=[-1:16,1:48]', None)
+    """
+    try:
+        found = ast.parse(code.strip(), mode="eval").body if len(code) < _LONGEST else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = None
+    if not isinstance(found, ast.Call) or ast.unparse(found.func) not in _READ:
+        raise _refused(code.strip())
+    given = _bound(found, _PARAMETERS)
+    for name in _PARAMETERS[:4]:
+        require(name in given, f"LWE.Parameters given without {name}: it needs n, q, Xs and Xe")
+    endless = "m" not in given or ast.unparse(given["m"]) == "oo"
+    n, q, m = (_number(given[key]) for key in ("n", "q", "q" if endless else "m"))
+    whole = all(isinstance(one, int) for one in (n, q, m))
+    require(whole, f"{cut(code.strip(), 60)} given: n, q and m are integers, or m=oo")
+    m = None if endless else m
+    secret, error = _law(given["Xs"], "Xs", n, q), _law(given["Xe"], "Xe", m, q)
+    return f"lwe:n={n},q={_modulus(q).replace('**', '^').replace(' ', '')},{error},{secret}", m
+
+
+def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
+    """Write a law in words; count: of how many entries it is, None for any number."""
+    call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+    name = ast.unparse(call.func).removeprefix("ND.")
+    if name not in _LAWS:
+        raise _refused(f"{key}={ast.unparse(node)}")
+    names, named = _LAWS[name], {one.arg for one in call.keywords}
+    if name == "SparseTernary" and call.args and "n" not in named:  # once its length came first
+        first = len(call.args) > 1 and _number(call.args[0]) == count
+        names = ("n", "p", "m") if first or "p" in named else names
+    values = {part: _number(value) for part, value in _bound(call, names).items()}
+    length, mean = values.pop("n", count), values.pop("mean", 0)
+    require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
+    require(mean == 0, f"{key} of mean={mean} given: a Gaussian here has the mean 0")
+    for part in names:
+        lacks = part not in values and part not in ("n", "m", "mean")
+        require(not lacks, f"{key}=ND.{name} given without {part}: it is needed")
+        whole = part in ("stddev", "alpha") or isinstance(values.get(part, 0), int)
+        require(whole, f"{key} with {part}={values.get(part)} given: an integer is needed")
+    place = 0 if key == "Xs" else 1
+    low = high = 0
+    match name:
+        case "DiscreteGaussian":
+            return f"{('secret=gaussian,spread', 'sigma')[place]}={values['stddev']}"
+        case "DiscreteGaussianAlpha":
+            sigma = values["alpha"] * values["q"] / math.sqrt(2 * math.pi)
+            return f"{('secret=gaussian,spread', 'sigma')[place]}={sigma}"
+        case "CenteredBinomial":
+            return f"{('secret=cbd,spread', 'error=cbd,eta')[place]}={values['eta']}"
+        case "TUniform":
+            return f"{('secret=tuniform,spread', 'error=tuniform,eta')[place]}={values['b']}"
+        case "SparseTernary" | "SparseBinary":
+            plus = values.get("p", values.get("hw", 0))
+            minus = values.get("m", plus if name == "SparseTernary" else 0)
+            counts = [f"{v}:{c}" for v, c in ((-1, minus), (1, plus)) if c]
+            return f"{('secret', 'error')[place]}=[{','.join(counts)}]"
+        case "Uniform":
+            low, high = values["a"], values["b"]
+        case "UniformMod":
+            low, high = -(values["q"] // 2), (values["q"] - 1) // 2
+        case _:
+            low, high = (0, 1) if name == "Binary" else (-1, 1)
+    if high - low + 1 == q and not place:
+        return "secret=uniform"
+    short = {(0, 1): "binary", (-1, 1): "ternary"}.get((low, high))
+    if short:
+        return f"{('secret', 'error')[place]}={short}"
+    return f"{('secret=range,spread', 'error=uniform,width')[place]}={low}..{high}"
+
+
+def _bound(call: ast.Call, names: tuple[str, ...]) -> dict[str, ast.expr]:
+    """Bind arguments to names, as a call of a function does."""
+    said = ast.unparse(call)
+    keywords = [(one.arg or "**", one.value) for one in call.keywords]
+    pairs = [*zip(names, call.args, strict=False), *keywords]
+    given = dict(pairs)
+    fits = len(call.args) <= len(names) and len(given) == len(pairs) and given.keys() <= {*names}
+    require(fits, f"{cut(said, 60)} given: its arguments are {', '.join(names) or 'none'}, once")
+    return given
+
+
+def _number(node: ast.expr) -> Any:
+    """Compute a number of literals, -, +, *, / and **, of a size that modulus may have."""
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -_number(inner)
+        case ast.BinOp(left=first, op=sign, right=second) if type(sign) in _SIGNS:
+            left, right = _number(first), _number(second)
+            try:
+                bits = abs(math.log2(abs(left) or 1)) * (right if isinstance(sign, ast.Pow) else 1)
+                if bits < _MOST_BITS:
+                    return _SIGNS[type(sign)](left, right)
+            except (ArithmeticError, ValueError):
+                pass
+    raise _refused(ast.unparse(node))
+
+
+def _refused(what: str) -> UsageError:
+    return UsageError(
+        f"{cut(what, 60)} given: of LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) numbers, + - * "
+        f"/ **, oo and the laws ND.{', '.join(_LAWS)} are read, and nothing is evaluated"
+    )
 
 
 def peer(problem: Problem, setting: Setting) -> tuple[Estimate, ...]:
@@ -152,11 +301,16 @@ def _call(law: Law, count: int, q: int) -> Call:
     """Name a law; count: of how many entries it is, for a fixed weight."""
     values = law.high - law.low + 1
     if law.weight is not None:
-        if (law.low, law.high) in ((0, 1), (-1, 1)):
+        if law.counts and -1 <= law.low <= law.high <= 1:
+            signs = dict(law.counts)
+            return "SparseTernary", (), {"p": signs.get(1, 0), "m": signs.get(-1, 0), "n": count}
+        if not law.counts and (law.low, law.high) in ((0, 1), (-1, 1)):
             minus = law.weight // 2 if law.low else 0
             return "SparseTernary", (), {"p": law.weight - minus, "m": minus, "n": count}
     elif law.kind == "cbd":
         return "CenteredBinomial", (law.high,), {}
+    elif law.kind == "tuniform":
+        return "TUniform", (law.high.bit_length() - 1,), {}
     elif law.kind != "gaussian" and abs(law.entropy - math.log2(values)) < _CLOSE:
         return ("UniformMod", (q,), {}) if values == q else ("Uniform", (law.low, law.high), {})
     require(

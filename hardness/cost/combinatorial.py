@@ -7,6 +7,7 @@ trials is least near k = h/-ln(1 - eta); the work counts k^3 for each.
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from math import log2
 from typing import Any
@@ -52,24 +53,40 @@ def brute_force(problem: Problem, setting: Setting) -> Estimate:
     )
 
 
-def halves(n: int, h: int, alphabet: int) -> tuple[float, float, float]:
+def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, float]:
     """Compute log2 of both tables' entries, and of the splits that are tried on average.
 
-    Coordinates are split at random in halves of n//2 and n - n//2. With h > 0 entries that are not
-    0, of `alphabet` values each, h//2 of them have to fall into the first half.
+    Coordinates are split at random in halves of n//2 and n - n//2. Of counts h of entries that are
+    not 0, of `alphabet` values each, h//2 have to fall into the first half; without counts entries
+    are independent.
 
-    >>> [round(2**bits, 6) for bits in halves(8, 2, 1)]
+    >>> [round(2**bits, 6) for bits in halves(8, [2], 1)]
     [4.0, 4.0, 1.75]
-    >>> [round(2**bits, 6) for bits in halves(5, 0, 1)]
+    >>> [round(2**bits, 6) for bits in halves(5, [], 1)]
     [4.0, 8.0, 1.0]
     """
     first, second = n // 2, n - n // 2
-    if not h:
+    if not counts:
         return first * log2(alphabet + 1), second * log2(alphabet + 1), 0.0
-    left, right = h // 2, h - h // 2
-    places = log2_binomial(first, left), log2_binomial(second, right)
-    tries = max(0.0, log2_binomial(n, h) - sum(places))
-    return places[0] + left * log2(alphabet), places[1] + right * log2(alphabet), tries
+    left = [h // 2 for h in counts]
+    right = [h - h // 2 for h in counts]
+    tries = log2_places(n, counts) - log2_places(first, left) - log2_places(second, right)
+    values = log2(alphabet)
+    return (
+        log2_places(first, left) + sum(left) * values,
+        log2_places(second, right) + sum(right) * values,
+        max(0.0, tries),
+    )
+
+
+def log2_places(n: int, counts: Sequence[int]) -> float:
+    """Compute log2 of how many ways counts of entries stand among n.
+
+    >>> round(2 ** log2_places(5, [2, 1]), 6)
+    30.0
+    """
+    before = np.append(0, np.cumsum(counts))[:-1]
+    return float(np.sum(log2_binomial(n - before, np.asarray(counts))))
 
 
 def near_matches(
@@ -117,7 +134,9 @@ def meet_in_the_middle(problem: Problem, setting: Setting) -> Estimate:
     if problem.error is not None and problem.q == 2:
         reason = "noisy bits: the halves of a sum cannot be matched"
         return estimate(reason=reason)
-    left, right, rarity = halves(problem.n, problem.secret.weight or 0, problem.secret.alphabet)
+    law = problem.secret
+    counts = [count for _, count in law.counts] or [law.weight or 0] * bool(law.weight)
+    left, right, rarity = halves(problem.n, counts, 1 if law.counts else law.alphabet)
     each, needed, labelled = 0.0, problem.single(setting.success), ""
     tries = float(log_repetitions(-rarity * math.log(2), setting.success))
     if problem.error is not None:

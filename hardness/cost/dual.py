@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from hardness.cost.combinatorial import log2_binomial
-from hardness.cost.problem import Law, Problem
+from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import DEFAULT, Setting, log_delta
 from hardness.cost.success import SUCCESS, log_repetitions, log_single, log_told
@@ -340,34 +340,12 @@ def split(
 ) -> Splits:
     """Compute what ways to split the secret cost; t = 0 takes no transform."""
     zeta, t, p = (a.astype(float) for a in np.broadcast_arrays(zeta, t, p))
-    guesses = zeta * guesses_bits(problem.secret)
+    guesses = zeta * problem.secret.guesses
     spread = t * (np.pi * problem.secret.deviation / p) ** 2 / 3
     noise = spread / math.log(2) + log_single(guesses + t * np.log2(p), success)
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
     return Splits(zeta=zeta, t=t, p=p, noise=noise, transform=transform, table=guesses + TABLE)
-
-
-def guesses_bits(law: Law) -> float:
-    """Bound log2 of the expected guesses of entries, per entry: 2 log2 of the sum of sqrt(p(x)).
-
-    Guesses come in the order of their probability. Laws that are neither Gaussian nor binomial
-    count as if all values other than 0 were alike, which takes the most guesses. [Arikan96]
-
-    >>> from hardness.cost.problem import gaussian, uniform
-    >>> round(guesses_bits(uniform(0, 1, q=97)), 3), round(guesses_bits(gaussian(3.2, q=3329)), 3)
-    (1.0, 4.004)
-    """
-    if law.kind == "gaussian" and law.weight is None and law.deviation > 0.7:
-        return math.log2(math.sqrt(8 * math.pi) * law.deviation)
-    if law.kind == "cbd" and law.weight is None:
-        eta = law.high
-        shares = [math.comb(2 * eta, i) / 4**eta for i in range(2 * eta + 1)]
-        return 2 * math.log2(sum(math.sqrt(share) for share in shares))
-    # At most: all values other than 0 alike.
-    other = math.log2(law.alphabet) + math.log2(1 - law.zero) if law.zero < 1 else -math.inf
-    zero = math.log2(law.zero) if law.zero else -math.inf
-    return 2 * float(np.logaddexp2(zero / 2, other / 2))
 
 
 def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
@@ -418,7 +396,7 @@ def _splits(problem: Problem, rop: float, success: float) -> Splits:
 
     A p beyond that from which on the noise rises again is of no use.
     """
-    guesses = guesses_bits(problem.secret)
+    guesses = problem.secret.guesses
     ln_wrong = rop * math.log(2) - math.log1p(-success)
     enough = ln_wrong + ndtri(success) * math.sqrt(ln_wrong / 2)
     noisy = math.log2(math.pi * problem.secret.deviation * math.sqrt(2 / 3 * enough) + 2)
@@ -465,7 +443,7 @@ def hybrid_at(
         guess=guess,
         mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), t * math.log2(p))),
         sample_bits=_labels(problem, lattice, m),
-        space=zeta * guesses_bits(lattice.problem.secret),
+        space=zeta * lattice.problem.secret.guesses,
         prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,

@@ -24,6 +24,7 @@ guesses, each taken on its own, and left out when that is more than a cost found
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -121,9 +122,10 @@ class Guesses:
         law, self.n = problem.secret, problem.n
         usual = round(self.n * (1 - law.zero))  # of independent entries
         self._factorials = gammaln(np.arange(1.0, self.n + 2))
-        self._alphabet = math.log(max(1, law.alphabet))
         self._weight = usual if law.weight is None else law.weight
-        self.columns = 1 + min(zeta, self._heaviest(most))
+        each = 1.0 if law.counts else log2(max(law.alphabet, 2))  # bits of weight 1 at least
+        self.columns = 1 + min(zeta, self._weight, int(most / each))
+        self._signs = law.log2_signs(self.columns - 1) * _LN2
         self._at = np.full(self.n + 1, -1)
         self._tables = np.empty((0, 2, self.columns))
 
@@ -131,11 +133,6 @@ class Guesses:
         f = self._factorials
         found = f[n] - f[np.clip(k, 0, n)] - f[np.clip(n - k, 0, n)]
         return np.where((k >= 0) & (k <= n), found, -np.inf)
-
-    def _heaviest(self, most: float) -> int:
-        """Bound the weight of sets of up to 2^most guesses: one of weight w has 2^w at least."""
-        weight = int(most * _LN2 / max(self._alphabet, _LN2))
-        return min(weight, self._weight)
 
     def of(self, zeta: Integers) -> tuple[Array, Array]:
         """Return log2 of the numbers and ln of the probabilities, (len(zeta), weights) each."""
@@ -152,7 +149,7 @@ class Guesses:
         ways = self._choose(zeta, w)
         rest = self._choose(self.n - zeta, self._weight - w)
         shares = ways + rest - self._choose(np.array(self.n), np.array(self._weight))
-        both = np.stack([ways + w * self._alphabet, shares], axis=1)
+        both = np.stack([ways + self._signs, shares], axis=1)
         found = np.logaddexp.accumulate(both, axis=2)
         found[:, 0] /= _LN2
         found[:, 0][w > zeta] = np.inf

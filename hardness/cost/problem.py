@@ -13,13 +13,14 @@ from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from instances.capabilities import LINEAR_SAMPLES
 from instances.errors import unknown
 from instances.family import Family, require
 from instances.integers import Integers
 from instances.linearsamples import LinearSamples
-from instances.parameters import fraction, integer, key_values, number
+from instances.parameters import fraction, integer, key_values, number, split_list
 from instances.secrets import Secrets
 from instances.text import cut
 
@@ -41,8 +42,10 @@ class Law:
     """The distribution of an entry of the secret, or of an error.
 
     deviation: about the mean. low, high: the least and the largest value; of a Gaussian, where its
-    mass falls below 2^-64. zero: the probability of 0. entropy: bits of an entry. weight: how many
-    entries are not 0, exactly; None where they are independent. log_bias: ln |E exp(2 pi i x/q)|.
+    mass falls below 2^-64. zero: the probability of 0. entropy: bits of an entry. guesses: bits of
+    the expected guesses of an entry, at most. log_bias: ln |E exp(2 pi i x/q)|. weight: how many
+    entries are not 0, exactly; None where they are independent. counts: of each value but 0, where
+    it stands exactly so often. some: how many values there are, where not all of low .. high.
 
     >>> ternary = uniform(-1, 1, q=3329)
     >>> round(ternary.deviation, 3), ternary.alphabet
@@ -56,13 +59,38 @@ class Law:
     high: int
     zero: float
     entropy: float
+    guesses: float
     log_bias: float
     weight: int | None = None
+    counts: tuple[tuple[int, int], ...] = ()
+    some: int | None = None
+
+    @property
+    def values(self) -> int:
+        """How many values an entry takes."""
+        return self.some or self.high - self.low + 1
 
     @property
     def alphabet(self) -> int:
         """How many values other than 0 an entry takes."""
-        return self.high - self.low + (self.low > 0 or self.high < 0)
+        return self.values - (self.zero > 0 if self.some else self.low <= 0 <= self.high)
+
+    def log2_signs(self, most: int) -> NDArray[np.float64]:
+        """Compute log2 of how many ways w entries other than 0 take values: (w = 0 .. most,).
+
+        >>> (2 ** fixed(((-1, 1), (1, 2)), n=6, q=97).log2_signs(4)).round(6).tolist()
+        [1.0, 2.0, 3.0, 3.0, 0.0]
+        """
+        w = np.arange(most + 1.0)
+        if not self.counts:
+            return w * log2(max(1, self.alphabet))
+        found = np.where(w == 0, 0.0, -math.inf)  # of w!/(a! b! ..), less w!
+        for _, count in self.counts:
+            taken = np.arange(min(count, most) + 1)
+            rest = np.arange(most + 1)[:, None] - taken
+            ways = np.where(rest >= 0, found[rest] - gammaln(taken + 1) / math.log(2), -math.inf)
+            found = np.logaddexp2.reduce(ways, axis=1)
+        return found + gammaln(w + 1) / math.log(2)
 
     @property
     def rms(self) -> float:
@@ -84,6 +112,8 @@ def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
         high=int(values[-1]),
         zero=float(shares[values == 0].sum()),
         entropy=max(0.0, -float(kept @ np.log2(kept))),
+        guesses=2 * log2(float(np.sqrt(kept).sum())),
+        some=len(kept) if len(kept) < values[-1] - values[0] + 1 else None,
         log_bias=_log_bias(values - mean, shares, q, deviation),
     )
 
@@ -129,6 +159,7 @@ def gaussian(sigma: float, q: int) -> Law:
         high=high,
         zero=1 / (sigma * math.sqrt(2 * math.pi)),
         entropy=log2(sigma * math.sqrt(2 * math.pi * math.e)),
+        guesses=log2(sigma * math.sqrt(8 * math.pi)),
         log_bias=_wide(sigma, q),
     )
 
@@ -173,8 +204,48 @@ def uniform(low: int, high: int, q: int) -> Law:
         high=high,
         zero=1 / count if low <= 0 <= high else 0.0,
         entropy=log2(count),
+        guesses=log2(count),
         log_bias=log_bias,
     )
+
+
+def tuniform(bits: int, q: int) -> Law:
+    """Describe integers of -2^b .. 2^b, both ends half as likely as the others.
+
+    >>> law = tuniform(1, q=97)
+    >>> law.deviation**2, round(law.entropy, 6), law.values
+    (1.5, 2.25, 5)
+    """
+    require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")
+    half, count = 1 << bits, 2.0 ** (bits + 1)
+    inner = uniform(1 - half, half, q)  # half of it, the other half is one less
+    return replace(
+        inner,
+        kind="tuniform",
+        mean=0.0,
+        deviation=math.sqrt((count**2 / 2 + 1) / 6),
+        low=-half,
+        entropy=log2(count) + 1 / count,
+        guesses=2 * log2(count - 1 + math.sqrt(2)) - log2(count),
+        log_bias=inner.log_bias + math.log(abs(math.cos(math.pi / q))),
+    )
+
+
+def fixed(counts: tuple[tuple[int, int], ...], n: int, q: int) -> Law:
+    """Make each value other than 0 stand so often among n entries, at random places.
+
+    >>> law = fixed(((-1, 16), (1, 48)), n=256, q=3329)
+    >>> law.mean, law.weight, round(law.deviation, 4)
+    (0.125, 64, 0.4841)
+    """
+    weight = sum(count for _, count in counts)
+    require(
+        0 < weight <= n and all(count > 0 for _, count in counts),
+        f"counts of {weight} entries given: each at least 1, and {n} together at most",
+    )
+    zeros = [(0, n - weight)] if weight < n else []
+    values, shares = np.array(sorted([*counts, *zeros]), float).T
+    return replace(tabled("counts", values, shares, q), weight=weight, counts=counts)
 
 
 def sparse(law: Law, n: int, weight: int) -> Law:
@@ -200,8 +271,16 @@ def sparse(law: Law, n: int, weight: int) -> Law:
         high=max(law.high, 0),
         zero=1 - share,
         entropy=_coin(share) + share * max(0.0, surprise),
+        guesses=_alike(law.alphabet, 1 - share),
         weight=weight,
+        some=law.alphabet + (share < 1) if law.some or not law.low <= 0 <= law.high else None,
     )
+
+
+def _alike(alphabet: int, zero: float) -> float:
+    """Bound the bits of guesses by those of values other than 0 that are all alike. [Arikan96]"""
+    kept = math.log2(alphabet) + math.log2(1 - zero) if zero < 1 else -math.inf
+    return 2 * float(np.logaddexp2(math.log2(zero) / 2 if zero else -math.inf, kept / 2))
 
 
 def _coin(rate: float) -> float:
@@ -369,7 +448,7 @@ def _told(given: str, found: Problem) -> Problem:
 
 _SIZES = ("sigma", "alpha", "width", "eta", "weight")  # of an error
 KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
-_SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd", "range")
+_SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd", "range", "tuniform")
 _POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
 
@@ -377,10 +456,12 @@ _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
 def read(text: str, samples: int | None = None) -> Problem:
     """Read "lwe:n=..,q=..,.." or "lwr:..", beyond what families take; raises UsageError.
 
-    q: digits, or A^B+C. secret: binary, ternary, uniform, gaussian and cbd (with `spread`), range
-    (`spread` integers around 0); h: how many entries are not 0. error, of lwe: gaussian (`sigma`,
-    or `alpha` = sigma/q), cbd (`eta`), uniform (`width` integers around 0), ternary or binary, of
-    which `weight` among all samples are not 0. p, of lwr: what q is rounded to.
+    q: digits, or A^B+C. secret: binary, ternary, uniform, gaussian, cbd and tuniform (with
+    `spread`), range (`spread` integers around 0, or LOW..HIGH); h: how many entries are not 0.
+    error, of lwe: gaussian (`sigma`, or `alpha` = sigma/q), cbd and tuniform (`eta`), uniform
+    (`width` integers around 0, or LOW..HIGH), ternary or binary, of which `weight` among all
+    samples are not 0. Both may be a list [value:share,..]: of probabilities with sum 1, or of
+    integers, which count the entries that are not 0. p, of lwr: what q is rounded to.
 
     >>> read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64").log2_q
     25.0
@@ -445,21 +526,25 @@ def _brief(q: int) -> str:
 def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     """Return the law of the secret's entries, and log2 of the number of secrets."""
     kind = given.get("secret", "uniform")
-    if kind not in _SECRETS:
-        raise unknown("secret", kind, _SECRETS)
-    wide = kind in ("gaussian", "cbd", "range")
+    if kind not in _SECRETS and not kind.startswith("["):
+        raise unknown("secret", cut(kind, 60), [*_SECRETS, "[value:share,..]"])
+    wide = kind in ("gaussian", "cbd", "range", "tuniform")
     require(
         ("spread" in given) == wide,
-        f"secret={kind} given {'without' if wide else 'with'} spread: it is the standard "
-        "deviation of gaussian, eta of cbd and the number of values of range, and of no other",
+        f"secret={cut(kind, 60)} given {'without' if wide else 'with'} spread: it is the standard "
+        "deviation of gaussian, eta of cbd and tuniform, the values of range, and of no other",
     )
     half = q // 2
-    if kind == "gaussian":
+    if kind.startswith("["):
+        law = _listed(kind, "secret", n, q)
+    elif kind == "tuniform":
+        law = tuniform(integer(given["spread"], "spread"), q)
+    elif kind == "gaussian":
         law = gaussian(number(given["spread"], "spread"), q)
     elif kind == "cbd":
         law = cbd(integer(given["spread"], "spread"), q)
     elif kind == "range":
-        law = _around(integer(given["spread"], "spread"), q)
+        law = _around(given["spread"], "spread", q)
     elif kind == "uniform":
         law = uniform(-half, q - 1 - half, q)
     else:
@@ -475,14 +560,46 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
         f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 and "
         "n, or 0 to leave it open",
     )
+    if law.weight:
+        require(not h, f"h={h} given with counts, which have {law.weight} entries that are not 0")
+        return law, log2(math.comb(n, law.weight)) + float(law.log2_signs(law.weight)[-1])
     if h:
         return sparse(law, n, h), log2(math.comb(n, h)) + h * log2(law.alphabet)
-    return law, n * log2(law.alphabet + 1)
+    return law, n * log2(law.values)
 
 
-def _around(width: int, q: int) -> Law:
-    require(width >= 2, f"{_brief(width)} values given: at least 2")
-    return uniform(-((width - 1) // 2), width // 2, q)
+def _around(width: str | int, key: str, q: int) -> Law:
+    """Read a number of integers around 0, or LOW..HIGH."""
+    low, dots, high = str(width).partition("..")
+    if dots:
+        ends = integer(low, key), integer(high, key)
+    else:
+        count = width if isinstance(width, int) else integer(width, key)
+        ends = -((count - 1) // 2), count // 2
+    require(ends[0] < ends[1], f"{key}={cut(str(width), 60)} given: at least 2 values, that rise")
+    return uniform(*ends, q)
+
+
+def _listed(text: str, key: str, n: int, q: int) -> Law:
+    """Read a law of n entries, "[-1:1/4,0:1/2,1:1/4]" or, of counts, "[-1:16,1:48]"."""
+    pairs = [part.partition(":") for part in split_list(text.strip()[1:-1])]
+    said = f"{key}={cut(text, 60)} given: "
+    require(
+        text.endswith("]") and all(share.strip() for _, _, share in pairs),
+        said + "write [-1:1/4,0:1/2,1:1/4] for probabilities, [-1:16,1:48] for counts",
+    )
+    read = {integer(value, key): fraction(share, key) for value, _, share in pairs}
+    require(len(read) == len(pairs), said + "a value stands there twice")
+    require(max(read) - min(read) < q, said + f"values further apart than q={_brief(q)} allows")
+    listed = sorted(read.items())
+    if all(share.denominator == 1 for share in read.values()):
+        require(0 not in read, said + "counts are of values other than 0, probabilities below 1")
+        return fixed(tuple((value, int(count)) for value, count in listed), n, q)
+    total = sum(read.values())
+    require(total == 1, said + f"probabilities with the sum {total}: it has to be 1")
+    require(min(read.values()) > 0, said + "probabilities above 0 are needed")
+    values, shares = np.array(listed, float).T
+    return tabled("law", values, shares, q)
 
 
 def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
@@ -491,14 +608,24 @@ def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
     sizes = {
         "gaussian": ("sigma", "alpha"),
         "cbd": ("eta",),
+        "tuniform": ("eta",),
         "uniform": ("width",),
         "binary": ("weight",),
         "ternary": ("weight",),
         "none": (),
     }
-    if kind not in sizes:
-        raise unknown("error", kind, list(sizes))
     named = [k for k in _SIZES if k in given]
+    if kind.startswith("["):
+        require(not named, f"{', '.join(named)} given with error={cut(kind, 60)}: it has all")
+        law = _listed(kind, "error", samples or _MOST_SAMPLES, q)
+        require(
+            samples is not None or law.weight is None,
+            f"error={cut(kind, 60)} given without a number of samples, of which it counts: "
+            "--samples",
+        )
+        return law
+    if kind not in sizes:
+        raise unknown("error", cut(kind, 60), [*sizes, "[value:share,..]"])
     free = kind in ("none", "binary", "ternary")
     allowed = not named if kind == "none" else len(named) == 1 or (free and not named)
     require(
@@ -522,8 +649,10 @@ def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
         return sparse(law, samples, integer(given["weight"], "weight"))
     if kind == "cbd":
         return cbd(integer(given["eta"], "eta"), q)
+    if kind == "tuniform":
+        return tuniform(integer(given["eta"], "eta"), q)
     if kind == "uniform":
-        return _around(integer(given["width"], "width"), q)
+        return _around(given["width"], "width", q)
     if "sigma" in given:
         return gaussian(number(given["sigma"], "sigma"), q)
     alpha = fraction(given["alpha"], "alpha")
@@ -541,7 +670,7 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     if p == q:
         return None
     if q % p == 0:
-        return _around(q // p, q)
+        return _around(q // p, "width", q)
     high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
     ln_width = math.log(q) - math.log(p)
     require(ln_width < _MOST_LN / 2, f"p={given['p']} given with q={_brief(q)}: a p that divides q")
@@ -552,6 +681,7 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
         entropy=log2(q) - log2(p),
         log_bias=math.log(math.sin(math.pi / p) / (width * math.sin(math.pi / p / width))),
         zero=1 / width,
+        guesses=_alike(2 * high, 1 / width),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hardness.cost import bridge
 from hardness.cost.problem import KEYS, Problem, problem, read
 from instances.catalog import CATALOG, CatalogEntry
 from instances.errors import UsageError
@@ -164,7 +165,7 @@ class Given:
 
 
 def given(text: str, samples: int | None = None) -> Given:
-    """Read the name of a set, the words of a problem or a SPEC; raises UsageError.
+    """Read a set's name, words, parameters of lattice-estimator or a SPEC; raises UsageError.
 
     samples: None for those of the set or of the words, or any number.
 
@@ -196,6 +197,8 @@ def words_of(text: str) -> tuple[str, int | None]:
     named = find(text)
     if named:
         return named[1].spec, named[1].samples
+    if bridge.is_code(text):
+        return bridge.words(text)
     name, colon, rest = text.strip().partition(":")
     counted = [part for part in split_list(rest) if part.partition("=")[0].strip() == "samples"]
     if not counted:

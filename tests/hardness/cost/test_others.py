@@ -62,7 +62,7 @@ def test_brute_force_counts_the_secrets(spec):
 
 @pytest.mark.parametrize(("n", "h", "alphabet"), [(6, 3, 1), (7, 2, 2), (5, 0, 2), (4, 0, 1)])
 def test_halves_by_enumeration(n, h, alphabet):
-    left, right, tries = (2**bits for bits in halves(n, h, alphabet))
+    left, right, tries = (2**bits for bits in halves(n, [h] * bool(h), alphabet))
     values = range(alphabet + 1)
     weight = lambda s: sum(map(bool, s))  # noqa: E731
     first = [s for s in itertools.product(values, repeat=n // 2) if not h or weight(s) == h // 2]

@@ -1,0 +1,242 @@
+"""Laws that a user writes: by probabilities, by counts, or in the syntax of lattice-estimator."""
+
+import cmath
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from hardness.cost.attacks import LATTICE, OTHERS, estimate
+from hardness.cost.bridge import emit
+from hardness.cost.hybrid import Guesses
+from hardness.cost.problem import fixed, read, tuniform
+from hardness.cost.sets import SETS, given
+from instances.errors import UsageError
+
+Q = 97
+
+
+@pytest.mark.parametrize(
+    ("words", "shares"),
+    [
+        ("[-1:1/4,0:1/2,1:1/4]", {-1: 0.25, 0: 0.5, 1: 0.25}),
+        ("[3:.5,-2:0.5]", {-2: 0.5, 3: 0.5}),
+        ("[0:9/10,1:1/10]", {0: 0.9, 1: 0.1}),
+        ("[5:1/3,7:1/3,20:1/3]", {5: 1 / 3, 7: 1 / 3, 20: 1 / 3}),
+    ],
+)
+def test_a_law_by_probabilities_has_its_moments_entropy_and_guesses(words, shares):
+    found = read(f"lwe:n=6,q={Q},error={words},secret={words}")
+    law, mean = found.secret, sum(v * p for v, p in shares.items())
+    assert law == found.error
+    assert law.mean == pytest.approx(mean)
+    assert law.deviation**2 == pytest.approx(sum((v - mean) ** 2 * p for v, p in shares.items()))
+    assert law.entropy == pytest.approx(-sum(p * math.log2(p) for p in shares.values()))
+    assert law.guesses == pytest.approx(2 * math.log2(sum(map(math.sqrt, shares.values()))))
+    wave = sum(p * cmath.exp(2j * math.pi * v / Q) for v, p in shares.items())
+    assert math.exp(law.log_bias) == pytest.approx(abs(wave))
+    assert (law.values, law.zero) == (len(shares), pytest.approx(shares.get(0, 0.0)))
+    assert law.alphabet == len(shares.keys() - {0})
+    assert found.size_bits == pytest.approx(6 * math.log2(len(shares)))
+    assert found.information == pytest.approx(math.log2(Q) - law.entropy)
+
+
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [("[-1:1,1:3]", {-1: 1, 1: 3}), ("[2:2]", {2: 2}), ("[-3:1,1:1,2:2]", {-3: 1, 1: 1, 2: 2})],
+)
+def test_counts_are_those_of_all_arrangements(words, counts):
+    n = 6
+    found, values = read(f"lwe:n={n},q={Q},sigma=1,secret={words}"), [0, *counts]
+    every = [
+        s
+        for s in itertools.product(values, repeat=n)
+        if all(s.count(v) == c for v, c in counts.items())
+    ]
+    assert 2**found.size_bits == pytest.approx(len(every))
+    assert found.unique_bits == pytest.approx(math.log2(len(every)))
+    law, entries = found.secret, [v for s in every for v in s]
+    mean = sum(entries) / len(entries)
+    assert (law.mean, law.weight) == (pytest.approx(mean), sum(counts.values()))
+    assert law.deviation**2 == pytest.approx(sum((v - mean) ** 2 for v in entries) / len(entries))
+    assert law.alphabet == len(counts)
+    zeta, most = 4, min(law.weight, 4)
+    space, ln_prob = Guesses(found, n - 1, 60.0).of(np.array([zeta]))
+    for w in range(most + 1):
+        some = {s[:zeta] for s in every if sum(map(bool, s[:zeta])) <= w}
+        free = {  # the same sets before what the other coordinates leave is known
+            s
+            for s in itertools.product(values, repeat=zeta)
+            if sum(map(bool, s)) <= w and all(s.count(v) <= c for v, c in counts.items())
+        }
+        share = sum(sum(map(bool, s[:zeta])) <= w for s in every) / len(every)
+        assert 2 ** space[0, w] == pytest.approx(len(free))
+        assert math.exp(ln_prob[0, w]) == pytest.approx(share)
+        assert some <= free
+    split = estimate(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
+    left = {v: c // 2 for v, c in counts.items()}
+    table = sum(
+        all(s.count(v) == c for v, c in left.items())
+        for s in itertools.product(values, repeat=n // 2)
+    )
+    assert 2**split.mem == pytest.approx(table)
+
+
+def test_tuniform_is_its_table():
+    values = range(-4, 5)
+    shares = [1 / 16 if abs(v) == 4 else 1 / 8 for v in values]
+    listed = ",".join(f"{v}:{p}" for v, p in zip(values, shares, strict=True))
+    table = read(f"lwe:n=9,q={Q},sigma=1,secret=[{listed}]").secret
+    law = tuniform(2, Q)
+    for name in ("mean", "deviation", "low", "high", "zero", "entropy", "guesses", "log_bias"):
+        assert getattr(law, name) == pytest.approx(getattr(table, name), abs=1e-12), name
+    assert table.values == law.values
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ("secret=[-1:1/3,0:1/3,1:1/3]", "secret=ternary"),
+        ("secret=[0:1/2,1:1/2]", "secret=binary"),
+        ("secret=[1:9]", "secret=binary,h=9"),
+        ("secret=range,spread=-1..1,h=12", "secret=ternary,h=12"),
+    ],
+)
+def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same):
+    spec = "lwe:n=60,q=3329,sigma=3"
+    ours, usual = (estimate(read(f"{spec},{one}", 400), "x") for one in (words, same))
+    assert len(ours.estimates) == len({**LATTICE, **OTHERS})
+    for one, other in zip(ours.estimates, usual.estimates, strict=True):
+        assert one.rop == pytest.approx(other.rop, abs=2e-3), one.name
+        assert one.reason == other.reason
+
+
+def test_unbalanced_signs_are_fewer_secrets():
+    balanced, most, one = (
+        read(f"lwe:n=256,q=3329,sigma=3,secret={words}")
+        for words in ("[-1:32,1:32]", "[-1:4,1:60]", "binary,h=64")
+    )
+    assert balanced.size_bits > most.size_bits > one.size_bits
+    sizes = [
+        estimate(p, "x", only=("meet-in-the-middle", "bdd_mitm_hybrid")) for p in (balanced, most)
+    ]
+    for name in ("meet-in-the-middle", "bdd_mitm_hybrid"):
+        assert sizes[0][name].rop > sizes[1][name].rop
+    assert fixed(((-1, 4), (1, 60)), 256, 3329).mean == pytest.approx(56 / 256)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("secret=[0:1/2,1:1/4]", "probabilities with the sum 3/4: it has to be 1"),
+        ("secret=[0:3/2,1:-1/2]", "probabilities above 0 are needed"),
+        ("secret=[0:5,1:3]", "counts are of values other than 0"),
+        ("secret=[1:3,1:4]", "a value stands there twice"),
+        ("secret=[1:60,2:5]", "counts of 65 entries given"),
+        ("secret=[1:0]", "counts of 0 entries given"),
+        ("secret=[]", "write [-1:1/4,0:1/2,1:1/4] for probabilities"),
+        ("secret=[1,2]", "write [-1:1/4,0:1/2,1:1/4] for probabilities"),
+        ("secret=[x:1/2,1:1/2]", "an integer such as 200"),
+        ("secret=[0:1/2,97:1/2]", "values further apart than q=97 allows"),
+        ("secret=[1:9],h=3", "h=3 given with counts"),
+        ("secret=[1:9],spread=3", "with spread"),
+        ("error=[1:9]", "without a number of samples"),
+        ("error=[0:1/2,1:1/2],eta=2", "eta given with error="),
+        ("secret=range,spread=3..3", "at least 2 values"),
+        ("secret=tuniform,spread=7", "256 values given with q=97"),
+    ],
+)
+def test_a_law_that_is_none_is_refused_in_one_line(words, said):
+    with pytest.raises(UsageError) as refused:
+        read(f"lwe:n=64,q=97,{words}" + ("" if "error" in words else ",sigma=1"))
+    assert said in str(refused.value)
+
+
+# ---- the syntax of lattice-estimator
+
+
+def test_every_set_is_read_again_from_what_is_emitted():
+    for name in SETS:
+        code = emit(given(name).problem)
+        found = given(code)
+        assert emit(found.problem) == code
+        assert found.problem.rows == given(name).problem.rows
+        again = given(found.spec, found.problem.samples)
+        assert (again.problem, again.spec) == (found.problem, found.spec)
+
+
+@pytest.mark.parametrize(
+    ("secret", "words"),
+    [
+        ("CenteredBinomial(3)", "cbd,spread=3"),
+        ("CenteredBinomial(eta=3, n=64)", "cbd,spread=3"),
+        ("DiscreteGaussian(3.19)", "gaussian,spread=3.19"),
+        ("DiscreteGaussian(stddev=2**4/5, mean=0)", "gaussian,spread=3.2"),
+        ("DiscreteGaussianAlpha(0.1, 97)", "gaussian,spread=3.8697401198938977"),
+        ("TUniform(3)", "tuniform,spread=3"),
+        ("Binary", "binary"),
+        ("Ternary", "ternary"),
+        ("Uniform(-1, 1)", "ternary"),
+        ("Uniform(a=-2, b=100 - 95)", "range,spread=-2..5"),
+        ("UniformMod(97)", "uniform"),
+        ("UniformMod(4)", "range,spread=-2..1"),
+        ("SparseBinary(8)", "[1:8]"),
+        ("SparseTernary(8)", "[-1:8,1:8]"),
+        ("SparseTernary(8, 4)", "[-1:4,1:8]"),
+        ("SparseTernary(8, 4, 64)", "[-1:4,1:8]"),
+        ("SparseTernary(p=8, m=0, n=64)", "[1:8]"),
+        ("SparseTernary(64, 8)", "[-1:8,1:8]"),  # its length first, as it was once
+        ("SparseTernary(64, 8, 4)", "[-1:4,1:8]"),
+        ("SparseTernary(64, p=8, m=4)", "[-1:4,1:8]"),
+    ],
+)
+def test_the_syntax_of_the_peer_is_read(secret, words):
+    found = given(f"LWE.Parameters(64, 97, ND.{secret}, ND.TUniform(2), m=90, tag='x')")
+    assert found.spec == f"lwe:n=64,q=97,error=tuniform,eta=2,secret={words}"
+    assert found.problem == read(found.spec, 90)
+
+
+def test_laws_of_errors_are_read_by_place_and_by_name():
+    for code, words in (
+        ("512, 3329, ND.CenteredBinomial(3), ND.CenteredBinomial(3), 512", "ml-kem-512"),
+        ("64, 97, ND.Binary, ND.Uniform(-1, 2)", "lwe:n=64,q=97,error=uniform,width=-1..2"),
+        ("q=97, n=64, Xe=ND.Uniform(0, 1), Xs=ND.Binary, m=oo", "lwe:n=64,q=97,error=binary"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian(3)", "lwe:n=64,q=97,sigma=3"),
+        ("64, 97, ND.Binary, ND.SparseTernary(3, 2), 80", "lwe:n=64,q=97,error=[-1:2,1:3]"),
+    ):
+        found = given(f"LWE.Parameters({code})")
+        other = words if words[:2] == "ml" else f"{words},secret=binary"
+        assert found.problem == given(other, found.problem.samples).problem
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("n=64, q=97, Xs=__import__('os').system('x'), Xe=ND.Binary", "Xs=__import__"),
+        ("64, 9**9**9**9, ND.Binary, ND.Binary", "9 ** 9 ** 9"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian(x)", "x given"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian(1/0)", "1 / 0 given"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian(True)", "True given"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian(3, 1)", "Xe of mean=1"),
+        ("64, 97, ND.Binary, ND.Uniform(1)", "ND.Uniform given without b"),
+        ("64, 97, ND.Binary, ND.Uniform(0.5, 1)", "a=0.5"),
+        ("64, 97, ND.Binary, ND.Uniform(1, 2, 3, 4)", "its arguments are a, b, n"),
+        ("64, 97, ND.Binary, ND.Binary(3)", "its arguments are none"),
+        ("64, 97, ND.Other(3), ND.Binary", "Xs=ND.Other(3)"),
+        ("64, 97, ND.SparseTernary(8, n=63), ND.Binary", "Xs of n=63"),
+        ("64, 97, ND.Binary", "without Xe"),
+        ("64.5, 97, ND.Binary, ND.Binary", "n, q and m are integers"),
+        ("64, 97, ND.Binary, ND.Binary, q=97", "its arguments are n, q, Xs, Xe, m, tag, once"),
+        ("64, 97, **x", "its arguments are n, q, Xs, Xe, m, tag, once"),
+        ("64, 97, ND.Binary, ND.Binary).updated(m=3", "LWE.Parameters(64"),
+        ("64, 97, (", "LWE.Parameters(64"),
+        ("64, 97, " + "(" * 9000, "LWE.Parameters(64"),
+        ("0, 97, ND.Binary, ND.Binary", "n=0 given"),
+    ],
+)
+def test_anything_else_is_refused_in_one_line(code, said):
+    with pytest.raises(UsageError) as refused:
+        given(f"LWE.Parameters({code})")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
