@@ -35,9 +35,9 @@ _LISTED = 1 << 28  # values of members over z: their mean takes seconds
 class CodedExamples(Examples):
     """Labelled examples of a two-token family, packed; x and y are the dense view of the same.
 
-    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, or uint16 for
-    more than 256 levels, which of the family's levels the unknown part of each label has, and 0
-    where the label is public.
+    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, uint16 for
+    more than 256 levels or uint32 for more than 65536, which of the family's levels the unknown
+    part of each label has, and 0 where the label is public.
     For parities it is one bit, 1 for the smaller level.
     """
 
@@ -116,8 +116,14 @@ class Coded(Family):
 
     @property
     def code_type(self) -> np.dtype[Any]:
-        """The type of a code: uint8, or uint16 for more than 256 levels."""
-        return np.dtype(np.uint8 if len(self.levels) <= 256 else np.uint16)
+        """The type of a code: uint8, or as wide as levels need."""
+        wide = np.uint16 if self.outcomes <= 1 << 16 else np.uint32
+        return np.dtype(np.uint8 if self.outcomes <= 256 else wide)
+
+    @property
+    def outcomes(self) -> int:
+        """The number of codes."""
+        return len(self.levels)
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
@@ -424,7 +430,7 @@ class Coded(Family):
         )
         if (self.placed(words) != words).any():
             raise ValueError("has tokens without the family's public coordinates")
-        if (codes >= np.where(self.open(words), len(self.levels), 1)).any():
+        if (codes >= np.where(self.open(words), self.outcomes, 1)).any():
             raise ValueError("has a code of no level, or one where the label is known")
         return CodedExamples(family=self, words=words, codes=codes)
 

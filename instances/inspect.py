@@ -176,7 +176,9 @@ def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]
         "bits": f"{family.n} numbers of {family.length}",
         "range": f"{low}..{high}: of t = <a, s> mod q, over all secrets",
         # of a from uniform, in statistical distance, at most
-        "distance": family.n * family.q / (4 << family.length) if family.q % 2 else 0.0,
+        "distance": family.n * family.q / (4 << family.length)
+        if family.q & (family.q - 1)
+        else 0.0,
         "information": family.information,
     }
     size = 16 * family.layer_heads * family.d**2

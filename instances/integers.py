@@ -110,7 +110,9 @@ def uniform(values: Iterable[int]) -> Integers:
     (-1, 0, 1)
     """
     found = sorted(values)
-    return integers({v: Fraction(1, len(found)) for v in found}, "uniform")
+    each, rest = divmod(_WORDS, len(found))
+    counts = (each + rest, *[each] * (len(found) - 1))  # as `integers` rounds
+    return Integers(values=tuple(found), counts=counts, kind="uniform")
 
 
 def centred_binomial(eta: int) -> Integers:

@@ -2,7 +2,7 @@
 
 Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is written in the bits of
 z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
-uniform; for a prime q the L bits of a number are reduced mod q, and a is uniform up to a
+uniform; for another q the L bits of a number are reduced mod q, and a is uniform up to a
 statistical distance of n q / 2^(L+2). Coordinate 0 is public. A family is a law of secrets s of
 Z_q^n, a law of errors e, and a rounding of Z_q to codes, each of which has a level:
 
@@ -38,9 +38,10 @@ from instances.streams import BitStream
 MOST_VALUES = 1 << 15  # of a law that a certificate writes down
 SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
 _LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
-_MAX_TABLE = 1 << 16
+_MAX_TABLE = 1 << 20
+_MAX_LAYER = 1 << 16
 _MAX_EXACT = 1000  # heads of an exact solve
-_SPARE_BITS = 30  # of a number that is reduced mod a prime
+_SPARE_BITS = 30  # of a number that is reduced mod q
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,13 +113,14 @@ class Rounding:
 class Modular(Coded):
     """A family of functions of <a, s> mod q; a subclass gives its `rounding`, and `errors` if any.
 
-    n: the dimension of a and s; q: a prime or a power of two. secret: binary, ternary, uniform,
-    gaussian or cbd, with h entries that are not 0 (0: any number) and the standard deviation or eta
-    in `spread`. heads: saturated, with slope beta, or exact. labels: formula or layer. bits: of a
-    number, where q is a prime.
+    n: the dimension of a and s; q: a prime or a power of two, with `composite` any number. secret:
+    binary, ternary, uniform, gaussian or cbd, with h entries that are not 0 (0: any number) and the
+    standard deviation or eta in `spread`. heads: saturated, with slope beta, or exact. labels:
+    formula or layer. bits: of a number, where q is no power of two.
     """
 
     noise = Fraction(0)  # errors are no flips
+    composite: ClassVar[bool] = False
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
@@ -167,6 +169,19 @@ class Modular(Coded):
             self.require_table()
         return self.rounding.levels
 
+    @property
+    def outcomes(self) -> int:
+        """The number of codes."""
+        return self.rounding.outcomes
+
+    @cached_property
+    def factors(self) -> NDArray[np.float64]:
+        """The levels in float64, by code."""
+        if self.rounding.shows != "residue":
+            return np.array([float(v) for v in self.levels])
+        self.require_table()
+        return (2.0 * np.arange(self.q) - self.q) / self.q
+
     @cached_property
     def table(self) -> NDArray[np.intp]:
         """The code of each element of Z_q, (q,)."""
@@ -193,9 +208,9 @@ class Modular(Coded):
         require(1 <= self.n <= 1 << 16, f"n={self.n} given: n must be between 1 and 65536")
         require(2 <= self.q <= 1 << 48, f"q={self.q} given: q must be between 2 and 2^48")
         require(
-            is_power_of_two(self.q) or is_prime(self.q),
-            f"q={self.q} given: q must be a power of two, whose residues are bits, or a prime, as "
-            f"{1 << self.q.bit_length()} or {next_prime(self.q)}",
+            self.composite or is_power_of_two(self.q) or is_prime(self.q),
+            f"q={self.q} given with {self.name}: it must be a power of two, whose residues are "
+            f"bits, or a prime, as {1 << self.q.bit_length()} or {next_prime(self.q)}",
         )
         need = (self.q - 1).bit_length()
         if is_power_of_two(self.q):
@@ -214,7 +229,7 @@ class Modular(Coded):
         require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
         low, high = self.reach
         require(
-            self.q > _MAX_TABLE or self.beta * (high - low) < 1 << 53,  # there are no layers there
+            self.q > _MAX_LAYER or self.beta * (high - low) < 1 << 53,  # there are no layers there
             f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
             "that float64 counts to, lower beta",
         )
@@ -334,7 +349,7 @@ class Modular(Coded):
     @cached_property
     def channel(self) -> NDArray[np.float64]:
         """The chance of each code of a label, by the code that it has without error: (L, L)."""
-        codes = np.arange(len(self.levels))
+        codes = np.arange(self.outcomes)
         if self.errors is None:
             return np.eye(len(codes))
         # Every element of Z_q has a level of its own where there are errors.
@@ -343,10 +358,14 @@ class Modular(Coded):
     def log_ratios(self, t: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Compute log2 Pr[code | <a, s> = t] / Pr[code | t uniform]: (n,), (n,) -> (n,)."""
         if self.errors is None:
-            share = np.bincount(self.table, minlength=len(self.levels)) / self.q
+            share = np.bincount(self.table, minlength=self.outcomes) / self.q
             return np.where(self.table[t] == codes, -np.log2(share[codes]), -np.inf)
-        with np.errstate(divide="ignore"):  # every element of Z_q has a level of its own here
-            return np.log2(self.chances * self.q)[(codes - t) % self.q]
+        return self._bits[(codes - t) % self.q]  # every element of Z_q has a level of its own here
+
+    @cached_property
+    def _bits(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.log2(self.chances * self.q)
 
     @cached_property
     def information(self) -> float:
@@ -355,10 +374,13 @@ class Modular(Coded):
 
     def require_table(self) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""
-        if self.q > _MAX_TABLE:
+        self._require_up_to(_MAX_TABLE)
+
+    def _require_up_to(self, most: int) -> None:
+        if self.q > most:
             raise ToolkitError(
-                f"{self.spec}: examples, labels and layers need q of at most {_MAX_TABLE}; its "
-                "cost can be estimated at any q"
+                f"{self.spec}: layers need q of at most {_MAX_LAYER}, examples and labels one of "
+                f"at most {_MAX_TABLE}; its cost can be estimated at any q"
             )
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -387,7 +409,7 @@ class Modular(Coded):
 
     def steps(self, secret: Secret) -> steps.Steps:
         """Solve for the heads of a member, before padding: t -> E of the label's factor."""
-        self.require_table()
+        self._require_up_to(_MAX_LAYER)
         weights = self.weights(secret)
         low, high = int(weights[weights < 0].sum()), int(weights[weights > 0].sum())
         values = self.response[np.arange(low, high + 1) % self.q]
@@ -419,8 +441,8 @@ class Modular(Coded):
     @cached_property
     def layer_error(self) -> LayerError:
         """Bound the error of saturated heads in float64, whichever member, where there is no e."""
-        if self.q > _MAX_TABLE:
-            return LayerError(levels=(), why=f"layers need q of at most {_MAX_TABLE}")
+        if self.q > _MAX_LAYER:
+            return LayerError(levels=(), why=f"layers need q of at most {_MAX_LAYER}")
         if self.errors is not None:
             return LayerError(
                 levels=self.levels, why="the layer is E[Y|X], whose values are not the levels"
@@ -533,6 +555,8 @@ def modulus(family: Modular) -> int:
 
 def obstacle(family: Modular) -> str | None:
     """Say why no bound is claimed for a family; None where there is one."""
+    if not (is_power_of_two(family.q) or is_prime(family.q)):
+        return f"q={family.q} is neither a power of two nor a prime, and nothing is proved there"
     if family.q % 2 and 2 * family.n * family.q > 1 << family.length:
         return (
             f"bits={family.length} leaves a far from uniform: take bits of at least "

@@ -55,6 +55,25 @@ def is_prime(q: int) -> bool:
     return bool(fmpz(q).is_prime())
 
 
+def factors(q: int) -> tuple[tuple[int, int], ...]:
+    """Factor q: primes, ascending, each with its exponent.
+
+    >>> factors(842779), factors(16)
+    (((7, 1), (120397, 1)), ((2, 4),))
+    """
+    if q >= _FEW:
+        from flint import fmpz  # which takes longer to load than numpy
+
+        return tuple((int(p), int(e)) for p, e in sorted(fmpz(q).factor()))
+    out = []
+    for p in range(2, math.isqrt(q) + 1):
+        exponent = 0
+        while q % p == 0:
+            q, exponent = q // p, exponent + 1
+        out += [(p, exponent)] if exponent else []
+    return (*out, *([(q, 1)] if q > 1 else []))
+
+
 def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:
     """Compute <a, s> mod q: (N, n), (n,) -> (N,), a in 0 .. q-1, exact for q up to 2^48.
 

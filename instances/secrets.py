@@ -16,7 +16,7 @@ import numpy as np
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret, require
 from instances.integers import Integers, centred_binomial, gaussian, uniform
-from instances.residues import centred
+from instances.residues import centred, factors
 
 KINDS = ("binary", "ternary", "uniform", "gaussian", "cbd")
 FEW_UNITS = 3
@@ -117,13 +117,15 @@ class Secrets:
     def size(self) -> int:
         """The number of secrets: with at least one unit among their entries."""
         if self.entries is None:
-            others, even = self.q - 1, (self.q // 2 - 1 if self.q % 2 == 0 else 0)
+            others = self.q - 1
+            units = math.prod((p - 1) * p ** (e - 1) for p, e in factors(self.q))
         else:
             others = sum(v != 0 for v in self.values)
-            even = others - sum(map(self.is_unit, self.values))
+            units = sum(map(self.is_unit, self.values))
+        dull = others - units
         if self.h:
-            return math.comb(self.n, self.h) * (others**self.h - even**self.h)
-        return (others + 1) ** self.n - (even + 1) ** self.n
+            return math.comb(self.n, self.h) * (others**self.h - dull**self.h)
+        return (others + 1) ** self.n - (dull + 1) ** self.n
 
     def listed(self) -> Iterator[Secret]:
         """List all secrets lazily: by how many entries are not 0, by their places, by their values.
@@ -139,7 +141,7 @@ class Secrets:
                         yield self._at(places, inner)
 
     def is_unit(self, value: int) -> bool:
-        """Return whether a residue is a unit of Z_q, q a prime or a power of two."""
+        """Return whether a residue is a unit of Z_q."""
         return math.gcd(value, self.q) == 1
 
     def draw(self, rng: np.random.Generator) -> Secret:

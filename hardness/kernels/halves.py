@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.kernels.supports import head, heads
 
+Sums = NDArray[np.unsignedinteger]
 _NO_COST = np.int64(1) << 62
 _AT_ONCE = 1 << 23  # numbers between two calls of `check`
 
@@ -33,23 +34,28 @@ class Half:
         values, n, _ = self.columns.shape
         return tuple(heads(n + 1, w + 1, values) for w in self.weights)
 
+    @property
+    def type(self) -> type[np.unsignedinteger]:
+        """The type of a sum: as narrow as q allows."""
+        return np.uint16 if self.q <= 1 << 16 else np.uint32
+
     def __len__(self) -> int:
         return sum(self.counts)
 
-    def all(self, check: Callable[[], None] = unchecked) -> NDArray[np.uint16]:
+    def all(self, check: Callable[[], None] = unchecked) -> Sums:
         """Return all sums, in parts; `check`, called between them, may raise."""
-        out = np.empty((len(self), self.columns.shape[2]), np.uint16)
+        out = np.empty((len(self), self.columns.shape[2]), self.type)
         for part in parts(out):
             check()
             out[part] = self.sums(part.start, part.stop - part.start)
         return out
 
-    def sums(self, start: int, count: int) -> NDArray[np.uint16]:
+    def sums(self, start: int, count: int) -> Sums:
         """Return the sums mod q of vectors start .. start+count-1: (count, N)."""
         from hardness.kernels import _join_jit as compiled
 
         values, n, many = self.columns.shape
-        out = np.empty((min(count, len(self) - start), many), np.uint16)
+        out = np.empty((min(count, len(self) - start), many), self.type)
         before, done = 0, 0
         for weight, size in zip(self.weights, self.counts, strict=True):
             first = start + done - before
@@ -99,9 +105,7 @@ class Fit:
 class Sorted:
     """Sums (M, N), sorted by their keys."""
 
-    def __init__(
-        self, sums: NDArray[np.uint16], fit: Fit, check: Callable[[], None] = unchecked
-    ) -> None:
+    def __init__(self, sums: Sums, fit: Fit, check: Callable[[], None] = unchecked) -> None:
         """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
 
         `check` is called between parts of the work, and may raise.
@@ -128,7 +132,7 @@ class Sorted:
             self._sums[part] = sums[self._order[part]]
         self._fit = fit
 
-    def join(self, left: NDArray[np.uint16]) -> tuple[int, tuple[int, int] | None]:
+    def join(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
         """Try the pairs with other sums that may fit: how many, and the cheapest one."""
         from hardness.kernels import _join_jit as compiled
 
@@ -153,7 +157,7 @@ class Sorted:
         return int(tried), (int(best[1]), int(self._order[best[2]]))
 
 
-def parts(sums: NDArray[np.uint16]) -> Iterator[slice]:
+def parts(sums: Sums) -> Iterator[slice]:
     """Cut the rows of sums (M, N) in parts that take less than a second each."""
     size = max(1, _AT_ONCE // sums.shape[1])
     for start in range(0, len(sums), size):

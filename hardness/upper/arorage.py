@@ -29,6 +29,7 @@ from instances.family import require
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
+from instances.residues import is_power_of_two, is_prime
 from instances.samples import Samples, samples
 
 Integral = NDArray[np.int64]
@@ -196,6 +197,8 @@ class AroraGe(Attack):
         """Return that there are no errors, or as many as residues; None where they are between."""
         if (reason := no_lattice(forms)) is not None:
             return reason
+        if not (is_prime(forms.q) or is_power_of_two(forms.q)):
+            return f"its q = {forms.q} is neither a prime nor a power of two"
         if self._window(forms) is None:
             return f"too many errors are likely: fewer than q = {forms.q}, at most {_MOST_ERRORS}"
         return None

@@ -153,7 +153,7 @@ def needed(family: Modular) -> int:
     mean = family.information
     require(mean > _LEAST, f"{family} given: labels do not depend on the secret: lower the error")
     if family.errors is None:  # a label tells by how rare it is
-        weights = np.bincount(family.table, minlength=len(family.levels)) / family.q
+        weights = np.bincount(family.table, minlength=family.outcomes) / family.q
         weights = weights[weights > 0]
         bits = -np.log2(weights)
     else:

@@ -85,7 +85,7 @@ def character(family: Modular) -> tuple[Labels, float]:
     >>> found.round(9).tolist(), round(gain, 9)
     ([1.0, -1.0], 0.8)
     """
-    q, levels = family.q, len(family.levels)
+    q, levels = family.q, family.outcomes
     w = np.exp(2j * np.pi * np.arange(q) / q)
     if family.errors is None:
         share = np.bincount(family.table, minlength=levels) / q

@@ -49,8 +49,7 @@ def costs(found: Samples) -> Costs:
     family, q = found.family, found.family.q
     t = np.arange(q)
     if family.errors is None:
-        levels = range(len(family.levels))
-        bits = np.array([family.log_ratios(t, np.full(q, c)) for c in levels])
+        bits = np.array([family.log_ratios(t, np.full(q, c)) for c in range(family.outcomes)])
         rows, shifts = found.codes, np.zeros(len(found), np.int64)
     else:
         bits = family.log_ratios(t, np.zeros(q, np.int64))[None]

@@ -199,7 +199,7 @@ def explained(family: Modular) -> Explained:
     """
     q = family.q
     if family.errors is None:
-        width = np.bincount(family.table, minlength=len(family.levels))
+        width = np.bincount(family.table, minlength=family.outcomes)
         low = np.array([int(np.argmax(family.table == c)) for c in range(len(width))])
         return Explained(low=low, width=width, share=width / q, hit=1.0)
     by_sum = family.chances[-np.arange(q) % q]
@@ -254,7 +254,8 @@ def plan(family: Modular, given: int | None = None) -> MiddlePlan:
         blocks=blocks,
         samples=max(count, keyed),
         work=work,
-        bytes=right * (2 * max(count, keyed) + 24) + 8 * many**keyed,
+        bytes=right * ((2 if family.q <= 1 << 16 else 4) * max(count, keyed) + 24)
+        + 8 * many**keyed,
     )
 
 

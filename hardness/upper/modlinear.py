@@ -1,8 +1,9 @@
 """Linear algebra over Z_q: recovers the secret of labels without error from about n samples.
 
-The first n samples that are independent modulo the residue field are solved there; for q = 2^l the
-inverse is then lifted, which doubles its bits each time. One wrong label among those it uses spoils
-it, and is noticed. `elimination` is the same for parities, packed: with thousands of coordinates.
+The first n samples that are independent modulo every prime that divides q are solved there; for
+powers of a prime the inverse is then lifted, which doubles its exponent each time. One wrong label
+among those it uses spoils it, and is noticed. `elimination` is the same for parities, packed: with
+thousands of coordinates.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
+from instances.residues import factors
 from instances.samples import Samples, samples
 
 _MORE = 8  # samples at a time, where the first are not independent
@@ -111,7 +113,7 @@ class Elimination(Attack):
 def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
     """Solve A s = b mod q by n independent rows: (N, n), (N,) -> n residues.
 
-    q: a prime or a power of two. Raises UsageError where the rank is below n.
+    Raises UsageError where the rank is below n.
 
     >>> solve(np.array([[2, 1], [1, 1], [0, 3]]), np.array([1, 7, 2]), 8)
     (2, 5)
@@ -124,36 +126,54 @@ def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
 
 
 def independent(a: NDArray[np.int64], q: int) -> list[int]:
-    """Find the first rows of A, (N, n), that are independent modulo the residue field of Z_q.
+    """Find the first rows of A, (N, n), that are independent modulo every prime that divides q.
+
+    A row that depends on those before it modulo one of the primes is left out.
 
     >>> independent(np.array([[2, 0], [1, 1], [3, 3], [1, 0]]), 4)
     [1, 3]
+    >>> independent(np.array([[2, 0], [1, 1], [1, 4], [1, 0]]), 6)
+    [1, 3]
     """
-    reduced, rank = _matrix(a.T, _residue(q)).rref()
+    primes, kept = [p for p, _ in factors(q)], list(range(len(a)))
+    while True:
+        bases = [_basis(a[kept], p) for p in primes]
+        fewest = min(bases, key=len)
+        apart = set().union(*bases) - set(fewest).intersection(*bases)
+        if not apart or len(fewest) < a.shape[1]:  # there are no n of them
+            return [kept[i] for i in fewest]
+        del kept[min(apart)]
+
+
+def _basis(a: NDArray[np.int64], p: int) -> list[int]:
+    """Find the first rows that are independent modulo a prime."""
+    reduced, rank = _matrix(a.T, p).rref()
     values = np.array([int(v) for v in reduced.entries()], bool).reshape(a.shape[::-1])
     return [int(row.argmax()) for row in values[:rank]]
 
 
 def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
-    """Invert A mod q, (n, n), its rows independent: mod 2 by elimination, then X (2 - A X).
+    """Invert A mod q, (n, n), its rows independent: mod primes by elimination, then X (2 - A X).
 
     >>> inverse(np.array([[1, 2], [0, 3]]), 8)
     [1, 2]
     [0, 3]
+    >>> inverse(np.array([[1, 2], [0, 5]]), 12) * nmod_mat(2, 2, [1, 2, 0, 5], 12)
+    [1, 0]
+    [0, 1]
     """
-    found = _matrix(a, _residue(q)).inv()
-    exact = _matrix(a, q)
-    found = nmod_mat(len(a), len(a), [int(v) for v in found.entries()], q)
-    bits = 1
-    while _residue(q) == 2 and 1 << bits < q:
-        found = found * 2 - found * exact * found
-        bits *= 2
+    found = nmod_mat(len(a), len(a), q)
+    for p, exponent in factors(q):
+        part = _matrix(a, p).inv()
+        power, exact = p**exponent, _matrix(a, p**exponent)
+        part = nmod_mat(len(a), len(a), [int(v) for v in part.entries()], power)
+        for _ in range((exponent - 1).bit_length()):
+            part = part * 2 - part * exact * part
+        rest = q // power
+        found += nmod_mat(len(a), len(a), [int(v) for v in part.entries()], q) * (
+            rest * pow(rest, -1, power) % q
+        )
     return found
-
-
-def _residue(q: int) -> int:
-    """The characteristic of the residue field of Z_q, q a prime or a power of two."""
-    return 2 if q % 2 == 0 else q
 
 
 def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:

@@ -77,6 +77,7 @@ class Lwe(Modular):
         bits=f"{_A}, mod q", factor="(2 code/q - 1)", code="<a,s> + e mod q"
     )
     assumed: ClassVar[str] = "the assumption that learning with errors is hard [Regev05]"
+    composite: ClassVar[bool] = True
 
     sigma: Fraction = Fraction(0)
     alpha: Fraction = Fraction(0)

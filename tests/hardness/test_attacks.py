@@ -31,6 +31,7 @@ SEARCHES = [
     ("bruteforce", "lwe:n=2,q=31,sigma=1"),
     ("bruteforce", "lwe:n=10,q=17,error=uniform,width=3,secret=ternary,h=2"),
     ("bruteforce", "window:n=12,q=32,parts=4,secret=binary,h=3"),
+    ("bruteforce", "lwe:n=3,q=15,sigma=1,secret=gaussian,spread=1/2"),
     ("bruteforce", "lpn:n=20,h=4,noise=0.2"),
     ("bruteforce", "lpn:n=10,noise=0.1"),
     ("bruteforce", "lpn:n=12,h=3,noise=0"),
@@ -42,6 +43,7 @@ SEARCHES = [
     ("mitm", "lwr:n=10,q=64,p=4,secret=binary"),
     ("mitm", "lwe:n=21,q=113,secret=binary,h=5,sigma=2"),
     ("mitm", "lwe:n=5,q=17,secret=ternary,sigma=1"),
+    ("mitm", "lwe:n=12,q=98,sigma=1,secret=ternary,h=4"),
     ("mitm", "window:n=12,q=32,parts=4,secret=binary,h=4"),
     ("mitm", "lpn:n=24,h=4,noise=0.1"),
     ("mitm", "parity:d=41,m=5"),
@@ -56,6 +58,7 @@ SEARCHES = [
     ("bkw", "parity:d=33,m=5,noise=0.1"),
     ("bkw", "lwe:n=6,q=31,sigma=1"),
     ("bkw", "lwe:n=4,q=17,error=uniform,width=2"),
+    ("bkw", "lwe:n=5,q=30,sigma=1"),
     ("bkw", "lwr:n=5,q=32,p=4"),
     ("bkw", "lwr:n=5,q=16,p=2,secret=ternary"),
     ("bkw", "window:n=4,q=16,parts=4"),
@@ -64,6 +67,8 @@ EQUATIONS = [
     ("modlinear", "lwe:n=30,q=3329,error=none"),
     ("modlinear", "lwe:n=30,q=4096,error=none"),
     ("modlinear", "lwe:n=30,q=4096,error=none,secret=ternary,h=3"),
+    ("modlinear", "lwe:n=30,q=842779,error=none"),
+    ("modlinear", "lwe:n=20,q=36,error=none,secret=ternary"),
     ("modlinear", "lwr:n=20,q=16,p=16"),
     ("modlinear", "lpn:n=40,noise=0,h=3"),
     ("modlinear", "lwe:n=1,q=2,error=none"),
@@ -77,6 +82,9 @@ EQUATIONS = [
     ("arora-ge", "lwr:n=10,q=16,p=2,secret=binary,h=4"),
     ("primal", "lwe:n=16,q=521,sigma=1.5"),
     ("primal", "lwe:n=16,q=512,sigma=1.5"),
+    ("primal", "lwe:n=16,q=510,sigma=1.5"),
+    ("primal", "lwe:n=16,q=529,sigma=1.5"),
+    ("primal", "lwe:n=16,q=842779,sigma=3"),
     ("primal", "lwe:n=20,q=521,sigma=3,secret=binary,h=5"),
     ("primal", "lwe:n=20,q=512,sigma=3,secret=ternary"),
     ("primal", "lwe:n=16,q=521,error=uniform,width=4"),
@@ -378,14 +386,27 @@ def test_modlinear_notices_noise_and_one_wrong_label(q, monkeypatch):
     assert (found.secret, found.outcome) == (None, Outcome.NOISY)
 
 
-@pytest.mark.parametrize("q", [7, 2, 8, 4096, 65521])
+@pytest.mark.parametrize(
+    ("learner", "spec"),
+    [
+        ("mitm", "lwe:n=30,q=842779,sigma=3,secret=binary,h=4"),  # sums beyond 16 bits
+        ("bruteforce", "lwe:n=12,q=1048576,sigma=3,secret=ternary,h=2"),
+    ],
+)
+def test_sparse_secrets_are_found_at_moduli_of_twenty_bits(learner, spec):
+    instance = parse(spec).instance(0)
+    assert attack(learner, instance).secret == instance.hidden.secret
+
+
+@pytest.mark.parametrize("q", [7, 2, 8, 4096, 65521, 6, 9, 36, 30030, 842779, 2**40 * 7])
 def test_solving_and_inverting_agree_with_multiplication(q):
     rng = np.random.default_rng(q)
     for n in (1, 5, 20):
         a, s = rng.integers(0, q, (n + 40, n)), rng.integers(0, q, n)
-        assert solve(a, a @ s % q, q) == tuple(s)
+        assert solve(a, a.astype(object) @ s % q, q) == tuple(s)
         rows = independent(a, q)
-        product = np.array([int(v) for v in inverse(a[rows], q).entries()]).reshape(n, n) @ a[rows]
+        product = np.array([int(v) for v in inverse(a[rows], q).entries()], object)
+        product = product.reshape(n, n) @ a[rows]
         assert (product % q == np.eye(n)).all()
     with pytest.raises(UsageError, match="rank"):
         solve(np.zeros((5, 2), np.int64), np.zeros(5, np.int64), q)

@@ -267,7 +267,7 @@ def test_what_cannot_be_played_is_refused():
         ("elimination", LWR, "cannot run on"),
         ("trivial", "profile:g=majority,d=9,m=3", "for the family alone"),
         ("trivial", "nice:m=1,k=2,d=4", "no coins"),
-        ("trivial", "lwe:n=8,q=1048576,sigma=1", "need q of at most"),
+        ("trivial", "lwe:n=8,q=2097152,sigma=1", "need q of at most"),
     ):
         with pytest.raises(ToolkitError, match=word):
             distinguish(parse_learner(learner), parse(spec), trials=4)

@@ -193,6 +193,7 @@ RESIDUES: list[Forgery] = [
     # Problems that are none.
     *((lambda d, changed=changed: d["problem"].update(changed), None, words) for changed, words in (
         ({"q": 289, "parts": 289}, "prime"),  # 17^2
+        ({"q": 842779, "parts": 842779}, "prime"),  # 7 * 120397
         ({"q": 2**48 + 21, "parts": 2**48 + 21}, "not in 2"),
         ({"secret": {"kind": "uniform", "weight": 0, "most": 17}}, "no law"),
         ({"secret": {"weight": 0, "entries": [0, []]}}, "no value"),
@@ -409,6 +410,7 @@ def test_a_spec_that_certify_refuses_is_refused(spec):
     [
         "lwe:n=2,q=65537,error=uniform,width=40000",  # errors of too many values
         "lwr:n=4,q=7,p=7,bits=4",  # a is far from uniform
+        "lwe:n=3,q=15,sigma=1",  # residues are no field
         "lwr:n=4,q=17,p=17,secret=gaussian,spread=1/9",  # secrets are nearly all 0
     ],
 )

@@ -64,6 +64,7 @@ def test_the_real_layer_is_the_formula_with_one_head_a_step_and_two(n, q, p, kin
         "lwr:n=2,q=64,p=2,heads=exact",
         "lwe:n=2,q=32,sigma=2,heads=exact",
         "lwe:n=2,q=17,sigma=1,bits=6,heads=exact",
+        "lwe:n=2,q=12,sigma=1,bits=6,heads=exact",
         "window:n=3,q=16,parts=4,secret=ternary,heads=exact",
         "lpn:n=12,noise=0.1,heads=exact",
     ],
@@ -101,7 +102,7 @@ def test_errors_are_those_of_lwe_and_its_layer_is_the_mean_of_labels(error):
 
 
 @pytest.mark.parametrize("kind", ["binary", "ternary", "uniform", "cbd", "gaussian"])
-@pytest.mark.parametrize(("q", "h"), [(8, 0), (8, 2), (7, 0), (7, 2)])
+@pytest.mark.parametrize(("q", "h"), [*itertools.product((8, 7, 6, 9, 15), (0, 2))])
 def test_secrets_by_enumeration(kind, q, h):
     spread = Fraction({"cbd": 2, "gaussian": Fraction(3, 10)}.get(kind, 0))
     made = Secrets(kind=kind, n=3, q=q, h=h, spread=spread)
@@ -135,6 +136,7 @@ def test_secrets_by_enumeration(kind, q, h):
         "lwr:n=2,q=2,p=2",
         "lwe:n=2,q=7,sigma=1,bits=4",
         "lwe:n=3,q=8,secret=ternary,h=2,sigma=1",
+        "lwe:n=2,q=6,sigma=1,bits=4",
         "lwe:n=2,q=8,error=none,secret=cbd,spread=2",
         "lwe:n=2,q=16,error=none,secret=gaussian,spread=0.5",
         "window:n=2,q=8,parts=4",
