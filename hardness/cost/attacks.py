@@ -14,7 +14,7 @@ from hardness.cost.combinatorial import (
     meet_in_the_middle,
     restricted_elimination,
 )
-from hardness.cost.dual import dual, dual_hybrid, dual_mitm
+from hardness.cost.dual import dual, dual_guess, dual_hybrid, dual_mitm
 from hardness.cost.guessing import guessed
 from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem
@@ -34,6 +34,7 @@ LATTICE: dict[str, Attack] = {  # their cost depends on what is assumed of latti
     "bdd_hybrid": bdd_hybrid,
     "bdd_mitm_hybrid": bdd_mitm_hybrid,
     "dual": dual,
+    "dual_guess": dual_guess,
     "dual_hybrid": dual_hybrid,
     "dual_mitm": dual_mitm,
     "guess+usvp": partial(guessed, usvp),

@@ -16,6 +16,14 @@ coordinates: of half ln(2 T p^t) times the powers. It costs the reduction once a
 T (32^2 t p^(t+1) + 4 160 N) operations. That the values of wrong guesses are independent is a
 heuristic; [DP23] shows where it fails.
 
+Guesses of zeta coordinates are scored one by one [EJK20], sparse secrets by guesses of at
+most w entries that are not 0, |S| in all, and the lattice has the n - zeta others. It needs
+
+    N = 8 e^D (ln |S| - ln ln(1/P))
+
+vectors to be right with probability P, and 2 N |S| operations: a guess comes from one with an
+entry less by an addition for each vector, and its cosine is added up.
+
 The hybrid by meeting in the middle [CHHS19] splits zeta coordinates in halves, labels each by the
 signs of sums <x, b> and <y, s>, and matches the labels; a sparse secret has few entries that are
 not 0 in each half, or others are taken out.
@@ -25,7 +33,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +54,7 @@ _LARGEST = 1 << 14  # block size
 _SOURCE = {
     "dual": "MR09, Albrecht17, EJK20",
     "dual_hybrid": "MATZOV22, Arikan96",
+    "dual_guess": "EJK20, Arikan96",
     "dual_mitm": "CHHS19",
 }
 _WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
@@ -56,7 +65,10 @@ _MOST_MODULI, _MOST_T, _MOST_ZETA = 512, 320, 160
 
 @dataclass(frozen=True, kw_only=True)
 class Dual:
-    """The dual lattices of a problem whose secret is as narrow as its samples allow."""
+    """The dual lattices of a problem whose secret is as narrow as its samples allow.
+
+    shift, of its methods: ln by which the secret is wider in the lattice than as a whole.
+    """
 
     problem: Problem
     setting: Setting
@@ -79,31 +91,34 @@ class Dual:
         """How many samples there are."""
         return math.inf if self.problem.rows is None else self.problem.rows
 
-    def shortest(self, beta: ArrayLike, k: ArrayLike) -> Array:
+    def shortest(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Find the d in which vectors are shortest: k/d ln(q sigma_s/sigma_e) = d ln delta."""
         beta, k = np.asarray(beta, float), np.asarray(k, float)
-        best = np.rint(np.sqrt(k * max(0.0, self.ln_scaled) / log_delta(beta)))
+        scaled = np.maximum(0.0, np.add(self.ln_scaled, shift))
+        best = np.rint(np.sqrt(k * scaled / log_delta(beta)))
         return np.minimum(np.maximum(best, k + 1), k + self.rows)
 
-    def dimension(self, beta: ArrayLike, k: ArrayLike) -> Array:
+    def dimension(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Find that d, or the least that holds a block, even where samples do not suffice."""
-        return np.maximum(self.shortest(beta, k), beta)
+        return np.maximum(self.shortest(beta, k, shift), beta)
 
-    def bits(self, beta: ArrayLike, d: ArrayLike, k: ArrayLike) -> Array:
+    def bits(self, beta: ArrayLike, d: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Compute D/ln 2, log2 of the vectors that the noise asks for; infinity without samples."""
         beta, d, k = np.asarray(beta, float), np.asarray(d, float), np.asarray(k, float)
         ratio = self.setting.model.vectors(beta, d, 1.0).ln_ratio
-        ln_length = ratio + (d - 1) * log_delta(beta) + k / d * self.ln_scaled
+        scaled = np.add(self.ln_scaled, shift)
+        ln_length = ratio + (d - 1) * log_delta(beta) + k / d * scaled
         found = np.exp(np.minimum(2 * (ln_length + self.ln_error), 700.0)) / math.log(2)
         return np.where(d - k <= self.rows, found, np.inf)
 
-    def fewest(self, beta: ArrayLike, k: ArrayLike) -> Array:
+    def fewest(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Bound D/ln 2 from below, for all block sizes up to beta and lattices of k and more.
 
         More coordinates and smaller blocks make longer vectors, but for the rounding of the
         sieve's dimension: one more or less changes ln L by less than ln delta.
         """
-        return self.bits(beta, self.shortest(beta, k), k) * (1 - 2 * log_delta(beta))
+        d = self.shortest(beta, k, shift)
+        return self.bits(beta, d, k, shift) * (1 - 2 * log_delta(beta))
 
     def one(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
         """Bound log2 of the cost of one vector, and of each of very many, in dimensions from d on.
@@ -130,21 +145,54 @@ class Dual:
             beta = np.arange(2.0, 2 * last[0] + 1)
 
 
-class Ways(Protocol):
-    """Ways to take a part of the secret out of the lattice, one an entry of every array."""
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """Ways to take a part of the secret out of the lattice, one an entry of every array.
+
+    zeta: how many coordinates are guessed. tries: log2 of how often all is repeated, with others.
+    shift: as of Dual.
+    """
+
+    zeta: Array
+    tries: Array
+    shift: Array
 
     @property
     def outside(self) -> Array:
         """How many coordinates are not in the lattice."""
+        return self.zeta
 
     def take(self, which: NDArray) -> Self:
         """Select some, by number or by a mask."""
+        arrays = {n: v[which] for n, v in vars(self).items() if isinstance(v, np.ndarray)}
+        return replace(self, **arrays)
+
+    def count(self, bits: Array) -> Array:
+        """Compute log2 of the vectors that are needed, of D/ln 2."""
+        raise NotImplementedError
+
+    def guess(self, bits: Array) -> Array:
+        """Compute log2 of the operations of one try beside the reduction."""
+        raise NotImplementedError
 
     def floor(self, first: Array, each: Array, bits: Array) -> Array:
         """Bound log2 of the cost from below by those of one vector, of each, and D/ln 2."""
+        red = np.maximum(first, each + self.count(bits))
+        return np.maximum(red, self.guess(bits)) + self.tries
 
-    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
+    def stored(self, bits: Array) -> Array:
+        """Compute log2 of what is stored beside the vectors."""
+        return np.full(np.shape(bits), -np.inf)
+
+    def bits(self, lattice: Dual, beta: ArrayLike, d: ArrayLike) -> Array:
+        """Compute D/ln 2 of the lattices of what is not taken out."""
+        return lattice.bits(beta, d, lattice.problem.n - self.outside, self.shift)
+
+    def rop(self, lattice: Dual, beta: ArrayLike, d: ArrayLike) -> Array:
         """Compute log2 of the cost."""
+        bits = self.bits(lattice, beta, d)
+        red = lattice.setting.model.vectors(beta, d, self.count(bits)).cost
+        return np.logaddexp2(red, self.guess(bits)) + self.tries
 
 
 def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, int]:
@@ -162,19 +210,20 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
     def evaluate(b: float, some: NDArray) -> None:
         nonlocal least, found
         part = ways.take(some)
-        rop = part.rop(lattice, b, lattice.dimension(b, n - part.outside))
+        rop = part.rop(lattice, b, lattice.dimension(b, n - part.outside, part.shift))
         best = int(np.argmin(rop))
         if rop[best] <= least:
             least, found = float(rop[best]), (int(b), int(some[best]))
 
-    outside, where = np.unique(ways.outside, return_inverse=True)
+    unlike, where = np.unique(ways.outside + 1j * ways.shift, return_inverse=True)
+    k, shift = n - unlike.real, unlike.imag
     edges = np.unique(np.append(beta[::8], beta[-1]))[:, None]
-    sizes = lattice.dimension(edges, n - outside)
+    sizes = lattice.dimension(edges, k, shift)
     first, each = lattice.one(edges, sizes)
-    bits = lattice.fewest(edges, n - outside)
+    bits = lattice.fewest(edges, k, shift)
     ends = np.minimum(np.arange(len(edges)) + 1, len(edges) - 1)
     whole = lattice.one(edges, edges), (sizes > edges) & (sizes <= edges)[ends]
-    fits = lattice.one(beta, lattice.dimension(beta, n - outside[0]))
+    fits = lattice.one(beta, lattice.dimension(beta, k[0], shift[0]))
     at = np.searchsorted(beta, edges[:, 0])
 
     def between(price: Array, fit: Array, one: Array) -> Array:
@@ -210,11 +259,11 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
             break
         near = some[floor_of(i) <= least]
         part = ways.take(near)
-        inside, place = np.unique(part.outside, return_inverse=True)
+        inside, place = np.unique(where[near], return_inverse=True)
         last = beta[-1] + 1 if ends[i] == i else edges[ends[i], 0]
         inner = beta[(beta >= edges[i]) & (beta < last)][:, None]
-        d = lattice.dimension(inner, n - inside)
-        prices = [*lattice.one(inner, d), lattice.bits(inner, d, n - inside)]
+        d = lattice.dimension(inner, k[inside], shift[inside])
+        prices = [*lattice.one(inner, d), lattice.bits(inner, d, k[inside], shift[inside])]
         for b, *price in zip(inner[:, 0], *prices, strict=True):
             below = part.floor(*(a[place] for a in price)) <= least
             if below.any():
@@ -222,7 +271,92 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
     return found
 
 
+def _least(
+    problem: Problem,
+    setting: Setting,
+    ways: Callable[[Problem, float], Ways],
+    at: Callable[[Ways, int, int], Estimate],
+    name: str,
+) -> Estimate:
+    """Find the way of least cost, in the end over all m up to that of the shortest vectors.
+
+    ways: lists those whose guesses cost 2^rop at most, the first with all of the secret in the
+    lattice. at: estimates one with a block size and m.
+    """
+    if reason := _reason(problem):
+        return _none(name, reason)
+    lattice = Dual(problem=problem.normal(), setting=setting)
+    none = ways(lattice.problem, 0.0).take(np.array([0]))
+    beta, rop = lattice.blocks(partial(none.rop, lattice))
+    if not rop < setting.model.cost(_LARGEST, _LARGEST):
+        return _none(name, _WIDE)
+    some = ways(lattice.problem, rop)
+    block, way = search(lattice, some, beta, rop)
+    best = some.take(np.array([way]))
+    k = lattice.problem.n - float(best.outside[0])
+    top = float(lattice.dimension(block, k, best.shift)[0])
+    d = np.arange(max(k + 1, block), top + 1)
+    found = at(best, block, int(d[np.argmin(best.rop(lattice, block, d))] - k))
+    whole = dual(problem, replace(setting, success=SUCCESS))  # its best m may be another
+    return min(found, at(none, whole.beta or 2, whole.m or 1), key=lambda e: e.rank)
+
+
+def _at(
+    name: str, problem: Problem, setting: Setting, ways: Ways, beta: int, m: int, **more: Any
+) -> Estimate:
+    """Estimate an attack for one way, a block size and a number of samples."""
+    lattice = Dual(problem=problem.normal(), setting=setting)
+    d = lattice.problem.n - int(ways.outside[0]) + m
+    if beta > d:
+        return _none(name, f"blocks of {beta} given: the lattice has dimension {d}")
+    if m > lattice.rows:
+        return _none(name, f"m={m} given: there are {lattice.rows} samples")
+    bits, tries = ways.bits(lattice, beta, d), float(ways.tries[0])
+    count, guess, stored = (float(f(bits)[0]) for f in (ways.count, ways.guess, ways.stored))
+    vectors = setting.model.vectors(beta, d, count)
+    spent = 0 if lattice.problem is problem else problem.n
+    said = {"zeta": int(ways.zeta[0]), "standing": "contested", **more}
+    return Estimate(
+        name=name,
+        kind="heuristic model",
+        source=_SOURCE[name],
+        rop=float(ways.rop(lattice, beta, np.array([float(d)]))[0]),
+        red=float(vectors.cost) + tries,
+        guess=guess + tries,
+        mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), stored)),
+        sample_bits=math.log2(problem.labels * (m + spent)),
+        prob=setting.success,
+        delta=math.exp(float(log_delta(beta))),
+        beta=beta,
+        sieve=int(vectors.sieve),
+        d=d,
+        m=m,
+        model=setting.model.name,
+        shape="gsa",
+        **{"note": f"2^{max(0.0, count):.1f} short vectors", **said},
+    )
+
+
 # ---- the distinguisher
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told(Ways):
+    """The one way to leave all of the secret in the lattice, and tell samples from others."""
+
+    success: float
+
+    def count(self, bits: Array) -> Array:
+        """Compute log2 of the vectors that are needed, of D/ln 2."""
+        return bits + log_told(self.success)
+
+    def guess(self, bits: Array) -> Array:
+        """Compute log2 of the operations to add their values up."""
+        return self.count(bits) + TABLE
+
+
+def _told(success: float) -> Told:
+    return Told(zeta=np.zeros(1), tries=np.zeros(1), shift=np.zeros(1), success=success)
 
 
 def dual(problem: Problem, setting: Setting) -> Estimate:
@@ -240,95 +374,63 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
         return _none("dual", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
     n = lattice.problem.n
-    beta, least = lattice.blocks(partial(_distinguish, lattice))
+    way = _told(setting.success)
+    beta, least = lattice.blocks(partial(way.rop, lattice))
     if not least < setting.model.cost(_LARGEST, _LARGEST):
         return _none("dual", _WIDE)
     # Fewer samples than the shortest vectors have make a smaller lattice.
     most = lattice.dimension(beta, n)
     few = np.maximum(n + 1, beta)
     first, each = lattice.one(beta, few)
-    enough = lattice.bits(beta, most, n) + log_told(setting.success)
+    enough = way.count(lattice.bits(beta, most, n))
     kept = np.flatnonzero(np.maximum(first, each + enough - 0.5) <= least)
     blocks = np.concatenate([np.full(int(most[i] - few[i]) + 1, beta[i]) for i in kept])
     sizes = np.concatenate([np.arange(few[i], most[i] + 1) for i in kept])
-    best = int(np.argmin(_distinguish(lattice, blocks, sizes)))
+    best = int(np.argmin(way.rop(lattice, blocks, sizes)))
     return dual_at(problem, setting, beta=int(blocks[best]), m=int(sizes[best]) - n)
-
-
-def _distinguish(lattice: Dual, beta: Array, d: Array) -> Array:
-    count = lattice.bits(beta, d, lattice.problem.n) + log_told(lattice.setting.success)
-    return np.logaddexp2(lattice.setting.model.vectors(beta, d, count).cost, count + TABLE)
 
 
 def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimate:
     """Estimate the distinguisher for a block size and a number of samples."""
-    lattice = Dual(problem=problem.normal(), setting=setting)
-    d = lattice.problem.n + m
-    if reason := _misfit(lattice, beta, d, m):
-        return _none("dual", reason)
-    count = float(lattice.bits(beta, d, lattice.problem.n)) + log_told(setting.success)
-    vectors = setting.model.vectors(beta, d, count)
-    return Estimate(
-        name="dual",
-        kind="heuristic model",
-        source=_SOURCE["dual"],
-        rop=float(np.logaddexp2(vectors.cost, count + TABLE)),
-        red=float(vectors.cost),
-        guess=count + TABLE,
-        mem=float(setting.model.vectors(beta, d, 1.0).number + np.log2(vectors.sieve)),
-        sample_bits=_labels(problem, lattice, m),
-        prob=setting.success,
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        sieve=int(vectors.sieve),
-        d=d,
-        m=m,
-        search="exhaustive in beta and m, up to the m of the shortest vectors",
-        note=f"tells samples from uniform ones by 2^{max(0.0, count):.1f} short vectors",
-        model=setting.model.name,
-        shape="gsa",
-    )
+    search = "exhaustive in beta and m, up to the m of the shortest vectors"
+    more = {"zeta": None, "standing": "published", "search": search}
+    found = _at("dual", problem, setting, _told(setting.success), beta, m, **more)
+    return replace(found, note=found.note and f"tells samples from uniform ones by {found.note}")
 
 
 # ---- the hybrid with a Fourier transform
 
 
 @dataclass(frozen=True, kw_only=True)
-class Splits:
+class Splits(Ways):
     """Ways to split the secret, one an entry: zeta guessed, t transformed modulo p.
 
     noise: log2 of the factor to N that they bring. transform, table: log2 of the operations of the
     transforms, and of those of the tables for each vector.
     """
 
-    zeta: Array
     t: Array
     p: Array
     noise: Array
     transform: Array
     table: Array
 
-    def take(self, which: NDArray) -> "Splits":
-        """Select some, by number or by a mask."""
-        return Splits(**{name: value[which] for name, value in vars(self).items()})
-
     @property
     def outside(self) -> Array:
         """How many coordinates are not in the lattice."""
         return self.zeta + self.t
 
-    def floor(self, first: Array, each: Array, bits: Array) -> Array:
-        """Bound log2 of the cost from below."""
-        count = bits + self.noise
-        guess = np.maximum(self.transform, self.table + count)
-        return np.maximum(np.maximum(first, each + count), guess)
+    def count(self, bits: Array) -> Array:
+        """Compute log2 of the vectors that are needed, of D/ln 2."""
+        return np.maximum(bits + self.noise, 0.0)
 
-    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
-        """Compute log2 of the cost."""
-        count = lattice.bits(beta, d, lattice.problem.n - self.outside) + self.noise
-        red = lattice.setting.model.vectors(beta, d, count).cost
-        guess = np.logaddexp2(self.transform, self.table + np.maximum(count, 0.0))
-        return np.logaddexp2(red, guess)
+    def guess(self, bits: Array) -> Array:
+        """Compute log2 of the operations of all transforms and tables."""
+        return np.logaddexp2(self.transform, self.table + self.count(bits))
+
+    def stored(self, bits: Array) -> Array:
+        """Compute log2 of the entries of a table."""
+        return self.t * np.log2(self.p)
 
 
 def split(
@@ -345,7 +447,9 @@ def split(
     noise = spread / math.log(2) + log_single(guesses + t * np.log2(p), success)
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
-    return Splits(zeta=zeta, t=t, p=p, noise=noise, transform=transform, table=guesses + TABLE)
+    none, table = np.zeros(zeta.shape), guesses + TABLE
+    ways = {"zeta": zeta, "tries": none, "shift": none, "t": t, "p": p}
+    return Splits(**ways, noise=noise, transform=transform, table=table)
 
 
 def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
@@ -358,37 +462,8 @@ def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     >>> found.beta, found.zeta, found.t, found.p, round(found.rop, 1)
     (384, 15, 34, 5, 138.7)
     """
-    reason = _reason(problem)
-    if reason:
-        return _none("dual_hybrid", reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
-    beta, rop = lattice.blocks(
-        partial(split(lattice.problem, success=setting.success).rop, lattice)
-    )
-    if not rop < setting.model.cost(_LARGEST, _LARGEST):
-        return _none("dual_hybrid", _WIDE)
-    ways = _splits(lattice.problem, rop, setting.success)
-    block, way = search(lattice, ways, beta, rop)
-    best = ways.take(np.array([way]))
-    found = hybrid_at(
-        problem,
-        setting,
-        beta=block,
-        zeta=int(best.zeta[0]),
-        t=int(best.t[0]),
-        p=int(best.p[0]),
-        m=_samples(lattice, best, block),
-    )
-    whole = dual(problem, replace(setting, success=SUCCESS))  # its best m may be another
-    other = hybrid_at(problem, setting, beta=whole.beta or 2, zeta=0, t=0, p=1, m=whole.m or 1)
-    return min(found, other, key=lambda e: e.rank)
-
-
-def _samples(lattice: Dual, way: Ways, beta: int) -> int:
-    """Find the m of the least cost, up to that of the shortest vectors."""
-    k = lattice.problem.n - float(way.outside[0])
-    d = np.arange(max(k + 1, beta), float(lattice.dimension(beta, k)) + 1)
-    return int(d[np.argmin(way.rop(lattice, beta, d))] - k)
+    ways = partial(_splits, success=setting.success)
+    return _least(problem, setting, ways, partial(_hybrid, problem, setting), "dual_hybrid")
 
 
 def _splits(problem: Problem, rop: float, success: float) -> Splits:
@@ -425,41 +500,125 @@ def hybrid_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, t: int, p: int, m: int
 ) -> Estimate:
     """Estimate the hybrid for a block size, a split of the secret and a number of samples."""
-    lattice = Dual(problem=problem.normal(), setting=setting)
-    splits = split(lattice.problem, zeta, t, p, setting.success)
-    k = lattice.problem.n - zeta - t
-    d = k + m
-    if reason := _misfit(lattice, beta, d, m):
-        return _none("dual_hybrid", reason)
-    count = max(0.0, float(lattice.bits(beta, d, k) + splits.noise))
-    vectors = setting.model.vectors(beta, d, count)
-    guess = float(np.logaddexp2(splits.transform, splits.table + count))
-    return Estimate(
-        name="dual_hybrid",
-        kind="heuristic model",
-        source=_SOURCE["dual_hybrid"],
-        rop=float(np.logaddexp2(vectors.cost, guess)),
-        red=float(vectors.cost),
-        guess=guess,
-        mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), t * math.log2(p))),
-        sample_bits=_labels(problem, lattice, m),
-        space=zeta * lattice.problem.secret.guesses,
-        prob=setting.success,
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        sieve=int(vectors.sieve),
-        zeta=zeta,
-        d=d,
-        m=m,
-        p=p if t else None,
-        t=t,
-        search=f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
+    ways = split(problem.normal(), [zeta], [t], [p], setting.success)
+    return _hybrid(problem, setting, ways, beta, m)
+
+
+def _hybrid(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
+    t = int(ways.t[0])
+    more = {
+        "space": float(ways.zeta[0] * problem.normal().secret.guesses),
+        "p": int(ways.p[0]) if t else None,
+        "t": t,
+        "search": f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
         f"{1 << _EXACT_BITS}; m: of the shortest vectors, in the end exhaustive",
-        note=f"2^{count:.1f} short vectors",
-        standing="contested",
-        model=setting.model.name,
-        shape="gsa",
+    }
+    return _at("dual_hybrid", problem, setting, ways, beta, m, **more)
+
+
+# ---- the hybrid that scores guesses
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored(Ways):
+    """Ways to guess, one an entry: zeta coordinates, `fewest` to `most` of them not 0.
+
+    space: log2 of the guesses, all with at most so many. part: the probability that scores tell.
+    """
+
+    fewest: Array
+    most: Array
+    space: Array
+    part: float
+
+    def count(self, bits: Array) -> Array:
+        """Compute log2 of the vectors that are needed, of D/ln 2."""
+        ln_guesses = self.space * math.log(2) - math.log(-math.log(self.part))
+        return bits + 3 + np.log2(ln_guesses)
+
+    def guess(self, bits: Array) -> Array:
+        """Compute log2 of the operations of all scores."""
+        return 1 + self.space + self.count(bits)
+
+
+def scored(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) -> Scored:
+    """List the ways for numbers of coordinates whose guesses are at most 2^rop.
+
+    Of independent entries the likeliest are guessed first, until they are right. [Arikan96] Of a
+    sparse secret the coordinates are drawn until `fewest` to `most` of them are not 0: the lattice
+    has the rest, whose weight is that of the secret less `fewest` at most.
+    """
+    law, n, h = problem.secret, problem.n, problem.secret.weight
+    if h is None:
+        zeta = zeta[zeta * law.guesses <= rop]
+        none, space = np.zeros(zeta.shape), zeta * law.guesses
+        kept = {"zeta": zeta, "tries": none, "shift": none, "fewest": none, "most": zeta}
+        return Scored(**kept, space=space, part=success)
+    part, found = math.sqrt(success), []
+    each, square = law.mean * n / h, law.rms**2 * n / h  # of an entry that is not 0
+    signs = law.log2_signs(int(min(h, zeta.max(initial=0), rop)))  # of w are 2^w sets and more
+    for one in zeta:
+        w = np.arange(min(len(signs), int(one) + 1) + 0.0)
+        places = log2_binomial(one, w)
+        space = np.logaddexp2.accumulate(places + signs[: len(w)])
+        share = np.exp2(places + log2_binomial(n - one, h - w) - log2_binomial(n, h))
+        v, w = np.triu_indices(len(w))
+        inside = np.cumsum(share)[w] - np.append(0.0, np.cumsum(share))[v]
+        rest = np.minimum(1.0, (h - v) / (n - one))
+        if each:  # beyond it a larger share varies less
+            rest = np.minimum(rest, square / (2 * each**2))
+        kept = (space[w] <= rop) & (inside > 0) & (v < h)
+        with np.errstate(divide="ignore"):
+            shift = np.log(square * rest - (each * rest) ** 2) / 2 - math.log(law.deviation)
+            tries = log_repetitions(np.log(np.minimum(inside, 1.0)), part)
+        found.append([np.full(kept.sum(), one), *(a[kept] for a in (tries, shift, v, w, space[w]))])
+    names = ("zeta", "tries", "shift", "fewest", "most", "space")
+    columns = zip(names, map(np.concatenate, zip(*found, strict=True)), strict=True)
+    return Scored(**dict(columns), part=part)
+
+
+def dual_guess(problem: Problem, setting: Setting) -> Estimate:
+    """Estimate the dual attack that scores guesses of a part of the secret. [EJK20]
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import DEFAULT
+    >>> found = dual_guess(read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64"), DEFAULT)
+    >>> found.beta, found.zeta, round(found.rop, 1)
+    (213, 364, 108.9)
+    """
+
+    def ways(given: Problem, rop: float) -> Scored:
+        return scored(given, _steps(given.n - 1, _MOST_ZETA), rop, setting.success)
+
+    return _least(problem, setting, ways, partial(_scored, problem, setting), "dual_guess")
+
+
+def guess_at(
+    problem: Problem, setting: Setting, *, beta: int, zeta: int, fewest: int, most: int, m: int
+) -> Estimate:
+    """Estimate it for a block size, coordinates, how many are not 0, and samples."""
+    ways = scored(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    chosen = (ways.fewest == fewest) & (ways.most == most)
+    return _scored(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
+
+
+def _scored(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
+    zeta, low, high = (int(v[0]) for v in (ways.zeta, ways.fewest, ways.most))
+    found = _at(
+        "dual_guess",
+        problem,
+        setting,
+        ways,
+        beta,
+        m,
+        repetitions=float(ways.tries[0]),
+        space=float(ways.space[0]),
+        search=f"exhaustive in beta, weights and zeta, in steps beyond {_MOST_ZETA}; m: of the "
+        "shortest vectors, in the end exhaustive",
     )
+    said = f"{found.note}; {low} to {high} of {zeta} guessed coordinates are not 0"
+    sparse = found.applies and problem.normal().secret.weight is not None
+    return replace(found, note=said) if sparse else found
 
 
 # ---- the hybrid by meeting in the middle
@@ -485,33 +644,25 @@ def label_price(bits: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Halves:
+class Halves(Ways):
     """Ways to meet in the middle, one an entry: zeta coordinates, `most` not 0 in either half.
 
-    left, right: log2 of the halves. tries: log2 of the sets of coordinates, until one has so few.
-    part: the probability of success of each of three: sets, labels, scores.
+    left, right: log2 of the halves. part: the probability of success of each of three: sets,
+    labels, scores.
     """
 
-    zeta: Array
     most: Array
     left: Array
     right: Array
-    tries: Array
     part: float
-
-    @property
-    def outside(self) -> Array:
-        """How many coordinates are not in the lattice."""
-        return self.zeta
-
-    def take(self, which: NDArray) -> "Halves":
-        """Select some, by number or by a mask."""
-        arrays = {name: value[which] for name, value in vars(self).items() if name != "part"}
-        return Halves(**arrays, part=self.part)
 
     def single(self) -> Array:
         """Compute log2 of the factor by which vectors single the right one out of all pairs."""
         return log_single(self.left + self.right, self.part)
+
+    def count(self, bits: Array) -> Array:
+        """Compute log2 of the vectors that are needed, of D/ln 2."""
+        return np.maximum(bits + self.single(), np.log2(self.label(bits) + 1))
 
     def guess(self, bits: Array) -> Array:
         """Compute log2 of the operations of sums for labels, and of tests of matches.
@@ -529,17 +680,9 @@ class Halves:
         """Compute how many sums label a half."""
         return self.left + np.maximum(bits + self.single() - np.log2(self.left + 1), 0.0)
 
-    def floor(self, first: Array, each: Array, bits: Array) -> Array:
-        """Bound log2 of the cost from below."""
-        red = np.maximum(first, each + bits + self.single())
-        return np.maximum(red, self.guess(bits)) + self.tries
-
-    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
-        """Compute log2 of the cost."""
-        bits = lattice.bits(beta, d, lattice.problem.n - self.zeta)
-        count = np.maximum(bits + self.single(), np.log2(self.label(bits) + 1))
-        red = lattice.setting.model.vectors(beta, d, count).cost
-        return np.logaddexp2(red, self.guess(bits)) + self.tries
+    def stored(self, bits: Array) -> Array:
+        """Compute log2 of the labels of a half."""
+        return self.left + np.log2(self.label(bits) + 1)
 
 
 def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) -> Halves:
@@ -550,17 +693,17 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
     part = success ** (1 / 3)
     first, second = zeta // 2, zeta - zeta // 2
     law, n = problem.secret, problem.n
-    value = math.log2(law.alphabet) if law.alphabet else 0.0
     if law.weight is None or law is problem.error:  # the weight is among samples then
-        bits = math.log2(law.alphabet + 1)
-        tries = np.zeros(zeta.shape)
-        left, right = first * bits, second * bits
-        found = Halves(zeta=zeta, most=second, left=left, right=right, tries=tries, part=part)
+        bits, none = math.log2(law.alphabet + 1), np.zeros(zeta.shape)
+        kept = {"zeta": zeta, "tries": none, "shift": none, "most": second}
+        found = Halves(**kept, left=first * bits, right=second * bits, part=part)
         return found.take(found.right <= rop)
     h, most = law.weight, np.arange(min(law.weight, int(second.max())) + 1.0)
-    most = most[most * math.log2(law.alphabet + 1) <= rop]  # a half has as many coordinates
+    signs = law.log2_signs(int(most[-1]))
+    few = 1.0 if law.counts else math.log2(law.alphabet + 1)
+    most = most[most * few <= rop]  # a half has as many coordinates
     places = [log2_binomial(half[:, None], most) for half in (first, second)]
-    left, right = (np.logaddexp2.accumulate(place + most * value, axis=1) for place in places)
+    left, right = (np.logaddexp2.accumulate(place + signs[: len(most)], axis=1) for place in places)
     rest = h - most[:, None] - most  # weight outside the halves
     outside = log2_binomial(n - zeta[:, None, None], rest) - log2_binomial(n, h)
     joint = np.exp2(places[0][:, :, None] + places[1][:, None, :] + outside)
@@ -572,6 +715,7 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
         left=left[some],
         right=right[some],
         tries=log_repetitions(np.log(np.minimum(share[some], 1.0)), part),
+        shift=np.zeros(int(some.sum())),
         part=part,
     )
 
@@ -585,85 +729,37 @@ def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     >>> found.beta, found.zeta, round(found.rop, 1)
     (209, 483, 108.7)
     """
-    reason = _reason(problem)
-    if reason:
-        return _none("dual_mitm", reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
-    none = halves(lattice.problem, np.zeros(1), 0.0, setting.success)
-    beta, rop = lattice.blocks(partial(none.rop, lattice))
-    if not rop < setting.model.cost(_LARGEST, _LARGEST):
-        return _none("dual_mitm", _WIDE)
-    zeta = _steps(lattice.problem.n - 1, _MOST_ZETA)
-    ways = halves(lattice.problem, zeta, rop, setting.success)
-    block, way = search(lattice, ways, beta, rop)
-    best = ways.take(np.array([way]))
-    found = mitm_at(
-        problem,
-        setting,
-        beta=block,
-        zeta=int(best.zeta[0]),
-        most=int(best.most[0]),
-        m=_samples(lattice, best, block),
-    )
-    whole = dual(problem, replace(setting, success=SUCCESS))
-    other = mitm_at(problem, setting, beta=whole.beta or 2, zeta=0, most=0, m=whole.m or 1)
-    return min(found, other, key=lambda e: e.rank)
+
+    def ways(given: Problem, rop: float) -> Halves:
+        return halves(given, _steps(given.n - 1, _MOST_ZETA), rop, setting.success)
+
+    return _least(problem, setting, ways, partial(_mitm, problem, setting), "dual_mitm")
 
 
 def mitm_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, most: int, m: int
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
-    lattice = Dual(problem=problem.normal(), setting=setting)
-    ways = halves(lattice.problem, np.array([float(zeta)]), math.inf, setting.success)
-    ways = ways.take(ways.most == most)
-    d = lattice.problem.n - zeta + m
-    if reason := _misfit(lattice, beta, d, m):
-        return _none("dual_mitm", reason)
-    bits = lattice.bits(beta, d, lattice.problem.n - zeta)
-    count = np.maximum(bits + ways.single(), np.log2(ways.label(bits) + 1))[0]
-    vectors = setting.model.vectors(beta, d, count)
-    table = ways.left + np.log2(ways.label(bits) + 1)
-    return Estimate(
-        name="dual_mitm",
-        kind="heuristic model",
-        source=_SOURCE["dual_mitm"],
-        rop=float(ways.rop(lattice, beta, np.array([float(d)]))[0]),
-        red=float(vectors.cost + ways.tries[0]),
-        guess=float((ways.guess(bits) + ways.tries)[0]),
-        mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), table)[0]),
-        sample_bits=_labels(problem, lattice, m),
-        repetitions=float(ways.tries[0]),
-        space=float((ways.left + ways.right)[0]),
-        prob=setting.success,
-        delta=math.exp(float(log_delta(beta))),
-        beta=beta,
-        sieve=int(vectors.sieve),
-        zeta=zeta,
-        d=d,
-        m=m,
-        search=f"exhaustive in beta, weights and zeta, in steps beyond {_MOST_ZETA}; m: of the "
+    ways = halves(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    chosen = ways.most == most
+    return _mitm(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
+
+
+def _mitm(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
+    more = {
+        "repetitions": float(ways.tries[0]),
+        "space": float((ways.left + ways.right)[0]),
+        "search": f"exhaustive in beta, weights and zeta, in steps beyond {_MOST_ZETA}; m: of the "
         "shortest vectors, in the end exhaustive",
-        note=f"at most {most} of each half of the {zeta} coordinates are not 0",
-        standing="untried",
-        model=setting.model.name,
-        shape="gsa",
-    )
-
-
-def _labels(problem: Problem, lattice: Dual, m: int) -> float:
-    spent = 0 if lattice.problem is problem else problem.n
-    return math.log2(problem.labels * (m + spent))
+        "note": f"at most {int(ways.most[0])} of each half of the {int(ways.zeta[0])} coordinates "
+        "are not 0",
+        "standing": "untried",
+    }
+    return _at("dual_mitm", problem, setting, ways, beta, m, **more)
 
 
 def _none(name: str, reason: str) -> Estimate:
     return Estimate(name=name, kind="heuristic model", source=_SOURCE[name], reason=reason)
-
-
-def _misfit(lattice: Dual, beta: int, d: int, m: int) -> str:
-    if beta > d:
-        return f"blocks of {beta} given: the lattice has dimension {d}"
-    return f"m={m} given: there are {lattice.rows} samples" if m > lattice.rows else ""
 
 
 def _reason(problem: Problem) -> str:

@@ -21,12 +21,15 @@ from hardness.cost.attacks import LATTICE
 from hardness.cost.dual import (
     dual,
     dual_at,
+    dual_guess,
     dual_hybrid,
     dual_mitm,
+    guess_at,
     halves,
     hybrid_at,
     label_price,
     mitm_at,
+    scored,
 )
 from hardness.cost.hybrid import (
     GAP,
@@ -247,6 +250,59 @@ def test_halves_are_counted():
             entries = itertools.product((-1, 0, 1), repeat=size)
             count = sum(np.count_nonzero(x) <= most for x in entries)
             assert bits == pytest.approx(math.log2(count))
+
+
+@pytest.mark.parametrize("secret", ["ternary,h=3", "binary,h=3", "[-1:1,1:2]", "[1:1,3:2]"])
+def test_scored_guesses_are_counted(secret):
+    """Every secret of weight 3 among 7, with 4 coordinates out of the lattice."""
+    one = read(f"lwe:n=7,q=97,sigma=1,secret={secret}")
+    law, zeta = one.secret, 4
+    found = scored(one, np.array([float(zeta)]), 100.0)
+    values = [0, *dict(law.counts)] if law.counts else range(law.low, law.high + 1)
+    counts = dict(law.counts)
+    secrets = [
+        s
+        for s in itertools.product(values, repeat=7)
+        if np.count_nonzero(s) == 3 and all(s.count(v) == c for v, c in counts.items())
+    ]
+    inside = [np.count_nonzero(s[:zeta]) for s in secrets]
+    part = math.sqrt(0.99)
+    assert len(found.most) == 9  # 0 to 2 at least, 3 at most
+    for i, (low, high) in enumerate(zip(found.fewest, found.most, strict=True)):
+        share = np.mean([low <= w <= high for w in inside])
+        tries = math.ceil(math.log1p(-part) / math.log1p(-min(share, part)) - 1e-9)
+        assert found.tries[i] == pytest.approx(math.log2(tries))
+        guesses = [
+            g
+            for g in itertools.product(values, repeat=zeta)
+            if np.count_nonzero(g) <= high and all(g.count(v) <= c for v, c in counts.items())
+        ]
+        assert 2 ** found.space[i] == pytest.approx(len(guesses))
+        deviations = [  # of the rest of secrets that are tried for
+            np.std([v for s, w in zip(secrets, inside, strict=True) if w == k for v in s[zeta:]])
+            for k in range(int(low), int(high) + 1)
+            if k in inside and k < 3
+        ]
+        assert law.deviation * math.exp(found.shift[i]) >= max(deviations) * (1 - 1e-9)
+        if secret == "ternary,h=3":
+            assert law.deviation * math.exp(found.shift[i]) == pytest.approx(deviations[0])
+
+
+def test_scored_guesses_cost_what_the_peer_says_at_its_points():
+    """Printed in lattice-estimator's documentation of its `lwe_dual.dual_hybrid`."""
+    for secret, beta, zeta, weights, m, rop in (
+        ("ternary,h=64", 170, 276, (8, 8), 716, 92.1),
+        ("binary", 250, 42, (0, 42), 937, 103.2),
+        ("cbd,spread=8", 288, 10, (0, 10), 1096, 113.6),
+        ("gaussian,spread=3", 297, 6, (0, 6), 1137, 116.2),
+    ):
+        one = read(f"lwe:n=1024,q=2^32,sigma=3,secret={secret}")
+        place = {"beta": beta, "zeta": zeta, "fewest": weights[0], "most": weights[1], "m": m}
+        found = guess_at(one, DEFAULT, **place)
+        assert found.rop == pytest.approx(rop, abs=0.1), secret
+        least = dual_guess(one, DEFAULT)
+        assert found.rop - 0.8 < least.rop < found.rop
+        assert least.beta == pytest.approx(beta, abs=3)
 
 
 def test_signs_are_kept_as_in_a_simulation():

@@ -18,7 +18,18 @@ from scipy.stats import hypergeom
 from hardness.cost.arora_ge import arora_gb, equations, regularity, secret_values
 from hardness.cost.bkw import bkw, coded_bkw, coded_costs, codes, costs
 from hardness.cost.combinatorial import best_size, near_matches, trials_bits
-from hardness.cost.dual import TABLE, Dual, dual, dual_hybrid, dual_mitm, halves, search, split
+from hardness.cost.dual import (
+    TABLE,
+    Dual,
+    dual,
+    dual_guess,
+    dual_hybrid,
+    dual_mitm,
+    halves,
+    scored,
+    search,
+    split,
+)
 from hardness.cost.guessing import guess, guessed, least, without
 from hardness.cost.hybrid import GAP, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem, cbd, gaussian, problem, read, sparse, uniform
@@ -163,7 +174,7 @@ def _ways(made: Callable, given: Problem, setting: Setting) -> float:
     """Block sizes below 150, by each way: the search is to find their least, too."""
     lattice = Dual(problem=given.normal(), setting=setting)
     ways, beta = made(lattice.problem), np.arange(2.0, 150)
-    d = lattice.dimension(beta[:, None], given.n - ways.outside)
+    d = lattice.dimension(beta[:, None], lattice.problem.n - ways.outside, ways.shift)
     everything = ways.rop(lattice, beta[:, None], d)
     best = float(everything.min())
     if best < HIGH:
@@ -296,6 +307,12 @@ CASES = {
         attack=dual_hybrid,
         drawn=partial(_small, 20, 9),
         least=partial(_ways, _all_splits),
+        below=math.inf,
+    ),
+    "dual_guess": Case(
+        attack=dual_guess,
+        drawn=partial(_small, 30, 40),
+        least=partial(_ways, lambda given: scored(given, np.arange(float(given.n)), 1e4)),
         below=math.inf,
     ),
     "dual_mitm": Case(
