@@ -92,11 +92,11 @@ class Coded(Family):
         size, listed = self.size or math.inf, self.factor and self.members()
         if listed is None or size > MOST_MEMBERS or size * 2 ** (self.d - 1) > _LISTED:
             why = "no bound is claimed: not all members can be listed and enumerated over z"
-            return Hardness(evidence="none", why=why)
+            return Hardness(evidence="none", proved=why)
         return Hardness(
             evidence="exact",
-            why="correlations of all members are exact; they bound statistical queries, or where "
-            "labels take more than two values correlational ones: see `hardness certify`",
+            proved="correlations of all members are exact; they bound statistical queries, or "
+            "where labels take more than two values correlational ones: see `hardness certify`",
         )
 
     @property

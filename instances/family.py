@@ -32,10 +32,23 @@ _CLOSE = 1e-9  # relative: labels of other machines differ by rounding
 
 @dataclass(frozen=True, kw_only=True)
 class Hardness:
-    """How hard a family is known to be, and why."""
+    """How hard a family is known to be, and why.
+
+    proved: of which learners, without an assumption, or that nothing is. assumption: that under
+    which all algorithms are slow. easy: what learns it all the same. Either may be empty.
+    """
 
     evidence: Literal["exact", "assumption", "none"]
-    why: str
+    proved: str
+    assumption: str = ""
+    easy: str = ""
+
+    @property
+    def why(self) -> str:
+        """All that is known, in words."""
+        on_all = f"for all algorithms: the assumption that {self.assumption}"
+        more = [on_all] * bool(self.assumption) + [self.easy] * bool(self.easy)
+        return (": " if self.evidence == "none" else "; ").join([self.proved, *more])
 
 
 class Examples(ABC):

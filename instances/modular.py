@@ -153,14 +153,11 @@ class Modular(Coded):
         if self.assumed is None:
             return super().hardness
         linear = self.rounding.step == 1 and self.errors is None
-        known, reason = self.exact_text if linear else self.assumed, obstacle(self)
-        if reason:
-            return Hardness(evidence="assumption", why=f"{known}; no certificate: {reason}")
-        return Hardness(
-            evidence="exact",
-            why="independent members: exact for statistical queries, and lattice attacks ask none; "
-            f"for all algorithms: {known}",
-        )
+        known = {"easy": self.exact_text} if linear else {"assumption": self.assumed}
+        proved = "independent members: exact for statistical queries, and lattice attacks ask none"
+        if reason := obstacle(self):
+            return Hardness(evidence="assumption", proved=f"no certificate: {reason}", **known)
+        return Hardness(evidence="exact", proved=proved, **known)
 
     @property
     def levels(self) -> tuple[Fraction, ...]:

@@ -169,7 +169,7 @@ class Counting(HiddenSets, Coded):
         kind = "all statistical" if self.two_valued else "correlational"
         return Hardness(
             evidence="exact",
-            why=f"correlations of members are exact and bound {kind} queries; how hard that is "
+            proved=f"correlations of members are exact and bound {kind} queries; how hard that is "
             "depends on the profile: see `hardness certify`",
         )
 

@@ -110,7 +110,7 @@ class Direction(Dense):
             else "labels correlate little with any function of the tokens: exact for correlational "
             "queries alone, as raw labels also show how near a threshold is"
         )
-        return Hardness(evidence="exact", why=f"over a uniform direction {why}")
+        return Hardness(evidence="exact", proved=f"over a uniform direction {why}")
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from instances.families.parity import Parity, signs
-from instances.family import itself
+from instances.family import Hardness, itself
 from instances.layererror import Array, LayerError
 from instances.parameters import Expression
 from instances.symmetric import Expressed, Symmetric, to_float
@@ -47,6 +47,11 @@ class Hardmax(Expressed, Symmetric):
     def __post_init__(self) -> None:
         self.require_range()
         self.require_profile()
+
+    @property
+    def hardness(self) -> Hardness:
+        """That of the same labels."""
+        return self.plain.hardness
 
     @property
     def characters(self) -> Symmetric | None:

@@ -89,8 +89,8 @@ class Hidden(Dense):
 
     hardness = Hardness(
         evidence="exact",
-        why="orthogonal hidden parts: exact for statistical queries, even of a learner that knows "
-        "all other heads; the risk is relative to the hidden part",
+        proved="orthogonal hidden parts: exact for statistical queries, even of a learner that "
+        "knows all other heads; the risk is relative to the hidden part",
     )
 
     @property

@@ -38,7 +38,7 @@ class Lwr(Modular):
     label_text: ClassVar[str] = _LABEL.format(
         bits=_A, factor="(1 - 2 code/(p - 1))", code="floor(p <a,s> / q) mod p"
     )
-    assumed: ClassVar[str] = "the assumption that learning with rounding is hard [BPR12]"
+    assumed: ClassVar[str] = "learning with rounding is hard [BPR12]"
     exact_text: ClassVar[str] = "with p = q linear algebra learns the labels, linear in s"
 
     p: int
@@ -76,7 +76,7 @@ class Lwe(Modular):
     label_text: ClassVar[str] = _LABEL.format(
         bits=f"{_A}, mod q", factor="(2 code/q - 1)", code="<a,s> + e mod q"
     )
-    assumed: ClassVar[str] = "the assumption that learning with errors is hard [Regev05]"
+    assumed: ClassVar[str] = "learning with errors is hard [Regev05]"
     composite: ClassVar[bool] = True
 
     sigma: Fraction = Fraction(0)
@@ -141,7 +141,7 @@ class Lpn(Modular):
     label_text: ClassVar[str] = _LABEL.format(
         bits=".. of X_1 xor X_2 are a", factor="(1 - 2 code)", code="<a,s> + e mod 2"
     )
-    assumed: ClassVar[str] = "the assumption that learning parity with noise is hard [BKW03]"
+    assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
     rounding: ClassVar[Rounding] = Rounding(q=2, parts=2, shows="interval")
 
@@ -184,9 +184,7 @@ class Window(Modular):
     label_text: ClassVar[str] = _LABEL.format(
         bits=_A, factor="code", code="1 if (<a,s> mod q) < q/parts"
     )
-    assumed: ClassVar[str] = (
-        "the assumption that learning with rounding is hard: a window is one part of it"
-    )
+    assumed: ClassVar[str] = "learning with rounding is hard: a window is one part of it"
 
     parts: int
 

@@ -62,15 +62,13 @@ class Parities(Counting):
     @property
     def hardness(self) -> Hardness:
         """Members are exactly orthogonal; other algorithms are another matter."""
-        other = (
-            "for all algorithms only the assumption that learning (sparse) parity with noise is "
-            "hard"
-            if self.noise
-            else "without noise Gaussian elimination, which is no statistical-query algorithm, "
-            "learns it fast"
+        fast = "without noise Gaussian elimination, which is no statistical-query algorithm, "
+        return Hardness(
+            evidence="exact",
+            proved="orthogonal members: exact for statistical queries",
+            assumption="learning (sparse) parity with noise is hard" if self.noise else "",
+            easy="" if self.noise else f"{fast}learns it fast",
         )
-        why = f"orthogonal members: exact for statistical queries; {other}"
-        return Hardness(evidence="exact", why=why)
 
     # The mean over all members is K_m(w)/C(d-1,m): its squared norm is 1/N. Leaving it out keeps
     # members exactly orthonormal, and changes a relative risk by a factor of 1 - 1/N at most.

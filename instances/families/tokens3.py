@@ -65,8 +65,8 @@ class Tokens3(HiddenSets, Dense):
     view = "three-tokens"
     hardness = Hardness(
         evidence="exact",
-        why="orthogonal members, two bits an open example: exact for statistical queries; linear "
-        "algebra mod 2, no statistical-query algorithm, would learn it without noise",
+        proved="orthogonal members, two bits an open example: exact for statistical queries",
+        easy="linear algebra mod 2, no statistical-query algorithm, would learn it without noise",
     )
 
     d: int

@@ -1,0 +1,126 @@
+"""Of every family: what is proved, what follows from an assumption, and what is believed.
+
+python docs/examples/evidence.py > docs/evidence.md
+"""
+
+import re
+from pathlib import Path
+
+import hardness
+from hardness.lower.record import NoClaim
+from hardness.report.certificate import shown_value
+from hardness.report.text import credit
+from instances.errors import UsageError
+from instances.spec import FAMILIES
+
+INTRODUCTION = """# Proved, reduced, believed
+
+Three kinds of answers to how hard a family is, at one size each:
+
+- *Proved*: what a certificate says of [learners by statistical queries](certificates.md) and of
+  [named ones](named.md), whatever is assumed: how many queries to STAT(1/10), examples, features
+  or steps are needed at least for relative risk 1/4 with probability 2/3.
+- *Reduced*: the assumption that a learner would break.
+  [From `lwr` to LWE](lwe.md#what-a-learner-would-break) every number is explicit;
+  [reductions](lwe.md#reductions) take samples of LWE, LWR and LPN to examples.
+- *Believed*: the attack that is [estimated](estimate.md) to cost the least, by models and not by
+  theorems, or what learns the family. "Open" is a family of which no attack is estimated;
+  [what binds whom](binding.md) has measured ones.
+
+A cell names its command: `certify` is `hardness certify SPEC` of the second column, and so on.
+"After" and square brackets name [sources](references.md). `make evidence` prints this page.
+"""
+HEAD = "| family | at | proved | reduced | believed |"
+LABELS = "[32](mathematics.md#32-parities-shown-otherwise)"
+QUERIES = "[27](mathematics.md#27-what-one-query-sees-of-a-label-with-a-code)"
+PARITY = "[7](mathematics.md#7-the-bound-for-stat)"
+PROFILE = "[20](mathematics.md#20-queries-on-a-profile)"
+# Where the bound on queries is proved, and the specs that the page has.
+FAMILY = {
+    "parity": (PARITY, "parity:d=64,m=5", "parity:d=64,m=5,noise=0.1"),
+    "profile": (PROFILE, "profile:g=majority,d=301,m=12"),
+    "hardmax": (LABELS, "hardmax:d=64,m=5"),
+    "parity_position": (LABELS, "parity_position:d=64,m=5"),
+    "profile_position": (LABELS, "profile_position:g=majority,d=201,m=11"),
+    "composed": (LABELS, "composed:d=64,m=5"),
+    "tokens3": (LABELS, "tokens3:d=32,m=4"),
+    "hidden": (LABELS, "hidden:d=64,hard=5,nice=4"),
+    "direction": ("[31](mathematics.md#31-hidden-directions)", "direction:m=6,d=200"),
+    "lwr": (QUERIES, "lwr:n=64,q=65536,p=2,secret=binary"),
+    "lwe": (QUERIES, "lwe:n=64,q=113,sigma=3,secret=binary"),
+    "lpn": (QUERIES, "lpn:n=64,noise=0.1"),
+    "window": (QUERIES, "window:n=64,q=65536,parts=4,secret=binary"),
+}
+CHAIN = {"examples": 5461, "error_bound": 3, "risk": "1/5"}
+GIVEN = "--examples 5461 --error-bound 3 --risk 1/5"
+HERE = Path(__file__).parent.parent
+
+
+def rows(name):
+    """Write the rows of a family, of its example where no other size is named above."""
+    [page] = (p for p in HERE.glob("families/*.md") if f"## `{name}`\n" in p.read_text())
+    where, *specs = FAMILY.get(name, ("", FAMILIES[name].example))
+    family = f"[`{name}`]({page.relative_to(HERE)}#{name})"
+    cells = ((proved(spec, where), reduced(spec), believed(spec)) for spec in specs)
+    return [
+        f"| {' | '.join((family, f'`{spec}`', *said))} |"
+        for spec, said in zip(specs, cells, strict=True)
+    ]
+
+
+def proved(spec, where):
+    """Say what is certified of learners by queries and of named ones, and where the proof is."""
+    known = hardness.family(spec).hardness
+    if known.evidence != "exact":
+        return f"nothing; `certify`: {known.proved}"
+    every = hardness.certify(spec)
+    some = [claim for claim in every.claims if claim.quantity in ("stat-queries", "csq-queries")]
+    learners = [c for c in hardness.certify(spec, about="all").claims if c.source != "information"]
+    said = numbers([*some, every["information-floor"]])
+    return f"`certify`: {said}; section {where}. `certify --about all`: {numbers(learners)}"
+
+
+def numbers(claims):
+    """Write claims: quantity, value, whose it is."""
+    return ", ".join(f"`{c.quantity}` {shown_value(c)} ({credit(c.source)})" for c in claims)
+
+
+def reduced(spec):
+    """Say which assumption a learner would break, with the chain where there is one."""
+    known = hardness.family(spec).hardness
+    if not known.assumption:
+        return "none"
+    said = f"`inspect`: {known.assumption}"
+    try:
+        found = hardness.certify(spec, about="lwe", **CHAIN)["lwe-probability"]
+    except NoClaim:
+        return said
+    [assumed] = re.findall(r"The assumption is (LWE\(.*?\))", found.meaning)
+    return (
+        f"{said}. `certify --about lwe {GIVEN}`: a solver of {assumed.replace('|', chr(92) + '|')} "
+        f"that succeeds with probability {shown_value(found).partition(',')[0]}; vacuous beyond "
+        f"{found.parameters['horizon']} examples ({credit(found.source)})"
+    )
+
+
+def believed(spec):
+    """Say which attack is estimated to cost the least, or what learns the family."""
+    known = hardness.family(spec).hardness
+    command = "certify" if known.evidence == "none" else "inspect"
+    said = f"`{command}`: {known.easy}" if known.easy else "open"
+    try:
+        found = hardness.estimate(spec)
+    except UsageError:
+        return said
+    least = f"`estimate`: {found.label(found.least)}, {found.least.plainly}"
+    return f"{least}. {said}" if known.easy else least
+
+
+def main():
+    """Print the page."""
+    table = [HEAD, "| --- | --- | --- | --- | --- |", *(r for name in FAMILIES for r in rows(name))]
+    print(INTRODUCTION, *table, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

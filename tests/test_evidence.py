@@ -1,0 +1,63 @@
+"""The page of what is proved, reduced and believed: every family, and what commands print."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from instances import parse
+from instances.spec import FAMILIES
+from tests.conftest import script
+
+PAGE = (Path(__file__).parent.parent / "docs/evidence.md").read_text(encoding="utf-8")
+ROWS = [line for line in PAGE.splitlines() if line.startswith("| [")]
+PRINTED = re.compile(r"`([a-z-]+)` (\S+) \((?:after|by)")  # a quantity with its value
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return script("docs/examples/evidence.py")
+
+
+def test_every_family_has_its_row_and_the_page_is_what_make_evidence_prints(evidence):
+    named = [re.match(r"\| \[`(.+?)`\]", row)[1] for row in ROWS]
+    assert list(dict.fromkeys(named)) == list(FAMILIES), "make evidence"
+    head = [*evidence.INTRODUCTION.splitlines(), "", evidence.HEAD]
+    assert PAGE.splitlines() == [*head, "| --- | --- | --- | --- | --- |", *ROWS]
+    assert set(evidence.FAMILY) <= set(FAMILIES)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_its_rows_come_out_again_and_commands_print_their_numbers(evidence, hardness, name):
+    rows = evidence.rows(name)
+    assert rows == [row for row in ROWS if row.startswith(f"| [`{name}`]")], "make evidence"
+    for row in rows:
+        spec, proved, reduced, believed = re.split(r" (?<!\\)\| ", row.strip("| "))[1:]
+        spec = spec.strip("`")
+        for command in [] if "nothing;" in proved else ["certify", "certify --about all"]:
+            words, *more = command.split()
+            said = proved.partition(f"`{command}`: ")[2].partition(". `")[0]
+            shown = hardness(words, spec, *more).out
+            assert PRINTED.findall(said)
+            for quantity, value in PRINTED.findall(said):
+                assert f"{quantity} = {value} " in shown
+        if chain := re.search(r"`certify (--about lwe .*?)`: .*probability about (\S+);", reduced):
+            shown = hardness("certify", spec, *chain[1].split()).out
+            assert f"lwe-probability = about {chain[2]}," in shown
+        if least := re.search(r"`estimate`: (.*?), (about 2\^\S+)", believed):
+            assert f"least of these: {least[1]}, {least[2]}" in hardness("estimate", spec).out
+        known = parse(spec).hardness
+        found = hardness("certify" if known.evidence == "none" else "inspect", spec)
+        for text in filter(None, (known.assumption, known.easy)):
+            assert text in row
+            assert text in " ".join(f"{found.out} {found.err}".split())
+
+
+def test_kinds_of_evidence_are_told_apart(evidence):
+    """What rests on an assumption names it; where nothing is proved nothing is claimed."""
+    for name in FAMILIES:
+        for row in ROWS:
+            if row.startswith(f"| [`{name}`]"):
+                assert ("nothing;" in row) == (name in ("nice", "dial", "linear", "teacher"))
+                noisy = name in ("lwr", "lwe", "lpn", "window") or "noise=" in row
+                assert (" | none | " in row) == (not noisy)
