@@ -5,6 +5,7 @@ looked at, and gives the basis back after each tour, so that a search may end wh
 what it looks for.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -15,11 +16,14 @@ from numpy.typing import NDArray
 
 from hardness.oracles import Meter
 from instances.errors import ToolkitError
+from instances.secrets import Secrets
 from instances.streams import generator
 
 LLL_BLOCK = 2
 LARGEST_BLOCK = 80
+_PATIENCE = 30  # times the tries that it takes on average
 _ROWS = 8  # that LLL takes in between two looks at the clock
+_SMALL = 800  # bits of a row: bases below are reduced in one step, of 0.1 s or so
 _PRUNED = 30  # larger blocks are enumerated with pruning, and reduced before
 _SUCCESS = 0.9  # of a pruned enumeration
 _GSA = 1.013  # root-Hermite factor of the bases that pruning is made for
@@ -43,15 +47,36 @@ def root_hermite(block: int) -> float:
     return float(np.interp(block, list(_DELTAS), list(_DELTAS.values())))
 
 
-def left_out(n: int, zeta: int, seed: int, index: int) -> NDArray[np.int64]:
+def left_out(n: int, zeta: int, index: int) -> NDArray[np.int64]:
     """Draw the places that try `index` of a search leaves out: zeta of n, ascending.
 
-    Each try has a stream of its own, so that a search may be cut at any of them.
+    They are the same in all runs, so that a search may be cut at any try. A learner's own random
+    numbers are not: they differ with its parameters, where it goes on among them.
 
-    >>> left_out(8, 3, seed=5, index=2).tolist() == left_out(8, 3, seed=5, index=2).tolist()
+    >>> left_out(8, 3, index=2).tolist() == left_out(8, 3, index=2).tolist()
     True
     """
-    return np.sort(generator(seed, "try", index).permutation(n)[:zeta])
+    return np.sort(generator(0, "try", n, zeta, index).permutation(n)[:zeta])
+
+
+def tries(secrets: Secrets, zeta: int, weight: int = 0) -> int:
+    """Count the tries until a search gives up: 30 times those until one is right, on average.
+
+    A try is right where at most `weight` of its zeta places are not 0. Without zeta there is one.
+
+    >>> tries(Secrets(kind="binary", n=4, q=7, h=2), 1), tries(Secrets(kind="binary", n=4, q=7), 1)
+    (60, 60)
+    """
+    from scipy.stats import binom, hypergeom
+
+    if not zeta:
+        return 1
+    if secrets.h:
+        right = hypergeom.cdf(weight, secrets.n, secrets.h, zeta)
+    else:
+        zero = secrets.entries.residues(secrets.q)[0] / 2**64 if secrets.entries else 1 / secrets.q
+        right = binom.cdf(weight, zeta, 1 - zero)
+    return math.ceil(_PATIENCE / max(float(right), 2.0**-57))
 
 
 def reduce(
@@ -78,9 +103,11 @@ def reduce(
 def _lll(basis: Basis, meter: Meter) -> Basis:
     """Reduce a basis, a few rows more each time; raises Spent."""
     done: list[Any] = []
-    for start in range(0, len(basis), _ROWS):
+    small = len(basis) * math.log2(max(2, int(abs(basis).max()))) < _SMALL
+    step = len(basis) if small else _ROWS
+    for start in range(0, len(basis), step):
         meter.require_time()
-        more = basis[start : start + _ROWS].tolist()
+        more = basis[start : start + step].tolist()
         done = [[int(v) for v in row] for row in fmpz_mat(done + more).lll().tolist()]
     return np.array(done, np.int64)
 

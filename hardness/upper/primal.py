@@ -20,9 +20,11 @@ from hardness.upper.lattice import (
     LARGEST_BLOCK,
     LLL_BLOCK,
     Basis,
+    left_out,
     reduce,
     require_fpylll,
     root_hermite,
+    tries,
 )
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.modlinear import independent, inverse
@@ -32,6 +34,7 @@ from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import Samples, samples
+from instances.streams import generator
 
 _STEP = 4  # between block sizes
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
@@ -55,9 +58,13 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Embedding:
-    """b = A x + e mod q, (m, n), with short x and e; s = back - through x mod q, or s = x."""
+    """b = A x + e mod q, (m, n), with short x and e; s = back - through x mod q, or s = x.
+
+    kept: the n places of s, which is taken to be 0 elsewhere.
+    """
 
     samples: Samples  # all of them: by these a secret is believed
+    kept: NDArray[np.int64]
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     shape: Shape
@@ -86,53 +93,65 @@ class Embedding:
         if any(v % f.wx for v in scaled):
             return None
         x = [v // f.wx for v in scaled]
-        if self.back is None or self.through is None:
-            return family.secrets.lift(x)
-        found = self.back - self.through * nmod_mat(n, 1, x, family.q)
-        return family.secrets.lift(int(v) for v in found.entries())
+        if self.back is not None and self.through is not None:
+            found = self.back - self.through * nmod_mat(n, 1, x, family.q)
+            x = [int(v) for v in found.entries()]
+        secret = np.zeros(family.n, np.int64)
+        secret[self.kept] = x
+        return family.secrets.lift(secret.tolist())
 
 
-def embed(found: Samples, count: int) -> Embedding:
-    """Embed `count` of the samples, or as many as there are; raises UsageError at a low rank."""
-    family = found.family
-    a, b, q = found.a, found.b, family.q
-    if short_secret(found):
+def embed(found: Samples, count: int, zeta: int = 0, index: int = 0) -> Embedding:
+    """Embed `count` of the samples, or as many as there are; raises UsageError at a low rank.
+
+    With zeta try `index` chooses the samples, and zeta places where the secret is taken to be 0.
+    """
+    q, n = found.q, found.family.n - zeta
+    kept, order = np.arange(found.family.n), np.arange(len(found))
+    if zeta:
+        kept = np.delete(kept, left_out(len(kept), zeta, index))
+        order = generator(0, "samples", index).permutation(len(found))
+    if short_secret(found, n):
+        order = order[:count]
+    a, b = found.a[order][:, kept], found.b[order]
+    if short_secret(found, n):
         return Embedding(
-            samples=found, a=a[:count], b=b[:count], shape=shape(found), back=None, through=None
+            samples=found, kept=kept, a=a, b=b, shape=shape(found, n), back=None, through=None
         )
     rows = independent(a, q)
-    if len(rows) < family.n:
-        raise UsageError(f"{len(found)} samples of rank {len(rows)} given: {family.n} are needed")
+    if len(rows) < n:
+        raise UsageError(f"{len(found)} samples of rank {len(rows)} given: {n} are needed")
     through = inverse(a[rows], q)
     back = through * nmod_mat(len(rows), 1, b[rows].tolist(), q)
     others = np.setdiff1d(np.arange(len(found)), rows)[:count]
     if not len(others):
-        raise UsageError(f"{len(found)} samples given: more than n = {family.n} are needed")
-    rest = nmod_mat(len(others), family.n, a[others].ravel().tolist(), q)
+        raise UsageError(f"{len(found)} samples given: more than n - zeta = {n} are needed")
+    rest = nmod_mat(len(others), n, a[others].ravel().tolist(), q)
     left = np.array([int(v) for v in (rest * through).entries()], np.int64)
     right = np.array([int(v) for v in (rest * back).entries()], np.int64)
     return Embedding(
         samples=found,
-        a=-left.reshape(len(others), family.n) % q,
+        kept=kept,
+        a=-left.reshape(len(others), n) % q,
         b=(b[others] - right) % q,
-        shape=shape(found),
+        shape=shape(found, n),
         back=back,
         through=through,
     )
 
 
-def short_secret(found: Samples) -> bool:
-    """Return whether the secret's entries are shorter than the errors."""
-    return _secret(found.family)[1] < _error(found).deviation
+def short_secret(found: Samples, n: int) -> bool:
+    """Return whether the secret's entries, but for zeros all at n places, are under the errors."""
+    return _secret(found.family, n)[1] < _error(found).deviation
 
 
-def shape(found: Samples) -> Shape:
-    """Choose the scaling of samples."""
+def shape(found: Samples, n: int) -> Shape:
+    """Choose the scaling of samples, the secret being 0 but for n places."""
     error = _error(found)
     mean, deviation = error.mean, error.deviation
-    if short_secret(found):
-        mean, deviation = _secret(found.family)
-    ratio = error.deviation / max(deviation, 1 / (2 * found.family.n))
+    if short_secret(found, n):
+        mean, deviation = _secret(found.family, n)
+    ratio = error.deviation / max(deviation, 1 / (2 * n))
     wx, we = max(1, round(_GRAIN * ratio)), _GRAIN  # errors may all be 0
     cx, ce = round(wx * mean), round(we * error.mean)
     tau = max(1, round(we * error.deviation))
@@ -146,17 +165,16 @@ def shape(found: Samples) -> Shape:
     )
 
 
-def best_count(found: Samples, delta: float) -> int:
+def best_count(found: Samples, n: int, delta: float) -> int:
     """The number of samples m for which a reduction of root-Hermite factor delta works best.
 
     It maximises the gap ln Vol^(1/d) - d ln delta, d = m + n + 1, Vol = q^m ratio^n. [MR09]
     """
-    family = found.family
-    low = family.n * math.log(shape(found).ratio)
+    low = n * math.log(shape(found, n).ratio)
 
     def gap(m: int) -> float:
-        d = m + family.n + 1
-        return (m * math.log(family.q) + low) / d - d * math.log(delta)
+        d = m + n + 1
+        return (m * math.log(found.q) + low) / d - d * math.log(delta)
 
     m = 1
     while gap(m + 1) > gap(m):
@@ -170,13 +188,14 @@ def _error(found: Samples) -> Integers:
     return found.error
 
 
-def _secret(family: Modular) -> tuple[float, float]:
-    """The mean and the deviation of an entry of the secret, h entries of which are not 0."""
+def _secret(family: Modular, n: int) -> tuple[float, float]:
+    """The mean and the deviation of an entry of the secret, of the n that may not be 0."""
     kind = family.secrets
+    share = kind.n / n if kind.h else 1.0  # h of them are not 0
     if kind.drawn is None:
-        return 0.0, kind.rms
-    mean = (kind.h / kind.n if kind.h else 1.0) * kind.drawn.mean
-    return mean, math.sqrt(max(0.0, kind.rms**2 - mean**2))
+        return 0.0, kind.rms * math.sqrt(share)
+    mean = share * (kind.h / kind.n if kind.h else 1.0) * kind.drawn.mean
+    return mean, math.sqrt(max(0.0, share * kind.rms**2 - mean**2))
 
 
 def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
@@ -185,20 +204,23 @@ def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class Primal(Attack):
-    """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
+    """Reduces the embedding lattice with blocks 2, start, start + 4, ..., block; 2 is LLL alone.
 
-    Blocks above 2 need the extra `lattice`. A run that was cut short goes on where it was with
-    `start`. samples: of the lattice; 0 for the number that is best for the block. It
-    makes do with fewer where there are no more.
+    Blocks above 2 need the extra `lattice`. samples: of the lattice; 0 for the number that is best
+    for the block; it makes do with fewer where there are no more. zeta: at each try so many
+    coordinates of the secret, at random places, are taken to be 0 and left out [ACW19]. A run that
+    was cut goes on with `first`, the index of a try, or without zeta with `start`.
     """
 
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
     block: int = LLL_BLOCK
     start: int = 10
     samples: int = 0
+    zeta: int = 0
+    first: int = 0
 
     def __post_init__(self) -> None:
         require(
@@ -207,9 +229,17 @@ class Primal(Attack):
         )
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
         require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")
+        require(self.zeta >= 0, f"zeta={self.zeta} given: coordinates left out, at least 0")
+        require(
+            self.first >= 0 and (self.zeta > 0 or not self.first),
+            f"first={self.first} given: the index of a try, from 0, and 0 without zeta",
+        )
 
     def unfit(self, forms: Modular) -> str | None:
-        """Return that labels do not say about where <a, s> mod q is, with an error, or None."""
+        """Return why there is no such lattice, or None."""
+        most = forms.n - max(forms.h, 1)
+        if self.zeta > most:
+            return f"zeta={self.zeta} given: at most {most} coordinates of its secret can be 0"
         return no_lattice(forms)
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
@@ -221,44 +251,52 @@ class Primal(Attack):
             lattice, wanted = self._embed(forms, oracle)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource])
-        used = len(lattice.samples)
+        found = lattice.samples
         details: dict[str, Any] = {
-            "samples": used,
+            "samples": len(found),
             "dimension": sum(lattice.a.shape) + 1,
             "block": 0,
+            "zeta": self.zeta,
+            "tries": 0,
         }
-        try:
-            blocks = [*range(self.start, self.block, _STEP), self.block]
-            for block, basis in reduce(
-                lattice.basis(), blocks, oracle.meter, int(rng.integers(1 << 31))
-            ):
-                details["block"] = block
-                secret = recover(lattice, basis)
-                if secret is not None:
-                    return member(family, family.from_linear(secret), **details)
-        except Spent as spent:
-            return nothing(family, SPENT[spent.resource], **details)
-        if used < wanted:
+        count = len(lattice.a)
+        for index in range(self.first, tries(forms.secrets, self.zeta)):
+            try:
+                oracle.meter.require_time()
+                lattice = embed(found, count, self.zeta, index)
+                blocks = [*range(self.start, self.block, _STEP), self.block]
+                for block, basis in reduce(lattice.basis(), blocks, oracle.meter, index):
+                    details["block"] = block
+                    secret = recover(lattice, basis)
+                    if secret is not None:
+                        details["tries"] += 1
+                        return member(family, family.from_linear(secret), **details)
+            except Spent as spent:
+                at = {"first": index} if self.zeta else {"start": max(self.start, details["block"])}
+                return nothing(family, SPENT[spent.resource], **details, **at)
+            details["tries"] += 1
+        if len(found) < wanted:
             details["samples_wanted"] = wanted
             return nothing(family, Outcome.EXAMPLES_SPENT, **details)
         return nothing(family, Outcome.NOT_FOUND, **details)
 
     def _embed(self, forms: Modular, oracle: ExampleOracle) -> tuple[Embedding, int]:
         """Embed the best number of samples, or all that there are, and say how many that takes."""
+        n = forms.n - self.zeta
         found = gather(oracle, max(needed(forms), forms.n), samples)
-        count = self.samples or best_count(found, root_hermite(self.block))
-        d = forms.n + count + 1
+        count = self.samples or best_count(found, n, root_hermite(self.block))
+        d = n + count + 1
         require_memory(100 * d * d, f"a lattice of dimension {d}")
-        if len(found) < count + forms.n:
+        if len(found) < count + n:
             try:
-                found = Samples.join((found, gather(oracle, count + forms.n - len(found), samples)))
+                found = Samples.join((found, gather(oracle, count + n - len(found), samples)))
             except Spent as spent:  # what is there has to do
                 if spent.resource != "examples":
                     raise
         while True:
             try:
-                made = embed(found, count)
-                return made, max(needed(forms), count + (forms.n if made.back is not None else 0))
+                made = embed(found, count, self.zeta, self.first)
+                return made, max(needed(forms), count + (n if made.back is not None else 0))
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, gather(oracle, 8, samples, every=True)))
 

@@ -16,10 +16,12 @@ from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import equations, gather, needed
 from hardness.upper.costs import UNIT, costs, patience
+from hardness.upper.lattice import left_out, tries
 from hardness.upper.modlinear import independent, inverse, solve
 from hardness.upper.restricted import expected_trials
 from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import samples
+from instances.secrets import Secrets
 from instances.uniform import Uniform
 
 SEARCHES = [
@@ -92,6 +94,8 @@ EQUATIONS = [
     ("primal", "lwr:n=16,q=256,p=64"),
     ("primal", "lwr:n=16,q=256,p=32,secret=binary"),
     ("primal", "lwr:n=3,q=8,p=2,secret=binary"),
+    ("primal:zeta=20", "lwe:n=40,q=251,sigma=3,secret=binary,h=3"),
+    ("primal:zeta=1,samples=16", "lwe:n=12,q=521,sigma=1,secret=gaussian,spread=2"),
 ]
 NOTHING_THERE = [  # too small to be told from coins by chance
     ("modlinear", "lwe:n=10,q=17,error=none"),
@@ -102,6 +106,7 @@ NOTHING_THERE = [  # too small to be told from coins by chance
     ("primal", "lwe:n=5,q=101,sigma=1"),
     ("primal", "lwr:n=4,q=8,p=2,secret=binary"),
     ("primal:samples=3", "lwe:n=2,q=17,sigma=1,secret=binary"),
+    ("primal:zeta=4", "lwe:n=8,q=97,sigma=3,secret=ternary,h=3"),
 ]
 
 
@@ -199,6 +204,44 @@ def test_a_search_that_was_cut_goes_on_where_it_stopped(learner, spec, patch, mo
         assert tried == whole.details.get("tried", 0)
         assert part.details.get("trials") == whole.details.get("trials")
     assert cuts or learner == "bkw"
+
+
+def test_drop_and_solve_goes_on_at_the_try_where_it_was_cut():
+    learner, spec = "primal:zeta=60,samples=30", "lwe:n=96,q=251,sigma=3,secret=binary,h=3"
+    for seed in (3, 4):
+        instance = parse(spec).instance(seed)
+        whole = attack(learner, instance)
+        assert whole.secret == instance.hidden.secret
+        assert whole.details["dimension"] == 96 - 60 + 30 + 1
+        assert whole.details["tries"] > 1
+        for looks in (3, 6):
+            first = tried = 0
+            while True:
+                part = attack(f"{learner},first={first}", instance, Looks(looks))
+                tried += part.details.get("tries", 0)
+                if part.outcome is not Outcome.SECONDS_SPENT:
+                    break
+                assert part.secret is None
+                assert part.details.get("first", 0) == tried  # none while samples are drawn
+                first, looks = tried, looks + 1
+            assert part.secret == whole.secret
+            assert tried == whole.details["tries"]
+
+
+def test_tries_are_as_rare_as_counted():
+    """By all choices of places: of secrets of one weight, of all secrets of independent entries."""
+    n, zeta, secret = 7, 3, (1, 0, 0, 1, 0, 0, 0)
+    choices = list(itertools.combinations(range(n), zeta))
+    for weight in range(3):
+        right = sum(sum(secret[i] for i in at) <= weight for at in choices)
+        given = Secrets(kind="ternary", n=n, q=11, h=2)
+        assert abs(tries(given, zeta, weight) - 30 * len(choices) / right) <= 1
+        free = [sum(map(bool, s[:zeta])) <= weight for s in itertools.product((-1, 0, 1), repeat=n)]
+        given = Secrets(kind="ternary", n=n, q=11)
+        assert abs(tries(given, zeta, weight) - 30 * len(free) / sum(free)) <= 1
+    drawn = [tuple(left_out(n, zeta, i)) for i in range(3500)]
+    assert {*drawn} == {*choices}
+    assert max(drawn.count(at) for at in choices) < 150  # 100 on average
 
 
 def test_a_cut_within_an_order_of_bkw_starts_it_again():
