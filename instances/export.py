@@ -28,7 +28,7 @@ _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
     | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2265": r"$\geq$"}
-    | {"\u221e": r"$\infty$"}
+    | {"\u221e": r"$\infty$", "\u2020": r"$\dagger$"}
     | {"\u2264": r"$\leq$", "\u2212": "$-$", "\u2026": r"\ldots{}", "\u2192": r"$\to$"}
 )
 _FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
@@ -40,7 +40,10 @@ _LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots s
 _INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
 _POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
 _GROWTH = re.compile(r"([A-Za-z])\^(-?\d+\.\d+)( \[-?[\d.]+, -?[\d.]+\])?")  # and its interval
-_NUMERIC = re.compile(r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\ldots\\times10)?(?:\^\{[\d.]+\}\$)?|-")
+_NUMERIC = re.compile(
+    r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\ldots\\times10)?(?:\^\{[\d.]+\}\$)?|-"
+    r"|\$(?:\\mathbf\{[\d.]+\}|[\d.]+\^\{\\dagger\})\$"
+)
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#@]|:(?=//)|(?<=www)\.)")
 _KEYS = re.compile(r"[A-Za-z0-9]+(?:, [A-Za-z0-9]+)*")
 

@@ -5,7 +5,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.lower.record import Claim
-from instances.export import frame
+from instances.export import Math, frame
 from instances.result import Result, TableRow
 from instances.text import exact
 
@@ -226,6 +226,47 @@ class Estimates(Result):
                 "reason": self.no_queries,
             },
         }
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EstimatesTable(Result):
+    """Estimates of several problems, a row each, with a column for each attack that applies."""
+
+    problems: tuple[Estimates, ...]
+
+    _words: ClassVar[str] = "hardness.report.cost.table_words"
+    _captioned: ClassVar[str] = "hardness.report.caption:estimates_table"
+
+    def _rows(self) -> list[TableRow]:
+        applied = {(one.label(e), e.name) for one in self.problems for e in one.ranked if e.applies}
+        every = [one.label(e) for one in self.problems[:1] for e in one.estimates]
+        columns = [label for label in every if label in dict(applied)]
+        return [{"set": one.name} | {c: _marked(one, c) for c in columns} for one in self.problems]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row a problem, attack and model."""
+        return frame(
+            [
+                {"set": one.name, "attack": e.name, "least": e == one.least, **e.to_dict()}
+                for one in self.problems
+                for e in one.ranked
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the estimates of each problem as plain data."""
+        return {"problems": [one.to_dict() for one in self.problems]}
+
+
+def _marked(found: Estimates, label: str) -> str | None:
+    """Write a cost with the mark of the least, or of the least that nobody contests."""
+    e = next(e for e in found.estimates if found.label(e) == label)
+    if e.rop is None:
+        return None
+    bits = f"{e.rop:.1f}"
+    if e == found.least:
+        return Math(f"{bits}*", rf"\mathbf{{{bits}}}")
+    return Math(f"{bits}†", rf"{bits}^{{\dagger}}") if e == found.uncontested else bits
 
 
 def worded(spec: str, samples: int | None) -> str:

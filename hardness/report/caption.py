@@ -11,7 +11,7 @@ from hardness.runs.certified import query_bound
 from instances.parameters import plain
 
 if TYPE_CHECKING:
-    from hardness.cost.record import Estimates
+    from hardness.cost.record import Estimates, EstimatesTable
     from hardness.lower import BoundParameters, Certificate
     from hardness.lower.bound import Bound
     from hardness.runs import Comparison, Stress
@@ -112,6 +112,17 @@ def estimates(found: "Estimates") -> str:
     return captioned(
         f"Attacks on {found.name}: operations (rop), those of lattice reduction (red) and memory "
         "(mem) as logarithms to base 2. Estimates by formulas, not bounds.",
+    )
+
+
+def estimates_table(found: "EstimatesTable") -> str:
+    """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
+    from hardness.report.cost import settings_words
+
+    return captioned(
+        "Attacks: log2 of operations. Marked by * or in bold: the least of a set; by †: the least "
+        "that nobody contests. Estimates by formulas, not bounds.",
+        "; ".join(settings_words(*found.problems)) + ".",
     )
 
 

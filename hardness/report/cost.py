@@ -7,7 +7,7 @@ from hardness.claims import WORD
 from hardness.cost.attacks import estimate
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
-from hardness.cost.record import STANDING, Estimate, Estimates, worded
+from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
@@ -51,7 +51,7 @@ def estimate_words(found: Estimates) -> str:
 
     All of each attack too, where the attacks were named.
     """
-    lines = [_title(found), *_settings(found), ""]
+    lines = [_title(found), *settings_words(found), ""]
     applied = [e for e in found.ranked if e.applies]
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
@@ -76,7 +76,7 @@ def _title(found: Estimates) -> str:
     return named + worded(brief_spec(found.spec), found.samples)
 
 
-def _settings(*every: Estimates | None) -> list[str]:
+def settings_words(*every: Estimates | None) -> list[str]:
     """Say how many samples there are, how often attacks succeed, what reduction is taken to do."""
     some = [found for found in every if found]
     estimates = [e for found in some for e in found.estimates]
@@ -174,11 +174,18 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
-    settings = _settings(*(cell.found for cell in found.cells))
+    settings = settings_words(*(cell.found for cell in found.cells))
     below = f"{len(found.cells)} problems: the least of the attacks"
     return "\n".join(
         [worded(found.spec, found.samples), *settings, "", sheet(found._rows()), "", below]
     )
+
+
+def table_words(found: EstimatesTable) -> str:
+    """Write a table of problems and attacks, and what its marks mean."""
+    below = "*: the least of these attacks; †: the least that nobody contests"
+    said = [*settings_words(*found.problems), "", sheet(found._rows()), "", below, wrap(MEANING)]
+    return "\n".join(said)
 
 
 def search_words(found: SearchResult) -> str:
@@ -187,7 +194,14 @@ def search_words(found: SearchResult) -> str:
     title = f"{kind} {found.key} of {found.bits:g} bits: {found.value}"
     checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
     names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
-    lines = [title, *_settings(found.found), "", sheet(found._rows()), "", wrap(checked + names)]
+    lines = [
+        title,
+        *settings_words(found.found),
+        "",
+        sheet(found._rows()),
+        "",
+        wrap(checked + names),
+    ]
     return "\n".join(lines)
 
 

@@ -1,6 +1,6 @@
 """What formulas say of a family: its exact measures, and what attacks on an instance cost."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, overload
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, flag, number, rational, text, thing, whole
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from hardness.cost.grid import Grid, SearchResult
-    from hardness.cost.record import Estimates
+    from hardness.cost.record import Estimates, EstimatesTable
     from hardness.cost.sets import Given
     from hardness.lower.measures import Measures
     from hardness.verbs.sources import Source
@@ -106,6 +106,10 @@ class Attackers(TypedDict, total=False):
 @overload
 def estimate(source: None = None) -> "Answer": ...
 @overload
+def estimate(
+    source: "list[Source] | tuple[Source, ...]", **asked: Unpack[Attackers]
+) -> "EstimatesTable": ...
+@overload
 def estimate(source: "Source", *, over: "Names", **asked: Unpack[Attackers]) -> "Grid": ...
 @overload
 def estimate(
@@ -119,7 +123,10 @@ def estimate(source: "Source", *, peer: Literal[True], **asked: Unpack[Attackers
 def estimate(source: "Source", **asked: Unpack[Attackers]) -> "Estimates": ...
 @verb("What an instance costs to break, by formulas.", out=FILE)
 def estimate(
-    source: Annotated["Source | None", thing("What is attacked.", problems)] = None,
+    source: Annotated[
+        "Source | Sequence[Source] | None",
+        thing("What is attacked; several make a table.", problems, many=True),
+    ] = None,
     *,
     over: Annotated[
         "Names",
@@ -146,11 +153,12 @@ def estimate(
     emit: Annotated[bool, flag("Print the parameters for lattice-estimator.")] = False,
     peer: Annotated[bool, flag("Run lattice-estimator beside, where it is installed.")] = False,
     **asked: Unpack[Attackers],
-) -> "Estimates | Grid | SearchResult | Answer":
+) -> "Estimates | EstimatesTable | Grid | SearchResult | Answer":
     """Estimate what attacks cost on a SPEC, a named set, a folder or a file of samples.
 
     A SPEC of lwe or lwr may go beyond what families take: q=2^881 or any integer, p that does not
-    divide q, secret=range, error=ternary. Without SOURCE: list the named sets.
+    divide q, secret=range, error=ternary. Several make a table: a row each, a column an attack, the
+    least marked. Without SOURCE: list the named sets.
 
     >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
     406
@@ -160,6 +168,7 @@ def estimate(
     from hardness.cost import attacks as known
     from hardness.cost import bridge
     from hardness.cost import grid as grids
+    from hardness.cost.record import EstimatesTable
     from hardness.report import cost as words
     from instances.result import Answer
 
@@ -170,7 +179,8 @@ def estimate(
         raise UsageError(f"{' and '.join(ways)} given: one of them at a time")
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
-    if source is None:
+    several = cast("tuple[Source, ...]", source or ())  # as the verb reads it
+    if not several:
         if ways:
             raise UsageError(f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name")
         data, told = words.sets_words()
@@ -180,23 +190,33 @@ def estimate(
     level = known.SUCCESS if success is None else float(success)
     models, shape = asked.get("model") or ("default",), asked.get("shape")
     settings = tuple(known.setting(name, shape, level) for name in models)
+    if len(several) > 1:
+        if ways:
+            raise UsageError(f"{ways[0]} given with {len(several)} problems: it is for one")
+        every, found = [_problem(one, samples) for one in several], []
+        with progress.counted(len(every), "estimating") as bar:
+            for one in every:
+                found.append(known.estimate(one.problem, one.spec, settings, only, name=one.name))
+                bar(1)
+        return EstimatesTable(problems=tuple(found))
+    [one_source] = several
     if over or find is not None:
-        spec, counted = grids.words_of(sources.spec_of(source, "estimate"), samples)
+        spec, counted = grids.words_of(sources.spec_of(one_source, "estimate"), samples)
         if find is not None:
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
         with progress.counted(grids.size(over), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
-    read = _problem(source, samples)
+    read = _problem(one_source, samples)
     if emit:
         code = bridge.emit(read.problem)
         return Answer(data={"spec": read.spec, "parameters": code}, told=code)
     levels = bridge.LEVELS if peer else {}
-    found = known.estimate(read.problem, read.spec, settings, only, read.family, read.name, levels)
+    ours = known.estimate(read.problem, read.spec, settings, only, read.family, read.name, levels)
     if peer:
         theirs = bridge.peer(read.problem, settings[0])
-        beside = {**found.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
-        return Answer(data=beside, told=words.peer_words(found, theirs))
-    return replace(found, detailed=bool(only))
+        beside = {**ours.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
+        return Answer(data=beside, told=words.peer_words(ours, theirs))
+    return replace(ours, detailed=bool(only))
 
 
 def _problem(source: "Source", samples: int | None) -> "Given":

@@ -528,6 +528,41 @@ def test_the_table_for_a_paper_names_the_set_and_has_no_sentences():
     assert "no estimate" not in "".join(lines)
 
 
+def test_several_problems_make_a_table_with_the_least_marked(hardness):
+    sets, attacks = ("ml-kem-512", "toy-80"), ("usvp", "bdd", "dual_hybrid", "bkw")
+    options = [word for one in attacks for word in ("--attack", one)]
+    alone = {name: of(name, attack=attacks) for name in sets}
+    latex = hardness("estimate", *sets, *options, "--format", "latex").out
+    assert "\\toprule" in latex
+    assert "matzov with gsa" in latex
+    assert "any number" in latex
+    for name, found in alone.items():
+        [row] = [line.rstrip("\\ ").split(" & ") for line in latex.splitlines() if name in line][
+            -1:
+        ]
+        assert row[1:4] == [
+            rf"$\mathbf{{{e.rop:.1f}}}$"
+            if e == found.least
+            else rf"${e.rop:.1f}^{{\dagger}}$"
+            if e == found.uncontested
+            else f"{e.rop:.1f}"
+            for e in map(found.__getitem__, attacks[:3])
+        ]
+    markdown = hardness("estimate", *sets, *options, "--format", "markdown").out
+    assert f"| ml-kem-512 | {alone[sets[0]]['usvp'].rop:.1f} |" in markdown
+    table = estimate(sets, attack=attacks)
+    frame = table.to_frame()
+    assert len(frame) == len(sets) * len(attacks)
+    marked = frame[frame["least"]]
+    assert dict(zip(marked["set"], marked["attack"], strict=True)) == {
+        name: found.least.name for name, found in alone.items()
+    }
+    assert [one["name"] for one in table.to_dict()["problems"]] == list(sets)
+    assert "138.7*" in repr(table)
+    hardness("estimate", *sets, "--emit").one_line("--emit", "2 problems")
+    hardness("estimate", "toy-80", "nosuch").one_line("nosuch")
+
+
 # ---- grids and searches
 
 
