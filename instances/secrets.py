@@ -114,6 +114,12 @@ class Secrets:
         return share * math.sqrt(others / 12)
 
     @property
+    def moments(self) -> tuple[float, float]:
+        """The mean and the deviation of an entry, h of n of which are not 0."""
+        mean = (self.h / self.n if self.h else 1.0) * self.drawn.mean if self.drawn else 0.0
+        return mean, math.sqrt(max(0.0, self.rms**2 - mean**2))
+
+    @property
     def size(self) -> int:
         """The number of secrets: with at least one unit among their entries."""
         if self.entries is None:

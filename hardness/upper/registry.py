@@ -30,6 +30,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "modlinear": "modlinear.ModLinear",
         "arora-ge": "arorage.AroraGe",
         "primal": "primal.Primal",
+        "dual": "dual.Dual",
         "trivial": "regression.Trivial",
         "pairs": "pairs.Pairs",
         "flips": "membership.flips.Flips",
@@ -52,6 +53,7 @@ ATTACKS = (  # learners that look for the secret itself
     "modlinear",
     "arora-ge",
     "primal",
+    "dual",
 )
 
 

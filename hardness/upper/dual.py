@@ -1,0 +1,377 @@
+"""The dual attack: short vectors of the dual lattice, and guesses of what they leave wide. [MR09]
+
+A row x of small integers makes of samples b = A s + e a reduced one, A' = x A and b' = x b mod q.
+Where x is short, and so are the columns of A' that were in the lattice, the cosine of
+2 pi (b' - <A', g>)/q over the other columns has the mean e^(-D/2) at the right guess g and 0 at
+wrong ones, and sums of many tell it [Albrecht17, EJK20]. What is left of the secret is read off
+entry by entry, by the same sum: first the cruel, then the cool [NMWSLCL24].
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper.attack import (
+    SPARE,
+    Attack,
+    Candidate,
+    better,
+    conclude,
+    gather,
+    needed,
+    no_lattice,
+    values_of,
+    wanted,
+)
+from hardness.upper.lattice import (
+    LARGEST_BLOCK,
+    LLL_BLOCK,
+    left_out,
+    reduce,
+    require_fpylll,
+    root_hermite,
+)
+from hardness.upper.learner import SPENT, Hypothesis, nothing
+from instances.family import Secret, require
+from instances.limits import require_memory
+from instances.modular import Modular
+from instances.parameters import Expression
+from instances.reducedsamples import ReducedSamples
+from instances.residues import centred
+from instances.samples import Samples, samples
+from instances.streams import generator
+
+MOST = 1 << 36  # guesses of a try
+_MOST_VECTORS = 1 << 13
+_MOST_VALUES = 33  # of an entry
+_READ = 2048  # samples, where they are reduced ones
+_KEPT = 8  # guesses that are verified
+_AT_ONCE = 1 << 20  # values of cosines
+_GRAIN = 16  # of the scales of x and of columns
+_NEAR = 0.25  # an entry whose mean is so near to a value begins there
+_CLEAR = 6  # standard deviations by which an entry that is not guessed shows
+_MORE = 2  # times as many vectors: D is that of these errors, not of the mean ones
+_TOLD = 8 * math.log(2)  # squares of A' over those of errors, by which an entry shows by a bit
+_PASSED = -10 * math.log(2)  # the chance that all tries leave too much out
+NO_FILE = Expression("none")
+_START, _STEP = 10, 4  # blocks before the last one
+
+Places = NDArray[np.int64]
+Waves = NDArray[np.complex64]
+
+
+def lattice(a: Places, q: int, ratio: float) -> tuple[Places, Fraction]:
+    """Write the basis of all (w x, v y), y = x A mod q, of A (m, k), and the scale w/v near ratio.
+
+    ratio: of the deviations of errors and of entries of the secret.
+    """
+    m, k = a.shape
+    scale = Fraction(max(ratio, 1 / _GRAIN)).limit_denominator(_GRAIN)
+    basis = np.zeros((m + k, m + k), np.int64)
+    basis[:k, m:] = scale.denominator * q * np.eye(k, dtype=np.int64)
+    basis[k:, m:] = scale.denominator * centred(a, q)
+    basis[k:, :m] = scale.numerator * np.eye(m, dtype=np.int64)
+    return basis, scale
+
+
+def short_rows(
+    found: Samples, inside: Places, count: int, block: int, meter: Meter, rng: np.random.Generator
+) -> Iterator[Places]:
+    """Yield rows x (some, N) of N samples, again and again, by reducing lattices of `count` each.
+
+    The samples are chosen, and the columns `inside` are ordered, anew each time. Raises Spent.
+    """
+    blocks = [*range(_START, block, _STEP), block]
+    while True:
+        some, order = np.sort(rng.permutation(len(found))[:count]), rng.permutation(inside)
+        basis, scale = lattice(found.a[np.ix_(some, order)], found.q, _ratio(found.family))
+        *_, (_, short) = reduce(basis, blocks, meter, int(rng.integers(1 << 31)))
+        x = short[:, :count] // scale.numerator
+        rows = np.zeros((len(x), len(found)), np.int64)
+        rows[:, some] = x
+        yield rows[x.any(axis=1)]  # q times a unit vector says nothing
+
+
+def shorten(
+    found: Samples,
+    *,
+    vectors: int,
+    count: int,
+    zeta: int = 0,
+    block: int = LLL_BLOCK,
+    seed: int = 0,
+) -> ReducedSamples:
+    """Make reduced samples of which zeta columns are left wide, and time it.
+
+    >>> from instances import parse
+    >>> from instances.samples import draw_samples
+    >>> drawn = draw_samples(parse("lwe:n=10,q=97,sigma=1,secret=binary").instance(0), 20)
+    >>> made = shorten(drawn, vectors=25, count=10, zeta=2)
+    >>> len(made) >= 25, bool(made.spread[made.cruel(2)].min() > 2 * np.median(made.spread))
+    (True, True)
+    """
+    start, rows = perf_counter(), list[Places]()
+    inside = np.setdiff1d(np.arange(found.family.n), left_out(found.family.n, zeta, seed, 0))
+    for some in short_rows(found, inside, count, block, Meter(Budget()), generator(seed, "dual")):
+        rows.append(some)
+        if sum(map(len, rows)) >= vectors:
+            break
+    return ReducedSamples.of(found, np.concatenate(rows), perf_counter() - start)
+
+
+def best_count(forms: Modular, inside: int, block: int) -> int:
+    """Count the samples of a lattice of `inside` columns whose vectors are shortest. [MR09]
+
+    d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
+    reduction by delta reaches.
+    """
+    low, gain = math.log(root_hermite(block)), math.log(max(2.0, forms.q / _ratio(forms)))
+    k = min(inside, gain / (4 * low))
+    return max(1, round(math.sqrt(k * gain / low) - k))
+
+
+def _ratio(forms: Modular) -> float:
+    error = Samples.none(forms).error
+    least = 1 / (2 * forms.n)  # all entries may be 1
+    return (error.deviation if error else 0.0) / max(forms.secrets.moments[1], least)
+
+
+class Sums:
+    """Sums over reduced samples of the cosines of 2 pi (b' - <A', s>)/q, weighted by e^(-D/2).
+
+    That is the mean of a cosine at the right guess, so it weighs best where lengths differ.
+    """
+
+    def __init__(self, found: ReducedSamples, places: Places) -> None:
+        """Prepare guesses at `places`; other entries begin at their mean, or near it at a value."""
+        law, self._turn = found.samples.family.secrets, 2 * math.pi / found.samples.q
+        self._values, self._places = np.array(law.values), places
+        require_memory(16 * (len(self._values) + 3) * found.a.size, f"{len(found)} vectors")
+        self._a, self._b = found.a, found.b
+        mean = law.moments[0]
+        near = self._values[np.argmin(abs(self._values - mean))]
+        self._entries = np.full(law.n, near if abs(near - mean) <= _NEAR else mean, float)
+        self._entries[places] = 0
+        self.weights = weights(found, places)
+        self._turned = np.stack([self._wave(-self._a * v) for v in self._values])
+
+    def _wave(self, numbers: NDArray[Any]) -> Waves:
+        return np.exp(1j * self._turn * numbers).astype(np.complex64)
+
+    def _at(self, entries: NDArray[np.float64]) -> Waves:
+        """The weighted waves whose real part is summed up: (N,)."""
+        return (self.weights * self._wave(self._b - self._a @ entries)).astype(np.complex64)
+
+    def best(self, weight: int, meter: Meter) -> list[tuple[float, Secret]]:
+        """Sum up at all guesses of at most `weight` entries that are not 0; give the best few.
+
+        A guess is n entries, 0 but at the places. Guesses are made longer by an entry at a time:
+        all that end a head are one product of matrices. Raises Spent.
+        """
+        others = np.flatnonzero(self._values)
+        table = self._turned[others][:, :, self._places].transpose(1, 2, 0)
+        table = table.reshape(len(self._b), -1)  # a column a place and value
+        both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
+        start = self._at(self._entries)
+        kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
+        heads, step = np.zeros((1, 0), np.int64), max(1, _AT_ONCE // len(start))
+        for size in range(1, min(weight, len(self._places)) + 1):
+            longer = []
+            for some in (heads[i : i + step] for i in range(0, len(heads), step)):
+                meter.require_time()
+                waves = np.broadcast_to(start, (len(some), len(start)))
+                for j in range(size - 1):
+                    waves = waves * table.T[some[:, j]]
+                last = some[:, -1] // len(others) if size > 1 else np.full(len(some), -1)
+                after = column // len(others) > last[:, None]
+                found = np.concatenate([waves.real, waves.imag], axis=1) @ both
+                found = np.where(after, found, -np.inf).ravel()
+                for one in np.argpartition(found, -min(_KEPT, len(found)))[-_KEPT:].tolist():
+                    row, end = divmod(one, len(column))
+                    kept.append((float(found[one]), (*some[row].tolist(), end)))
+                kept = sorted(kept, reverse=True)[:_KEPT]
+                if size < weight:
+                    row, end = np.nonzero(after)
+                    longer.append(np.column_stack([some[row], end]))
+            heads = np.concatenate(longer) if longer else heads
+        return [(score, self._guess(chosen, others)) for score, chosen in kept if score > -np.inf]
+
+    def _guess(self, columns: tuple[int, ...], others: NDArray[np.intp]) -> Secret:
+        out = [0] * len(self._entries)
+        for one in columns:
+            place, value = divmod(one, len(others))
+            out[int(self._places[place])] = int(self._values[others[value]])
+        return tuple(out)
+
+    def climb(self, guess: Secret, meter: Meter) -> Secret:
+        """Move single entries, guessed or not, while the sum grows. Raises Spent."""
+        entries = self._entries + np.array(guess)
+        waves, open_ = self._at(entries), ~np.isin(entries, self._values)
+        without = waves[:, None] * self._wave(self._a * entries)  # each entry
+        score = float(waves.real.sum())
+        for _ in range(2 * len(entries) + _KEPT):
+            meter.require_time()
+            sums = np.stack([_real(without, turned) for turned in self._turned])
+            value, place = np.unravel_index(sums.argmax(), sums.shape)
+            if not sums[value, place] > score + 1e-6 * (1 + abs(score)):
+                break
+            score, old, kept = float(sums[value, place]), entries[place], without[:, place].copy()
+            entries[place], open_[place] = self._values[value], False
+            without *= self._wave(self._a[:, place] * (old - entries[place]))[:, None]
+            without[:, place] = kept
+        likely = self._values[sums.argmax(axis=0)]
+        return tuple(int(v) for v in np.where(open_, likely, entries))
+
+
+def _real(one: Waves, other: Waves) -> NDArray[np.float64]:
+    """The real part of sums of products, column by column."""
+    found = np.einsum("ij,ij->j", one.real, other.real)
+    return np.asarray(found - np.einsum("ij,ij->j", one.imag, other.imag), np.float64)
+
+
+def weights(found: ReducedSamples, places: Places) -> NDArray[np.float64]:
+    """Compute e^(-D/2), the mean of each sample's cosine at the right guess of places: (N,)."""
+    inside = np.setdiff1d(np.arange(found.a.shape[1]), places)
+    return np.exp(-((2 * math.pi / found.samples.q * found.noise(inside)) ** 2) / 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dual(Attack):
+    """Leaves zeta coordinates out of the lattice, guesses them, and reads off the others.
+
+    block: of the reduction, 2 for LLL alone; 0 for none: the samples are reduced ones, or rows of
+    the file `rows` reduce them, and the zeta widest columns are guessed. weight: how many of a
+    guess are not 0, at most. vectors, samples: of all lattices, of one; 0 for as many as it takes.
+    first: the first try, each with other coordinates; a search that was cut goes on there.
+    """
+
+    name: ClassVar[str] = "dual"
+    about: ClassVar[str] = "dual lattice attack: short rows, guesses of the columns they leave wide"
+
+    block: int = LLL_BLOCK
+    zeta: int = 0
+    weight: int = 2
+    vectors: int = 0
+    samples: int = 0
+    first: int = 0
+    rows: Expression = NO_FILE
+
+    def __post_init__(self) -> None:
+        require(
+            self.block == 0 or LLL_BLOCK <= self.block <= LARGEST_BLOCK,
+            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}, or 0 for none",
+        )
+        for name in ("zeta", "weight", "vectors", "samples", "first"):
+            given = getattr(self, name)
+            require(given >= 0, f"{name}={given} given: at least 0")
+        most = _MOST_VECTORS
+        require(self.vectors <= most, f"vectors={self.vectors} given: at most {most}")
+        require(self.rows == NO_FILE or not self.block, f"rows={self.rows} given: with block=0")
+
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
+        if reason := no_lattice(forms):
+            return reason
+        if forms.secrets.entries is None or len(forms.secrets.values) > _MOST_VALUES:
+            return f"it takes entries of a secret of at most {_MOST_VALUES} values: try primal"
+        if self.zeta > forms.n:
+            return f"zeta={self.zeta} given: there are n={forms.n} coordinates"
+        if (guesses := self.guesses(forms)) > MOST:
+            return f"a try has 2^{math.log2(guesses):.1f} guesses, at most 2^36 are summed up"
+        return None
+
+    def guesses(self, forms: Modular) -> int:
+        """Count the guesses of a try."""
+        others, most = len(values_of(forms)), min(self.weight, self.zeta)
+        return sum(math.comb(self.zeta, w) * others**w for w in range(most + 1))
+
+    def tries(self, forms: Modular) -> int:
+        """Count the tries of which one leaves few enough out, but with a chance of 2^-10."""
+        from scipy.stats import binom, hypergeom
+
+        law = forms.secrets
+        if law.h:
+            good = hypergeom.cdf(self.weight, forms.n, law.h, self.zeta)
+        else:
+            zero = dict(zip(law.entries.values, law.entries.weights, strict=True)).get(0, 0)
+            good = binom.cdf(self.weight, self.zeta, 1 - float(zero))
+        return math.ceil(_PASSED / math.log1p(-min(max(float(good), 2.0**-40), 0.99)))
+
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Go through the tries until a secret is believed."""
+        family, meter, seed = oracle.family, oracle.meter, int(rng.integers(1 << 31))
+        if self.block > LLL_BLOCK:
+            require_fpylll()
+        count = self.samples or best_count(forms, forms.n - self.zeta, self.block or LLL_BLOCK)
+        wish = 2 * count if self.block else (self.samples or _READ)
+        details: dict[str, Any] = {"block": self.block, "zeta": self.zeta}
+        best: Candidate = None
+        error, done = Samples.none(forms).error, 0
+        assert error is not None  # says `unfit`
+        try:
+            found = gather(oracle, max(needed(forms), wish), samples)
+            count = min(count, len(found))
+            details |= {"samples": len(found), "dimension": count + forms.n - self.zeta}
+            tries = max(1, self.tries(forms) - self.first) if self.block else 1
+            for done in range(tries):
+                meter.require_time()
+                reduced, out = self._reduced(found, count, seed, self.first + done, meter)
+                sums = Sums(reduced, out)
+                inside = np.setdiff1d(np.arange(forms.n), out)
+                length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
+                details |= {"vectors": len(reduced), "length": round(length, 2)}
+                for _, guess in sums.best(self.weight, meter):
+                    secret = sums.climb(guess, meter)
+                    if self.block or self._fits(reduced, secret, details):
+                        best = better(best, found, secret)
+                    if best and best[0] >= wanted(forms):
+                        return conclude(family, found, best[1], tries=done + 1, **details)
+        except Spent as spent:
+            details |= {"tries": done, "first": self.first + done}
+            return nothing(family, SPENT[spent.resource], **details)
+        return conclude(family, found, best and best[1], tries=tries, **details)
+
+    def _reduced(
+        self, found: Samples, count: int, seed: int, index: int, meter: Meter
+    ) -> tuple[ReducedSamples, Places]:
+        """Make or read the reduced samples of a try, with the places to guess. Raises Spent."""
+        if not self.block:
+            read = self.rows != NO_FILE
+            made = ReducedSamples.read(Path(self.rows), found) if read else ReducedSamples.of(found)
+            return made, made.cruel(self.zeta)
+        forms, rows, told = found.family, list[Places](), 0.0
+        out = left_out(forms.n, self.zeta, seed, index)
+        inside = np.setdiff1d(np.arange(forms.n), out)
+        # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
+        need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
+        rng = generator(seed, "dual", index)
+        for some in short_rows(found, inside, count, self.block, meter, rng):
+            rows.append(some)
+            part = ReducedSamples.of(found, some)
+            told += float((weights(part, out) ** 2).sum())
+            wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
+            enough = told >= _MORE * max(need, (_CLEAR / min(wide, 1)) ** 2 / 2)
+            if sum(map(len, rows)) >= (self.vectors or (0 if enough else _MOST_VECTORS)):
+                break
+        return ReducedSamples.of(found, np.concatenate(rows)[: self.vectors or None]), out
+
+    def _fits(self, made: ReducedSamples, secret: Secret, details: dict[str, Any]) -> bool:
+        """Whether no other secret near to one fits narrow columns better, and errors are as said.
+
+        That is so where each entry shows, and the errors say of none that it should be moved.
+        """
+        low, high = made.measured(secret)[1:]
+        unit = made.a / made.deviation[:, None]
+        told = (unit**2).sum(axis=0)
+        moved = unit.T @ made.errors(secret) / np.maximum(told, 1e-9)
+        details["error_ratio"] = [round(low, 3), round(high, 3)]
+        shown = told.min() >= _TOLD * (SPARE + math.log2(len(told)))
+        return bool(shown and abs(moved).max() < 0.5 and low <= 1 <= high)
