@@ -147,5 +147,5 @@ class ReducedSamples:
         if self.rows is not None:
             unit = self.rows / np.sqrt((self.rows.astype(float) ** 2).sum(axis=1))[:, None]
             count = count**2 / float(((unit.T @ unit) ** 2).sum())
-        low, high = chi2.ppf([(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], count) / count
+        low, high = (float(chi2.ppf((1 + s * _CONFIDENCE) / 2, count)) / count for s in (-1, 1))
         return ratio, ratio / math.sqrt(high), ratio / math.sqrt(low)

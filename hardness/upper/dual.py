@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent, clock
 from hardness.upper.attack import (
     SPARE,
     Attack,
@@ -98,44 +97,6 @@ def short_rows(
         rows = np.zeros((len(x), len(found)), np.int64)
         rows[:, some] = x
         yield rows[x.any(axis=1)]  # q times a unit vector says nothing
-
-
-def shorten(
-    found: Samples,
-    *,
-    vectors: int,
-    count: int,
-    zeta: int = 0,
-    block: int = LLL_BLOCK,
-    seed: int = 0,
-) -> ReducedSamples:
-    """Make reduced samples of which zeta columns are left wide, and time it.
-
-    >>> from instances import parse
-    >>> from instances.samples import draw_samples
-    >>> drawn = draw_samples(parse("lwe:n=10,q=97,sigma=1,secret=binary").instance(0), 20)
-    >>> made = shorten(drawn, vectors=25, count=10, zeta=2)
-    >>> len(made) >= 25, bool(made.spread[made.cruel(2)].min() > 2 * np.median(made.spread))
-    (True, True)
-    """
-    start, rows = perf_counter(), list[Places]()
-    inside = np.setdiff1d(np.arange(found.family.n), left_out(found.family.n, zeta, seed, 0))
-    for some in short_rows(found, inside, count, block, Meter(Budget()), generator(seed, "dual")):
-        rows.append(some)
-        if sum(map(len, rows)) >= vectors:
-            break
-    return ReducedSamples.of(found, np.concatenate(rows), perf_counter() - start)
-
-
-def best_count(forms: Modular, inside: int, block: int) -> int:
-    """Count the samples of a lattice of `inside` columns whose vectors are shortest. [MR09]
-
-    d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
-    reduction by delta reaches.
-    """
-    low, gain = math.log(root_hermite(block)), math.log(max(2.0, forms.q / _ratio(forms)))
-    k = min(inside, gain / (4 * low))
-    return max(1, round(math.sqrt(k * gain / low) - k))
 
 
 def _ratio(forms: Modular) -> float:
@@ -219,7 +180,7 @@ class Sums:
         score = float(waves.real.sum())
         for _ in range(2 * len(entries) + _KEPT):
             meter.require_time()
-            sums = np.stack([_real(without, turned) for turned in self._turned])
+            sums = np.stack([np.einsum("ij,ij->j", without, one).real for one in self._turned])
             value, place = np.unravel_index(sums.argmax(), sums.shape)
             if not sums[value, place] > score + 1e-6 * (1 + abs(score)):
                 break
@@ -229,12 +190,6 @@ class Sums:
             without[:, place] = kept
         likely = self._values[sums.argmax(axis=0)]
         return tuple(int(v) for v in np.where(open_, likely, entries))
-
-
-def _real(one: Waves, other: Waves) -> NDArray[np.float64]:
-    """The real part of sums of products, column by column."""
-    found = np.einsum("ij,ij->j", one.real, other.real)
-    return np.asarray(found - np.einsum("ij,ij->j", one.imag, other.imag), np.float64)
 
 
 def weights(found: ReducedSamples, places: Places) -> NDArray[np.float64]:
@@ -297,33 +252,30 @@ class Dual(Attack):
         """Count the tries of which one leaves few enough out, but with a chance of 2^-10."""
         from scipy.stats import binom, hypergeom
 
-        law = forms.secrets
-        if law.h:
-            good = hypergeom.cdf(self.weight, forms.n, law.h, self.zeta)
-        else:
-            zero = dict(zip(law.entries.values, law.entries.weights, strict=True)).get(0, 0)
-            good = binom.cdf(self.weight, self.zeta, 1 - float(zero))
+        h, law = forms.secrets.h, forms.secrets.law or {}
+        share = 1 - law.get(0, 0) / max(1, sum(law.values()))
+        one = hypergeom(forms.n, h, self.zeta) if h else binom(self.zeta, share)
+        good = one.cdf(self.weight)
         return math.ceil(_PASSED / math.log1p(-min(max(float(good), 2.0**-40), 0.99)))
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Go through the tries until a secret is believed."""
-        family, meter, seed = oracle.family, oracle.meter, int(rng.integers(1 << 31))
+        family, meter = oracle.family, oracle.meter
         if self.block > LLL_BLOCK:
             require_fpylll()
-        count = self.samples or best_count(forms, forms.n - self.zeta, self.block or LLL_BLOCK)
-        wish = 2 * count if self.block else (self.samples or _READ)
         details: dict[str, Any] = {"block": self.block, "zeta": self.zeta}
-        best: Candidate = None
         error, done = Samples.none(forms).error, 0
+        best: Candidate = None
         assert error is not None  # says `unfit`
         try:
+            wish = 2 * self.count(forms) if self.block else (self.samples or _READ)
             found = gather(oracle, max(needed(forms), wish), samples)
-            count = min(count, len(found))
+            count = min(self.count(forms), len(found)) if self.block else 0
             details |= {"samples": len(found), "dimension": count + forms.n - self.zeta}
             tries = max(1, self.tries(forms) - self.first) if self.block else 1
             for done in range(tries):
                 meter.require_time()
-                reduced, out = self._reduced(found, count, seed, self.first + done, meter)
+                reduced, out = self.reduced(found, self.first + done, meter)
                 sums = Sums(reduced, out)
                 inside = np.setdiff1d(np.arange(forms.n), out)
                 length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
@@ -339,29 +291,55 @@ class Dual(Attack):
             return nothing(family, SPENT[spent.resource], **details)
         return conclude(family, found, best and best[1], tries=tries, **details)
 
-    def _reduced(
-        self, found: Samples, count: int, seed: int, index: int, meter: Meter
+    def reduced(
+        self, found: Samples, index: int = 0, meter: Meter | None = None
     ) -> tuple[ReducedSamples, Places]:
-        """Make or read the reduced samples of a try, with the places to guess. Raises Spent."""
+        """Reduce samples for a try, or read them, with the places to guess; raises Spent.
+
+        >>> from instances import parse
+        >>> from instances.samples import draw_samples
+        >>> drawn = draw_samples(parse("lwe:n=12,q=97,sigma=1,secret=binary").instance(0), 40)
+        >>> made, out = Dual(zeta=3, vectors=50).reduced(drawn)
+        >>> made, bool((made.cruel(3) == out).all())
+        (50 reduced samples of lwe:n=12,q=97,sigma=1,secret=binary, True)
+        """
         if not self.block:
-            read = self.rows != NO_FILE
-            made = ReducedSamples.read(Path(self.rows), found) if read else ReducedSamples.of(found)
+            given = self.rows != NO_FILE
+            made = (
+                ReducedSamples.read(Path(self.rows), found) if given else ReducedSamples.of(found)
+            )
             return made, made.cruel(self.zeta)
-        forms, rows, told = found.family, list[Places](), 0.0
-        out = left_out(forms.n, self.zeta, seed, index)
+        forms, rows, told, start = found.family, list[Places](), 0.0, clock.now()
+        out = left_out(forms.n, self.zeta, 0, index)
         inside = np.setdiff1d(np.arange(forms.n), out)
+        count = min(self.count(forms), len(found))
         # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
         need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
-        rng = generator(seed, "dual", index)
-        for some in short_rows(found, inside, count, self.block, meter, rng):
+        rng = generator(index, "dual")
+        for some in short_rows(found, inside, count, self.block, meter or Meter(Budget()), rng):
             rows.append(some)
             part = ReducedSamples.of(found, some)
             told += float((weights(part, out) ** 2).sum())
+            have = sum(map(len, rows))
             wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
-            enough = told >= _MORE * max(need, (_CLEAR / min(wide, 1)) ** 2 / 2)
-            if sum(map(len, rows)) >= (self.vectors or (0 if enough else _MOST_VECTORS)):
+            shows = (1 - (told / have) ** 2) / 2 * (_CLEAR / min(wide, 1)) ** 2
+            if have >= (self.vectors or _MOST_VECTORS):
                 break
-        return ReducedSamples.of(found, np.concatenate(rows)[: self.vectors or None]), out
+            if not self.vectors and told >= _MORE * max(need, shows):
+                break
+        short = np.concatenate(rows)[: self.vectors or None]
+        return ReducedSamples.of(found, short, clock.now() - start), out
+
+    def count(self, forms: Modular) -> int:
+        """Count the samples of a lattice: those asked for, or as many as make vectors shortest.
+
+        d^2 = k ln(q/ratio)/ln delta for d samples and columns, k of the columns, no more than a
+        reduction by delta reaches. [MR09]
+        """
+        low = math.log(root_hermite(self.block or LLL_BLOCK))
+        gain = math.log(max(2.0, forms.q / _ratio(forms)))
+        k = min(forms.n - self.zeta, gain / (4 * low))
+        return self.samples or max(1, round(math.sqrt(k * gain / low) - k))
 
     def _fits(self, made: ReducedSamples, secret: Secret, details: dict[str, Any]) -> bool:
         """Whether no other secret near to one fits narrow columns better, and errors are as said.

@@ -1,0 +1,223 @@
+"""The dual attack: its sums against brute force, reduced samples, and no claim without a secret."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hardness.oracles import Budget, Meter, Spent
+from hardness.runs import run
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.attack import needed
+from hardness.upper.dual import Dual, Sums, lattice
+from hardness.upper.lattice import reduce
+from instances import DamagedFile, UsageError, parse
+from instances.reducedsamples import ReducedSamples
+from instances.samples import Samples, draw_samples
+
+SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
+TERNARY = "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"
+METER = Meter(Budget())
+
+
+def drawn(spec, count=60, seed=0):
+    instance = parse(spec).instance(seed)
+    secret = instance.family.to_linear(instance.hidden.secret)
+    return draw_samples(instance, count), np.array(secret)
+
+
+def learn(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+# ---- rows and sums
+
+
+def test_all_vectors_of_the_lattice_are_rows_with_their_columns():
+    a = np.random.default_rng(0).integers(0, 97, (6, 4))
+    basis, scale = lattice(a, 97, 3.0)
+    *_, (_, short) = reduce(basis, [], METER, 0)
+    x, y = short[:, :6] / scale.numerator, short[:, 6:] / scale.denominator
+    assert (x == x.round()).all()
+    assert (y == y.round()).all()
+    assert not ((x @ a - y) % 97).any()
+    volume = scale.numerator**6 * (97 * scale.denominator) ** 4
+    assert math.isclose(abs(np.linalg.det(short.astype(float))), volume, rel_tol=1e-9)
+    assert scale == 3
+
+
+@pytest.mark.parametrize("spec", [SPARSE, TERNARY, "lwe:n=12,q=64,sigma=1,secret=binary"])
+def test_sums_are_those_of_brute_force_over_all_guesses(spec):
+    found, _ = drawn(spec)
+    made, out = Dual(zeta=7, vectors=80).reduced(found)
+    sums = Sums(made, out)
+    mean = found.family.secrets.moments[0]
+    start = np.where(np.isin(np.arange(found.family.n), out), 0, round(2 * mean) / 2)
+    values = [v for v in found.family.secrets.values if v]
+    every = {}
+    for weight in range(4):
+        for places in itertools.combinations(out.tolist(), weight):
+            for entries in itertools.product(values, repeat=weight):
+                guess = [0] * found.family.n
+                for place, value in zip(places, entries, strict=True):
+                    guess[place] = value
+                off = made.b - made.a @ (start + guess)
+                every[tuple(guess)] = sums.weights @ np.cos(2 * np.pi / found.q * off)
+    ranked = sorted(every.values(), reverse=True)
+    best = sums.best(3, METER)
+    assert [score for score, _ in best] == pytest.approx(ranked[: len(best)], abs=1e-3)
+    assert all(every[guess] == pytest.approx(score, abs=1e-3) for score, guess in best)
+    assert len(every) == Dual(zeta=7, weight=3).guesses(found.family)
+
+
+def test_the_cool_entries_are_read_off_a_right_guess():
+    found, secret = drawn(SPARSE)
+    made, out = Dual(zeta=20, weight=4).reduced(found)
+    guess = np.where(np.isin(np.arange(40), out), secret, 0)
+    assert Sums(made, out).climb(tuple(guess.tolist()), METER) == tuple(secret.tolist())
+
+
+# ---- reduced samples
+
+
+def test_rows_make_the_samples_that_they_say_and_errors_keep_to_the_law():
+    found, secret = drawn(SPARSE, 200)
+    made, out = Dual(zeta=10, vectors=400).reduced(found)
+    assert not ((made.rows @ found.a - made.a) % found.q).any()
+    assert made.cruel(10).tolist() == out.tolist()
+    assert made.seconds > 0
+    ratio, low, high = made.measured(secret)
+    assert low < 1 < high
+    assert low < ratio < high
+    wrong = ReducedSamples.of(replace(found, family=parse(SPARSE.replace("=2", "=6"))), made.rows)
+    assert wrong.measured(secret)[2] < 1
+
+
+def test_a_mean_that_is_not_0_is_taken_out():
+    found, secret = drawn("lwr:n=8,q=64,p=16,secret=binary", 300)
+    rows = np.eye(300, dtype=np.int64)[:299] + np.eye(300, dtype=np.int64)[1:]
+    off = ReducedSamples.of(found, rows).errors(secret)
+    assert abs(off.mean()) < 0.2
+    assert off.std() == pytest.approx(1, abs=0.2)
+
+
+def test_a_file_of_rows_is_read_again_and_a_wrong_row_is_named(tmp_path):
+    found, _ = drawn(SPARSE)
+    made, _ = Dual(vectors=50).reduced(found)
+    made.save(tmp_path / "rows.npz")
+    again = ReducedSamples.read(tmp_path / "rows.npz", found)
+    assert (again.a == made.a).all()
+    assert (again.b == made.b).all()
+    wrong = {"R": made.rows.copy(), "RA": made.a % found.q}
+    wrong["R"][17, 3] += 1
+    np.savez(tmp_path / "wrong.npz", **wrong)
+    with pytest.raises(DamagedFile, match="row 17: R A is not RA mod 113, as of 1 of 50 rows"):
+        ReducedSamples.read(tmp_path / "wrong.npz", found)
+    other, _ = drawn(SPARSE, seed=1)
+    with pytest.raises(DamagedFile, match=r"row 0: .* of 50 of 50 rows: give R of these samples"):
+        ReducedSamples.read(tmp_path / "rows.npz", other)
+    for arrays, said in (
+        ({"RA": made.a}, r"an array R \(N, m\) of integers is wanted"),
+        ({"R": made.rows + 0.5}, r"an array R \(N, m\) of integers is wanted"),
+        ({"R": made.rows, "RA": made.a[:9]}, r"RA \(9, 40\) given: integers \(50, 40\)"),
+        ({"R": np.ones((2, 99), int)}, "combines 99 samples: there are 60"),
+    ):
+        np.savez(tmp_path / "bad.npz", **arrays)
+        with pytest.raises(DamagedFile, match=said):
+            ReducedSamples.read(tmp_path / "bad.npz", found)
+
+
+# ---- the attack
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec"),
+    [
+        ("dual", "lwe:n=10,q=97,sigma=1,secret=binary"),
+        ("dual", "lwe:n=10,q=254,sigma=2,secret=ternary"),
+        ("dual", "lwe:n=8,q=263,sigma=1,secret=gaussian,spread=1"),
+        ("dual:zeta=20,weight=3", SPARSE),
+        ("dual:zeta=12,weight=3", TERNARY),
+        ("dual:zeta=8,weight=8", "lwr:n=16,q=256,p=64,secret=binary"),
+    ],
+)
+def test_planted_secrets_are_found(learner, spec):
+    for seed in range(2):
+        found = learn(learner, spec, seed, seconds=60)
+        assert found.secret_recovered, found.details
+        assert found.outcome is Outcome.SOLVED
+
+
+def test_a_toy_setting_falls_to_guesses_of_four_entries_on_few_samples():
+    found = learn("dual:zeta=64,weight=4", "toy-80", seconds=120)
+    assert found.secret_recovered
+    assert found.details["samples"] < 80
+    assert found.usage.examples < 200
+
+
+@pytest.mark.parametrize("learner", ["dual", "dual:zeta=6,weight=2"])
+def test_coins_give_no_secret(learner):
+    family = parse("lwe:n=12,q=113,sigma=2,secret=binary,h=3")
+    rng, claims = np.random.default_rng(0), 0
+    for seed in range(6):
+        a = rng.integers(0, 113, (needed(family) + 20, 12))
+        found = Samples(family=family, a=a, codes=rng.integers(0, 113, len(a)))
+        sums = Sums(*parse_learner(learner).reduced(found, seed))
+        for _, guess in sums.best(2, METER):
+            claims += found.evidence(sums.climb(guess, METER)) > 0
+    assert not claims
+
+
+def test_a_search_that_was_cut_goes_on_at_its_try(monkeypatch):
+    learner, spec = "dual:zeta=26,weight=1", SPARSE
+    whole = learn(learner, spec, 1)
+    assert whole.secret_recovered
+    tries = whole.details["tries"]
+    assert tries > 1
+    monkeypatch.setattr(Dual, "reduced", _over(Dual.reduced, tries - 1))
+    stopped = learn(learner, spec, 1, seconds=1000)
+    assert stopped.outcome is Outcome.SECONDS_SPENT
+    assert stopped.details["first"] == stopped.details["tries"] == tries - 1
+    monkeypatch.undo()
+    on = learn(f"{learner},first={tries - 1}", spec, 1)
+    assert on.details["claimed_secret"] == whole.details["claimed_secret"]
+    assert on.details["tries"] == 1
+
+
+def _over(reduced, last):
+    """Time is over in the try of this index."""
+
+    def until(self, found, index=0, meter=None):
+        if index == last:
+            raise Spent("seconds")
+        return reduced(self, found, index, meter)
+
+    return until
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "said"),
+    [
+        ("dual", "lwe:n=8,q=97,sigma=1", "at most 33 values: try primal"),
+        ("dual", "parity:d=12,m=3", "lwe or lwr"),
+        ("dual:zeta=90", "toy-80", "there are n=80 coordinates"),
+        ("dual:zeta=80,weight=30", "toy-80", "guesses, at most 2^36"),
+    ],
+)
+def test_what_it_cannot_do_it_says_before_it_starts(learner, spec, said):
+    assert said in parse_learner(learner).supports(parse(spec))
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"),
+    [
+        ("dual:block=1", "2, which is LLL alone, to 80, or 0"),
+        ("dual:weight=-1", "weight=-1 given: at least 0"),
+        ("dual:rows=r.npz", "rows=r.npz given: with block=0"),
+    ],
+)
+def test_parameters_out_of_range(learner, said):
+    with pytest.raises(UsageError, match=said):
+        parse_learner(learner)
