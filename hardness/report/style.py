@@ -48,6 +48,7 @@ _BUILT_IN = {
     "modlinear": (1, 4),
     "arora-ge": (2, 6),
     "primal": (3, 0),
+    "dual": (3, 4),
     "trivial": (5, 6),
     "pairs": (4, 2),
     "flips": (3, 5),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
 _OTHERS = ("decode", "pairs", "trivial")  # learners that are attacks as they are
+_TUNED = ("dual",)  # attacks whose sizes are chosen for each problem: run where they are asked for
 _BLOCK = 40  # of BKZ: some seconds
 _FORMULAS = {  # what estimates call the attacks
     "elimination": "linear-algebra",
@@ -38,6 +39,7 @@ _FORMULAS = {  # what estimates call the attacks
     "bkw": "bkw",
     "arora-ge": "arora-ge",
     "primal": "usvp",
+    "dual": "dual_guess",
 }
 
 
@@ -173,14 +175,16 @@ def as_attack(name: str, family: Family) -> str:
 def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
-    They are learners that look for the secret itself. `primal` goes on from LLL to BKZ with growing
-    blocks, up to what the estimate says, where the extra `lattice` is there.
+    They are learners that look for the secret itself, but for `dual`, whose sizes are chosen for
+    each problem. `primal` goes on from LLL to BKZ with growing blocks, up to what the estimate
+    says, where the extra `lattice` is there.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]
     ('mitm', 'bruteforce')
     """
-    names = [name for name in ATTACKS if not parse_learner(name).supports(family)]
+    plain = [name for name in ATTACKS if name not in _TUNED]
+    names = [name for name in plain if not parse_learner(name).supports(family)]
     known = _estimates(family) if names else {}
     last = max((one.rank for one in known.values()), default=0.0) + 1
     names.sort(key=lambda name: known[name].rank if name in known else last)

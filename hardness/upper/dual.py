@@ -37,6 +37,7 @@ from hardness.upper.lattice import (
     reduce,
     require_fpylll,
     root_hermite,
+    tries,
 )
 from hardness.upper.learner import SPENT, Hypothesis, nothing
 from instances.family import Secret, require
@@ -59,7 +60,6 @@ _NEAR = 0.25  # an entry whose mean is so near to a value begins there
 _CLEAR = 6  # standard deviations by which an entry that is not guessed shows
 _MORE = 2  # times as many vectors: D is that of these errors, not of the mean ones
 _TOLD = 8 * math.log(2)  # squares of A' over those of errors, by which an entry shows by a bit
-_PASSED = -10 * math.log(2)  # the chance that all tries leave too much out
 NO_FILE = Expression("none")
 _START, _STEP = 10, 4  # blocks before the last one
 
@@ -248,16 +248,6 @@ class Dual(Attack):
         others, most = len(values_of(forms)), min(self.weight, self.zeta)
         return sum(math.comb(self.zeta, w) * others**w for w in range(most + 1))
 
-    def tries(self, forms: Modular) -> int:
-        """Count the tries of which one leaves few enough out, but with a chance of 2^-10."""
-        from scipy.stats import binom, hypergeom
-
-        h, law = forms.secrets.h, forms.secrets.law or {}
-        share = 1 - law.get(0, 0) / max(1, sum(law.values()))
-        one = hypergeom(forms.n, h, self.zeta) if h else binom(self.zeta, share)
-        good = one.cdf(self.weight)
-        return math.ceil(_PASSED / math.log1p(-min(max(float(good), 2.0**-40), 0.99)))
-
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Go through the tries until a secret is believed."""
         family, meter = oracle.family, oracle.meter
@@ -272,8 +262,12 @@ class Dual(Attack):
             found = gather(oracle, max(needed(forms), wish), samples)
             count = min(self.count(forms), len(found)) if self.block else 0
             details |= {"samples": len(found), "dimension": count + forms.n - self.zeta}
-            tries = max(1, self.tries(forms) - self.first) if self.block else 1
-            for done in range(tries):
+            total = (
+                max(1, tries(forms.secrets, self.zeta, self.weight) - self.first)
+                if self.block
+                else 1
+            )
+            for done in range(total):
                 meter.require_time()
                 reduced, out = self.reduced(found, self.first + done, meter)
                 sums = Sums(reduced, out)
@@ -289,7 +283,7 @@ class Dual(Attack):
         except Spent as spent:
             details |= {"tries": done, "first": self.first + done}
             return nothing(family, SPENT[spent.resource], **details)
-        return conclude(family, found, best and best[1], tries=tries, **details)
+        return conclude(family, found, best and best[1], tries=total, **details)
 
     def reduced(
         self, found: Samples, index: int = 0, meter: Meter | None = None
@@ -310,7 +304,7 @@ class Dual(Attack):
             )
             return made, made.cruel(self.zeta)
         forms, rows, told, start = found.family, list[Places](), 0.0, clock.now()
-        out = left_out(forms.n, self.zeta, 0, index)
+        out = left_out(forms.n, self.zeta, index)
         inside = np.setdiff1d(np.arange(forms.n), out)
         count = min(self.count(forms), len(found))
         # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
