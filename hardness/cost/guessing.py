@@ -128,11 +128,27 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
         return estimate(reason=found.reason)
     if used.space and found.rank + used.trials >= problem.size_bits:
         return estimate(reason="it tries nearly all secrets, at more than brute-force does")
+    search = f"zeta: exhaustive, by bounds; {found.search}"
+    return behind(replace(found, search=search), used, zeta, problem)
+
+
+def behind(found: Estimate, used: Guess, zeta: int, problem: Problem) -> Estimate:
+    """Put an attack on what is left of a problem behind a guess of zeta coordinates.
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import DEFAULT
+    >>> from hardness.cost.usvp import usvp_at
+    >>> toy = read("lwe:n=128,q=251,sigma=3,secret=binary,h=4")
+    >>> found = usvp_at(without(toy, 78), DEFAULT, 2, 35)
+    >>> found = behind(found, guess(toy.secret, toy.n, 78), 78, toy)
+    >>> found.name, found.d, round(found.repetitions, 1)
+    ('guess+usvp', 86, 7.7)
+    """
     how = f"all 2^{used.space:.1f} values" if used.space else "zeros"
     said = f"{zeta} coordinates guessed, {how} at 2^{used.repetitions:.1f} choices of places"
     return replace(
         found,
-        name=name,
+        name=f"guess+{found.name}",
         source=f"ACW19, {found.source}",
         rop=found.rank + used.trials,
         zeta=zeta,
@@ -140,7 +156,6 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
         repetitions=used.repetitions,
         prob=2**-used.rarity,
         sample_bits=max(found.sample_bits or 0.0, log2(problem.unique)),
-        search=f"zeta: exhaustive, by bounds; {found.search}",
         note="; ".join(part for part in (said, found.note) if part),
     )
 

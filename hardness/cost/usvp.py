@@ -260,8 +260,7 @@ def usvp(problem: Problem, setting: Setting) -> Estimate:
     >>> found.beta, found.m, found.d, round(found.rop, 2)
     (406, 485, 998, 118.55)
     """
-    model = setting.model
-    estimate = partial(_estimate, model=model.name, shape=setting.shape)
+    estimate = partial(_estimate, model=setting.model.name, shape=setting.shape)
     reason = _reason(problem)
     if reason:
         return estimate(reason=reason)
@@ -272,11 +271,29 @@ def usvp(problem: Problem, setting: Setting) -> Estimate:
             reason="no block size makes the planted vector stand out: the errors are too wide, or "
             "the samples too few"
         )
-    beta, m = _cheapest(lattice, setting, first)
+    return usvp_at(problem, setting, *_cheapest(lattice, setting, first))
+
+
+def usvp_at(problem: Problem, setting: Setting, beta: int, m: int) -> Estimate:
+    """Estimate the attack at a block size and a number of samples; a note says where it fails.
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import ROUGH
+    >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+    >>> found = usvp_at(read(kyber, samples=512), ROUGH, 405, 485)
+    >>> round(found.rop, 2), found.note
+    (118.26, 'blocks too small for the vector to stand out')
+    """
+    model = setting.model
+    if reason := _reason(problem):
+        return _estimate(model=model.name, shape=setting.shape, reason=reason)
+    lattice = embedding(problem, setting.shape)
     d = m + problem.n + 1
     rop = float(model.cost(beta, d))
     spent = problem.n - int(lattice.kept(m))
     notes = []
+    if lattice.margin(beta, m) < 0:
+        notes.append("blocks too small for the vector to stand out")
     if beta < SMALL_BLOCK:
         notes.append(
             "too small for this model, whose figures are of larger block sizes: expect lattice "
@@ -284,7 +301,9 @@ def usvp(problem: Problem, setting: Setting) -> Estimate:
         )
     if spent:
         notes.append(f"{spent} of the samples make the secret as small as the error")
-    return estimate(
+    return _estimate(
+        model=model.name,
+        shape=setting.shape,
         rop=rop,
         red=rop,
         beta=beta,

@@ -5,9 +5,13 @@ from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hardness.cost.attacks import estimate
+import numpy as np
+
+from hardness.cost.attacks import estimate, setting
+from hardness.cost.guessing import behind, guess, without
 from hardness.cost.problem import problem
 from hardness.cost.record import Estimate
+from hardness.cost.usvp import embedding, usvp_at
 from hardness.oracles import Budget
 from hardness.runs.cells import CONFIDENCE, Cost, interval
 from hardness.runs.claim import brief_claim
@@ -16,7 +20,9 @@ from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
-from hardness.upper.lattice import LARGEST_BLOCK
+from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
+from hardness.upper.primal import Primal
+from instances.capabilities import LINEAR_FORMS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
@@ -29,17 +35,17 @@ if TYPE_CHECKING:
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
 _OTHERS = ("decode", "pairs", "trivial")  # learners that are attacks as they are
 _TUNED = ("dual",)  # attacks whose sizes are chosen for each problem: run where they are asked for
-_BLOCK = 40  # of BKZ: some seconds
+_BLOCK = 40  # of BKZ, at least where there is one lattice: some seconds
 _FORMULAS = {  # what estimates call the attacks
-    "elimination": "linear-algebra",
-    "modlinear": "linear-algebra",
-    "bruteforce": "brute-force",
-    "mitm": "meet-in-the-middle",
-    "restricted": "restricted-elimination",
-    "bkw": "bkw",
-    "arora-ge": "arora-ge",
-    "primal": "usvp",
-    "dual": "dual_guess",
+    "elimination": ("linear-algebra",),
+    "modlinear": ("linear-algebra",),
+    "bruteforce": ("brute-force",),
+    "mitm": ("meet-in-the-middle",),
+    "restricted": ("restricted-elimination",),
+    "bkw": ("bkw",),
+    "arora-ge": ("arora-ge",),
+    "primal": ("usvp", "guess+usvp"),
+    "dual": ("dual_guess",),
 }
 
 
@@ -176,8 +182,7 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
     They are learners that look for the secret itself, but for `dual`, whose sizes are chosen for
-    each problem. `primal` goes on from LLL to BKZ with growing blocks, up to what the estimate
-    says, where the extra `lattice` is there.
+    each problem. Lattice attacks run as they are `planned`.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]
@@ -188,8 +193,47 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     known = _estimates(family) if names else {}
     last = max((one.rank for one in known.values()), default=0.0) + 1
     names.sort(key=lambda name: known[name].rank if name in known else last)
-    blocks = f"primal:block={_block(known.get('primal'))}" if find_spec("fpylll") else "primal"
-    return tuple(blocks if name == "primal" else name for name in names)
+    return tuple(_chosen(name, known.get(name)) for name in names)
+
+
+def planned(name: str, family: Family) -> tuple[str, Estimate | None]:
+    """Give a learner the parameters of the least estimated cost, and return its estimate at them.
+
+    Of `primal` they are how many coordinates to leave out, and the block size, where the extra
+    `lattice` is there. A learner that is given with parameters keeps them. None: no formula speaks
+    of it.
+
+    >>> from instances import parse
+    >>> name, found = planned("primal:zeta=70", parse("toy-128"))
+    >>> name, found.name, found.beta, found.zeta, round(found.repetitions, 1)
+    ('primal:zeta=70', 'guess+usvp', 2, 70, 6.8)
+    """
+    bare = name.partition(":")[0]
+    found = _estimates(family).get(bare)
+    name = _chosen(name, found)
+    learner = parse_learner(name)
+    if isinstance(learner, Primal) and found is not None:
+        asked, least = problem(family), setting("default")
+        zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
+        if zeta:
+            found = usvp_at(without(asked, zeta), least, learner.block, m)
+            found = behind(found, guess(asked.secret, asked.n, zeta), zeta, asked)
+        else:  # blocks grow until it is found
+            sizes = np.arange(2, learner.block + 1)
+            able = embedding(asked).margin(sizes, m) >= 0
+            found = usvp_at(asked, least, int(sizes[able.argmax() if able.any() else -1]), m)
+    return name, found
+
+
+def _chosen(name: str, found: Estimate | None) -> str:
+    if name != "primal":
+        return name
+    zeta = (found and found.zeta) or 0
+    block = (found and found.beta) or LLL_BLOCK
+    block = min(block if zeta else max(_BLOCK, block), LARGEST_BLOCK)
+    chosen = [f"block={block}"] if find_spec("fpylll") else []
+    chosen += [f"zeta={zeta}"] if zeta else []
+    return f"primal:{','.join(chosen)}" if chosen else name
 
 
 def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
@@ -208,19 +252,17 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
 
 
 def _estimates(family: Family) -> dict[str, Estimate]:
-    """What attacks cost by formulas, by the names of their learners; those that apply."""
+    """The least that attacks cost by formulas, by the names of their learners; those that apply."""
     try:
-        only = tuple(set(_FORMULAS.values()))
+        only = tuple(dict.fromkeys(one for names in _FORMULAS.values() for one in names))
         estimates = estimate(problem(family), family.spec, only=only).estimates
-        found = {one.name: one for one in estimates if one.applies}
+        found = {one.name: one for one in estimates if one.applies and not (one.zeta and one.space)}
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
-    return {learner: found[name] for learner, name in _FORMULAS.items() if name in found}
-
-
-def _block(found: Estimate | None) -> int:
-    """Return the largest block to try: as estimated, with some to spare for what is below 50."""
-    return min(max(_BLOCK, (found and found.beta) or 0), LARGEST_BLOCK)
+    each = {
+        learner: [found[n] for n in names if n in found] for learner, names in _FORMULAS.items()
+    }
+    return {learner: min(ones, key=lambda one: one.rank) for learner, ones in each.items() if ones}
 
 
 def attack(

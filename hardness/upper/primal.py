@@ -280,11 +280,16 @@ class Primal(Attack):
             return nothing(family, Outcome.EXAMPLES_SPENT, **details)
         return nothing(family, Outcome.NOT_FOUND, **details)
 
+    def count(self, forms: Modular) -> int:
+        """Count the samples of a lattice where there are enough."""
+        n = forms.n - self.zeta
+        return self.samples or best_count(Samples.none(forms), n, root_hermite(self.block))
+
     def _embed(self, forms: Modular, oracle: ExampleOracle) -> tuple[Embedding, int]:
         """Embed the best number of samples, or all that there are, and say how many that takes."""
         n = forms.n - self.zeta
         found = gather(oracle, max(needed(forms), forms.n), samples)
-        count = self.samples or best_count(found, n, root_hermite(self.block))
+        count = self.count(forms)
         d = n + count + 1
         require_memory(100 * d * d, f"a lattice of dimension {d}")
         if len(found) < count + n:

@@ -135,10 +135,9 @@ def test_the_attacks_on_a_family_are_those_that_support_it():
 def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
     family = parse("toy-80")
     names = attacks_on(family)
-    assert names[0] == "mitm"
+    block = "primal:block=2,zeta=35" if find_spec("fpylll") else "primal:zeta=35"
+    assert set(names[:2]) == {"mitm", block}
     assert names.index("bruteforce") < names.index("arora-ge")
-    block = "primal:block=59" if find_spec("fpylll") else "primal"
-    assert names.index("bruteforce") < names.index(block) < names.index("arora-ge")
     assert list(out_of_reach(family, names)) == ["arora-ge"]
     assert out_of_reach(parse("parity:d=16,m=3"), attacks_on(parse("parity:d=16,m=3"))) == {}
 
