@@ -2,8 +2,8 @@
 
 Challenges of TU Darmstadt; tables of integers; lines `a_1 .. a_n ; b` of VERDE's train.prefix, and
 with a tab before b of SALSA; the arrays orig_A.npy and orig_b.npy of VERDE, train_A.npy and
-train_b_5_0.npy of LWE-benchmarking. Pickles beside them are never opened, and no secret. [WCCL22,
-LWACL23, WSMCL24]
+train_b_5_0.npy of LWE-benchmarking, where of samples of a ring a row of b is a polynomial. Pickles
+beside them are never opened, and no secret. [WCCL22, LWACL23, WSMCL24]
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import darmstadt
+from instances import darmstadt, ring
 from instances.arrayfile import read_arrays
 from instances.capabilities import LINEAR_FORMS
 from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
@@ -48,7 +48,9 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
     integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
-    be the same, and the given one, which may say more, is taken.
+    be the same, and the given one, which may say more, is taken. Rows of b of n numbers are
+    polynomials, or of m where there is a number `ring` = m, and so are those of A, or each is the
+    matrix of one: they give m samples.
     """
     layout = LAYOUTS.get(path.suffix)
     if path.suffix == ".specs":
@@ -181,10 +183,11 @@ def _columns(path: Path, family: Modular | None) -> Content:
     if part and part[2] == "b":
         if found.ndim == 2 and found.shape[1] == 1:
             found = found[:, 0]
-        if found.ndim != 1:
+        if found.ndim != 1 and found.shape[1:] != (n,):
             raise DamagedFile(
-                f"{path} holds b {found.shape}: of one secret (N,) is wanted, as of b[:, 0]; "
-                "samples of rings, b (N, n), are not read"
+                f"{path} holds b {found.shape}: of one secret (N,) is wanted, as of b[:, 0], or "
+                f"(N, {n}) of polynomials; polynomials of a degree m below {n} are read of .npz "
+                "with A, b and ring=m"
             )
         beside = [folder / f"{part[1]}_A.npy" for folder in (path.parent, path.parent.parent)]
         for one in beside:
@@ -214,11 +217,18 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
             f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted, "
             "as of A.astype(int)"
         )
-    if a.ndim != 2 or a.shape[1] != family.n or b.shape != a.shape[:1] or not len(a):
+    n, m = family.n, b.shape[1] if b.ndim == 2 else 0
+    stated = found.arrays.get("ring", np.array(0)).tolist()
+    polynomials = b.ndim == 2 and a.shape == (len(b), n) and m in (n, stated)
+    fits = b.ndim in (1, 2) and b.size and (polynomials or a.shape == (*b.shape, n))
+    if not fits or (m and n % m):
         raise DamagedFile(
-            f"{path} holds a {a.shape} and b {b.shape}: (N, {family.n}) and (N,) are wanted, N > 0"
+            f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0, or of "
+            f"polynomials (N, {n}) and (N, {n}); with ring=m, a divisor of {n}, (N, {n}) and (N, "
+            f"m), or as matrices (N, m, {n}) and (N, m)"
         )
-    for name, value, bound in (("a", a, family.q), ("b", b[:, None], family.rounding.outcomes)):
+    whole = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    for name, value, bound in zip("ab", whole, (family.q, family.rounding.outcomes), strict=True):
         wrong = (value < 0) | (value >= bound)
         if not wrong.any():
             continue
@@ -232,7 +242,19 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
             f"{path}: {where}: {name} has {value[row, column]}: {family.name} with q={family.q} "
             f"has 0 .. {bound - 1}{advice}"
         )
-    return a.astype(np.int64), b.astype(np.int64)
+    a, b = a.astype(np.int64), b.astype(np.int64)
+    b = b.reshape(-1)
+    a = ring.expand(a, m, family.q) if polynomials else a.reshape(-1, n)
+    m = m or ring.degree(a, family.q)
+    if stated not in (0, m):
+        raise DamagedFile(f"{path} says ring={str(stated)[:40]}: its rows are of {m or 'none'}")
+    if m and (off := ring.broken(a, m, family.q)):
+        where = f"row {off}" if found.lines is None else f"line {found.lines[off]}"
+        raise DamagedFile(
+            f"{path}: {where}: it is no rotation of the one before, as rows of the ring x^{m} + 1 "
+            f"are in blocks of {m}: give whole blocks"
+        )
+    return a, b
 
 
 LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import residues, samplefile, tokens
+from instances import residues, ring, samplefile, tokens
 from instances.arguments import located
 from instances.capabilities import LINEAR_FORMS
 from instances.coded import CodedExamples, as_coded
 from instances.digits import digits
 from instances.disk import write_json
 from instances.errors import UsageError
-from instances.family import Examples, Instance, Secret
+from instances.family import Examples, Instance, Secret, require
 from instances.integers import Integers
 from instances.lazy import require_extra
 from instances.limits import require_memory
@@ -68,6 +68,15 @@ class Samples:
     def q(self) -> int:
         """The modulus."""
         return self.family.q
+
+    @cached_property
+    def ring(self) -> int:
+        """The degree m where a are rotations in blocks, of the ring x^m + 1; 0 where they are not.
+
+        Such samples are not independent. No attack here makes use of it, and claims hold: errors
+        are independent, and what coins fit does not depend on a.
+        """
+        return ring.degree(self.a, self.q)
 
     @staticmethod
     def join(parts: "Sequence[Samples]") -> "Samples":
@@ -183,18 +192,29 @@ def write_secret(
     write_json(path, data, force=force, mode=0o600)
 
 
-def draw_samples(instance: Instance, count: int) -> Samples:
+def draw_samples(instance: Instance, count: int, degree: int = 0) -> Samples:
     """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
 
-    They are others than those of its attention examples. Raises UsageError without `linear_forms`.
+    They are others than those of its attention examples. degree: m, for rows of the ring x^m + 1,
+    of uniform polynomials. Raises UsageError without `linear_forms`, or for an m that n is no
+    multiple of.
 
     >>> from instances import parse
-    >>> draw_samples(parse("lwe:n=256,q=842791,sigma=3,secret=binary,h=20").instance(0), 1000)
-    1000 samples of lwe:n=256,q=842791,sigma=3,secret=binary,h=20
+    >>> draw_samples(parse("lwe:n=256,q=842779,sigma=3,secret=binary,h=20").instance(0), 1000)
+    1000 samples of lwe:n=256,q=842779,sigma=3,secret=binary,h=20
     """
     family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
     require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
-    a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
+    if degree:
+        require(
+            degree > 1 and family.n % degree == 0,
+            f"ring={degree} given: a degree of at least 2 that divides n={family.n}",
+        )
+        rng, rows = generator(seed, "samples", family.spec, f"ring {degree}"), -(-count // degree)
+        drawn = rng.integers(0, family.q, (rows, family.n))
+        a = ring.expand(drawn, degree, family.q)[:count]
+    else:
+        a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
     secret = instance.family.to_linear(instance.hidden.secret)
     t = dot(a, np.array(secret, np.int64), family.q)
     if family.errors is not None:

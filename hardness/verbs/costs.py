@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, o
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, flag, number, rational, text, thing, whole
-from hardness.verbs.asks import FILE, SEED, specs
+from hardness.verbs.asks import FILE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.arguments import exact
 from instances.errors import ToolkitError, UsageError
@@ -67,6 +67,7 @@ def measures(
 class Attackers(TypedDict, total=False):
     """What attackers have, and which of them are asked."""
 
+    spec: Annotated[str | None, SPEC_OF(group=_ATTACKERS)]
     samples: Annotated[
         int | None,
         whole(
@@ -177,6 +178,8 @@ def estimate(
     ways = [called(name) for name, value in one_of.items() if value not in (None, (), False)]
     if len(ways) > 1:
         raise UsageError(f"{' and '.join(ways)} given: one of them at a time")
+    if asked.get("spec") and (over or find):
+        raise UsageError(f"--spec given with {ways[0]}: a SPEC alone is varied")
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
     several = cast("tuple[Source, ...]", source or ())  # as the verb reads it
@@ -193,7 +196,7 @@ def estimate(
     if len(several) > 1:
         if ways:
             raise UsageError(f"{ways[0]} given with {len(several)} problems: it is for one")
-        every, found = [_problem(one, samples) for one in several], []
+        every, found = [_problem(one, samples, asked.get("spec")) for one in several], []
         with progress.counted(len(every), "estimating") as bar:
             for one in every:
                 found.append(known.estimate(one.problem, one.spec, settings, only, name=one.name))
@@ -206,7 +209,7 @@ def estimate(
             return grids.search(spec, find, bits or 0.0, counted, settings, only)
         with progress.counted(grids.size(over), "estimating") as bar:
             return grids.grid(spec, over, counted, settings, only, bar)
-    read = _problem(one_source, samples)
+    read = _problem(one_source, samples, asked.get("spec"))
     if emit:
         code = bridge.emit(read.problem)
         return Answer(data={"spec": read.spec, "parameters": code}, told=code)
@@ -219,17 +222,19 @@ def estimate(
     return replace(ours, detailed=bool(only))
 
 
-def _problem(source: "Source", samples: int | None) -> "Given":
+def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
     """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
     from hardness.cost.problem import problem
     from hardness.cost.sets import Given, given
     from instances.capabilities import LINEAR_FORMS
     from instances.samples import samples as read
 
-    if isinstance(source, str) and not sources.exists(source):
+    if isinstance(source, str) and not (of or sources.exists(source)):
         return given(source, samples)
-    found, folder = sources.target(source)
+    found, folder = sources.target(source, of)
     if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
         samples = len(read(folder.examples(0, folder.count)))
     name = found.spec
-    return Given(spec=name, name=name, problem=problem(found, samples), family=found)
+    if degree := getattr(folder, "ring", 0):
+        name = f"samples of the ring x^{degree} + 1, which no estimate uses"
+    return Given(spec=found.spec, name=name, problem=problem(found, samples), family=found)

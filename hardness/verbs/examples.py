@@ -9,6 +9,12 @@ from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
+RING = whole(
+    "Degree m: of a ring x^m + 1, n a multiple of m, whose rotations samples are.",
+    0,
+    default="independent samples",
+)
+
 if TYPE_CHECKING:
     from hardness.verbs.sources import Source
     from instances import AttentionLayer, Family
@@ -45,6 +51,7 @@ def generate(
             flag="--format",
         ),
     ] = None,
+    ring: Annotated[int, RING] = 0,
     weights: Annotated[bool, flag("Also write the weights (secret).")] = False,
     out: Annotated["Path | None", path("A folder, or a file of samples.")] = None,
     seed: Annotated[int, SEED] = 0,
@@ -68,11 +75,13 @@ def generate(
                 raise UsageError(f"{called(name)} and --samples given: one of the two")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        found = draw_samples(instance, samples)
+        found = draw_samples(instance, samples, ring)
         apart = _written(out, found, instance, force)
         data = {"spec": found.family.spec, "samples": samples, "written": str(out)}
         told = f"{out}: {samples} samples of {found.family}\nthe secret in {apart}"
         return Answer(data=data | {"secret": str(apart)}, told=told)
+    if ring:
+        raise UsageError(f"--ring {ring} given without --samples: examples have independent tokens")
     count = examples or 0
     with progress.counted(count, "generating") as bar:
         folder = write_folder(out, instance, count, tensors or "safetensors", force, weights, bar)
@@ -233,6 +242,11 @@ def reduce(
         told += f"; the secret in {apart}" if folder.instance else ""
     else:
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
+        if found.ring:
+            raise UsageError(
+                f"{source} holds samples of the ring x^{found.ring} + 1: tokens of a reduction are "
+                "uniform where samples are independent; `hardness attack` takes the file itself"
+            )
         held = Held.of(source, to_attention(found, seed))
         made = write_folder(out, held, held.count, force=force)
         told = f"{made.count} examples of {len(found)} samples"
@@ -246,6 +260,7 @@ def samples(
     count: Annotated[int | None, whole("Number of samples.", default="all of a file")] = None,
     *,
     spec: Annotated[str | None, SPEC_OF] = None,
+    ring: Annotated[int, RING] = 0,
     seed: Annotated[int, SEED] = 0,
 ) -> "Samples":
     """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
@@ -260,6 +275,8 @@ def samples(
     from instances.samples import draw_samples
     from instances.samples import samples as seen
 
+    if ring and (sources.file_of(source) or sources.exists(str(source))):
+        raise UsageError(f"ring={ring} given with {source}: what is read says itself what it is")
     if file := sources.file_of(source):
         read = sources.read_file(file, spec)
         return read.cut(0, count or len(read))
@@ -268,4 +285,4 @@ def samples(
         return seen(folder.examples(0, folder.count)).cut(0, count or folder.count)
     if count is None:
         raise UsageError(f"samples of {found} are drawn without end: give their count")
-    return draw_samples(found.instance(seed), count)
+    return draw_samples(found.instance(seed), count, ring)
