@@ -177,7 +177,10 @@ LEARNERS = [
     *((f"flips:confidence={v}", "given: above 0") for v in (0, 1)),
     *((text, "given: above 0") for text in ("km:theta=0", "km:theta=1.5", "onehead:accuracy=0")),
     *((text, "given") for text in ("primal:block=1", "primal:start=2", "primal:samples=-1")),
-    *((text, "given") for text in ("primal:zeta=-1", "primal:first=1", "primal:zeta=1,first=-1")),
+    *(
+        (text, "given")
+        for text in ("primal:step=0", "primal:zeta=-1", "primal:first=1", "primal:zeta=1,first=-1")
+    ),
     *((text, "given") for text in ("arora-ge:errors=1", "modlinear:checks=7")),
     ("staged:mode=theory", "practical or paper"),
     *((f"mine.py{end}", "write path.py:Name") for end in ("", ":", ":9x")),

@@ -27,7 +27,7 @@ _SMALL = 800  # bits of a row: bases below are reduced in one step, of 0.1 s or 
 _PRUNED = 30  # larger blocks are enumerated with pruning, and reduced before
 _SUCCESS = 0.9  # of a pruned enumeration
 _GSA = 1.013  # root-Hermite factor of the bases that pruning is made for
-_TOURS = 2  # at most, of each block size: what the next one does better
+TOURS = 2  # at most, of each block size: what the next one does better
 _DOUBLE = 160  # the largest dimension where the Gram-Schmidt vectors are kept in float64
 _DELTAS = {2: 1.0219, 5: 1.0186, 10: 1.0162, 15: 1.0149, 20: 1.0142, 28: 1.0133, 40: 1.0129}
 
@@ -127,7 +127,7 @@ def _bkz(
     work = BKZReduction(gso)
     for block in blocks:
         parameters = _parameters(min(block, rows.nrows))
-        for _ in range(_TOURS):
+        for _ in range(TOURS):
             clean = True
             for kappa in range(rows.nrows - 1):
                 meter.require_time()

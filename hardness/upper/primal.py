@@ -36,7 +36,6 @@ from instances.modular import Modular
 from instances.samples import Samples, samples
 from instances.streams import generator
 
-_STEP = 4  # between block sizes
 _GRAIN = 4  # scaled numbers are rounded: an error of one counts for four
 
 
@@ -204,7 +203,7 @@ def _half(values: NDArray[np.int64], q: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class Primal(Attack):
-    """Reduces the embedding lattice with blocks 2, start, start + 4, ..., block; 2 is LLL alone.
+    """Reduces the embedding lattice with blocks 2, start, start + step, .., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. samples: of the lattice; 0 for the number that is best
     for the block; it makes do with fewer where there are no more. zeta: at each try so many
@@ -218,6 +217,7 @@ class Primal(Attack):
 
     block: int = LLL_BLOCK
     start: int = 10
+    step: int = 4
     samples: int = 0
     zeta: int = 0
     first: int = 0
@@ -228,6 +228,7 @@ class Primal(Attack):
             f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
         )
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
+        require(self.step >= 1, f"step={self.step} given: from block to block, at least 1")
         require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")
         require(self.zeta >= 0, f"zeta={self.zeta} given: coordinates left out, at least 0")
         require(
@@ -264,7 +265,7 @@ class Primal(Attack):
             try:
                 oracle.meter.require_time()
                 lattice = embed(found, count, self.zeta, index)
-                blocks = [*range(self.start, self.block, _STEP), self.block]
+                blocks = [*range(self.start, self.block, self.step), self.block]
                 for block, basis in reduce(lattice.basis(), blocks, oracle.meter, index):
                     details["block"] = block
                     secret = recover(lattice, basis)
