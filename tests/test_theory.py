@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import hardness as h
 from hardness.report.charts.theory import draw_theory, of_theory

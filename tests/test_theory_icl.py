@@ -1,9 +1,8 @@
 """In-context statements: predictions against programs that share no code with them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.theory import Predicted, find, icl, statement
 from hardness.theory.statement import exactly

@@ -2,11 +2,11 @@
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.theory import find, statement
 

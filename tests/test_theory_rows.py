@@ -1,11 +1,11 @@
 """Rows on which heads agree, and bodies: predictions against programs of their own, and faults."""
 
 import itertools
-from dataclasses import replace
 from math import comb, pi, sqrt
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from scipy.optimize import linprog
 
 from hardness.theory import bodies, find, rows, statement

@@ -1,9 +1,8 @@
 """Statements of papers on prompts: predictions against programs that share no code with them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.theory import Predicted, find, statement
 

@@ -2,10 +2,10 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.theory import find, statement
 from hardness.theory.spectra import limit, unbiased, weights

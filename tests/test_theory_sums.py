@@ -1,11 +1,11 @@
 """Statements about softmax layers: predictions by a second way, measurements with a fault."""
 
 import itertools
-from dataclasses import replace
 from math import comb, erf, sqrt
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from hardness.theory import Measured, Point, find, statement, sums
 from hardness.upper.attention import columns, linearize

@@ -49,8 +49,15 @@ class Correlational:
         return bounded(products, len(examples))
 
 
+class _OnFactor:
+    def values(self: Any, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        self.require(examples.family)
+        return on_factor(self, examples)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Character:
+class Character(_OnFactor):
     """The correlational query: the label's factor times chi_T(z), and 0 where it is not open.
 
     That is y[0,0] x[0,0] 1[z_0 = -1] chi_T(z) where labels are X[l,0] times their factor.
@@ -69,11 +76,6 @@ class Character:
         if not all(0 <= j < family.d for j in self.subset):
             raise UsageError(f"coordinates {self.subset} given: 0..{family.d - 1} are allowed")
 
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-        self.require(examples.family)
-        return on_factor(self, examples)
-
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
         return factor * character(z, self.subset)
@@ -84,7 +86,7 @@ class Character:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pool:
+class Pool(_OnFactor):
     """The correlational query: the label's factor times sign(sum_T chi_T(z)), T in `sets`.
 
     It asks about many parities at once. Where the sum is 0 the query is 0, and where the label is
@@ -100,11 +102,6 @@ class Pool:
         for subset in self.sets:
             Character(subset=subset).require(family)
 
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-        self.require(examples.family)
-        return on_factor(self, examples)
-
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate factor sign(sum_T chi_T(z)) on packed z (n, words), z_0 = -1: (n,)."""
         total = np.zeros(len(z))
@@ -118,7 +115,7 @@ class Pool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Factor:
+class Factor(_OnFactor):
     """Any phi(z, s) of z (n, d) of +-1 and the label's factor s (n,) where z_0 = -1, else 0.
 
     Values (n,) in [-1, 1]; raises UsageError when asked if one is outside, or d is another. It sees
@@ -133,18 +130,13 @@ class Factor:
         if self.d != family.d:
             raise UsageError(f"a query of d={self.d} given: {family} has d={family.d}")
 
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-        self.require(examples.family)
-        return on_factor(self, examples)
-
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate phi on packed z (n, words): (n,)."""
         return bounded(self.phi(tokens.unpack(z, self.d), factor), len(z))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Table:
+class Table(_OnFactor):
     """Any phi of z and the label's code where z_0 = -1, and 0 elsewhere, by its values.
 
     table: (levels, 2^(d-1)) in [-1, 1], a row for each level of the family as codes number them;
@@ -166,11 +158,6 @@ class Table:
         """Refuse another family than the table's; raises UsageError."""
         if family != self.family:
             raise UsageError(f"a table of {self.family} given: the oracle's is {family}")
-
-    def values(self, examples: Examples) -> NDArray[np.float64]:
-        """Evaluate phi on examples: (n,)."""
-        self.require(examples.family)
-        return on_factor(self, examples)
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Look phi up for packed z (n, 1), z_0 = -1, and factors that are levels (n,): (n,)."""

@@ -1,13 +1,24 @@
 """What statistical queries cannot do: growth of certified numbers, and what runs beside them."""
 
+import itertools
 import math
 from fractions import Fraction
+from functools import partial
 from math import comb
 from typing import Any
 
 import numpy as np
 
+from hardness.lower import BoundParameters, certify
+from hardness.lower.learners import Kernel, NoisyDescent, certify_named
+from hardness.lower.tolerances import of_members
+from hardness.oracles import Budget
+from hardness.runs import descent_study, run
 from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean, share
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.noisygd import cube, known_signs, random_features, signs
+from instances import parse
+from instances.streams import generator
 
 _TAU = Fraction(1, 10)
 
@@ -17,16 +28,10 @@ def _predict_dimension(d: int, m: int) -> Predicted:
 
 
 def _dimension(d: int, m: int, seed: int) -> Measured:
-    from hardness.lower import certify
-    from instances import parse
-
-    return exactly(float(certify(parse(f"parity:d={d},m={m}")).integer("sq-dimension")))
+    return exactly(_certified(f"parity:d={d},m={m}", "sq-dimension"))
 
 
 def _certified(spec: str, quantity: str) -> float:
-    from hardness.lower import certify
-    from instances import parse
-
     return float(certify(parse(spec)).integer(quantity))
 
 
@@ -57,27 +62,17 @@ def _predict_window(d: int, m: int) -> Predicted:
 
 
 def _window(d: int, m: int, seed: int) -> Measured:
-    from hardness.lower import BoundParameters
-    from hardness.lower.tolerances import of_members
-    from instances import parse
-
     found = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
     return exactly(float((found and found.first()) or math.nan))
 
 
 def _predict_descent(model: str, steps: int) -> Predicted:
-    from hardness.lower.learners import NoisyDescent, certify_named
-    from instances import parse
-
     noisy = NoisyDescent(steps=steps, clip=Fraction(1), std=Fraction(1))
     claim = certify_named(parse(_DESCENT), [noisy])["gd-noise-success"]
     return Predicted(high=float(claim.value))
 
 
 def _descent(model: str, steps: int, seed: int) -> Measured:
-    from hardness.runs import descent_study
-    from instances import parse
-
     runs = 100 if model == "members" else 20  # whose gradients vary from run to run
     found = descent_study(parse(_DESCENT), model=model, steps=(steps,), runs=runs, seed=seed)
     return share(found.points[0].right, found.points[0].runs, "runs")
@@ -90,11 +85,6 @@ def _predict_training(learner: str, examples: int) -> Predicted:
 
 
 def _training(learner: str, examples: int, seed: int) -> Measured:
-    from hardness.oracles import Budget
-    from hardness.runs import run
-    from hardness.upper import Outcome, parse_learner
-    from instances import parse
-
     family, chosen = parse(f"parity:d={_PLACES + 1},m={_HIDDEN}"), parse_learner(learner)
     budget = Budget(examples=examples)
     made = (run(chosen, family.instance(_RUNS * seed + i), budget) for i in range(_RUNS))
@@ -102,21 +92,12 @@ def _training(learner: str, examples: int, seed: int) -> Measured:
 
 
 def _predict_kernel(spec: str, features: int) -> Predicted:
-    from hardness.lower.learners import Kernel, certify_named
-    from instances import parse
-
     found = certify_named(parse(spec), [Kernel(features=features)])
     return Predicted(low=float(Fraction(found["kernel-error"].value)))
 
 
 def _kernel(spec: str, features: int, seed: int) -> Measured:
     """The error of the best combination of random units, on average over all members, exactly."""
-    import itertools
-
-    from hardness.upper.noisygd import cube, known_signs, random_features, signs
-    from instances import parse
-    from instances.streams import generator
-
     family: Any = parse(spec)
     points = cube(family.d - 1)
     places = list(itertools.combinations(range(1, family.d), family.m))
@@ -130,15 +111,11 @@ def _kernel(spec: str, features: int, seed: int) -> Measured:
 
 
 def _predict_tokens(d: int, m: int) -> Predicted:
-    from instances import parse
-
     family: Any = parse(f"parity:d={d},m={m}")
     return Predicted(high=family.layer_error.error)
 
 
 def _two_tokens(d: int, m: int, seed: int) -> Measured:
-    from instances import parse
-
     instance = parse(f"parity:d={d},m={m}").instance(seed)
     drawn = instance.examples(0, 4096)
     off = float(np.abs(instance.layer()(drawn.x) - drawn.y).max())
@@ -161,11 +138,6 @@ def _predict_composed(m: int, degree: int) -> Predicted:
 
 
 def _composed(m: int, degree: int, seed: int) -> Measured:
-    from hardness.oracles import Budget
-    from hardness.runs import run
-    from hardness.upper import parse_learner
-    from instances import parse
-
     family = parse(f"composed:d={_PLACES + 1},m={m}")
     learner = parse_learner(f"lowdegree:degree={degree}")
     made = (run(learner, family.instance(5 * seed + i), Budget()).risk for i in range(5))
@@ -183,14 +155,12 @@ _KERNEL = [
     for features in (5, 20, 60, 100)
 ]
 _COMPOSED = [{"m": m, "degree": degree} for m in (1, 2, 3, 4) for degree in (1, 2, 3)]
-_HARD: dict[str, Any] = {"subject": "hardness", "source": "CL24"}
+_hard = partial(Statement, subject="hardness", owner="docs", source="CL24")
 
 
 STATEMENTS = (
-    Statement(
-        **_HARD,
+    _hard(
         name="sq-dimension",
-        owner="docs",
         says="Two-token layers of m heads have statistical-query dimension d^Ω(m).",
         predicts="C(d - 1, m) hidden sets of m of d - 1 coordinates, pairwise uncorrelated.",
         meaning="The exponent of d is m. Both sides are arithmetic: the line tests the "
@@ -203,8 +173,7 @@ STATEMENTS = (
         log="xy",
         y="SQ dimension",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="sq-queries",
         owner="talk",
         says="Even for k = 2, statistical query algorithms need a number of queries, or an inverse "
@@ -221,10 +190,8 @@ STATEMENTS = (
         log="x",
         y="exponent of d, between d and 2d",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="floor-growth",
-        owner="docs",
         says="Every learner needs about m log2(d/m) examples: the information floor.",
         predicts="An example has one bit, and 2/3 of C(d - 1, m) members are to be told apart: "
         "between m log2((d - 1)/m) and m log2(e(d - 1)/m), less log2(3/2), rounded up.",
@@ -238,10 +205,8 @@ STATEMENTS = (
         log="x",
         y="examples",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="tolerance-window",
-        owner="docs",
         says="For fixed m, the bound on queries says nothing below a tolerance of about d^(-m/2). "
         "It says something from there to 1/2; above 1/2 no number of queries is enough.",
         predicts="With M = 2/3 C(d - 1, m) - 1 members to rule out and 1/(4 tau^2) a query, more "
@@ -256,10 +221,9 @@ STATEMENTS = (
         log="xy",
         y="least tolerance with a bound",
     ),
-    Statement(
-        **_HARD | {"source": "AS20"},
+    _hard(
+        source="AS20",
         name="noisy-descent",
-        owner="docs",
         says="Gradient descent of any rule, on exact gradients with normal noise, succeeds with at "
         "most the certified probability.",
         predicts=f"At most the certificate's number for {_DESCENT}, gradients of norm 1, noise 1.",
@@ -277,10 +241,8 @@ STATEMENTS = (
         log="x",
         y="share of runs that succeed",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="plain-training",
-        owner="docs",
         says="Four examples cannot tell a parity of 3 among 15 coordinates from the others. Above "
         "the information floor no theorem here bounds training on single examples.",
         predicts="With four examples a success of at most 2^4/C(15, 3); nothing with a million.",
@@ -295,10 +257,9 @@ STATEMENTS = (
         log="x",
         y="share of runs that solve",
     ),
-    Statement(
-        **_HARD | {"source": "Fan49"},
+    _hard(
+        source="Fan49",
         name="kernel-bound",
-        owner="docs",
         says="Frozen features, as those of heads that are not trained, leave a part of the members "
         "of a family unlearned, whatever is fitted on top.",
         predicts="At least the certified error for as many features, on average over members.",
@@ -312,10 +273,8 @@ STATEMENTS = (
         log="x",
         y="relative risk of the best fit",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="two-tokens",
-        owner="docs",
         says="The paper's lower bounds hold even for two tokens. Here: a layer on two tokens "
         "computes a parity of m bits, with m heads if m is odd and m + 1 if it is even.",
         predicts="The layer is off the parity by rounding alone: at most the bound over all "
@@ -329,10 +288,8 @@ STATEMENTS = (
         log="xy",
         y="largest error of the layer",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="composition",
-        owner="docs",
         says="The talk asks whether theories of feed-forward and of attention layers compose. "
         "Here: one head with a public piecewise-linear map on top is as hard as m heads.",
         predicts="As many queries as of a parity: (2/3 C(d - 1, m) - 1)/25, rounded up.",
@@ -346,10 +303,8 @@ STATEMENTS = (
         log="xy",
         y="certified queries",
     ),
-    Statement(
-        **_HARD,
+    _hard(
         name="composition-learned",
-        owner="docs",
         says="The talk asks whether the theories compose. Here: a head with a public map through "
         "m + 2 points is learned by polynomials of degree m, and not by those of lower degree.",
         predicts="No error from degree m on. Below it at least 1, the risk of learning nothing, as "

@@ -5,6 +5,7 @@ sum_i x_i x_i^T: E S^2 = (1 + (d + 1)/n) I.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,11 +85,10 @@ def _half(law: Prompts, start: float, seed: int, number: int) -> float:
     return _STEP * (steps - (now - law.n / (law.n + d + 1) / 2) / (now - at))
 
 
+_stated = partial(Statement, subject="in context", owner="paper")
 STATEMENTS = (
-    Statement(
+    _stated(
         name="shifted-prompts",
-        subject="in context",
-        owner="paper",
         source="ZFB24",
         says="One layer of linear attention, trained by gradient flow on prompts of linear "
         "regression, tolerates a number of shifts, but not shifts of the covariates.",
@@ -110,10 +110,8 @@ STATEMENTS = (
         y="share of the variance left",
         log="xy",
     ),
-    Statement(
+    _stated(
         name="layers-to-ridge",
-        subject="in context",
-        owner="paper",
         source="AASMZ23",
         says="Learners in context match gradient descent, ridge regression and least squares, and "
         "pass from one to another as depth and noise vary.",
@@ -135,10 +133,8 @@ STATEMENTS = (
         y="mean squared distance to ridge, by d",
         log="y",
     ),
-    Statement(
+    _stated(
         name="abrupt-drop",
-        subject="in context",
-        owner="paper",
         source="ZSLS25",
         says="With key and query merged into one matrix, training of linear attention has two "
         "fixed points and its loss one abrupt drop; its time course is known for some data and "

@@ -7,7 +7,7 @@ docs/theory.md has the derivations.
 """
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import cast
 
 import numpy as np
@@ -221,13 +221,11 @@ _SAMPLED = [{"d": d, "degree": degree} for degree in (1, 3) for d in (12, 16, 24
 _TOKENS = [{"k": k, "scale": s, "d": 128} for s in (1.0, 2.0) for k in (2, 3, 4, 8)]
 _REGRESSION = [{"d": d, "degree": degree} for d in (5, 6, 7) for degree in (1, 2, 3)]
 _OPEN = "For all one knows attention layers have Fourier decay (a question of the talk, left open)"
+_walsh = partial(Statement, subject="spectra", owner="docs")
 
 STATEMENTS = (
-    Statement(
+    _walsh(
         name="walsh-parity",
-        subject="spectra",
-        owner="docs",
-        source="",
         says="On tokens of -1 and +1 no attention layer has weight on a set of even size: logits "
         "are of degree 2 in X, so F(-X) = -F(X).",
         predicts="Even degrees carry nothing, whatever the heads, the number of tokens and the "
@@ -246,10 +244,8 @@ STATEMENTS = (
         along="spec",
         y="share of the weight on even degrees",
     ),
-    Statement(
+    _walsh(
         name="walsh-decay",
-        subject="spectra",
-        owner="docs",
         source="CL24",
         says=f"{_OPEN}. Here: the mean weight of each degree of random heads on two tokens.",
         predicts="Given X and X' two logits are what a random direction has of two known ones: "
@@ -264,11 +260,8 @@ STATEMENTS = (
         log="y",
         y="weight of a row over m d",
     ),
-    Statement(
+    _walsh(
         name="walsh-sampled",
-        subject="spectra",
-        owner="docs",
-        source="",
         says="The mean weights of degrees 1 and 3 of random heads on two tokens, beyond what can "
         "be enumerated: 24 to 64 bits.",
         predicts="The same finite sum over overlaps, at larger d.",
@@ -282,11 +275,8 @@ STATEMENTS = (
         log="x",
         y="weight of a row over m d",
     ),
-    Statement(
+    _walsh(
         name="walsh-tokens",
-        subject="spectra",
-        owner="docs",
-        source="",
         says="As d grows the share of degree 1 in a random head on k tokens tends to 1/(k^2 q), q "
         "the mean square of a softmax weight of k normal logits; with many tokens to "
         "exp(-scale^2).",
@@ -301,10 +291,8 @@ STATEMENTS = (
         by="scale",
         y="share of degree 1, from d and 2d",
     ),
-    Statement(
+    _walsh(
         name="lowdegree-layers",
-        subject="spectra",
-        owner="docs",
         source="CL24",
         says=f"{_OPEN}. Regression on monomials up to a degree then leaves what lies above it.",
         predicts="A risk of the mean share of weight above the degree, or up to two parts in "

@@ -6,6 +6,7 @@ docs/least.md, here of any error.
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -223,12 +224,11 @@ def _open(layer: str, m: int, seed: int) -> Measured:
     return share(sum(right), len(right), "layers solved")
 
 
+_stage = partial(Statement, subject="softmax layers", source="CL24")
 STATEMENTS = (
-    Statement(
+    _stage(
         name="error-heads",
-        subject="softmax layers",
         owner="paper",
-        source="CL24",
         says="In time (kd)^O(m³) the error is (kd)^-Ω(m): it falls as heads are added.",
         predicts="A head more: no larger error of the stages, told the heads, without the polish."
         " The condition is that examples may grow with m: 324 = (kd)^(m³/4) for two heads, 196608"
@@ -246,11 +246,9 @@ STATEMENTS = (
         x="heads m",
         y="log10 of the error, over that with a head less",
     ),
-    Statement(
+    _stage(
         name="examples-heads",
-        subject="softmax layers",
         owner="paper",
-        source="CL24",
         says="Time, and so examples, are at most (kd)^O(m³).",
         predicts="Least examples for an error of 0.05 by the stages, told the heads, without the"
         " polish, d = 9, k = 2: at most (kd)^(2m³). The 2 is ours, the least whole number that"
@@ -265,11 +263,9 @@ STATEMENTS = (
         y="examples",
         log="y",
     ),
-    Statement(
+    _stage(
         name="examples-tokens",
-        subject="softmax layers",
         owner="docs",
-        source="CL24",
         says="Stage 2 tells rows on which heads agree only where m(k-1) < d: k - 1 of a label's d"
         " entries go into the pattern, and agreement asks for (m-1)(k-1) numbers to be 0.",
         predicts="Two heads, d = 10, normal tokens: no success within 65536 examples above the"
@@ -284,11 +280,9 @@ STATEMENTS = (
         y="examples",
         log="y",
     ),
-    Statement(
+    _stage(
         name="examples-counted",
-        subject="softmax layers",
         owner="docs",
-        source="CL24",
         says="No learner finds a layer of random heads from fewer than max(2md/k, d²/(k(k-1)))"
         " examples (Lemma 25).",
         predicts="Least examples from which levenberg is exact: at least that count.",
@@ -305,11 +299,9 @@ STATEMENTS = (
         y="examples",
         log="xy",
     ),
-    Statement(
+    _stage(
         name="growth-examples",
-        subject="softmax layers",
         owner="docs",
-        source="CL24",
         says="At a fixed number of heads examples are polynomial in d and in k.",
         predicts="Over d: exponent 2, as the d² unknowns of a Θ ask for as many constraints, and"
         " the chance of agreement does not depend on d. Over k, from 2 to 6 at d = 12: nothing, as"
@@ -324,11 +316,9 @@ STATEMENTS = (
         x="heads m",
         y="exponent of the examples",
     ),
-    Statement(
+    _stage(
         name="correlated-tokens",
-        subject="softmax layers",
         owner="talk",
-        source="CL24",
         says="Presumably helpful correlations of the data make the problem easier still.",
         predicts="Normal tokens whose coordinates all correlate alike: no more examples than"
         " without, layer by layer, for an error of 0.05 by the stages. The source does not say"
@@ -341,11 +331,9 @@ STATEMENTS = (
         along="correlation",
         y="log2 of examples, over those without",
     ),
-    Statement(
+    _stage(
         name="gaussian-easier",
-        subject="softmax layers",
         owner="talk",
-        source="CL24",
         says="For normal tokens the analysis is strictly easier than for signs.",
         predicts="The statement does not speak of errors. If it did: the stages' error from 8000"
         " examples, d = 9, k = 2, is no larger with normal tokens.",
@@ -357,11 +345,9 @@ STATEMENTS = (
         x="heads m",
         y="log10 of the error, normal tokens over signs",
     ),
-    Statement(
+    _stage(
         name="noise-floor",
-        subject="softmax layers",
         owner="docs",
-        source="CL24",
         says="Labels with noise σ leave the error of least squares: σ² 2md²/n from n examples, to"
         " leading order in 1/n.",
         predicts="E||F - F'||² of staged, not told the heads, m = 2, k = 2, d = 7; n is seven"
@@ -375,11 +361,9 @@ STATEMENTS = (
         y="squared error of an example",
         log="xy",
     ),
-    Statement(
+    _stage(
         name="ambiguity",
-        subject="softmax layers",
         owner="docs",
-        source="CL24",
         says="Labels leave open the order of heads; for two tokens also the signs of Θ and W for"
         " any heads whose W sum to 0 (Lemma 26); and of heads with one Θ all but the sum of W.",
         predicts="A learner that fits exactly has the true heads with chance 1; with chance"

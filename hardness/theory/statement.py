@@ -213,31 +213,26 @@ def owned(owner: Owner, source: str) -> str:
     return f"{_OWNERS[owner]}{on}" + (f" [{source}]" if source else "")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
-    """A statement of a source, and the functions that predict and measure it at settings.
+class Told(Record, frozen=True, kw_only=True):
+    """What a source states, and how it is drawn.
 
     owner: whose statement it is; source: its key in docs/references.md. says: what is stated, with
     exponents and conditions. predicts: how numbers follow from that at the sizes run. meaning: what
     the comparison is worth, true whatever is measured. along: the part of a setting that lies along
     x; by: the part that tells series apart, if any. x, y: the titles of axes, with units. log: the
-    axes that are logarithmic. predict and measure are given a setting by name, measure the seed as
-    well; they are functions of modules, for they run in other processes.
+    axes that are logarithmic.
     """
 
     name: str
     subject: str
     owner: Owner
-    source: str
+    source: str = ""
     says: str
     predicts: str
     meaning: str
-    settings: Sequence[Setting]
-    predict: Callable[..., Predicted]
-    measure: Callable[..., Measured]
-    along: str
-    y: str
     x: str = ""
+    y: str
+    along: str
     by: str = ""
     log: str = ""
 
@@ -246,13 +241,26 @@ class Statement:
         """Whose statement it is, with the key of its source."""
         return owned(self.owner, self.source)
 
+
+class Statement(Told, frozen=True, kw_only=True):
+    """A statement of a source, and the functions that predict and measure it at settings.
+
+    Both are given a setting by name, measure the seed as well; they are functions of modules, for
+    they run in other processes.
+    """
+
+    settings: Sequence[Setting]
+    predict: Callable[..., Predicted]
+    measure: Callable[..., Measured]
+
+    def __repr__(self) -> str:
+        return f"<statement {self.name}>"
+
     @property
     def words(self) -> dict[str, Any]:
         """What a finding repeats of it."""
-        told = ("name", "subject", "owner", "source", "says", "predicts", "meaning")
-        drawn = ("y", "along", "by", "log")
-        every = {name: getattr(self, name) for name in (*told, *drawn)}
-        return {**every, "x": self.x or self.along}
+        every = {name: getattr(self, name) for name in Told.__struct_fields__}
+        return every | {"x": self.x or self.along}
 
     @cached_property
     def predictions(self) -> tuple[Predicted, ...]:
@@ -265,7 +273,7 @@ class Statement:
         return digest_of(self, list(zip(self.settings, self.predictions, strict=True)))
 
 
-def digest_of(named: "Statement | Finding", predicted: Sequence[tuple[Setting, Predicted]]) -> str:
+def digest_of(named: Told, predicted: Sequence[tuple[Setting, Predicted]]) -> str:
     """The SHA-256 of what is stated and of settings with their predictions, 16 digits of it."""
     made = [[dict(at), _short(p.low), _short(p.high), p.within] for at, p in predicted]
     text = json.dumps([named.name, named.says, named.predicts, made], sort_keys=True)
@@ -313,24 +321,12 @@ def _short(value: float | None) -> str | None:
     return None if value is None else f"{value:.9g}"  # the last digits differ between machines
 
 
-class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A statement with what was predicted and measured at its settings.
 
     digest: of the predictions, made before anything was measured.
     """
 
-    name: str
-    subject: str
-    owner: Owner
-    source: str
-    says: str
-    predicts: str
-    meaning: str
-    x: str
-    y: str
-    along: str
-    by: str
-    log: str
     seed: int
     digest: str
     seconds: Annotated[float, msgspec.Meta(ge=0)]
@@ -338,11 +334,6 @@ class Finding(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = "hardness-theory/1"
     _words: ClassVar[str] = "hardness.report.theory.finding_words"
-
-    @property
-    def of(self) -> str:
-        """Whose statement it is, with the key of its source."""
-        return owned(self.owner, self.source)
 
     def _contradiction(self) -> str | None:
         if any(one.measured.low > one.measured.top for one in self.points):

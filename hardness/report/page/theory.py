@@ -3,12 +3,11 @@
 from collections import Counter
 from itertools import groupby
 
-import jinja2
 from markupsafe import Markup
 
 from hardness.report.figures import draw
 from hardness.report.page.text import prose
-from hardness.report.page.write import asset, slim
+from hardness.report.page.write import asset, slim, template
 from hardness.report.text import count
 from hardness.report.theory import point_words
 from hardness.theory import Finding, Theory, place
@@ -16,17 +15,8 @@ from hardness.theory import Finding, Theory, place
 
 def page(found: Theory) -> str:
     """Lay statements out as one HTML file that needs nothing outside it, and no script."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(asset),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    told = (point_words, place, prose, count)
-    environment.filters.update({one.__name__: one for one in told})
     every = found.findings
-    return environment.get_template("theory.html").render(
+    return template("theory.html", (point_words, place, prose, count)).render(
         style=Markup(asset("page.css")),
         findings=every,
         verdicts=Counter(one.verdict.partition(" by ")[0] for one in every).most_common(),

@@ -5,7 +5,7 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -18,6 +18,9 @@ from hardness.report.vega import write as picture
 from hardness.runs.processes import execute
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from jinja2 import Template
     from pandas import DataFrame
 
 _HEADS = {
@@ -80,18 +83,11 @@ def write(report: Report, jobs: int = 1) -> str:
     All that the report says is escaped; no text in it can end an element or run. The same report
     gives the same bytes. jobs: processes that draw, where there is much to draw.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(asset),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update({one.__name__: one for one in text.FILTERS})
     shown = shown_names(report.learners["learner"])
-    environment.filters["learner"] = lambda name: text.name(shown.get(name, str(name)))
+
+    def learner(name: Any) -> Markup:
+        return text.name(shown.get(name, str(name)))
+
     done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
     charts = [one for _, one in sorted(done, key=lambda found: found[0])]
     grids = {"learners": learners_table(report.learners), "runs": report.runs}
@@ -101,7 +97,7 @@ def write(report: Report, jobs: int = 1) -> str:
         "charts": {one.chart.key: one.description for one in charts},
     }
     scripts = [_runtime(), asset("page.js")] if charts else [asset("page.js")]
-    return environment.get_template("page.html").render(
+    return template("page.html", (*text.FILTERS, learner)).render(
         report=report,
         sections={key: [one for one in charts if one.chart.section == key] for key in _HEADS},
         heads=_HEADS,
@@ -138,6 +134,21 @@ def _runtime() -> str:
     script = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
     assert "</script" not in script.lower()
     return script
+
+
+def template(name: str, filters: "Sequence[Callable[..., Any]]") -> "Template":
+    """Read a template of a page, which knows filters by name and escapes what it is given."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({one.__name__: one for one in filters})
+    return environment.get_template(name)
 
 
 def asset(name: str) -> str:
