@@ -5,6 +5,7 @@ A' narrow ("cool") and leaves others uniform mod q ("cruel"). [NMWSLCL24]
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +17,16 @@ from scipy.stats import chi2
 
 from instances import samplefile
 from instances.arrayfile import read_arrays
+from instances.capabilities import LINEAR_FORMS
 from instances.disk import refuse_existing, write_tensors
 from instances.errors import DamagedFile, UsageError
+from instances.family import Instance
+from instances.limits import require_memory
 from instances.residues import centred
-from instances.samples import Samples
+from instances.samples import Samples, label
+from instances.streams import generator
 
+_PROFILE = re.compile(r"([0-9]{1,6}):(q|[0-9]{1,9}(?:\.[0-9]{1,9})?)")
 _CONFIDENCE = 1 - 1e-6  # of the interval in which the law of errors has to lie
 
 
@@ -149,3 +155,33 @@ class ReducedSamples:
             count = count**2 / float(((unit.T @ unit) ** 2).sum())
         low, high = (float(chi2.ppf((1 + s * _CONFIDENCE) / 2, count)) / count for s in (-1, 1))
         return ratio, ratio / math.sqrt(high), ratio / math.sqrt(low)
+
+
+def synthetic(instance: Instance, count: int, profile: str) -> Samples:
+    """Draw samples that look reduced: columns of a uniform mod q, or Gaussian and narrow.
+
+    profile: "60:q,196:12.5", so many columns and their deviations. The errors are those of the
+    spec: give it those of R e. Raises UsageError where it does not say all n columns.
+
+    >>> from instances import parse
+    >>> drawn = synthetic(parse("lwe:n=9,q=997,sigma=40,secret=binary").instance(0), 500, "2:q,7:5")
+    >>> ReducedSamples.of(drawn).cruel(2).tolist()
+    [0, 1]
+    """
+    family = LINEAR_FORMS.need(instance.family)
+    parts = [_PROFILE.fullmatch(part.strip()) for part in profile.split(",")]
+    wide = [p[2] for p in parts if p for _ in range(int(p[1]))]
+    if None in parts or len(wide) != family.n:
+        raise UsageError(
+            f"{profile[:60]} given: COLUMNS:DEVIATION for all n={family.n} columns, q where they "
+            "are uniform, as 60:q,196:12.5 for n=256"
+        )
+    require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
+    rng = generator(instance.hidden.seed, "reduced", family.spec, profile)
+    columns = [
+        rng.integers(0, family.q, count)
+        if one == "q"
+        else np.rint(rng.normal(0, float(one), count))
+        for one in wide
+    ]
+    return label(instance, np.stack(columns, axis=1).astype(np.int64) % family.q, "reduced")

@@ -215,10 +215,16 @@ def draw_samples(instance: Instance, count: int, degree: int = 0) -> Samples:
         a = ring.expand(drawn, degree, family.q)[:count]
     else:
         a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
+    return label(instance, a, "errors of samples")
+
+
+def label(instance: Instance, a: NDArray[np.int64], stream: str) -> Samples:
+    """Make samples of an instance of given a (N, n), with errors from a stream of their own."""
+    family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
     secret = instance.family.to_linear(instance.hidden.secret)
     t = dot(a, np.array(secret, np.int64), family.q)
     if family.errors is not None:
-        words = BitStream(key(seed, "errors of samples", family.spec)).words(0, count)
+        words = BitStream(key(seed, stream, family.spec)).words(0, len(a))
         t = (t + family.errors.draw(words)) % family.q
     return Samples(family=family, a=a, codes=family.rounding.place(t).astype(np.int64))
 

@@ -661,8 +661,15 @@ class Halves(Ways):
         return log_single(self.left + self.right, self.part)
 
     def count(self, bits: Array) -> Array:
-        """Compute log2 of the vectors that are needed, of D/ln 2."""
-        return np.maximum(bits + self.single(), np.log2(self.label(bits) + 1))
+        """Compute log2 of the vectors that are needed, of D/ln 2: each set of sums has its own.
+
+        Sets that share few vectors keep all their signs together, or not at all.
+        """
+        return np.maximum(bits + self.single(), np.log2(self.label(bits) + 1) + self.kept(bits))
+
+    def kept(self, bits: Array) -> Array:
+        """Compute log2 of the sets of sums, until the right pair keeps all signs of one."""
+        return log_repetitions(-self.label(bits) * label_price(bits) * math.log(2), self.part)
 
     def guess(self, bits: Array) -> Array:
         """Compute log2 of the operations of sums for labels, and of tests of matches.
@@ -673,8 +680,7 @@ class Halves(Ways):
         count, label = bits + self.single(), self.label(bits)
         sums = np.logaddexp2(self.left, self.right) + np.log2(label + 1)
         matches = self.right + np.minimum(count, np.log2(self.left + 1))
-        kept = log_repetitions(-label * label_price(bits) * math.log(2), self.part)
-        return ADD + kept + np.logaddexp2(sums, matches)
+        return ADD + self.kept(bits) + np.logaddexp2(sums, matches)
 
     def label(self, bits: Array) -> Array:
         """Compute how many sums label a half."""
@@ -753,7 +759,6 @@ def _mitm(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> E
         "shortest vectors, in the end exhaustive",
         "note": f"at most {int(ways.most[0])} of each half of the {int(ways.zeta[0])} coordinates "
         "are not 0",
-        "standing": "untried",
     }
     return _at("dual_mitm", problem, setting, ways, beta, m, **more)
 

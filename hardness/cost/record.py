@@ -13,11 +13,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
-Standing = Literal["published", "contested", "untried"]
+Standing = Literal["published", "contested"]
 STANDING = {  # why, of what is not simply published
     "contested": "takes wrong guesses as independent, which [DP23] contests",
-    "untried": "is put together here and no published formula: not among the least until runs bear "
-    "it out",
 }
 MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 SMALL_BLOCK = 50  # below it models of cost say little
@@ -36,8 +34,8 @@ class Estimate:
     the reduction, of the last call, of the sieve that gives many vectors. zeta: coordinates of the
     secret that are guessed. d, m: dimension and samples of the lattice. delta: root Hermite factor.
     p, t: modulus and coordinates of a Fourier transform, or degree bound. search: how its cost is
-    known to be the least. standing: whether the formula is published and stands, is published and
-    contested, or is our own. model, shape: what is assumed of lattice reduction.
+    known to be the least. standing: whether the formula stands or is contested. model, shape: what
+    is assumed of lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -156,8 +154,8 @@ class Estimates(Result):
 
     @property
     def least(self) -> Estimate | None:
-        """The attack of least cost among the published ones that apply, the first by name."""
-        return next((e for e in self.ranked if e.applies and e.standing != "untried"), None)
+        """The attack of least cost among those that apply, the first by name."""
+        return next((e for e in self.ranked if e.applies), None)
 
     @property
     def uncontested(self) -> Estimate | None:

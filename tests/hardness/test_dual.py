@@ -2,10 +2,13 @@
 
 import itertools
 import math
+import runpy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs import run
@@ -20,6 +23,7 @@ from instances.samples import Samples, draw_samples
 SPARSE = "lwe:n=40,q=113,sigma=2,secret=binary,h=4"
 TERNARY = "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"
 METER = Meter(Budget())
+ROOT = Path(__file__).parents[2]
 
 
 def drawn(spec, count=60, seed=0):
@@ -221,3 +225,24 @@ def test_what_it_cannot_do_it_says_before_it_starts(learner, spec, said):
 def test_parameters_out_of_range(learner, said):
     with pytest.raises(UsageError, match=said):
         parse_learner(learner)
+
+
+# ---- what the estimates assume
+
+
+@pytest.mark.slow
+def test_real_short_vectors_do_what_dual_estimates_assume():
+    measure = runpy.run_path(str(ROOT / "docs/examples/dual_vectors.py"))["measure"]
+    rows = [measure("lwe:n=50,q=521,sigma=3,secret=binary", 20, 2, 1600, s) for s in range(8)]
+    mean = {name: np.mean([row[name] for row in rows]) for name in rows[0]}
+    for name, off in (
+        ("mean cosine of the right guess / e^(-D/2)", 0.1),
+        ("deviation of wrong scores", 0.01),
+        ("wrong scores above 4 / as of a normal law", 0.3),
+        ("signs of the right pair kept / kappa", 0.05),
+        ("pairs that match / 2^-signs L R", 0.03),
+        ("right guess is the best", 0.0),
+    ):
+        assert mean[name] == pytest.approx(1, abs=off), name
+    assert mean["all vectors / the model's first"] < 1  # vectors are no longer than the model's
+    assert binom.cdf(8 * mean["met, by vectors of its own, 0.9"], 8, 0.9) > 0.001
