@@ -123,7 +123,7 @@ def test_families_and_learners(hardness):
     listed = hardness("learners", "list", "--json").json["learners"]
     assert " ".join(one["name"] for one in listed) == (
         "queries elimination lowdegree student mlp pooled staged levenberg linear lifted "
-        "bruteforce mitm restricted bkw modlinear arora-ge primal dual trivial pairs flips km "
+        "bruteforce mitm restricted bkw modlinear arora-ge primal bdd dual trivial pairs flips km "
         "onehead multihead"
     )
     for learner in listed:

@@ -49,6 +49,7 @@ _BUILT_IN = {
     "arora-ge": (2, 6),
     "primal": (3, 0),
     "dual": (3, 4),
+    "bdd": (4, 0),
     "trivial": (5, 6),
     "pairs": (4, 2),
     "flips": (3, 5),

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
 _OTHERS = ("decode", "pairs", "trivial")  # learners that are attacks as they are
-_TUNED = ("dual",)  # attacks whose sizes are chosen for each problem: run where they are asked for
+_TUNED = (
+    "bdd",
+    "dual",
+)  # attacks whose sizes are chosen for each problem: run where they are asked for
 _BLOCK = 40  # of BKZ, at least where there is one lattice: some seconds
 _FORMULAS = {  # what estimates call the attacks
     "elimination": ("linear-algebra",),
@@ -45,6 +48,7 @@ _FORMULAS = {  # what estimates call the attacks
     "bkw": ("bkw",),
     "arora-ge": ("arora-ge",),
     "primal": ("usvp", "guess+usvp"),
+    "bdd": ("bdd",),
     "dual": ("dual_guess",),
 }
 
@@ -181,8 +185,8 @@ def as_attack(name: str, family: Family) -> str:
 def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
-    They are learners that look for the secret itself, but for `dual`, whose sizes are chosen for
-    each problem. Lattice attacks run as they are `planned`.
+    They are learners that look for the secret itself, but for `bdd` and `dual`, whose sizes are
+    chosen for each problem. Lattice attacks run as they are `planned`.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]

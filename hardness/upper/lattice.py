@@ -140,14 +140,14 @@ def _bkz(
                 break
 
 
-def require_fpylll() -> Any:
+def require_fpylll(what: str = "BKZ", instead: str = "block=2, which is LLL alone") -> Any:
     """Import fpylll; raises ToolkitError where the extra is not installed."""
     try:
         import fpylll
     except ImportError as error:
         raise ToolkitError(
-            "BKZ needs fpylll, which is not installed: pip install 'hardness-toolkit[lattice]', or "
-            f"take block={LLL_BLOCK}, which is LLL alone"
+            f"{what} needs fpylll, which is not installed: pip install "
+            f"'hardness-toolkit[lattice]', or take {instead}"
         ) from error
     return fpylll
 

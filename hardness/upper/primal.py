@@ -7,6 +7,7 @@ the normal form [ACPS09].
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from instances.family import Secret, require
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
+from instances.residues import dot
 from instances.samples import Samples, samples
 from instances.streams import generator
 
@@ -57,96 +59,123 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Embedding:
-    """b = A x + e mod q, (m, n), with short x and e; s = back - through x mod q, or s = x.
+    """Samples as m equations b = A x + e mod q, (m, n), with short x and e.
 
-    kept: the n places of s, which is taken to be 0 elsewhere.
+    The secret is guessed but for n places, `kept`. There it is x; or, where `through` is given,
+    through (b - x) by the b of n samples, `rows`, whose errors are x. others: the m samples of e.
     """
 
     samples: Samples  # all of them: by these a secret is believed
     kept: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    others: NDArray[np.int64]
     a: NDArray[np.int64]
-    b: NDArray[np.int64]
     shape: Shape
-    back: nmod_mat | None
     through: nmod_mat | None
 
-    def basis(self) -> Basis:
-        """Write the basis (m + n + 1 rows): q-vectors, one row for each unknown, the target."""
-        (m, n), q, f = self.a.shape, self.samples.family.q, self.shape
-        rows = np.zeros((m + n + 1, m + n + 1), np.int64)
-        rows[:m, n : n + m] = f.we * q * np.eye(m, dtype=np.int64)
-        rows[m : m + n, :n] = f.wx * np.eye(n, dtype=np.int64)
-        rows[m : m + n, n : n + m] = f.we * _half(-self.a.T, q)
-        rows[-1, :n] = -f.cx
-        rows[-1, n : n + m] = f.we * _half(self.b, q) - f.ce
-        rows[-1, -1] = f.tau
+    def labels(self, b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The b of the equations, (m,), by those of all samples, on which they depend linearly."""
+        q, found = self.samples.q, b[self.others]
+        return found if self.through is None else (found + dot(self.a, b[self.rows], q)) % q
+
+    def lattice(self) -> Basis:
+        """Write a basis of all (x, -A x mod q), scaled: m q-vectors, one row for each unknown."""
+        (m, n), q, f = self.a.shape, self.samples.q, self.shape
+        rows = np.zeros((m + n, n + m), np.int64)
+        rows[:m, n:] = f.we * q * np.eye(m, dtype=np.int64)
+        rows[m:, :n] = f.wx * np.eye(n, dtype=np.int64)
+        rows[m:, n:] = f.we * _half(-self.a.T, q)
         return rows
 
-    def read(self, row: list[int]) -> Secret | None:
-        """Read a secret of the family off a lattice vector; None where it holds none."""
-        n, f, family = self.a.shape[1], self.shape, self.samples.family
-        if abs(row[-1]) != f.tau:
+    def targets(self, labels: NDArray[np.int64]) -> Basis:
+        """Write the targets of b of the equations, as (x, e) are scaled: (N, m) -> (N, n + m)."""
+        n, f = self.a.shape[1], self.shape
+        errors = f.we * _half(labels, self.samples.q) - f.ce
+        return np.concatenate([np.full((len(labels), n), -f.cx), errors], axis=1)
+
+    def basis(self) -> Basis:
+        """Write the basis of Kannan's embedding: the lattice, bordered by its target."""
+        rows = np.pad(self.lattice(), (0, 1))
+        rows[-1, :-1] = self.targets(self.labels(self.samples.b)[None])[0]
+        rows[-1, -1] = self.shape.tau
+        return rows
+
+    def read(self, x: list[int], guess: Sequence[int] = ()) -> Secret | None:
+        """Read a secret off unknowns and its other entries, 0 if not given; None where it is none.
+
+        x: (n,) as they are scaled.
+        """
+        f, found = self.shape, self.samples
+        if any((v + f.cx) % f.wx for v in x):
             return None
-        sign = 1 if row[-1] > 0 else -1
-        scaled = [sign * v + f.cx for v in row[:n]]
-        if any(v % f.wx for v in scaled):
-            return None
-        x = [v // f.wx for v in scaled]
-        if self.back is not None and self.through is not None:
-            found = self.back - self.through * nmod_mat(n, 1, x, family.q)
-            x = [int(v) for v in found.entries()]
-        secret = np.zeros(family.n, np.int64)
+        secret = np.zeros(found.family.n, np.int64)
+        if guess:
+            secret[self.guessed] = guess
+        x = [(v + f.cx) // f.wx for v in x]
+        if self.through is not None:
+            b = found.b[self.rows] - dot(found.a[self.rows], secret, found.q) - x
+            known = self.through * nmod_mat(len(x), 1, (b % found.q).tolist(), found.q)
+            x = [int(v) for v in known.entries()]
         secret[self.kept] = x
-        return family.secrets.lift(secret.tolist())
+        return found.family.secrets.lift(secret.tolist())
+
+    def possible(self, left: Basis) -> NDArray[np.bool_]:
+        """Return which decoded targets (N, n + m) hold entries and errors in their range: (N,)."""
+        n, f, error = self.a.shape[1], self.shape, error_of(self.samples).values
+        x = error if self.through is not None else self.samples.family.secrets.values
+        low = np.repeat((f.wx * min(x) - f.cx, f.we * min(error) - f.ce), (n, left.shape[1] - n))
+        high = np.repeat((f.wx * max(x) - f.cx, f.we * max(error) - f.ce), (n, left.shape[1] - n))
+        return np.all((low <= left) & (left <= high), axis=1)
+
+    @property
+    def guessed(self) -> NDArray[np.int64]:
+        """The places of the secret that are guessed, ascending."""
+        return np.setdiff1d(np.arange(self.samples.family.n), self.kept)
 
 
 def embed(found: Samples, count: int, zeta: int = 0, index: int = 0) -> Embedding:
     """Embed `count` of the samples, or as many as there are; raises UsageError at a low rank.
 
-    With zeta try `index` chooses the samples, and zeta places where the secret is taken to be 0.
+    With zeta try `index` chooses the samples, and zeta places of the secret that are left out.
     """
     q, n = found.q, found.family.n - zeta
     kept, order = np.arange(found.family.n), np.arange(len(found))
     if zeta:
         kept = np.delete(kept, left_out(len(kept), zeta, index))
         order = generator(0, "samples", index).permutation(len(found))
-    if short_secret(found, n):
-        order = order[:count]
-    a, b = found.a[order][:, kept], found.b[order]
-    if short_secret(found, n):
-        return Embedding(
-            samples=found, kept=kept, a=a, b=b, shape=shape(found, n), back=None, through=None
-        )
-    rows = independent(a, q)
-    if len(rows) < n:
-        raise UsageError(f"{len(found)} samples of rank {len(rows)} given: {n} are needed")
-    through = inverse(a[rows], q)
-    back = through * nmod_mat(len(rows), 1, b[rows].tolist(), q)
-    others = np.setdiff1d(np.arange(len(found)), rows)[:count]
-    if not len(others):
-        raise UsageError(f"{len(found)} samples given: more than n - zeta = {n} are needed")
-    rest = nmod_mat(len(others), n, a[others].ravel().tolist(), q)
-    left = np.array([int(v) for v in (rest * through).entries()], np.int64)
-    right = np.array([int(v) for v in (rest * back).entries()], np.int64)
+    through, rows, a = None, order[:0], found.a[:, kept]
+    if not short_secret(found, n):
+        rows = order[independent(a[order], q)]
+        if len(rows) < n:
+            raise UsageError(f"{len(found)} samples of rank {len(rows)} given: {n} are needed")
+        through = inverse(a[rows], q)
+        order = order[~np.isin(order, rows)]
+        if not len(order):
+            raise UsageError(f"{len(found)} samples given: more than n - zeta = {n} are needed")
+    others = order[:count]
+    a = a[others]
+    if through is not None:
+        product = nmod_mat(len(a), n, a.ravel().tolist(), q) * through
+        a = -np.array([int(v) for v in product.entries()], np.int64).reshape(a.shape) % q
     return Embedding(
         samples=found,
         kept=kept,
-        a=-left.reshape(len(others), n) % q,
-        b=(b[others] - right) % q,
+        rows=rows,
+        others=others,
+        a=a,
         shape=shape(found, n),
-        back=back,
         through=through,
     )
 
 
 def short_secret(found: Samples, n: int) -> bool:
     """Return whether the secret's entries, but for zeros all at n places, are under the errors."""
-    return _secret(found.family, n)[1] < _error(found).deviation
+    return _secret(found.family, n)[1] < error_of(found).deviation
 
 
 def shape(found: Samples, n: int) -> Shape:
     """Choose the scaling of samples, the secret being 0 but for n places."""
-    error = _error(found)
+    error = error_of(found)
     mean, deviation = error.mean, error.deviation
     if short_secret(found, n):
         mean, deviation = _secret(found.family, n)
@@ -181,7 +210,8 @@ def best_count(found: Samples, n: int, delta: float) -> int:
     return m
 
 
-def _error(found: Samples) -> Integers:
+def error_of(found: Samples) -> Integers:
+    """The law of the errors; raises UsageError where there are none."""
     if found.error is None:
         raise UsageError(f"{found.family} given: its labels have no error, use modlinear")
     return found.error
@@ -255,20 +285,21 @@ class Primal(Attack):
         found = lattice.samples
         details: dict[str, Any] = {
             "samples": len(found),
-            "dimension": sum(lattice.a.shape) + 1,
+            "dimension": len(self.basis(lattice)),
             "block": 0,
             "zeta": self.zeta,
             "tries": 0,
+            **self.told(forms),
         }
         count = len(lattice.a)
-        for index in range(self.first, tries(forms.secrets, self.zeta)):
+        for index in range(self.first, self.tries(forms)):
             try:
                 oracle.meter.require_time()
                 lattice = embed(found, count, self.zeta, index)
                 blocks = [*range(self.start, self.block, self.step), self.block]
-                for block, basis in reduce(lattice.basis(), blocks, oracle.meter, index):
+                for block, basis in reduce(self.basis(lattice), blocks, oracle.meter, index):
                     details["block"] = block
-                    secret = recover(lattice, basis)
+                    secret = self.look(lattice, block, basis, oracle.meter.require_time)
                     if secret is not None:
                         details["tries"] += 1
                         return member(family, family.from_linear(secret), **details)
@@ -302,15 +333,29 @@ class Primal(Attack):
         while True:
             try:
                 made = embed(found, count, self.zeta, self.first)
-                return made, max(needed(forms), count + (n if made.back is not None else 0))
+                return made, max(needed(forms), count + (n if made.through is not None else 0))
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, gather(oracle, 8, samples, every=True)))
 
+    def told(self, forms: Modular) -> dict[str, Any]:
+        """Say what else a run's details have."""
+        return {}
 
-def recover(lattice: Embedding, basis: Basis) -> Secret | None:
-    """Find a basis vector that holds a secret which the samples show; None where there is none."""
-    for row in basis[abs(basis[:, -1]) == lattice.shape.tau].tolist():
-        secret = lattice.read(row)
-        if secret is not None and believed(lattice.samples, secret):
-            return secret
-    return None
+    def tries(self, forms: Modular) -> int:
+        """Count the tries until it gives up."""
+        return tries(forms.secrets, self.zeta)
+
+    def basis(self, lattice: Embedding) -> Basis:
+        """Write the basis that is reduced."""
+        return lattice.basis()
+
+    def look(
+        self, lattice: Embedding, block: int, basis: Basis, check: Callable[[], None]
+    ) -> Secret | None:
+        """Find a basis vector that holds a secret which samples show; None where there is none."""
+        n, tau = lattice.a.shape[1], lattice.shape.tau
+        for row in basis[abs(basis[:, -1]) == tau]:
+            secret = lattice.read((row[:n] * row[-1] // tau).tolist())
+            if secret is not None and believed(lattice.samples, secret):
+                return secret
+        return None

@@ -30,6 +30,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "modlinear": "modlinear.ModLinear",
         "arora-ge": "arorage.AroraGe",
         "primal": "primal.Primal",
+        "bdd": "bdd.Bdd",
         "dual": "dual.Dual",
         "trivial": "regression.Trivial",
         "pairs": "pairs.Pairs",
@@ -53,6 +54,7 @@ ATTACKS = (  # learners that look for the secret itself
     "modlinear",
     "arora-ge",
     "primal",
+    "bdd",
     "dual",
 )
 

@@ -130,6 +130,7 @@ SPENT = [
             ("arora-ge", "lwe:n=8,q=257,error=uniform,width=2"),
             ("arora-ge", "lwr:n=12,q=16,p=8"),
             ("primal", "lwe:n=10,q=521,sigma=1.5"),
+            ("bdd", "lwe:n=10,q=521,sigma=1.5"),
             ("dual", "lwe:n=10,q=97,sigma=1,secret=binary"),
         )
         for given in ({"examples": 20}, {"seconds": 1e-9})
