@@ -47,7 +47,11 @@ FAMILY = {
     "hidden": (LABELS, "hidden:d=64,hard=5,nice=4"),
     "direction": ("[31](mathematics.md#31-hidden-directions)", "direction:m=6,d=200"),
     "lwr": (QUERIES, "lwr:n=64,q=65536,p=2,secret=binary"),
-    "lwe": (QUERIES, "lwe:n=64,q=113,sigma=3,secret=binary"),
+    "lwe": (
+        QUERIES,
+        "lwe:n=64,q=113,sigma=3,secret=binary",
+        "lwe:n=64,q=143,sigma=3,secret=binary",  # a product of two primes
+    ),
     "lpn": (QUERIES, "lpn:n=64,noise=0.1"),
     "window": (QUERIES, "window:n=64,q=65536,parts=4,secret=binary"),
 }
@@ -72,12 +76,17 @@ def proved(spec, where):
     """Say what is certified of learners by queries and of named ones, and where the proof is."""
     known = hardness.family(spec).hardness
     if known.evidence != "exact":
-        return f"nothing; `certify`: {known.proved}"
+        return f"nothing; `{teller(known)}`: {known.proved}"
     every = hardness.certify(spec)
     some = [claim for claim in every.claims if claim.quantity in ("stat-queries", "csq-queries")]
     learners = [c for c in hardness.certify(spec, about="all").claims if c.source != "information"]
     said = numbers([*some, every["information-floor"]])
     return f"`certify`: {said}; section {where}. `certify --about all`: {numbers(learners)}"
+
+
+def teller(known):
+    """Name the command that says why: of a family without any bound `certify`, which refuses."""
+    return "certify" if known.evidence == "none" else "inspect"
 
 
 def numbers(claims):
@@ -106,8 +115,7 @@ def reduced(spec):
 def believed(spec):
     """Say which attack is estimated to cost the least, or what learns the family."""
     known = hardness.family(spec).hardness
-    command = "certify" if known.evidence == "none" else "inspect"
-    said = f"`{command}`: {known.easy}" if known.easy else "open"
+    said = f"`{teller(known)}`: {known.easy}" if known.easy else "open"
     try:
         found = hardness.estimate(spec)
     except UsageError:
