@@ -15,6 +15,7 @@ from instances.heads import Heads
 from instances.limits import readable_bytes
 from instances.linearity import linearity
 from instances.modular import Modular
+from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
 from instances.text import decimal
 
@@ -170,15 +171,13 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
 
 def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
     """Describe what an LWE-style family says in public, and the steps and flags of an instance."""
-    low, high = family.reach
+    (low, high), exact = family.reach, is_power_of_two(family.q)
     facts: dict[str, Any] = {
         "A": 0.0,
         "bits": f"{family.n} numbers of {family.length}",
         "range": f"{low}..{high}: of t = <a, s> mod q, over all secrets",
         # of a from uniform, in statistical distance, at most
-        "distance": family.n * family.q / (4 << family.length)
-        if family.q & (family.q - 1)
-        else 0.0,
+        "distance": (not exact) * family.n * family.q / (4 << family.length),
         "information": family.information,
     }
     size = 16 * family.layer_heads * family.d**2

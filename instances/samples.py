@@ -241,10 +241,11 @@ def samples(examples: Examples) -> Samples:
     )
 
 
-def to_attention(found: Samples, seed: int) -> CodedExamples:
+def to_attention(found: Samples, seed: int, *, rings: bool = False) -> CodedExamples:
     """Turn N samples into about 2 N examples, the last of them made of the last sample.
 
-    The label of an example says no more than its sample does. Raises ToolkitError for a large q.
+    The label of an example says no more than its sample does. Raises ToolkitError for a large q,
+    and but for `rings` for samples of a ring, whose examples are not independent.
 
     >>> from instances import parse
     >>> taken = samples(parse("lwr:n=4,q=16,p=4").instance(0).examples(0, 100))
@@ -253,6 +254,11 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     True
     """
     family, rng = found.family, generator(seed, "reduce", found.family.spec)
+    require(
+        rings or not found.ring,
+        f"samples of the ring x^{found.ring} + 1 given: they are not independent, and tokens made "
+        "of them are not uniform; attack, learn and estimate take their file",
+    )
     family.require_table()
     opened = _places(len(found), rng)
     require_memory(

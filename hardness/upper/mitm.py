@@ -245,7 +245,7 @@ def plan(family: Modular, given: int | None = None) -> MiddlePlan:
             if best is None or left * each * blocks < best[0] * best[3]:
                 best = left * each, keyed, many, blocks
     assert best is not None
-    work, keyed, many, blocks = best
+    (work, keyed, many, blocks), wide = best, 2 if family.q <= 1 << 16 else 4
     return MiddlePlan(
         left=left,
         right=right,
@@ -254,8 +254,7 @@ def plan(family: Modular, given: int | None = None) -> MiddlePlan:
         blocks=blocks,
         samples=max(count, keyed),
         work=work,
-        bytes=right * ((2 if family.q <= 1 << 16 else 4) * max(count, keyed) + 24)
-        + 8 * many**keyed,
+        bytes=right * (wide * max(count, keyed) + 24) + 8 * many**keyed,
     )
 
 

@@ -56,7 +56,7 @@ def attack(
     from instances.capabilities import LINEAR_FORMS
 
     names = () if learner is None else sources.names(learner, "attack")
-    family, folder = sources.target(source, spec)
+    family, folder = sources.target(source, spec, rings=True)
     names = tuple(as_attack(name, family) for name in names)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:

@@ -231,7 +231,7 @@ def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
 
     if isinstance(source, str) and not (of or sources.exists(source)):
         return given(source, samples)
-    found, folder = sources.target(source, of)
+    found, folder = sources.target(source, of, rings=True)
     if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
         samples = len(read(folder.examples(0, folder.count)))
     name = found.spec

@@ -242,11 +242,6 @@ def reduce(
         told += f"; the secret in {apart}" if folder.instance else ""
     else:
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
-        if found.ring:
-            raise UsageError(
-                f"{source} holds samples of the ring x^{found.ring} + 1: tokens of a reduction are "
-                "uniform where samples are independent; `hardness attack` takes the file itself"
-            )
         held = Held.of(source, to_attention(found, seed))
         made = write_folder(out, held, held.count, force=force)
         told = f"{made.count} examples of {len(found)} samples"

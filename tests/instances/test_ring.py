@@ -183,6 +183,12 @@ def test_samples_of_a_ring_are_no_independent_tokens_and_said_to_be_what_they_ar
     refused = hardness("reduce", "lwr-to-attention", str(path), *of, "--out", "made.d")
     assert (refused.code, Path("made.d").exists()) == (2, False)
     refused.one_line("samples of the ring x^16 + 1")
+    few = "lwe:n=4,q=257,sigma=1,secret=binary"
+    assert hardness(*f"generate {few} --samples 60 --ring 4 --out few.npz".split()).code == 0
+    for words in ("certify few.npz", "verify few.npz --members 3", "bound few.npz --tau 0.1"):
+        found = hardness(*words.split())
+        assert (found.code, found.out) == (2, ""), words
+        found.one_line("samples of the ring x^4 + 1 given: they are not independent")
     assert "x^16 + 1, which no estimate uses" in hardness("estimate", str(path), *of).out
     found = hardness("attack", str(path), *of, "--learner", "mitm", "--learner", "modlinear")
     assert "samples of the ring x^16 + 1, which no attack here uses" in found.out
