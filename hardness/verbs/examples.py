@@ -52,6 +52,14 @@ def generate(
         ),
     ] = None,
     ring: Annotated[int, RING] = 0,
+    profile: Annotated[
+        str | None,
+        text(
+            "Columns of a and their deviations, as 60:q,196:12.5 (q: uniform): samples as a "
+            "reduction leaves them.",
+            default="uniform",
+        ),
+    ] = None,
     weights: Annotated[bool, flag("Also write the weights (secret).")] = False,
     out: Annotated["Path | None", path("A folder, or a file of samples.")] = None,
     seed: Annotated[int, SEED] = 0,
@@ -63,6 +71,7 @@ def generate(
     """
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import write_folder
+    from instances.reducedsamples import synthetic
     from instances.result import Answer
     from instances.samples import draw_samples
 
@@ -75,13 +84,20 @@ def generate(
                 raise UsageError(f"{called(name)} and --samples given: one of the two")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        found = draw_samples(instance, samples, ring)
+        if profile and ring:
+            raise UsageError("--profile and --ring given: one of the two")
+        found = (
+            synthetic(instance, samples, profile)
+            if profile
+            else draw_samples(instance, samples, ring)
+        )
         apart = _written(out, found, instance, force)
         data = {"spec": found.family.spec, "samples": samples, "written": str(out)}
         told = f"{out}: {samples} samples of {found.family}\nthe secret in {apart}"
         return Answer(data=data | {"secret": str(apart)}, told=told)
-    if ring:
-        raise UsageError(f"--ring {ring} given without --samples: examples have independent tokens")
+    if ring or profile:
+        name = f"--ring {ring}" if ring else f"--profile {profile}"
+        raise UsageError(f"{name} given without --samples: examples have independent tokens")
     count = examples or 0
     with progress.counted(count, "generating") as bar:
         folder = write_folder(out, instance, count, tensors or "safetensors", force, weights, bar)
