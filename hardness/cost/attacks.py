@@ -51,7 +51,7 @@ OTHERS: dict[str, Attack] = {
     "restricted-elimination": restricted_elimination,
 }
 NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
-SHAPED = {"usvp": tuple(SHAPES), "guess+usvp": tuple(SHAPES)}  # the others take gsa alone
+SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
 _ROUNDING = 1e-9
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
@@ -124,7 +124,7 @@ def estimate(
 def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in OTHERS:
         return OTHERS[name](problem, setting)
-    if setting.shape not in SHAPED.get(name, ("gsa",)):
+    if setting.shape != "gsa" and name not in SHAPED:
         reason = f"its formula is for the shape gsa, {setting.shape} is given"
         found = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
     else:

@@ -34,11 +34,12 @@ from scipy.special import erf, gammaln
 
 from hardness.cost.problem import Law, Problem
 from hardness.cost.record import SMALL_BLOCK, Estimate
-from hardness.cost.reduction import Model, Setting, log_delta
+from hardness.cost.reduction import Lattice, Model, Setting, cut_line, log_delta, settled
 from hardness.cost.success import SUCCESS, log_repetitions
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Line = tuple[Array, Array, Array]  # ln of the last norm, of those at which it is cut off
 
 GAP = 2.0**-10  # bits that the least cost found may be above the least
 _LARGEST_BLOCK = 5000
@@ -47,12 +48,15 @@ _SOURCE = {
     "bdd_hybrid": "ACW19, PosVir21, LP11",
     "bdd_mitm_hybrid": "HG07, Wun19, LP11",
 }
+_LOCAL = "local search in beta, zeta and d from the least under zgsa; all weights"
 _SEARCH = "branch and bound over all beta, zeta, d, eta and weights"
 _WORK = 1 << 23  # bounds of boxes, one a weight, after which a search doubles its gap
 _PIECE = 1 << 19  # of them at a time
 _MOST = 4000.0  # bits: costs above it are of no interest
 _TRIED = 512  # boxes of which points are tried at a time
 _LN2 = math.log(2)
+_SIMULATED = 46  # the least block size that the Gaussian heuristic is taken for
+_FAR = 1e300  # ln of norms that there are not
 _LOW, _HIGH = -40.0, 40.0  # ln of norms over sigma: no rounding fails above
 
 
@@ -86,26 +90,36 @@ def _integrals() -> CubicHermiteSpline:
     return CubicHermiteSpline(knots, totals, slopes)
 
 
-def ln_babai(level: Array, slope: Array, first: Array, last: Array) -> Array:
+def ln_babai(
+    level: Array, slope: Array, first: Array, last: Array, low: Array, high: Array, zero: float
+) -> Array:
     """Compute ln of the probabilities of Babai's rounding in coordinates j = first .. last - 1.
 
     Returns (..., 2): that all errors are within the box, and that two targets which differ by the
-    error are rounded alike. The norms over the error's deviation are exp(level + slope j). Sums by
-    Euler and Maclaurin's formula, whose next term is below slope^3/720.
+    error are rounded alike. The norms over the error's deviation are exp(level + slope j), but
+    exp(low) and exp(high) where that is beyond them. What is cut off at exp(low) is not reduced:
+    such a coordinate is one of the secret, which is right with its probability of 0. Sums by Euler
+    and Maclaurin's formula, whose next term is below slope^3/720.
 
     >>> norms = np.exp(0.5 + 0.01 * np.arange(40, 700))
-    >>> both = ln_babai(np.array(0.5), np.array(0.01), np.array(40), np.array(700))
+    >>> line = np.array(0.5), np.array(0.01), np.array(40), np.array(700)
+    >>> both = ln_babai(*line, np.array(-np.inf), np.array(np.inf), 0.5)
     >>> bool(abs(both[0] - np.log(erf(norms / math.sqrt(8))).sum()) < 1e-7)
     True
     """
-    total = _integrals()
+    total, last = _integrals(), np.maximum(first, last)
+    start = np.clip(np.ceil((low - level) / slope), first, last)
+    end = np.clip(np.floor((high - level) / slope) + 1, start, last)
     found = np.zeros(2)
-    for index, sign in ((first, 1.0), (last, -1.0)):
+    for index, sign in ((start, 1.0), (end, -1.0)):
         u = np.clip(level + slope * index, _LOW, _HIGH)
         at, bent = -total(u, 1), -total(u, 2)
         h = np.asarray(slope)[..., None]
         found = found + sign * (total(u) / h + at / 2 - h * bent / 12)
-    return np.where((last > first)[..., None], np.minimum(found, 0.0), 0.0)
+    found = np.where((end > start)[..., None], np.minimum(found, 0.0), 0.0)
+    ends = (-total(np.clip(u, _LOW, _HIGH), 1) for u in (low, high))
+    tail, head = (np.minimum(next(ends), math.log(max(zero, 1e-300))), next(ends))
+    return found + (start - first)[..., None] * tail + (last - end)[..., None] * head
 
 
 # ---- guesses
@@ -189,6 +203,7 @@ class Attack:
     largest: int
     most: float = _MOST
     success: float = SUCCESS
+    shape: str = "gsa"
 
     @cached_property
     def guesses(self) -> Guesses:
@@ -215,7 +230,7 @@ class Attack:
     def widest(self) -> int:
         """The largest d that can be of use."""
         n, rows = self.problem.n, self.problem.rows
-        top = math.ceil(float(self.best_d(self.blocks[-1:], np.zeros(1))[0]))
+        top = int(self.useful(self.blocks[-1:], np.zeros(1))[0])
         top = max(top, n + 1, int(self.blocks[-1]))
         return top if rows is None else min(top, n + rows)
 
@@ -240,6 +255,37 @@ class Attack:
         ln_ball = size / 2 * math.log(math.pi) - gammaln(size / 2 + 1)
         return np.append(np.inf, (ln_ball + size * np.log(size) / 2) / eta)
 
+    @cached_property
+    def bounds(self) -> Array:
+        """What eta and all below it need at least: needs that fall, as norms rise."""
+        return self.needs if self.shape == "gsa" else np.minimum.accumulate(self.needs)
+
+    def useful(self, beta: ArrayLike, zeta: ArrayLike) -> Integers:
+        """Find the d beyond which norms from the last fall, or stay as a flat head grows."""
+        best, k = self.best_d(beta, zeta), self.problem.n - np.asarray(zeta)
+        if self.shape == "gsa":
+            return np.ceil(best).astype(int)
+        half = self.ln_ratio / log_delta(beta) / 4  # of the line from q down to the tail
+        flat = (self.shape != "lgsa") & (k > half)
+        return np.ceil(np.where(flat, k + half, best)).astype(int) + 2
+
+    def highest(self, beta: Integers, zeta: Integers, low: Integers, high: Integers) -> Line:
+        """Compute the line of the highest norms of d from low to high.
+
+        Where heads are cut off, norms counted from the last never fall as a sample is added, nor
+        as a coordinate of the secret is left out: what is cut off there is the longest, and the
+        shortest of a cut tail.
+        """
+        if self.shape == "gsa":
+            d = np.clip(self.best_d(beta, zeta), low, np.maximum(low, high))
+            return self.level(beta, zeta, d), np.array(-_FAR), np.array(_FAR)
+        return cut_line(self.shape, self.lattice(zeta, np.maximum(low, high)), beta)
+
+    def lattice(self, zeta: Integers, d: Integers) -> Lattice:
+        """Describe the lattice before reduction, lengths over the error's deviation."""
+        k, ln_tail = self.problem.n - zeta, self.ln_width - self.ln_ratio
+        return Lattice(m=d - k, tail=k, ln_q=self.ln_width, ln_tail=ln_tail)
+
     def best_d(self, beta: ArrayLike, zeta: ArrayLike) -> Array:
         """Compute the real d of the highest level, which falls on both sides of it."""
         k = self.problem.n - np.asarray(zeta)
@@ -250,21 +296,31 @@ class Attack:
         k, d = self.problem.n - np.asarray(zeta), np.asarray(d)
         return self.ln_width - k * self.ln_ratio / d - (d - 1) * log_delta(beta)
 
-    def least_eta(self, beta: Integers, level: Array) -> Integers:
-        """Find the least eta that decodes, `widest` + 1 where none does.
+    def decodes(self, beta: Integers, line: Line, eta: Integers, needs: Array) -> NDArray[np.bool_]:
+        """Return whether a block of the last eta norms decodes, and reaches above a flat tail.
 
         The shortest vector is the one that is looked for where (eta + 1)^(1/2) is at most the
-        Gaussian heuristic of the last eta norms and the embedding's own, 1. What that asks of the
-        level falls with eta for ln delta > 0.00054, block sizes up to 5000.
+        Gaussian heuristic of the last eta norms and the embedding's own, 1. Those of a flat tail
+        count as if the line went on there.
         """
-        slope = log_delta(beta)
+        last, low, high = line
+        slope = 2 * log_delta(beta)
+        end = np.clip(np.floor((high - last) / slope) + 1, 0, eta)
+        inner = end * (last + slope * (end - 1) / 2)
+        mean = (inner + (eta - end) * high) / np.maximum(eta, 1)
+        return (needs[eta] <= mean) & (last + slope * (eta - 1) > low + 1e-9)
+
+    def least_eta(self, beta: Integers, line: Line, needs: Array) -> Integers:
+        """Find the least eta that decodes, `widest` + 1 where none does.
+
+        What that asks of the level of a line falls with eta for ln delta > 0.00054, block sizes up
+        to 5000; where the line is cut off, `bounds` fall, and find what no eta is below.
+        """
         low, high = np.ones_like(beta), np.full_like(beta, self.widest + 1)
         for _ in range(self.widest.bit_length() + 1):
             middle = (low + high) // 2
             done = middle >= high
-            enough = done | (
-                self.needs[np.minimum(middle, self.widest)] <= level + slope * (middle - 1)
-            )
+            enough = done | self.decodes(beta, line, np.minimum(middle, self.widest), needs)
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
         return high
 
@@ -285,23 +341,24 @@ class Attack:
         beta, z1, z2, d1, d2, e1, e2 = boxes.T
         n, rows = self.problem.n, self.problem.rows
         d1 = np.maximum(d1, np.maximum(beta, n - z2 + 1))
-        top = np.ceil(self.best_d(beta, z1)).astype(int)
+        top = self.useful(beta, z1)
         d2 = np.minimum(d2, np.maximum(np.maximum(top, e2 + 1), np.maximum(beta, n - z1 + 1)))
         if rows is not None:
             d2 = np.minimum(d2, n - z1 + rows)
+        kept = d1 <= d2
         if not self.meet:
-            d = np.clip(self.best_d(beta, z2), d1, np.maximum(d1, d2))
-            e1 = np.maximum(e1, self.least_eta(beta, self.level(beta, z2, d)))
+            line = self.highest(beta, z2, d1, d2)
+            point = (z1 == z2) & (d1 == d2) & (e1 == e2) & (self.shape != "gsa")
+            kept &= ~point | self.decodes(beta, line, np.minimum(e1, self.widest), self.needs)
+            e1 = np.maximum(e1, self.least_eta(beta, line, self.bounds))
             e2 = np.minimum(e2, d2 - 1)
-        kept = (d1 <= d2) & (e1 <= e2)
+            kept &= e1 <= e2
         return np.stack([beta, z1, z2, d1, d2, e1, e2], axis=1)[kept]
 
     def bound(self, boxes: Integers) -> Costs:
         """Bound the costs in boxes from below, and exactly where they are points."""
         beta, z1, z2, d1, d2, e1, e2 = boxes.T
-        d = np.clip(self.best_d(beta, z2), d1, d2)
-        slope = 2 * log_delta(beta)
-        parts = ln_babai(self.level(beta, z2, d), slope, e2, d1)
+        parts = self.babai(beta, z2, d1, d2, e2)
         red = self.model.cost(beta, d1)
         red = red + np.minimum(0.0, self.model.call(beta, d2) - self.model.call(beta, d1))
         one = 2 * np.log2(np.maximum(d1 - e2, 1))
@@ -323,13 +380,68 @@ class Attack:
         again = repetitions[at]
         return Costs(rop[at], again + red, again + svp[at], again, space[at], ln_prob[at], w)
 
+    def babai(
+        self, beta: Integers, zeta: Integers, d1: Integers, d2: Integers, eta: Integers
+    ) -> Array:
+        """Compute ln of the probabilities of coordinates eta .. d1 - 1 at the highest norms."""
+        if self.shape != "cn11":
+            last, low, high = self.highest(beta, zeta, d1, d2)
+            first, end = eta.astype(float), d1.astype(float)
+            zero = self.problem.secret.zero
+            return ln_babai(last, 2 * log_delta(beta), first, end, low, high, zero)
+        every = zip(beta, zeta, d2, eta, strict=True)
+        u = [np.clip(self.norms(b, z, d)[e:], _LOW, _HIGH) for b, z, d, e in every]
+        return np.array([[_ln_inside(one).sum(), _ln_meeting(one).sum()] for one in u])
+
+    def norms(self, beta: int, zeta: int, d: int) -> Array:
+        """Simulate ln of the norms at a point, the last first."""
+        k, ln_tail = self.problem.n - int(zeta), self.ln_width - self.ln_ratio
+        return settled(int(d) - k, k, self.ln_width, ln_tail, int(beta))
+
+    def near(self, start: Integers) -> Integers | None:
+        """Move from a point while steps in beta, zeta or d lower the cost, and halve the steps."""
+        best, steps = math.inf, np.array([16, self.largest / 8, 64])
+        point, start[0] = None, max(start[0], _SIMULATED)
+        while (steps >= 1).any():
+            moved = start[[0, 1, 3]] + np.vstack(
+                [np.zeros(3), *np.kron(np.diag(steps), [[1], [-1]])]
+            )
+            some = [p for p in map(self.at, *moved.astype(int).T) if p is not None]
+            costs = self.costs(np.array(some)) if some else np.array([math.inf])
+            if costs.min() >= best:
+                steps /= 2
+            else:
+                best, point = float(costs.min()), some[int(costs.argmin())]
+                start = point
+        return point
+
+    def at(self, beta: int, zeta: int, d: int) -> Integers | None:
+        """Choose the eta of a point by its norms; None for a lattice or a block that is none."""
+        k, rows, eta = self.problem.n - zeta, self.problem.rows, 0
+        if not (
+            _SIMULATED <= beta <= d
+            and 0 <= zeta <= self.largest
+            and k < d <= k + (rows or self.widest)
+        ):
+            return None
+        if not self.meet:
+            norms = self.norms(beta, zeta, d)[:-1]
+            mean = np.cumsum(norms) / np.arange(1, d)
+            able = np.flatnonzero(self.needs[1:d] <= mean[: self.widest]) + 1
+            if not len(able):
+                return None
+            eta = int(able[np.argmin(self.calls[able])])
+        return np.array([beta, zeta, zeta, d, d, eta, eta])
+
     def points(self, boxes: Integers) -> Integers:
         """Take a point in each box: the middle of zeta, its best d, the cheapest eta."""
         beta, z1, z2, d1, d2, e1, _ = boxes.T
         zeta = (z1 + z2) // 2
-        d = np.clip(np.rint(self.best_d(beta, zeta)).astype(int), d1, d2)
+        best = np.rint(self.best_d(beta, zeta)).astype(int)
+        d = np.clip(best if self.shape == "gsa" else self.useful(beta, zeta), d1, d2)
         if not self.meet:
-            least = np.maximum(e1, self.least_eta(beta, self.level(beta, zeta, d)))
+            line = self.highest(beta, zeta, d, d)
+            least = np.maximum(e1, self.least_eta(beta, line, self.needs))
             e1 = self.cheapest[np.minimum(least, self.widest)]
             zeta = np.where(least > self.widest, -1, zeta)
         return np.stack([beta, zeta, zeta, d, d, e1, e1], axis=1)[zeta >= 0]
@@ -345,6 +457,10 @@ class Attack:
 
         The gap is GAP bits, and doubles with every _WORK bounds.
         """
+        if self.shape == "cn11":
+            point, _ = replace(self, shape="zgsa").least()
+            point = None if point is None else self.near(point)
+            return point, 0.0
         best, point, gap, work = self.most, None, GAP, 0
         one = np.ones_like(self.blocks)
         eta, last = (0 * one, 0 * one) if self.meet else (one, self.widest * one)
@@ -441,6 +557,7 @@ def decode_at(
         meet=name == "bdd_mitm_hybrid",
         largest=zeta,
         success=setting.success,
+        shape=setting.shape,
     )
     point = np.array([beta, zeta, zeta, d, d, eta, eta])
     return _estimate(name, problem, attack, point, "one point")
@@ -452,7 +569,12 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
         return _none(name, reason)
     normal = problem.normal()
     attack = Attack(
-        problem=normal, model=setting.model, meet=meet, largest=0, success=setting.success
+        problem=normal,
+        model=setting.model,
+        meet=meet,
+        largest=0,
+        success=setting.success,
+        shape=setting.shape,
     )
     point, gap = attack.least()
     if guess and normal.n > 1:
@@ -467,7 +589,8 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
             name,
             "no lattice and block size decode: the errors are too wide, or the samples too few",
         )
-    return _estimate(name, problem, attack, point, f"{_SEARCH}, to {gap:.1g} bits")
+    search = f"{_SEARCH}, to {gap:.1g} bits" if gap else _LOCAL
+    return _estimate(name, problem, attack, point, search)
 
 
 def _estimate(
@@ -507,7 +630,7 @@ def _estimate(
         search=search,
         note="; ".join(notes),
         model=attack.model.name,
-        shape="gsa",
+        shape=attack.shape,
     )
 
 
@@ -518,8 +641,6 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem, setting: Setting) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if setting.shape != "gsa":
-        return f"shape {setting.shape} given: its probabilities are worked out for gsa alone"
     if not math.isfinite(problem.normal().secret.deviation):
         return "the secret is as wide as q, and too few samples are left to make it narrow"
     if reason := problem.no_rows or problem.too_few:

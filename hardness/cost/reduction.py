@@ -7,7 +7,7 @@ are log2 of operations, lengths natural logarithms.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 FORMULA_FROM = 60  # the least block size that the formula is used for
 _MEASURED_TO = 45  # the largest whose measured value is used, before a line to the formula
+_FAR = 1e300  # ln of lengths that no vector has
 SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
 
 
@@ -392,42 +393,38 @@ class Lattice(NamedTuple):
         return np.multiply(self.m, self.ln_q) + np.multiply(self.tail, self.ln_tail)
 
 
-def _line(lattice: Lattice, beta: Array, place: Array) -> Array:
-    """Let lengths fall by delta^-2 from one to the next: the geometric series assumption."""
-    d = np.add(lattice.m, lattice.tail)
-    return lattice.ln_volume / d + (2 * place - d + 1) * log_delta(beta)
+def cut_line(shape: str, lattice: Lattice, beta: ArrayLike) -> tuple[Array, Array, Array]:
+    """Compute ln of the last length on a shape's line, and between which two it is cut off.
 
-
-def _clipped(lattice: Lattice, beta: Array, place: Array, low: Array, high: Array) -> Array:
-    """Let lengths fall as on a line that is cut off at `low` and `high`, with the same volume.
-
-    The volume grows with the line's last value, which is found by halving.
+    Lengths fall by delta^-2 from one to the next, and where the line is cut off the volume stays.
+    It is linear in the last length, piece by piece: Newton's steps, or halving.
     """
     d, slope = np.add(lattice.m, lattice.tail), 2 * log_delta(beta)
     volume = lattice.ln_volume
-    shape = np.broadcast(d, slope, volume, low, high).shape
-    below = np.broadcast_to(np.minimum(low, volume / d) - slope * d, shape).copy()
-    above = np.broadcast_to(np.maximum(volume / d, lattice.ln_q), shape).copy()
+    last = volume / d - (d - 1) * slope / 2
+    if shape == "gsa":
+        return last, np.array(-_FAR), np.array(_FAR)
+    never = volume / d - d * slope  # the mean is at most as much more
+    ends = lattice.ln_tail if shape == "zgsa" else never, lattice.ln_q
+    given = np.broadcast_arrays(last, *ends, d, slope, volume)
+    last, low, high, d, slope, volume = (np.array(one, float) for one in given)
+    below, above = np.minimum(low, volume / d) - slope * d, np.maximum(volume / d, high)
     for _ in range(64):
-        last = (below + above) / 2
         start = np.clip(np.ceil((low - last) / slope), 0, d)
         end = np.clip(np.floor((high - last) / slope) + 1, start, d)
-        flat = np.where(start > 0, start * low, 0.0) + np.where(end < d, (d - end) * high, 0.0)
-        total = flat + (end - start) * (last + slope * (start + end - 1) / 2)
-        small = total < volume
-        below, above = np.where(small, last, below), np.where(small, above, last)
-    return np.clip(below + slope * place, low, high)
+        inner = (end - start) * (last + slope * (start + end - 1) / 2)
+        missing = volume - start * low - (d - end) * high - inner
+        if (abs(missing) <= 1e-13 * abs(volume) + 1e-12).all():
+            break
+        below, above = np.where(missing > 0, last, below), np.where(missing > 0, above, last)
+        newton = last + missing / np.maximum(end - start, 1)
+        last = np.where((newton > below) & (newton < above), newton, (below + above) / 2)
+    return last, low, high
 
 
-def _headed(lattice: Lattice, beta: Array, place: Array) -> Array:
-    d = np.add(lattice.m, lattice.tail)
-    never = lattice.ln_volume / d - 2 * d * log_delta(beta)  # the mean is at most 2 d ln delta more
-    return _clipped(lattice, beta, place, never, np.asarray(lattice.ln_q, float))
-
-
-def _zed(lattice: Lattice, beta: Array, place: Array) -> Array:
-    low, high = np.asarray(lattice.ln_tail, float), np.asarray(lattice.ln_q, float)
-    return _clipped(lattice, beta, place, low, high)
+def _cut(shape: str, lattice: Lattice, beta: Array, place: Array) -> Array:
+    last, low, high = cut_line(shape, lattice, beta)
+    return np.clip(last + 2 * log_delta(beta) * place, low, high)
 
 
 @lru_cache(maxsize=16)
@@ -467,30 +464,29 @@ def _settled(beta: int, d: int) -> tuple[Array, Array]:
     return found[:d], np.append(0.0, np.cumsum(found[:d]))
 
 
-def _one_settled(m: int, tail: int, ln_q: float, ln_tail: float, beta: int, place: int) -> float:
+def settled(m: int, tail: int, ln_q: float, ln_tail: float, beta: int) -> Array:
+    """Compute ln of all lengths that tours leave as they are, the last first, (m + tail,)."""
     d = m + tail
     shape, sums = _settled(min(beta, d), 1 << (d - 1).bit_length())
     head = np.arange(m + 1)  # vectors of length q that stay
     last = ((m - head) * ln_q + tail * ln_tail - sums[d - head]) / (d - head)
     fits = last + shape[d - head - 1] <= ln_q
     kept = int(np.argmax(fits)) if fits.any() else m
-    return ln_q if place >= d - kept else float(last[kept] + shape[place])
+    return np.append(last[kept] + shape[: d - kept], np.full(kept, ln_q))
 
 
 def _simulated(lattice: Lattice, beta: Array, place: Array) -> Array:
     given = np.broadcast_arrays(*lattice, beta, place)
-    found = np.empty(given[0].shape)
-    for i, (m, tail, ln_q, ln_tail, block, at) in enumerate(
-        zip(*(x.flat for x in given), strict=True)
-    ):
-        found.flat[i] = _one_settled(int(m), int(tail), ln_q, ln_tail, int(block), int(at))
-    return found
+    every = zip(*(x.flat for x in given), strict=True)
+    found = [
+        settled(int(m), int(tail), ln_q, ln_tail, int(block))[int(at)]
+        for m, tail, ln_q, ln_tail, block, at in every
+    ]
+    return np.reshape(found, given[0].shape)
 
 
 SHAPES: dict[str, Callable[[Lattice, Array, Array], Array]] = {
-    "gsa": _line,
-    "lgsa": _headed,
-    "zgsa": _zed,
+    **{name: partial(_cut, name) for name in ("gsa", "lgsa", "zgsa")},
     "cn11": _simulated,
 }
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.special import erf
 from scipy.stats import hypergeom
 
-from hardness.cost.attacks import LATTICE
+from hardness.cost.attacks import LATTICE, estimate
 from hardness.cost.dual import (
     dual,
     dual_at,
@@ -42,7 +42,15 @@ from hardness.cost.hybrid import (
     ln_babai,
 )
 from hardness.cost.problem import cbd, gaussian, problem, read, sparse, tabled, uniform
-from hardness.cost.reduction import DEFAULT, MATZOV, MODELS, ROUGH, Setting, log_delta
+from hardness.cost.reduction import (
+    DEFAULT,
+    MATZOV,
+    MODELS,
+    ROUGH,
+    Setting,
+    cut_line,
+    log_delta,
+)
 from hardness.cost.sets import given
 from hardness.cost.usvp import embedding, usvp
 from instances import parse
@@ -173,8 +181,64 @@ def test_babai_is_the_product_over_all_norms(level, slope, first, last):
     inside = np.log(erf(norms / math.sqrt(8))).sum()
     wide = erf(norms / math.sqrt(2))
     meeting = np.log(wide - math.sqrt(2 / math.pi) / norms * (1 - np.exp(-(norms**2) / 2))).sum()
-    found = ln_babai(*(np.array(v) for v in (level, slope, first, last)))
+    line = (np.array(float(v)) for v in (level, slope, first, last, -1e300, 1e300))
+    found = ln_babai(*line, 0.5)
     assert found == pytest.approx([inside, meeting], rel=1e-6, abs=1e-6)
+
+
+def test_babai_where_norms_are_cut_off():
+    """Coordinates of a tail that is not reduced are right where the secret's entry is 0."""
+    low, high, zero = 0.9, 2.5, 0.7
+    u = 0.3 + 0.02 * np.arange(10, 200)
+    norms = np.exp(np.clip(u, low, high))
+    inside = erf(norms / math.sqrt(8))
+    wide = erf(norms / math.sqrt(2))
+    meeting = wide - math.sqrt(2 / math.pi) / norms * (1 - np.exp(-(norms**2) / 2))
+    both = [np.where(u < low, np.minimum(p, zero), p) for p in (inside, meeting)]
+    line = (np.array(v) for v in (0.3, 0.02, 10.0, 200.0, low, high))
+    assert ln_babai(*line, zero) == pytest.approx([np.log(p).sum() for p in both], rel=1e-5)
+
+
+def norm_line(one, beta, zeta, d):
+    return float(cut_line(one.shape, one.lattice(np.array(zeta), d), beta)[0])
+
+
+@pytest.mark.parametrize("shape", ["lgsa", "zgsa"])
+def test_what_bounds_of_cut_lines_rest_on(shape):
+    """Norms from the last never fall with a sample more, nor rise with a coordinate more."""
+    one = Attack(problem=CHHS, model=MATZOV, meet=False, largest=0, shape=shape)
+    for beta, zeta in ((60, 0), (200, 300), (340, 0)):
+        k = 1024 - zeta
+        lines = [norm_line(one, beta, zeta, np.array(d)) for d in range(k + 1, 2 * k, 37)]
+        assert (np.diff(lines) >= -1e-9).all()
+        fewer = norm_line(one, beta, zeta + 1, np.array(1500 - zeta - 1))
+        assert fewer >= norm_line(one, beta, zeta, np.array(1500 - zeta))
+        top = int(one.useful(beta, zeta))
+        assert norm_line(one, beta, zeta, np.array(top + 300)) == pytest.approx(
+            norm_line(one, beta, zeta, np.array(top)), abs=1e-9
+        )
+
+
+def test_shapes_of_hybrids():
+    """Beside `usvp` of lattice-estimator under zgsa, whose block is 406 too."""
+    names = ("gsa", "lgsa", "zgsa", "cn11")
+    line, headed, cut, simulated = (bdd(KYBER, Setting(model=MATZOV, shape=s)) for s in names)
+    assert line.rop == pytest.approx(headed.rop, abs=GAP)
+    assert cut.rop == pytest.approx(line.rop, abs=0.1)
+    assert line.rop < simulated.rop < line.rop + 4
+    assert "local search" in simulated.search
+    assert "branch and bound" in cut.search
+    again = decode_at(
+        "bdd",
+        KYBER,
+        Setting(model=MATZOV, shape="cn11"),
+        **{key: getattr(simulated, key) for key in ("beta", "zeta", "d", "eta")},
+    )
+    assert again.rop == pytest.approx(simulated.rop)
+    toy = read("lwe:n=20,q=97,sigma=1,secret=ternary", samples=60)
+    for name in LATTICE:
+        found = estimate(toy, "x", (Setting(model=MATZOV, shape="zgsa"),), (name,))[name]
+        assert found.applies != name.startswith("dual")
 
 
 def test_meeting_is_how_often_two_roundings_agree():
@@ -182,7 +246,8 @@ def test_meeting_is_how_often_two_roundings_agree():
     r = 2.5
     y, x = rng.uniform(0, r, 400_000), rng.normal(size=400_000)
     agree = math.log(np.mean((y + x >= 0) & (y + x < r)))
-    found = ln_babai(np.array(math.log(r)), np.array(0.01), np.array(0), np.array(1))[1]
+    line = (np.array(v) for v in (math.log(r), 0.01, 0.0, 1.0, -1e300, 1e300))
+    found = ln_babai(*line, 0.5)[1]
     assert found == pytest.approx(agree, abs=0.006)
 
 
@@ -391,6 +456,3 @@ def test_points_outside_the_lattice_have_a_reason():
     for attack in (dual, dual_hybrid, dual_mitm):
         assert "so wide" in attack(wide, DEFAULT).reason
         assert attack(wide, DEFAULT).rop is None
-    for name, attack in LATTICE.items():
-        if name.startswith("bdd"):
-            assert "gsa" in attack(KYBER, Setting(model=MATZOV, shape="cn11")).reason

@@ -34,7 +34,15 @@ from hardness.cost.guessing import guess, guessed, least, without
 from hardness.cost.hybrid import GAP, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem, cbd, gaussian, problem, read, sparse, uniform
 from hardness.cost.record import Estimate
-from hardness.cost.reduction import DEFAULT, MODELS, ROUGH, Setting, log_delta
+from hardness.cost.reduction import (
+    DEFAULT,
+    MODELS,
+    ROUGH,
+    Lattice,
+    Setting,
+    log_delta,
+    log_norm,
+)
 from hardness.cost.usvp import Embedding, embedding, usvp
 from instances import parse
 
@@ -93,6 +101,17 @@ def _tiny(rng: np.random.Generator) -> Drawn:
         yield read(spec, samples=int(rng.integers(n, n + 6))), Setting(model=model)
 
 
+def _flat(rng: np.random.Generator) -> Drawn:
+    """Secrets so sparse that the tail of a basis stays as it is, and few q-vectors are reduced."""
+    for spec, samples in (
+        ("lwe:n=9,q=5,sigma=0.8,secret=ternary,h=1", 14),
+        ("lwe:n=10,q=7,sigma=1.2,secret=binary,h=1", 12),
+        ("lwe:n=5,q=31,sigma=1,secret=ternary", 9),
+    ):
+        yield read(spec, samples=samples), Setting(model=MODELS["matzov"], shape="zgsa")
+    yield read(spec, samples=samples), Setting(model=MODELS["adps16"], shape="lgsa")
+
+
 def _decoding(meet: bool, given: Problem, setting: Setting) -> float:
     given, model, best = given.normal(), setting.model, math.inf
     n, rows, law, sigma = given.n, given.rows, given.secret, given.error.deviation
@@ -108,11 +127,20 @@ def _decoding(meet: bool, given: Problem, setting: Setting) -> float:
             if beta > d or model.cost(beta, d) >= best:
                 continue
             ln_volume = m * given.ln_q + k * ln_scale
-            slope = float(log_delta(beta)) * (2 * np.arange(d) - d + 1)
-            ln_norms = ln_volume / d + slope - math.log(sigma)
+            slope = 2 * float(log_delta(beta))
+            lattice = Lattice(m=m, tail=k, ln_q=given.ln_q, ln_tail=ln_scale)
+            ln_norms = log_norm(setting.shape, lattice, beta, np.arange(d)) - math.log(sigma)
             norms = np.exp(ln_norms)
             inside, wide = erf(norms / math.sqrt(8)), erf(norms / math.sqrt(2))
             meeting = wide - math.sqrt(2 / math.pi) / norms * (1 - np.exp(-(norms**2) / 2))
+            flat = np.count_nonzero(ln_norms <= ln_scale - math.log(sigma) + 1e-9)
+            if setting.shape != "zgsa":
+                flat = 0
+            inside[:flat], meeting[:flat] = (
+                np.minimum(p[:flat], law.zero) for p in (inside, meeting)
+            )
+            if flat:  # the line goes on below, for the last call
+                ln_norms[:flat] = ln_norms[min(flat, d - 1)] - slope * np.arange(flat, 0, -1)
             ball = d / 2 * math.log(math.pi * d) - gammaln(d / 2 + 1)
             room = ln_volume - d * math.log(sigma) - ball
             red = 2.0 ** float(model.cost(beta, d))
@@ -120,7 +148,7 @@ def _decoding(meet: bool, given: Problem, setting: Setting) -> float:
                 size = eta + 1
                 ln_ball = size / 2 * math.log(math.pi) - gammaln(size / 2 + 1)
                 ready = ln_norms[:eta].sum() - ln_ball >= size * math.log(size) / 2
-                if not meet and not ready:
+                if not meet and not (ready and eta > flat):
                     continue
                 one = float((d - eta) ** 2) + (0 if meet else 2.0 ** float(model.cost(size, size)))
                 for count, share in sets:
@@ -294,6 +322,16 @@ CASES = {
     "bdd_mitm_hybrid": Case(
         attack=bdd_mitm_hybrid, drawn=_tiny, least=partial(_decoding, True), above=GAP, below=1e-6
     ),
+    **{
+        f"{name}, flat": Case(
+            attack=one,
+            drawn=_flat,
+            least=partial(_decoding, one is bdd_mitm_hybrid),
+            above=GAP,
+            below=1e-6,
+        )
+        for name, one in (("bdd_hybrid", bdd_hybrid), ("bdd_mitm_hybrid", bdd_mitm_hybrid))
+    },
     "dual": Case(
         attack=dual,
         drawn=partial(_small, 50, 60),
