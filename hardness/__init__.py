@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hardness.report.figures import Picture
     from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison
+    from hardness.runs.forecast import Forecasts
     from hardness.runs.game import Game
     from hardness.runs.least import Least
     from hardness.runs.noisy_parity import Map
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from hardness.theory.statement import Finding, Theory
-    from hardness.verbs.attacking import attack, distinguish, spectrum
+    from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
     from hardness.verbs.bounds import bound, certify, check, cite, verify
     from hardness.verbs.comparing import compare, ladders, noisy_map, stress
     from hardness.verbs.costs import estimate, measures
@@ -71,6 +72,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Finding",
+    "Forecasts",
     "Game",
     "Grid",
     "Inspection",
@@ -98,6 +100,7 @@ __all__ = [
     "families",
     "family",
     "figure",
+    "forecast",
     "generate",
     "inspect",
     "ladders",

@@ -618,7 +618,7 @@ def _scored(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) ->
     )
     said = f"{found.note}; {low} to {high} of {zeta} guessed coordinates are not 0"
     sparse = found.applies and problem.normal().secret.weight is not None
-    return replace(found, note=said) if sparse else found
+    return replace(found, note=said, weight=high) if sparse else found
 
 
 # ---- the hybrid by meeting in the middle

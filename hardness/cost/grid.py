@@ -65,6 +65,23 @@ def size(over: Sequence[str]) -> int:
     return math.prod(len(values(one)[1]) for one in over)
 
 
+def places(over: Sequence[str]) -> list[dict[str, str]]:
+    """List the values of a grid's parameters, the last key first; raises UsageError.
+
+    >>> places(["n=64,80", "h=4"])
+    [{'n': '64', 'h': '4'}, {'n': '80', 'h': '4'}]
+    """
+    read_over = [values(one) for one in over]
+    keys = tuple(key for key, _ in read_over)
+    if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
+        raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
+    count = math.prod(len(found) for _, found in read_over)
+    if count > MOST:
+        raise UsageError(f"--over {', '.join(keys)} given: {count} problems, at most {MOST}")
+    every = itertools.product(*(found for _, found in read_over))
+    return [dict(zip(keys, place, strict=True)) for place in every]
+
+
 def words_of(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
     words, counted = sets.words_of(text)
@@ -170,17 +187,10 @@ def grid(
     >>> [round(cell.least.rop, 1) for cell in found.cells]
     [19.3, 26.2, 20.6, 28.2]
     """
-    read_over = [values(one) for one in over]
-    keys = tuple(key for key, _ in read_over)
-    if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
-        raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
-    count = math.prod(len(found) for _, found in read_over)
-    if count > MOST:
-        raise UsageError(f"--over {', '.join(keys)} given: {count} problems, at most {MOST}")
-    places = list(itertools.product(*(found for _, found in read_over)))
-    cells = []
-    for place in places:
-        one = filled(words, dict(zip(keys, place, strict=True)))
+    found = places(over)
+    keys, cells = tuple(found[0]), []
+    for at in found:
+        one, place = filled(words, at), tuple(at.values())
         try:
             cells.append(Cell(values=place, found=_one(one, samples, settings, only)))
         except ToolkitError as error:

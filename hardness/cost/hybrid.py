@@ -625,6 +625,7 @@ def _estimate(
         beta=beta,
         eta=eta,
         zeta=zeta,
+        weight=int(cost.weight[0]) if zeta else None,
         d=d,
         m=m,
         search=search,

@@ -32,10 +32,10 @@ class Estimate:
     that it needs. repetitions, space: log2 of its repetitions, and of the candidates |S| that it
     guesses. prob: the probability that one repetition succeeds. beta, eta, sieve: block sizes of
     the reduction, of the last call, of the sieve that gives many vectors. zeta: coordinates of the
-    secret that are guessed. d, m: dimension and samples of the lattice. delta: root Hermite factor.
-    p, t: modulus and coordinates of a Fourier transform, or degree bound. search: how its cost is
-    known to be the least. standing: whether the formula stands or is contested. model, shape: what
-    is assumed of lattice reduction.
+    secret that are guessed; weight: how many of them are not 0, at most. d, m: dimension and
+    samples of the lattice. delta: root Hermite factor. p, t: modulus and coordinates of a Fourier
+    transform, or degree bound. search: how its cost is known to be the least. standing: whether the
+    formula stands or is contested. model, shape: what is assumed of lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -59,6 +59,7 @@ class Estimate:
     eta: int | None = None
     sieve: int | None = None
     zeta: int | None = None
+    weight: int | None = None
     d: int | None = None
     m: int | None = None
     p: int | None = None

@@ -428,7 +428,7 @@ def _cut(shape: str, lattice: Lattice, beta: Array, place: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _first(largest: int) -> Array:
+def log_first(largest: int) -> Array:
     """Compute ln of the first length of HKZ-reduced lattices of dimensions 1 .. largest, volume 1.
 
     From 46 dimensions on by the Gaussian heuristic; below, as in the last block of the 45 measured.
@@ -449,7 +449,7 @@ def _settled(beta: int, d: int) -> tuple[Array, Array]:
     Index 0 is the last vector. The first of each block is as long as that of a random lattice of
     the block's volume; far from the end that is a line.
     """
-    first = _first(beta)[:beta]
+    first = log_first(beta)[:beta]
     h = np.arange(1.0, beta + 1)
     mean = np.append(0.0, np.cumsum(first[1:] / (h[1:] - 1)))
     found = mean + first

@@ -70,6 +70,10 @@ THEORY = Source(
     made="theory NAME --out DIR", read="hardness.theory:Finding.load",
     given="hardness.theory:Finding",
 )  # fmt: skip
+FORECAST = Source(
+    made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
+    given="hardness.runs.forecast:Forecasts",
+)  # fmt: skip
 STRESS = Source(
     made="stress ... --out FILE", read=_SOURCE + "stress_of",
     given="hardness.runs:Stress", store=True,
@@ -142,6 +146,8 @@ FIGURES: dict[str, Figure] = {
         GRID, "contours:of_contours", "contours:draw_contours"),
     "attacks": Figure("time of attacks beside estimates",
         COMPARE, "costs:of_attacks", "costs:draw_attacks"),
+    "forecast": Figure("attacks with the parameters of estimates, beside these",
+        FORECAST, "forecast:of_forecast", "forecast:draw_forecast"),
     "training": Figure("advantage of trained networks by steps",
         COMPARE, "costs:of_training", "costs:draw_training"),
     "stages": Figure("what the stages of one run of staged saw",

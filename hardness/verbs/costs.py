@@ -24,6 +24,19 @@ if TYPE_CHECKING:
     Names = str | Sequence[str]
 
 _ATTACKERS = "Attackers"
+ATTACK = text("The attack of a name; repeatable.", default="all", many=True, group=_ATTACKERS)
+MODEL = text(
+    "Cost of lattice reduction: default (matzov), rough (adps16) or a model's name; "
+    "several stand side by side.",
+    default="default",
+    many=True,
+    group=_ATTACKERS,
+)
+OVER = text(
+    "A parameter's range: n=512..1024..128, q=2^20..2^40, h=32,64; several make a grid.",
+    default="one problem",
+    many=True,
+)
 
 
 def problems() -> list[str]:
@@ -76,16 +89,7 @@ class Attackers(TypedDict, total=False):
             group=_ATTACKERS,
         ),
     ]
-    model: Annotated[
-        "Names",
-        text(
-            "Cost of lattice reduction: default (matzov), rough (adps16) or a model's name; "
-            "several stand side by side.",
-            default="default",
-            many=True,
-            group=_ATTACKERS,
-        ),
-    ]
+    model: Annotated["Names", MODEL]
     success: Annotated[
         "Exact | None",
         rational(
@@ -98,10 +102,7 @@ class Attackers(TypedDict, total=False):
         str | None,
         text("Shape of a reduced basis: gsa, zgsa, lgsa, cn11.", default="gsa", group=_ATTACKERS),
     ]
-    attack: Annotated[
-        "Names",
-        text("The attack of a name; repeatable.", default="all", many=True, group=_ATTACKERS),
-    ]
+    attack: Annotated["Names", ATTACK]
 
 
 @overload
@@ -129,14 +130,7 @@ def estimate(
         thing("What is attacked; several make a table.", problems, many=True),
     ] = None,
     *,
-    over: Annotated[
-        "Names",
-        text(
-            "A parameter's range: n=512..1024..128, q=2^20..2^40, h=32,64; several make a grid.",
-            default="one problem",
-            many=True,
-        ),
-    ] = (),
+    over: Annotated["Names", OVER] = (),
     find: Annotated[
         str | None,
         text(

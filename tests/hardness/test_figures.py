@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness import check, estimate, figure, inspect, learn
+from hardness import check, estimate, figure, forecast, inspect, learn
 from hardness.cost.grid import grid
 from hardness.oracles import Budget
 from hardness.report import style as styles
@@ -103,6 +103,8 @@ def data(request, small, attacked, store, tmp_path_factory):
         game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
         source = tmp_path_factory.mktemp("game") / "game.json"
         write_json(source, game.transcript.to_dict())
+    elif name == "forecast":
+        source = forecast("lwe:n=12,q=521,sigma=1.5", attack="usvp", seeds=2, jobs=1)
     elif name == "coherence":
         source = inspect("nice:m=3,k=2,d=8")
     elif name == "theory":
