@@ -143,26 +143,27 @@ class Sums:
         both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
         start = self._at(self._entries)
         kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
-        heads, step = np.zeros((1, 0), np.int64), max(1, _AT_ONCE // len(start))
-        for size in range(1, min(weight, len(self._places)) + 1):
-            longer = []
-            for some in (heads[i : i + step] for i in range(0, len(heads), step)):
-                meter.require_time()
-                waves = np.broadcast_to(start, (len(some), len(start)))
-                for j in range(size - 1):
-                    waves = waves * table.T[some[:, j]]
-                last = some[:, -1] // len(others) if size > 1 else np.full(len(some), -1)
-                after = column // len(others) > last[:, None]
-                found = np.concatenate([waves.real, waves.imag], axis=1) @ both
-                found = np.where(after, found, -np.inf).ravel()
-                for one in np.argpartition(found, -min(_KEPT, len(found)))[-_KEPT:].tolist():
-                    row, end = divmod(one, len(column))
-                    kept.append((float(found[one]), (*some[row].tolist(), end)))
-                kept = sorted(kept, reverse=True)[:_KEPT]
-                if size < weight:
-                    row, end = np.nonzero(after)
-                    longer.append(np.column_stack([some[row], end]))
-            heads = np.concatenate(longer) if longer else heads
+        step, most = max(1, _AT_ONCE // len(start)), min(weight, len(self._places))
+
+        def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
+            """Sum up at heads (some, size) with one entry more, then lengthen those."""
+            meter.require_time()
+            last = heads[:, -1] // len(others) if heads.size else np.full(len(heads), -1)
+            after = column // len(others) > last[:, None]
+            found = np.concatenate([waves.real, waves.imag], axis=1) @ both
+            found = np.where(after, found, -np.inf).ravel()
+            for one in np.argpartition(found, -min(_KEPT, len(found)))[-_KEPT:].tolist():
+                row, end = divmod(one, len(column))
+                kept.append((float(found[one]), (*heads[row].tolist(), end)))
+            kept[:] = sorted(kept, reverse=True)[:_KEPT]
+            if heads.shape[1] + 1 < most:
+                rows, ends = np.nonzero(after)
+                for i in range(0, len(rows), step):
+                    row, end = rows[i : i + step], ends[i : i + step]
+                    lengthen(waves[row] * table.T[end], np.column_stack([heads[row], end]))
+
+        if most:
+            lengthen(start[None], np.zeros((1, 0), np.intp))
         return [(score, self._guess(chosen, others)) for score, chosen in kept if score > -np.inf]
 
     def _guess(self, columns: tuple[int, ...], others: NDArray[np.intp]) -> Secret:
@@ -220,15 +221,13 @@ class Dual(Attack):
     rows: Expression = NO_FILE
 
     def __post_init__(self) -> None:
-        require(
-            self.block == 0 or LLL_BLOCK <= self.block <= LARGEST_BLOCK,
-            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}, or 0 for none",
-        )
+        said = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}, or 0 for none"
+        require(self.block == 0 or LLL_BLOCK <= self.block <= LARGEST_BLOCK, said)
         for name in ("zeta", "weight", "vectors", "samples", "first"):
             given = getattr(self, name)
             require(given >= 0, f"{name}={given} given: at least 0")
-        most = _MOST_VECTORS
-        require(self.vectors <= most, f"vectors={self.vectors} given: at most {most}")
+        said = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
+        require(self.vectors <= _MOST_VECTORS, said)
         require(self.rows == NO_FILE or not self.block, f"rows={self.rows} given: with block=0")
 
     def unfit(self, forms: Modular) -> str | None:
