@@ -24,11 +24,16 @@ LARGEST_BLOCK = 80
 _PATIENCE = 30  # times the tries that it takes on average
 _ROWS = 8  # that LLL takes in between two looks at the clock
 _SMALL = 800  # bits of a row: bases below are reduced in one step, of 0.1 s or so
-_PRUNED = 30  # larger blocks are enumerated with pruning, and reduced before
-_SUCCESS = 0.9  # of a pruned enumeration
-_GSA = 1.013  # root-Hermite factor of the bases that pruning is made for
-TOURS = 2  # at most, of each block size: what the next one does better
-_DOUBLE = 160  # the largest dimension where the Gram-Schmidt vectors are kept in float64
+TOURS = 2  # of a block size up to _PRUNED: small ones settle slowly
+_PRUNED = 30  # larger blocks are enumerated with pruning
+_PREPROCESSED = 40  # larger blocks are reduced before, by blocks of _LESS less
+_LESS = 20
+_SUCCESS = 0.5  # of a pruned enumeration, or less where that takes too many nodes
+_GSA = 1.0125  # root-Hermite factor of the bases that pruning is made for
+_RADIUS = 1.1  # square of the radius over that of the Gaussian heuristic, as fpylll has it
+_NODES = 23  # log2 of the nodes of an enumeration for which pruning is made: some 0.2 seconds
+_MOST_NODES = 24.5  # log2 of those that a block may take: it is cut where it would take more
+_DOUBLE = 180  # the largest dimension where the Gram-Schmidt vectors are kept in float64
 _DELTAS = {2: 1.0219, 5: 1.0186, 10: 1.0162, 15: 1.0149, 20: 1.0142, 28: 1.0133, 40: 1.0129}
 
 Basis = NDArray[np.int64]
@@ -85,8 +90,8 @@ def reduce(
     """Reduce a basis by LLL, then by BKZ with these blocks; yield block and basis after each tour.
 
     The first is LLL's, block 2. Blocks of BKZ are above 2; without them fpylll is not needed. The
-    same seed gives the same bases. Raises Spent, or ToolkitError where the extra `lattice` is
-    missing. [LLL82, SE94, CN11]
+    same seed gives the same bases. The clock is looked at before each block of a tour. Raises
+    Spent, or ToolkitError where the extra `lattice` is missing. [LLL82, SE94, CN11]
 
     >>> from hardness.oracles import Budget
     >>> basis = np.array([[0, 0, 97], [0, 1, 40], [1, 0, 15]])
@@ -115,29 +120,52 @@ def _lll(basis: Basis, meter: Meter) -> Basis:
 def _bkz(
     basis: Basis, blocks: Iterable[int], meter: Meter, seed: int
 ) -> Iterator[tuple[int, Basis]]:
-    """Reduce an LLL-reduced basis with growing blocks."""
+    """Reduce an LLL-reduced basis by BKZ, a tour or TOURS for each block."""
     fpylll = require_fpylll()
-    from fpylll.algorithms.bkz2 import BKZReduction
+    from fpylll.fplll.bkz import BKZReduction
 
     fpylll.FPLLL.set_random_seed(seed)
-    rows = fpylll.IntegerMatrix.from_matrix(basis.tolist())
-    kind = "double" if rows.nrows <= _DOUBLE else "long double"
-    gso = fpylll.GSO.Mat(rows, float_type=kind)
+    rows, d = fpylll.IntegerMatrix.from_matrix(basis.tolist()), len(basis)
+    gso = fpylll.GSO.Mat(rows, float_type="double" if d <= _DOUBLE else "long double")
+    lll = fpylll.LLL.Reduction(gso)
+    lll()
+    work = BKZReduction(gso, lll, fpylll.BKZ.Param(LLL_BLOCK))
+    for block in (one for one in blocks for _ in range(TOURS if one <= _PRUNED else 1)):
+        for size in range(min(block, d) + 1):  # each some 0.1 seconds, the first time
+            meter.require_time()
+            _strategy(size)
+        for kappa in range(d - 1):
+            end = min(kappa + block, d)
+            if end - kappa > _PREPROCESSED:
+                for k in range(kappa, end - 1):
+                    _shorten(work, k, min(end - k, end - kappa - _LESS), meter)
+            _shorten(work, kappa, end - kappa, meter)
+        out = np.zeros(basis.shape, np.int64)
+        rows.to_matrix(out)
+        yield block, out
+
+
+def _shorten(work: Any, kappa: int, size: int, meter: Meter) -> None:
+    """Put a short vector of a block at its head; the block is cut where that would take long."""
+    meter.require_time()
+    while size > _PREPROCESSED and _nodes(work.M, kappa, size) > _MOST_NODES:
+        size -= 1
+    work.svp_reduction(kappa, size, _parameters(size))
+
+
+def _nodes(gso: Any, kappa: int, size: int) -> float:
+    """Bound log2 of the nodes of a pruned enumeration, by what the profile is to that assumed.
+
+    On k levels there are R^k / (||b_1*|| .. ||b_k*||) nodes but for a factor, of the last k
+    vectors, [CN11].
+    """
     gso.update_gso()
-    work = BKZReduction(gso)
-    for block in blocks:
-        parameters = _parameters(min(block, rows.nrows))
-        for _ in range(TOURS):
-            clean = True
-            for kappa in range(rows.nrows - 1):
-                meter.require_time()
-                size = min(parameters.block_size, rows.nrows - kappa)
-                clean &= work.svp_reduction(kappa, size, parameters)
-            out = np.zeros(basis.shape, np.int64)
-            rows.to_matrix(out)
-            yield block, out
-            if clean:
-                break
+    there = np.log([gso.get_r(i, i) for i in range(kappa, kappa + size)])
+    assumed = -4 * math.log(_GSA) * np.arange(size)
+    gap = (there - there.mean()) - (assumed - assumed.mean())
+    more = -np.cumsum(gap[::-1]) / 2  # R is that of the Gaussian heuristic in both
+    _, nodes = _pruning(size + size % 2)
+    return float(nodes + max(0.0, more.max()) / math.log(2))
 
 
 def require_fpylll(what: str = "BKZ", instead: str = "block=2, which is LLL alone") -> Any:
@@ -152,11 +180,14 @@ def require_fpylll(what: str = "BKZ", instead: str = "block=2, which is LLL alon
     return fpylll
 
 
+@cache
 def _parameters(block: int) -> Any:
     from fpylll import BKZ
 
     strategies = [_strategy(size) for size in range(block + 1)]
-    return BKZ.Param(block_size=block, strategies=strategies, flags=BKZ.GH_BND)
+    flags = BKZ.GH_BND | BKZ.BOUNDED_LLL
+    least = 2.0**-20  # one enumeration a call: what it misses the next tour finds
+    return BKZ.Param(block, strategies=strategies, flags=flags, min_success_probability=least)
 
 
 @cache
@@ -164,16 +195,26 @@ def _strategy(size: int) -> Any:
     """A strategy by hand: the file of default ones is not in the wheels of fpylll. [CN11]"""
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy
-    from fpylll.util import gaussian_heuristic
 
     if size <= _PRUNED:
         return Strategy(size)
-    profile = [_GSA ** (-4 * i) for i in range(size)]
-    pruning = Pruning.run(
-        1.1 * gaussian_heuristic(profile),  # what GH_BND allows for
-        2.0 ** (size / 2),
-        [profile],
-        _SUCCESS,
-        flags=Pruning.GRADIENT | Pruning.HALF,
-    )
-    return Strategy(size, preprocessing_block_sizes=[size - 20], pruning_parameters=[pruning])
+    found, _ = _pruning(size + size % 2)
+    pruning = Pruning.PruningParams(found.gh_factor, found.coefficients[:size], found.expectation)
+    return Strategy(size, pruning_parameters=[pruning])
+
+
+@cache
+def _pruning(size: int) -> tuple[Any, float]:
+    """Prune an enumeration of an even size, and count log2 of its nodes."""
+    from fpylll import Pruning
+    from fpylll.util import gaussian_heuristic
+
+    profile, success = [_GSA ** (-4 * i) for i in range(size)], _SUCCESS
+    radius = _RADIUS * gaussian_heuristic(profile)
+    while True:
+        overhead = 2.0 ** (size / 2)
+        found = Pruning.run(radius, overhead, [profile], success, flags=Pruning.GRADIENT)
+        nodes = math.log2(sum(found.detailed_cost))
+        if nodes <= _NODES:
+            return found, nodes
+        success /= 4

@@ -246,8 +246,8 @@ class Primal(Attack):
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
     block: int = LLL_BLOCK
-    start: int = 10
-    step: int = 4
+    start: int = 3
+    step: int = 1
     samples: int = 0
     zeta: int = 0
     first: int = 0

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import attacks_on, run
 from hardness.runs.run import attempt
-from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
+from hardness.upper import Outcome, bruteforce, lattice, mitm, parse_learner, restricted
 from hardness.upper.attack import equations, gather, needed
 from hardness.upper.costs import UNIT, costs, patience
 from hardness.upper.lattice import left_out, tries
@@ -510,4 +510,25 @@ def test_attacks_by_default_find_a_sparse_binary_secret_by_small_blocks():
     (name,) = [one for one in attacks_on(parse("toy-80")) if one.startswith("primal")]
     found = learn(name, "toy-80")
     assert found.secret_recovered
-    assert found.details["block"] <= 40
+    assert (found.details["block"], found.details["zeta"]) == (2, 35)
+
+
+@pytest.mark.lattice
+def test_no_search_for_a_short_vector_outlasts_the_clock(ticks, monkeypatch):
+    """Blocks of 70 in a basis that LLL alone reduced would take hours: they are cut."""
+    pytest.importorskip("fpylll")
+    ticks(0.05)
+    nodes, shorten = [], lattice._shorten
+
+    def spy(work, kappa, size, meter):
+        before = work.nodes
+        shorten(work, kappa, size, meter)
+        nodes.append(work.nodes - before)
+
+    monkeypatch.setattr(lattice, "_shorten", spy)
+    found = learn("primal:block=70,start=70,samples=44", "toy-80", seconds=6)
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.usage.seconds < 8
+    assert found.details["start"] == 70
+    assert 10 < len(nodes) < 120
+    assert max(nodes) < 2**26
