@@ -333,7 +333,7 @@ REFUSED = [
         )
     ),
     (
-        lambda: search(TERNARY, "n=64..400", 50, only=["dual_mitm"]),
+        lambda: search(TERNARY, "n=64..400", 50, only=["arora-gb"]),
         "no published attack here",
     ),
 ]
