@@ -44,17 +44,22 @@ _SHORT = 10**18
 _CODE = re.compile(r"\s*(LWE|NTRU|SIS)\.?Parameters\s*\(")
 _READ = ("LWE.Parameters", "LWEParameters")
 _PARAMETERS = ("n", "q", "Xs", "Xe", "m", "tag")
-_LAWS = {  # arguments of the laws that it names
-    "DiscreteGaussian": ("stddev", "mean", "n"),
-    "DiscreteGaussianAlpha": ("alpha", "q", "mean", "n"),
-    "CenteredBinomial": ("eta", "n"),
-    "Uniform": ("a", "b", "n"),
-    "UniformMod": ("q", "n"),
-    "TUniform": ("b", "n"),
-    "SparseTernary": ("p", "m", "n"),
-    "SparseBinary": ("hw", "n"),
-    "Binary": (),
-    "Ternary": (),
+_GAUSSIAN, _RANGE = (
+    ("secret=gaussian,spread", "sigma"),
+    ("secret=range,spread", "error=uniform,width"),
+)
+_LISTED, _SHORTER = ("secret", "error"), {(0, 1): "binary", (-1, 1): "ternary"}
+_LAWS = {  # the arguments of the laws that it names, and the words for a secret and for an error
+    "DiscreteGaussian": (("stddev", "mean", "n"), _GAUSSIAN),
+    "DiscreteGaussianAlpha": (("alpha", "q", "mean", "n"), _GAUSSIAN),
+    "CenteredBinomial": (("eta", "n"), ("secret=cbd,spread", "error=cbd,eta")),
+    "TUniform": (("b", "n"), ("secret=tuniform,spread", "error=tuniform,eta")),
+    "SparseTernary": (("p", "m", "n"), _LISTED),
+    "SparseBinary": (("hw", "n"), _LISTED),
+    "Uniform": (("a", "b", "n"), _RANGE),
+    "UniformMod": (("q", "n"), _RANGE),
+    "Binary": ((), _LISTED),
+    "Ternary": ((), _LISTED),
 }
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -136,7 +141,8 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     name = ast.unparse(call.func).removeprefix("ND.")
     if name not in _LAWS:
         raise _refused(f"{key}={ast.unparse(node)}")
-    names, named = _LAWS[name], {one.arg for one in call.keywords}
+    names, said = _LAWS[name]
+    named = {one.arg for one in call.keywords}
     if name == "SparseTernary" and call.args and "n" not in named:  # once its length came first
         first = len(call.args) > 1 and _number(call.args[0]) == count
         names = ("n", "p", "m") if first or "p" in named else names
@@ -149,35 +155,18 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
         require(not lacks, f"{key}=ND.{name} given without {part}: it is needed")
         whole = part in ("stddev", "alpha") or isinstance(values.get(part, 0), int)
         require(whole, f"{key} with {part}={values.get(part)} given: an integer is needed")
-    place = 0 if key == "Xs" else 1
-    low = high = 0
-    match name:
-        case "DiscreteGaussian":
-            return f"{('secret=gaussian,spread', 'sigma')[place]}={values['stddev']}"
-        case "DiscreteGaussianAlpha":
-            sigma = values["alpha"] * values["q"] / math.sqrt(2 * math.pi)
-            return f"{('secret=gaussian,spread', 'sigma')[place]}={sigma}"
-        case "CenteredBinomial":
-            return f"{('secret=cbd,spread', 'error=cbd,eta')[place]}={values['eta']}"
-        case "TUniform":
-            return f"{('secret=tuniform,spread', 'error=tuniform,eta')[place]}={values['b']}"
-        case "SparseTernary" | "SparseBinary":
-            plus = values.get("p", values.get("hw", 0))
-            minus = values.get("m", plus if name == "SparseTernary" else 0)
-            counts = [f"{v}:{c}" for v, c in ((-1, minus), (1, plus)) if c]
-            return f"{('secret', 'error')[place]}=[{','.join(counts)}]"
-        case "Uniform":
-            low, high = values["a"], values["b"]
-        case "UniformMod":
-            low, high = -(values["q"] // 2), (values["q"] - 1) // 2
-        case _:
-            low, high = (0, 1) if name == "Binary" else (-1, 1)
-    if high - low + 1 == q and not place:
-        return "secret=uniform"
-    short = {(0, 1): "binary", (-1, 1): "ternary"}.get((low, high))
-    if short:
-        return f"{('secret', 'error')[place]}={short}"
-    return f"{('secret=range,spread', 'error=uniform,width')[place]}={low}..{high}"
+    first, secret = next(iter(values.values()), 0), key == "Xs"
+    size = name.lower() if said is _LISTED else str(first)
+    if name == "DiscreteGaussianAlpha":
+        size = str(first * values["q"] / math.sqrt(2 * math.pi))
+    elif name.startswith("Sparse"):
+        minus = values.get("m", first if name == "SparseTernary" else 0)
+        size = f"[{','.join(f'{v}:{c}' for v, c in ((-1, minus), (1, first)) if c)}]"
+    elif said is _RANGE:
+        low, high = (first, values["b"]) if "b" in values else (-(first // 2), (first - 1) // 2)
+        short = "uniform" if secret and high - low + 1 == q else _SHORTER.get((low, high))
+        said, size = (_LISTED, short) if short else (said, f"{low}..{high}")
+    return f"{said[not secret]}={size}"
 
 
 def _bound(call: ast.Call, names: tuple[str, ...]) -> dict[str, ast.expr]:
