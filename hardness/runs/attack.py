@@ -216,7 +216,7 @@ def planned(name: str, family: Family) -> tuple[str, Estimate | None]:
     found = _estimates(family).get(bare)
     name = _chosen(name, found)
     learner = parse_learner(name)
-    if isinstance(learner, Primal) and found is not None:
+    if isinstance(learner, Primal) and bare == "primal" and found is not None:
         asked, least = problem(family), setting("default")
         zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
         if zeta:

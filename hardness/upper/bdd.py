@@ -25,11 +25,11 @@ from instances.family import Secret, require
 from instances.modular import Modular
 
 _FEW = 2.0**12  # nodes of an enumeration: above it is pruned
-_SUCCESS = 0.9  # of a pruned one, where it is not too long
-_NODES = 2.0**24  # of it, a second or two
-_LEAST = 2.0**-10  # of its success: below it there is no call
+_NODES = 2.0**24  # of a pruned one at most, a second or two
 _CROWD = 20.0  # lattice vectors in a ball on average: but for e^-20 the nearest is inside
 _RARE = 1e-3  # lengths of errors that are rarer are passed over
+_SHARES = (1 - _RARE, 0.9, 0.5)  # of errors that are in the ball
+_CALLS = [*((share, 0.9) for share in _SHARES), *((0.5, 0.9 / 2**k) for k in range(1, 10))]
 _MOST = 1 << 30  # guesses
 _WORK = 1 << 26  # coefficients of guesses that are decoded between looks at the clock
 _EXACT = 1 << 32  # larger targets take float64 two rounds of nearest planes
@@ -121,15 +121,17 @@ class Decoding:
         eta = min(self.eta, len(self.basis))
         profile = (np.diag(self._qr[1])[-eta:] ** 2).tolist()
         crowded = gaussian_heuristic(profile) * _CROWD ** (2 / eta)
-        low, high = (self.deviation**2 * float(chi2.ppf(at, eta)) for at in (_RARE, 1 - _RARE))
-        if crowded < low:
+        wide = {share: self.deviation**2 * float(chi2.ppf(share, eta)) for share in _SHARES}
+        if crowded < self.deviation**2 * chi2.ppf(_RARE, eta):
             return None
-        radius = float(min(crowded, high))
-        pruning = None
-        if (nodes := _nodes(radius, profile)) > _FEW:
-            pruning = _pruning(radius, profile, nodes)
-            if pruning is None:
-                return None
+        for share, success in _CALLS:
+            radius, pruning = min(crowded, wide[share]), None
+            if (nodes := _nodes(radius, profile)) <= _FEW:
+                break
+            if pruning := _pruning(radius, profile, nodes, success):
+                break
+        else:
+            return None
         gso = fpylll.GSO.Mat(fpylll.IntegerMatrix.from_matrix(self.basis.tolist()))
         gso.update_gso()
         return gso, radius, pruning
@@ -142,19 +144,18 @@ def _nodes(radius: float, profile: list[float]) -> float:
     return float(np.exp(ln_ball - np.cumsum(np.log(profile[::-1])) / 2).sum())
 
 
-def _pruning(radius: float, profile: list[float], nodes: float) -> list[float] | None:
-    """Prune a call for a closest vector so that it takes a second or two; None where it cannot."""
+def _pruning(
+    radius: float, profile: list[float], nodes: float, success: float
+) -> list[float] | None:
+    """Prune a call for a closest vector to a success; None where it takes over a second or two."""
     from fpylll import Pruning
 
-    success = _SUCCESS
-    while success > _LEAST:
-        with suppress(RuntimeError):  # its gradient left the reals
-            flags = Pruning.GRADIENT | Pruning.CVP
-            pruner = Pruning.Pruner(radius, nodes / 8, [profile], success, flags=flags)
-            found: list[float] = pruner.optimize_coefficients([1.0] * len(profile))
-            if pruner.single_enum_cost(found) <= _NODES:
-                return found
-        success /= 2
+    with suppress(RuntimeError):  # its gradient left the reals
+        flags = Pruning.GRADIENT | Pruning.CVP
+        pruner = Pruning.Pruner(radius, nodes / 8, [profile], success, flags=flags)
+        found: list[float] = pruner.optimize_coefficients([1.0] * len(profile))
+        if pruner.single_enum_cost(found) <= _NODES:
+            return found
     return None
 
 
