@@ -78,7 +78,8 @@ def test_babai_is_right_as_often_as_the_product_formula_says():
     assert low < np.prod(erf(norms / math.sqrt(8))) < high
     assert high - low < 0.05
     level, slope = np.polynomial.polynomial.polyfit(np.arange(len(norms)), np.log(norms[::-1]), 1)
-    series = ln_babai(np.array(level), np.array(slope), np.array(0), np.array(len(norms)))[0]
+    line = np.array(level), np.array(slope), np.array(0), np.array(len(norms))
+    series = ln_babai(*line, np.array(-np.inf), np.array(np.inf), 0.5)[0]
     assert low - 0.1 < math.exp(series) < high + 0.1  # norms are no geometric series
 
 
