@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hardness.claims import WORD, digits, vacuous
+from hardness.cost.record import Estimate
 from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks
@@ -32,6 +33,15 @@ _SUCCESS, _STEPS = "gd-noise-success", "gd-noise-steps"
 def one_attack_words(found: AttackResult) -> str:
     """Write one attack."""
     return attack_words(Attacks(spec=found.spec, attacks=(found,), not_run={}))
+
+
+def planned_words(name: str, found: Estimate) -> str:
+    """Write what the estimate says of a lattice attack before it starts."""
+    tries = f", 2^{found.repetitions:.1f} tries" if found.repetitions else ""
+    return (
+        f"{name}: by its estimate blocks of {found.beta}{tries}, dimension {found.d}, {found.m} "
+        f"samples, 2^{found.rank:.1f} operations"
+    )
 
 
 def attack_words(every: Attacks) -> str:

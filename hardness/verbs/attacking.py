@@ -52,9 +52,10 @@ def attack(
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
     """
+    from hardness.report.studies import planned_words
     from hardness.runs import attack as look
     from hardness.runs import attacks_on, distinct, require_support
-    from hardness.runs.attack import Attacks, as_attack, out_of_reach
+    from hardness.runs.attack import Attacks, as_attack, out_of_reach, planned
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
 
@@ -79,6 +80,9 @@ def attack(
     with kept(how, asked) as (runs, keep):
         with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
             for name in chosen:
+                takes = planned(name, family)[1] if progress.seen() else None
+                if takes and takes.beta:
+                    progress.note(planned_words(name, takes))
                 try:
                     found.append(look(name, folder or family, seeds, seed, limit, runs.do, bar))
                 except ToolkitError as error:
