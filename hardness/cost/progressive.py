@@ -22,10 +22,11 @@ from instances.streams import generator
 _DRAWS = 1000
 
 
-def found_by(problem: Problem, m: int, top: int, tours: int) -> Array:
+def found_by(problem: Problem, m: int, top: int, tours: int, settled: int = 1 << 24) -> Array:
     """Estimate the probability that blocks 2, 3, .., beta have found the secret, for each to `top`.
 
-    Block 2 is LLL, `tours` are of each larger one. m: samples of the lattice. (top - 1,)
+    Block 2 is LLL, `tours` are of each larger one up to `settled`, then one. m: samples of the
+    lattice. (top - 1,)
 
     >>> from hardness.cost.problem import read
     >>> known = found_by(read("lwe:n=40,q=1601,alpha=0.008"), m=98, top=40, tours=2)
@@ -37,7 +38,7 @@ def found_by(problem: Problem, m: int, top: int, tours: int) -> Array:
     norms = log_norm("zgsa", lattice, 2, np.arange(d))[::-1]  # the first vector of the basis first
     rng, missed, found = generator(0, "progressive", d), 1.0, []
     for beta in range(2, top + 1):
-        for _ in range(tours if beta > 2 else 1):
+        for _ in range(tours if 2 < beta <= settled else 1):
             if beta > 2:
                 norms = _tour(norms, min(beta, d), least)
             missed *= 1 - _chance(norms[::-1] - ln_error, min(beta, d), rng)
