@@ -60,7 +60,7 @@ QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-succes
 def setting(name: str, shape: str | None = None, success: float = SUCCESS) -> Setting:
     """Return the setting of a name: default, rough, or a cost model; raises UsageError.
 
-    success: the probability with which attacks are to succeed, from 1/2 on, below 1.
+    success: the probability with which attacks are to succeed, 1/2 to 1 - 1e-12.
 
     >>> setting("rough").model.name, setting("bdgl16", "zgsa").shape
     ('adps16', 'zgsa')

@@ -13,7 +13,7 @@ from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
 from instances.errors import UsageError
 from instances.family import require
-from instances.text import cut
+from instances.text import cut, exact
 
 SOURCE = "lattice-estimator"
 _MODELS = {  # its names of cost models
@@ -118,18 +118,24 @@ def words(code: str) -> tuple[str, int | None]:
     ('lwe:n=512,q=4294967296,sigma=3,secret=[-1:16,1:48]', None)
     """
     try:
-        found = ast.parse(code.strip(), mode="eval").body if len(code) < _LONGEST else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = None
+        return _words(code.strip())
+    except UsageError:
+        raise
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError) as deep:
+        raise _refused(code.strip()) from deep
+
+
+def _words(code: str) -> tuple[str, int | None]:
+    found = ast.parse(code, mode="eval").body if len(code) < _LONGEST else None
     if not isinstance(found, ast.Call) or ast.unparse(found.func) not in _READ:
-        raise _refused(code.strip())
+        raise _refused(code)
     given = _bound(found, _PARAMETERS)
     for name in _PARAMETERS[:4]:
         require(name in given, f"LWE.Parameters given without {name}: it needs n, q, Xs and Xe")
     endless = "m" not in given or ast.unparse(given["m"]) == "oo"
     n, q, m = (_number(given[key]) for key in ("n", "q", "q" if endless else "m"))
     whole = all(isinstance(one, int) for one in (n, q, m))
-    require(whole, f"{cut(code.strip(), 60)} given: n, q and m are integers, or m=oo")
+    require(whole, f"{cut(code, 60)} given: n, q and m are integers, or m=oo")
     m = None if endless else m
     secret, error = _law(given["Xs"], "Xs", n, q), _law(given["Xe"], "Xe", m, q)
     return f"lwe:n={n},q={_modulus(q).replace('**', '^').replace(' ', '')},{error},{secret}", m
@@ -146,7 +152,8 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     if name == "SparseTernary" and call.args and "n" not in named:  # once its length came first
         first = len(call.args) > 1 and _number(call.args[0]) == count
         names = ("n", "p", "m") if first or "p" in named else names
-    values = {part: _number(value) for part, value in _bound(call, names).items()}
+    bound = _bound(call, names)
+    values = {part: _number(bound[part]) for part in names if part in bound}
     length, mean = values.pop("n", count), values.pop("mean", 0)
     require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
     require(mean == 0, f"{key} of mean={mean} given: a Gaussian here has the mean 0")
@@ -161,6 +168,7 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
         size = str(first * values["q"] / math.sqrt(2 * math.pi))
     elif name.startswith("Sparse"):
         minus = values.get("m", first if name == "SparseTernary" else 0)
+        require(first or minus, f"{key}=ND.{name} of 0 entries given: at least one that is not 0")
         size = f"[{','.join(f'{v}:{c}' for v, c in ((-1, minus), (1, first)) if c)}]"
     elif said is _RANGE:
         low, high = (first, values["b"]) if "b" in values else (-(first // 2), (first - 1) // 2)
@@ -189,12 +197,14 @@ def _number(node: ast.expr) -> Any:
             return -_number(inner)
         case ast.BinOp(left=first, op=sign, right=second) if type(sign) in _SIGNS:
             left, right = _number(first), _number(second)
+            sizes = [abs(math.log2(abs(one) or 1)) for one in (left, right)]
             try:
-                bits = abs(math.log2(abs(left) or 1)) * (right if isinstance(sign, ast.Pow) else 1)
-                if bits < _MOST_BITS:
-                    return _SIGNS[type(sign)](left, right)
-            except (ArithmeticError, ValueError):
-                pass
+                bits = sizes[0] * right if isinstance(sign, ast.Pow) else sum(sizes)
+                found = _SIGNS[type(sign)](left, right) if bits < _MOST_BITS else None
+            except ArithmeticError:
+                found = None
+            if isinstance(found, int | float):
+                return found
     raise _refused(ast.unparse(node))
 
 
@@ -333,4 +343,4 @@ def _modulus(q: int) -> str:
         more = q - 2**power
         if abs(more) < _SHORT:
             return f"2**{power}" + (f" {'-' if more < 0 else '+'} {abs(more)}" if more else "")
-    return str(q)
+    return exact(q)

@@ -57,8 +57,8 @@ def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, 
     """Compute log2 of both tables' entries, and of the splits that are tried on average.
 
     Coordinates are split at random in halves of n//2 and n - n//2. Of counts h of entries that are
-    not 0, of `alphabet` values each, h//2 have to fall into the first half; without counts entries
-    are independent.
+    not 0, of `alphabet` values each, a half of each has to fall into the first half; without counts
+    entries are independent.
 
     >>> [round(2**bits, 6) for bits in halves(8, [2], 1)]
     [4.0, 4.0, 1.75]
@@ -68,8 +68,8 @@ def halves(n: int, counts: Sequence[int], alphabet: int) -> tuple[float, float, 
     first, second = n // 2, n - n // 2
     if not counts:
         return first * log2(alphabet + 1), second * log2(alphabet + 1), 0.0
-    left = [h // 2 for h in counts]
-    right = [h - h // 2 for h in counts]
+    left = np.diff(np.cumsum(counts) // 2, prepend=0).tolist()  # of odd ones every other
+    right = [h - part for h, part in zip(counts, left, strict=True)]
     tries = log2_places(n, counts) - log2_places(first, left) - log2_places(second, right)
     values = log2(alphabet)
     return (

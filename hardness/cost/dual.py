@@ -705,9 +705,9 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
         found = Halves(**kept, left=first * bits, right=second * bits, part=part)
         return found.take(found.right <= rop)
     h, most = law.weight, np.arange(min(law.weight, int(second.max())) + 1.0)
-    signs = law.log2_signs(int(most[-1]))
     few = 1.0 if law.counts else math.log2(law.alphabet + 1)
     most = most[most * few <= rop]  # a half has as many coordinates
+    signs = law.log2_signs(int(most[-1]))
     places = [log2_binomial(half[:, None], most) for half in (first, second)]
     left, right = (np.logaddexp2.accumulate(place + signs[: len(most)], axis=1) for place in places)
     rest = h - most[:, None] - most  # weight outside the halves

@@ -482,6 +482,8 @@ def read(text: str, samples: int | None = None) -> Problem:
     require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
     secret, size_bits = _secret_of(given, n, q)
     error = _rounding(given, q) if name == "lwr" else _error_of(given, q, samples)
+    if error and not error.deviation:  # all errors are the same: one takes it off
+        error = None
     found = Problem(
         n=n,
         q=q,
@@ -562,7 +564,8 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     )
     if law.weight:
         require(not h, f"h={h} given with counts, which have {law.weight} entries that are not 0")
-        return law, log2(math.comb(n, law.weight)) + float(law.log2_signs(law.weight)[-1])
+        placed = math.lgamma(law.weight + 1) - sum(math.lgamma(c + 1) for _, c in law.counts)
+        return law, log2(math.comb(n, law.weight)) + placed / math.log(2)
     if h:
         return sparse(law, n, h), log2(math.comb(n, h)) + h * log2(law.alphabet)
     return law, n * log2(law.values)

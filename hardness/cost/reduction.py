@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 FORMULA_FROM = 60  # the least block size that the formula is used for
 _MEASURED_TO = 45  # the largest whose measured value is used, before a line to the formula
+_SURE = 1e-12  # of failure: roots of 1 less it are still below 1
 _FAR = 1e300  # ln of lengths that no vector has
 SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
 
@@ -353,7 +354,7 @@ MODELS: dict[str, Model] = {
 class Setting:
     """What is assumed of lattice reduction, and the probability with which attacks are to succeed.
 
-    success: from 1/2 on, below 1.
+    success: from 1/2 to 1 - 1e-12.
     """
 
     model: Model
@@ -363,8 +364,8 @@ class Setting:
     def __post_init__(self) -> None:
         """Refuse a probability that no attack or every coin has; raises UsageError."""
         require(
-            0.5 <= self.success < 1,
-            f"success={self.success:g} given: a probability from 0.5 on, below 1",
+            0.5 <= self.success <= 1 - _SURE,
+            f"success={self.success!r} given: a probability from 0.5 to 1 - 1e-12",
         )
 
 

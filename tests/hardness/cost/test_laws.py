@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hardness.cost.attacks import LATTICE, OTHERS, estimate
+from hardness.cost.attacks import LATTICE, OTHERS, estimate, setting
 from hardness.cost.bridge import emit
 from hardness.cost.hybrid import Guesses
 from hardness.cost.problem import fixed, read, tuniform
@@ -75,12 +75,44 @@ def test_counts_are_those_of_all_arrangements(words, counts):
         assert math.exp(ln_prob[0, w]) == pytest.approx(share)
         assert some <= free
     split = estimate(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
-    left = {v: c // 2 for v, c in counts.items()}
-    table = sum(
-        all(s.count(v) == c for v, c in left.items())
-        for s in itertools.product(values, repeat=n // 2)
-    )
-    assert 2**split.mem == pytest.approx(table)
+    tables = {  # of halves that hold a half of each count, and of all together
+        sum(
+            all(s.count(v) == c for v, c in zip(counts, left, strict=True))
+            for s in itertools.product(values, repeat=n // 2)
+        )
+        for left in itertools.product(*({c // 2, -(-c // 2)} for c in counts.values()))
+        if sum(left) == sum(counts.values()) // 2
+    }
+    assert any(2**split.mem == pytest.approx(table) for table in tables)
+    assert math.isfinite(split.rop)
+
+
+def test_halves_hold_both_signs_of_the_shortest_secret():
+    found = read(f"lwe:n=2,q={Q},sigma=1,secret=[-1:1,1:1]")
+    split = estimate(found, "x", only=("meet-in-the-middle",))["meet-in-the-middle"]
+    assert split.mem == 0.0
+    assert math.isfinite(split.rop)
+
+
+def test_errors_that_are_all_the_same_are_none():
+    found = read(f"lwe:n=20,q={Q},error=[3:40],secret=binary", 40)
+    assert found.error is None
+    assert estimate(found, "x")["linear-algebra"].applies
+
+
+def test_almost_certain_success_has_an_estimate_and_certain_success_none():
+    sparse = read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=4")
+    for name in ("dual_guess", "dual_mitm"):
+        [found] = estimate(sparse, "x", (setting("default", None, 1 - 1e-12),), (name,)).estimates
+        assert math.isfinite(found.rop)
+    with pytest.raises(UsageError, match="from 0.5 to 1 - 1e-12"):
+        setting("default", None, 0.9999999999999999)
+
+
+def test_long_counts_take_little_memory():
+    found = read("lwe:n=32768,q=2^881,sigma=3.19,secret=[-1:10000,1:10923]")
+    places = math.comb(32768, 20923) * math.comb(20923, 10000)
+    assert found.size_bits == pytest.approx(math.log2(places))
 
 
 def test_tuniform_is_its_table():
@@ -186,6 +218,9 @@ def test_every_set_is_read_again_from_what_is_emitted():
         ("SparseTernary(8, 4)", "[-1:4,1:8]"),
         ("SparseTernary(8, 4, 64)", "[-1:4,1:8]"),
         ("SparseTernary(p=8, m=0, n=64)", "[1:8]"),
+        ("SparseTernary(m=4, p=8)", "[-1:4,1:8]"),
+        ("Uniform(b=5, a=-2)", "range,spread=-2..5"),
+        ("DiscreteGaussianAlpha(q=97, alpha=0.1)", "gaussian,spread=3.8697401198938977"),
         ("SparseTernary(64, 8)", "[-1:8,1:8]"),  # its length first, as it was once
         ("SparseTernary(64, 8, 4)", "[-1:4,1:8]"),
         ("SparseTernary(64, p=8, m=4)", "[-1:4,1:8]"),
@@ -210,6 +245,17 @@ def test_laws_of_errors_are_read_by_place_and_by_name():
         assert found.problem == given(other, found.problem.samples).problem
 
 
+DEEP = (
+    "2**2**40",
+    "-" * 900 + "97",
+    "1+" * 900 + "97",
+    "*".join(["2**131000"] * 500),
+    "2**131000*(" * 90 + "1" + ")" * 90,
+    "+".join(["2**131000"] * 90),
+    "9" * 8000,
+)
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -231,6 +277,14 @@ def test_laws_of_errors_are_read_by_place_and_by_name():
         ("64, 97, **x", "its arguments are n, q, Xs, Xe, m, tag, once"),
         ("64, 97, ND.Binary, ND.Binary).updated(m=3", "LWE.Parameters(64"),
         ("64, 97, (", "LWE.Parameters(64"),
+        ("64, 97, ND.Binary, ND.DiscreteGaussian((-8)**0.5)", "(-8) ** 0.5 given"),
+        ("64, 97, ND.SparseBinary(0), ND.Binary", "of 0 entries given"),
+        *((f"64, {q}, ND.Binary, ND.Binary", "given: ") for q in DEEP),
+        *(
+            (f"64, 97, ND.Binary, {law}", "given: ")
+            for law in ("a." * 900 + "b", "a" + "()" * 450, "ND.DiscreteGaussian(2**130000)")
+        ),
+        ("64, 97, ND.Binary, ND.Binary, 2**130000", "given: "),
         ("64, 97, " + "(" * 9000, "LWE.Parameters(64"),
         ("0, 97, ND.Binary, ND.Binary", "n=0 given"),
     ],
@@ -240,3 +294,4 @@ def test_anything_else_is_refused_in_one_line(code, said):
         given(f"LWE.Parameters({code})")
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
