@@ -237,10 +237,14 @@ class EstimatesTable(Result):
     _captioned: ClassVar[str] = "hardness.report.caption:estimates_table"
 
     def _rows(self) -> list[TableRow]:
-        applied = {(one.label(e), e.name) for one in self.problems for e in one.ranked if e.applies}
-        every = [one.label(e) for one in self.problems[:1] for e in one.estimates]
-        columns = [label for label in every if label in dict(applied)]
-        return [{"set": one.name} | {c: _marked(one, c) for c in columns} for one in self.problems]
+        applied = [(e, one) for one in self.problems for e in one.estimates if e.applies]
+        labels = {(e.name, e.model): one.label(e) for e, one in applied}
+        every = list(dict.fromkeys(e.name for one in self.problems[:1] for e in one.estimates))
+        columns = sorted(labels, key=lambda column: every.index(column[0]))
+        return [
+            {"set": one.name} | {labels[c]: _marked(one, *c) for c in columns}
+            for one in self.problems
+        ]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a problem, attack and model."""
@@ -257,10 +261,10 @@ class EstimatesTable(Result):
         return {"problems": [one.to_dict() for one in self.problems]}
 
 
-def _marked(found: Estimates, label: str) -> str | None:
+def _marked(found: Estimates, name: str, model: str) -> str | None:
     """Write a cost with the mark of the least, or of the least that nobody contests."""
-    e = next(e for e in found.estimates if found.label(e) == label)
-    if e.rop is None:
+    e = next((e for e in found.estimates if (e.name, e.model) == (name, model)), None)
+    if e is None or e.rop is None:
         return None
     bits = f"{e.rop:.1f}"
     if e == found.least:

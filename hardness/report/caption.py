@@ -117,12 +117,13 @@ def estimates(found: "Estimates") -> str:
 
 def estimates_table(found: "EstimatesTable") -> str:
     """Say what the marks mean, and what is assumed of samples, success and lattice reduction."""
-    from hardness.report.cost import settings_words
+    from hardness.report.cost import contested_words, settings_words
 
+    said = "; ".join([*settings_words(*found.problems), *contested_words(*found.problems)])
     return captioned(
         "Attacks: log2 of operations. Marked by * or in bold: the least of a set; by †: the least "
         "that nobody contests. Estimates by formulas, not bounds.",
-        "; ".join(settings_words(*found.problems)) + ".",
+        f"{said[0].upper()}{said[1:]}.",
     )
 
 

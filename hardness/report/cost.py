@@ -80,7 +80,7 @@ def settings_words(*every: Estimates | None) -> list[str]:
     """Say how many samples there are, how often attacks succeed, what reduction is taken to do."""
     some = [found for found in every if found]
     estimates = [e for found in some for e in found.estimates]
-    given = {"any number" if found.samples is None else str(found.samples) for found in some}
+    given = dict.fromkeys("any number" if one.samples is None else str(one.samples) for one in some)
     lines = [
         f"samples an attacker may have: {', '.join(given)}",
         f"probability of success: {some[0].success} at least",
@@ -183,9 +183,17 @@ def grid_words(found: Grid) -> str:
 
 def table_words(found: EstimatesTable) -> str:
     """Write a table of problems and attacks, and what its marks mean."""
-    below = "*: the least of these attacks; †: the least that nobody contests"
-    said = [*settings_words(*found.problems), "", sheet(found._rows()), "", below, wrap(MEANING)]
-    return "\n".join(said)
+    marks = "*: the least of these attacks; †: the least that nobody contests"
+    below = "; ".join([marks, *contested_words(*found.problems)])
+    said = [*settings_words(*found.problems), "", sheet(found._rows()), "", wrap(below)]
+    return "\n".join([*said, wrap(MEANING)])
+
+
+def contested_words(*every: Estimates) -> list[str]:
+    """Name the attacks whose estimates are contested; nothing where there are none."""
+    applied = [e for found in every for e in found.estimates if e.applies]
+    names = dict.fromkeys(e.name for e in applied if e.standing == "contested")
+    return [f"contested [DP23]: {', '.join(names)}"] if names else []
 
 
 def search_words(found: SearchResult) -> str:

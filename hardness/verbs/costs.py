@@ -163,8 +163,9 @@ def estimate(
     from hardness.cost import attacks as known
     from hardness.cost import bridge
     from hardness.cost import grid as grids
-    from hardness.cost.record import EstimatesTable
+    from hardness.cost.record import EstimatesTable, worded
     from hardness.report import cost as words
+    from hardness.runs.names import brief_spec
     from instances.result import Answer
 
     samples, success, only = asked.get("samples"), asked.get("success"), asked.get("attack", ())
@@ -193,7 +194,10 @@ def estimate(
         every, found = [_problem(one, samples, asked.get("spec")) for one in several], []
         with progress.counted(len(every), "estimating") as bar:
             for one in every:
-                found.append(known.estimate(one.problem, one.spec, settings, only, name=one.name))
+                row = one.name
+                if row == one.spec:
+                    row = worded(brief_spec(row), one.problem.samples)
+                found.append(known.estimate(one.problem, one.spec, settings, only, name=row))
                 bar(1)
         return EstimatesTable(problems=tuple(found))
     [one_source] = several

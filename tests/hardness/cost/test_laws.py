@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import hardness
 from hardness.cost.attacks import LATTICE, OTHERS, estimate, setting
 from hardness.cost.bridge import emit
 from hardness.cost.hybrid import Guesses
@@ -105,7 +106,7 @@ def test_almost_certain_success_has_an_estimate_and_certain_success_none():
     for name in ("dual_guess", "dual_mitm"):
         [found] = estimate(sparse, "x", (setting("default", None, 1 - 1e-12),), (name,)).estimates
         assert math.isfinite(found.rop)
-    with pytest.raises(UsageError, match="from 0.5 to 1 - 1e-12"):
+    with pytest.raises(UsageError, match=r"from 0\.5 to 1 - 1e-12"):
         setting("default", None, 0.9999999999999999)
 
 
@@ -295,3 +296,35 @@ def test_anything_else_is_refused_in_one_line(code, said):
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
+
+
+# ---- several problems
+
+
+def test_a_table_has_rows_of_problems_that_few_attacks_apply_to():
+    """The first has no lattice attack: columns are those of the others, with both models."""
+    found = hardness.estimate(
+        ["lwe:n=20,q=97,error=none", "lwe:n=64,q=97,sigma=3,samples=200", "chhs-1024-25"],
+        model=["matzov", "adps16"],
+        attack=["usvp", "dual_guess", "linear-algebra"],
+    )
+    rows = {row["set"]: row for row in found._rows()}
+    assert list(rows) == [
+        "lwe:n=20,q=97,error=none",
+        "lwe:n=64,q=97,sigma=3,samples=200",
+        "chhs-1024-25",
+    ]
+    names = [f"{a}, {m}" for a in ("usvp", "dual_guess") for m in ("matzov", "adps16")]
+    assert all(list(row) == ["set", *names, "linear-algebra"] for row in rows.values())
+    for one, row in zip(found.problems, rows.values(), strict=True):
+        costs = {
+            name: float(str(bits).rstrip("*†")) for name, bits in row.items() if "." in f"{bits}"
+        }
+        [least] = [name for name, bits in row.items() if f"{bits}".endswith("*")]
+        assert costs[least] == min(costs.values())
+        contested = [name for name, bits in row.items() if f"{bits}".endswith("†")]
+        rest = [bits for name, bits in costs.items() if "guess" not in name]
+        assert [costs[name] for name in contested] == [min(rest)] * ("guess" in least)
+        assert costs[least] == pytest.approx(one.least.rop, abs=0.051)
+    for said in (found.text(), found.caption()):
+        assert "contested [DP23]: dual_guess" in " ".join(said.split())
