@@ -21,7 +21,8 @@ Three kinds of answers to how hard a family is, at one size each:
   [named ones](named.md), whatever is assumed: how many queries to STAT(1/10), examples, features
   or steps are needed at least for relative risk 1/4 with probability 2/3.
 - *Reduced*: the assumption that a learner would break.
-  [From `lwr` to LWE](lwe.md#what-a-learner-would-break) every number is explicit;
+  [From `lwr` to LWE](lwe.md#what-a-learner-would-break) every number is explicit, and so is what
+  that LWE is estimated to cost: where that is little, as at the size below, the chain says little;
   [reductions](lwe.md#reductions) take samples of LWE, LWR and LPN to examples.
 - *Believed*: the attack that is [estimated](estimate.md) to cost the least, by models and not by
   theorems, or what learns the family. "Open" is a family of which no attack is estimated;
@@ -105,10 +106,14 @@ def reduced(spec):
     except NoClaim:
         return said
     [assumed] = re.findall(r"The assumption is (LWE\(.*?\))", found.meaning)
+    forms, width = hardness.family(spec), 2 * CHAIN["error_bound"] + 1
+    other = f"lwe:n={forms.n},q={forms.q},error=uniform,width={width},secret={forms.secret}"
+    least = hardness.estimate(other).least
     return (
         f"{said}. `certify --about lwe {GIVEN}`: a solver of {assumed.replace('|', chr(92) + '|')} "
         f"that succeeds with probability {shown_value(found).partition(',')[0]}; vacuous beyond "
-        f"{found.parameters['horizon']} examples ({credit(found.source)})"
+        f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is: "
+        f"`estimate {other}`: {least.name}, {least.plainly}"
     )
 
 

@@ -370,6 +370,15 @@ def test_scored_guesses_cost_what_the_peer_says_at_its_points():
         assert least.beta == pytest.approx(beta, abs=3)
 
 
+def test_meeting_in_the_middle_costs_what_its_authors_estimate():
+    """Printed in the README of the estimator of [CHHS19], for memory of 2^80 at most."""
+    theirs = read("lwe:n=8192,q=2^125,sigma=3.19,secret=ternary,h=64")
+    found = dual_mitm(theirs, Setting(model=MODELS["bdgl16"]))
+    assert found.rop == pytest.approx(129.9, abs=0.2)
+    assert found.beta == pytest.approx(240, abs=3)
+    assert found.zeta == pytest.approx(4861, abs=250)
+
+
 def test_signs_are_kept_as_in_a_simulation():
     rng = np.random.default_rng(4)
     for ratio in (0.01, 0.05, 0.099, 0.101, 0.2, 0.5):
