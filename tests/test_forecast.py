@@ -19,6 +19,13 @@ EASY, TOY = "lwe:n=12,q=521,sigma=1.5", "lwe:n=128,q=251,sigma=3,secret=binary,h
 LINE = ["forecast", EASY, "--attack", "usvp", "--seeds", "3", "--jobs", "1"]
 
 
+@pytest.fixture(autouse=True)
+def timed(monkeypatch):
+    """The machine is measured in one test alone."""
+    told = {"LLL": 1e-9, "BKZ": 1e-9}
+    monkeypatch.setattr("hardness.runs.forecast.operations", lambda model: told)
+
+
 def plan(spec, *names):
     return planned([estimate(read(spec), spec, only=names)])
 
@@ -49,21 +56,49 @@ def test_what_was_run_stands_beside_what_was_estimated(hardness, tmp_path):
     assert kept.rows[0].result.recovered == row["of_runs"]["recovered"]
     said = hardness(*LINE).out
     assert "2/2/2" in said
-    assert "within 3 of the estimated one in 1 of 1" in " ".join(said.split())
+    assert "Where blocks grow" not in said  # LLL alone: the block measured is the one given
     over = hardness(*LINE[:1], "lwe:n=12,sigma=1.5", "--over", "q=521,1021", *LINE[2:], "--json")
     assert [row["spec"].partition("q=")[2][:4] for row in over.json["rows"]] == ["521,", "1021"]
 
 
 def test_a_learner_that_never_finds_is_none_of_ten(hardness, monkeypatch):
     monkeypatch.setattr(primal, "believed", lambda found, secret: False)
-    line = ["forecast", EASY, "--attack", "usvp", "--jobs", "1"]
-    [row] = hardness(*line, "--json").json["rows"]
+    found = h.forecast(EASY, attack="usvp", jobs=1)
+    [row] = found.to_dict()["rows"]
     assert (row["of_runs"]["recovered"], row["measured_block"]) == (0, None)
+    assert row["measured_seconds"] is None
     assert row["of_runs"]["success_interval"] == pytest.approx([0, 1 - 0.025**0.1])
-    said = " ".join(hardness(*line).out.split())
+    said = " ".join(str(found).split())
     assert "0/10 0.00..0.31" in said
     assert Outcome.NOT_FOUND.value in said
-    assert "within 3 of the estimated one in 0 of 1" in said
+
+
+def test_blocks_are_compared_where_they_grow():
+    """Medians count what was not found as infinite; a block that was given is no measurement."""
+    (run,) = h.attack(EASY, "primal", seeds=1, jobs=1).attacks[0].runs
+    (grown,), _ = plan("lwe:n=60,q=257,sigma=3,secret=binary", "usvp")
+    fixed = [one for name in ("guess+usvp", "dual_guess") for one in plan(TOY, name)[0]]
+
+    def told(row, *blocks):
+        runs = [
+            run.updated(
+                spec=row.spec,
+                learner=row.learner,
+                details={"block": block or 9, "tries": 1},
+                secret_recovered=block > 0,
+            )
+            for block in blocks
+        ]
+        return row.updated(runs=tuple(runs))
+
+    beta = grown.beta
+    for blocks, middle in (((beta, beta + 3, 0), beta + 3), ((beta, 0), None), ((0, 0, 8), None)):
+        assert told(grown, *blocks).measured("block") == middle
+        assert told(grown, *blocks).near(beta) == bool(middle)
+        assert (told(grown, *blocks).measured("seconds") is None) == (middle is None)
+    rows = (told(grown, beta + 4), told(grown, beta - 3), *(told(one, one.beta) for one in fixed))
+    every = Forecasts(model="chengu12", operation={"LLL": 1.0}, rows=rows, not_run={})
+    assert "estimated one in 1 of 2" in " ".join(str(every).split())
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,18 @@ def forecast_words(found: Forecasts) -> str:
     header = ["setting", "attack", "block", "tries", "samples", "seconds", "found", "rate at 95%"]
     rows = []
     for row in found.rows:
-        took = row.result.median("seconds")
         told = [
             _beside(row.beta, row.expected, row.measured("block")),
             _beside(row.tries(), row.tries(row.chance), row.measured("tries")),
             str(row.m),
-            _beside(row.seconds(found.operation), took),
+            _beside(row.seconds(found.operation), row.measured("seconds")),
         ]
         share = f"{row.result.recovered}/{len(row.runs)}"
         low, high = row.result.interval
         rows.append([row.setting, row.attack, *told, share, f"{low:.2f}..{high:.2f}"])
+    grown = [row for row in found.rows if row.grows]
     estimated, expected = (
-        sum(row.near(block(row)) for row in found.rows)
+        sum(row.near(block(row)) for row in grown)
         for block in (lambda row: row.beta, lambda row: row.expected)
     )
     units = ", ".join(f"{value:.2g} s of {name}" for name, value in found.operation.items())
@@ -30,12 +30,18 @@ def forecast_words(found: Forecasts) -> str:
             "",
             wrap(
                 "block, tries: estimated / expected of growing blocks / measured; seconds: "
-                "estimated / measured. Medians over seeds, - where most runs found no secret."
+                "estimated / measured. Medians over seeds, - where half the runs found no secret."
             ),
-            wrap(
-                f"The block measured is within {WITHIN} of the estimated one in {estimated} of "
-                f"{len(rows)}, of the expected one in {expected}; up to {SPARE} more than "
-                "estimated are tried where nothing is guessed."
+            *(
+                [
+                    wrap(
+                        f"Where blocks grow the one measured is within {WITHIN} of the estimated "
+                        f"one in {estimated} of {len(grown)}, of the expected one in {expected}; "
+                        f"up to {SPARE} more than estimated are tried by usvp."
+                    )
+                ]
+                if grown
+                else []
             ),
             wrap(f"An operation takes {units} here, as {found.model} counts them."),
             *(_wall(row, found.operation) for row in found.rows if row.measured("block") is None),

@@ -20,6 +20,7 @@ from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.upper import learner_spec, parse_learner
 from hardness.upper.lattice import _PRUNED, LARGEST_BLOCK, LLL_BLOCK, TOURS, reduce
+from hardness.upper.primal import Primal
 from instances.errors import ToolkitError, UsageError
 from instances.result import Record, TableRow
 from instances.spec import parse
@@ -98,10 +99,18 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return None if self.zeta else 1.0
         return 1.0 if each >= 0.5 else math.log(0.5) / math.log1p(-each)
 
+    @property
+    def grows(self) -> bool:
+        """Whether blocks grow till the secret is found: the block measured is no given one."""
+        learner = parse_learner(self.learner)
+        return isinstance(learner, Primal) and learner.block > LLL_BLOCK and not learner.zeta
+
     def measured(self, what: str) -> float | None:
-        """Return the median of `block` or `tries`; None where most runs did not find the secret."""
-        every = [r.details.get(what, 1) if r.secret_recovered else math.inf for r in self.runs]
-        found = median(every)
+        """Return the median of `block`, `tries` or `seconds`; None where half found no secret."""
+        told = [{"seconds": r.usage.seconds, **r.details}.get(what, 1) for r in self.runs]
+        found = median(
+            v if r.secret_recovered else math.inf for v, r in zip(told, self.runs, strict=True)
+        )
         return found if math.isfinite(found) else None
 
     def near(self, block: int | None) -> bool:
@@ -119,7 +128,8 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, with what follows from its runs."""
-        follows = {f"measured_{what}": self.measured(what) for what in ("block", "tries")}
+        measured = ("block", "tries", "seconds")
+        follows = {f"measured_{what}": self.measured(what) for what in measured}
         of_runs = self.result.to_dict()
         return {**self.filed(), **follows, "of_runs": {**of_runs, "runs": len(self.runs)}}
 
@@ -169,7 +179,7 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "zeta": row.zeta,
                 "samples": row.m,
                 "seconds": brief(row.seconds(self.operation)),
-                "measured seconds": brief(row.result.median("seconds")),
+                "measured seconds": brief(row.measured("seconds")),
                 "found": f"{row.result.recovered}/{len(row.runs)}",
                 "rate at 95 %": "{:.2f}..{:.2f}".format(*row.result.interval),
             }

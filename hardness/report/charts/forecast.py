@@ -14,7 +14,7 @@ _SIZE = (WIDE + 40, HIGH + 60)
 def of_forecast(found: Forecasts) -> Data:
     """Give a row for each setting and attack: estimated, and the median and range over the runs.
 
-    Blocks and tries are of runs that found the secret; None where most did not. Raises UsageError
+    Blocks are of runs that found the secret; medians None where half did not. Raises UsageError
     where nothing was run.
     """
     if not found.rows:
@@ -32,7 +32,7 @@ def of_forecast(found: Forecasts) -> Data:
                 "least block": min(blocks, default=None),
                 "largest block": max(blocks, default=None),
                 "seconds": row.seconds(found.operation),
-                "measured seconds": row.result.median("seconds"),
+                "measured seconds": row.measured("seconds"),
                 "least seconds": min(took),
                 "largest seconds": max(took),
                 "found": row.result.recovered,
