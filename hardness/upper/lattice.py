@@ -6,7 +6,9 @@ what it looks for.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from hardness.oracles import Meter
+from hardness.oracles import Meter, Spent
 from instances.errors import ToolkitError
 from instances.secrets import Secrets
 from instances.streams import generator
@@ -24,6 +26,12 @@ LARGEST_BLOCK = 80
 _PATIENCE = 30  # times the tries that it takes on average
 _ROWS = 8  # that LLL takes in between two looks at the clock
 _SMALL = 800  # bits of a row: bases below are reduced in one step, of 0.1 s or so
+_LONG = 2500  # bits of a row: above it a step may take seconds, and is ended where the time is over
+_APART = """import sys, numpy as np
+from hardness.upper.lattice import _stepwise
+entries = np.frombuffer(sys.stdin.buffer.read(), np.int64)
+d = round(len(entries) ** 0.5)
+sys.stdout.buffer.write(_stepwise(entries.reshape(d, d)).tobytes())"""
 TOURS = 2  # of a block size up to _PRUNED: small ones settle slowly
 _PRUNED = 30  # larger blocks are enumerated with pruning
 _PREPROCESSED = 40  # larger blocks are reduced before, by blocks of _LESS less
@@ -107,11 +115,36 @@ def reduce(
 
 def _lll(basis: Basis, meter: Meter) -> Basis:
     """Reduce a basis, a few rows more each time; raises Spent."""
+    left = meter.left()
+    if left == math.inf or _bits(basis) < _LONG:
+        return _stepwise(basis, meter.require_time)
+    try:  # no step can be interrupted from within
+        done = subprocess.run(
+            [sys.executable, "-c", _APART],
+            input=basis.tobytes(),
+            capture_output=True,
+            timeout=left,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as over:
+        raise Spent("seconds") from over
+    return np.frombuffer(done.stdout, np.int64).reshape(basis.shape).copy()
+
+
+def _bits(basis: Basis) -> float:
+    return len(basis) * math.log2(max(2, int(abs(basis).max())))
+
+
+def _stepwise(basis: Basis, check: Callable[[], None] = lambda: None) -> Basis:
+    """Reduce a basis, with a look at the clock between steps; what `check` raises passes through.
+
+    >>> _stepwise(np.array([[0, 97], [1, 40]])).tolist()
+    [[-5, -6], [12, -5]]
+    """
     done: list[Any] = []
-    small = len(basis) * math.log2(max(2, int(abs(basis).max()))) < _SMALL
-    step = len(basis) if small else _ROWS
+    step = len(basis) if _bits(basis) < _SMALL else _ROWS
     for start in range(0, len(basis), step):
-        meter.require_time()
+        check()
         more = basis[start : start + step].tolist()
         done = [[int(v) for v in row] for row in fmpz_mat(done + more).lll().tolist()]
     return np.array(done, np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.runs import attacks_on, run
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, lattice, mitm, parse_learner, restricted
@@ -511,6 +511,19 @@ def test_attacks_by_default_find_a_sparse_binary_secret_by_small_blocks():
     found = learn(name, "toy-80")
     assert found.secret_recovered
     assert (found.details["block"], found.details["zeta"]) == (2, 35)
+
+
+def test_a_large_lattice_is_reduced_where_it_can_be_ended(monkeypatch):
+    """LLL of a large basis is the same in a process of its own, which may take for ever."""
+    basis = np.diag([97] * 6 + [1] * 4)
+    basis[6:, :6] = np.random.default_rng(0).integers(97, size=(4, 6))
+    expected = next(lattice.reduce(basis, [], Meter(Budget()), 0))[1]
+    monkeypatch.setattr(lattice, "_LONG", 0)
+    found = next(lattice.reduce(basis, [], Meter(Budget(seconds=600)), 0))[1]
+    assert (found == expected).all()
+    monkeypatch.setattr(lattice, "_APART", "while True: pass")
+    with pytest.raises(Spent):
+        next(lattice.reduce(basis, [], Meter(Budget(seconds=0.5)), 0))
 
 
 @pytest.mark.lattice
