@@ -244,7 +244,7 @@ def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Arr
 def _tails(law: Law) -> Array:
     """Compute ln Pr[|e| > t] for t = 0, 1, .. below the whole range; none but for bell curves."""
     half = _MOST_DEGREE // 2
-    if law.kind == "gaussian" and law.deviation <= _TABLE:
+    if law.kind == "gaussian" and 0 < law.deviation <= _TABLE:
         x = np.arange(half + 64 + round(8 * law.deviation))
         weights = -((x / law.deviation) ** 2) / 2
         beyond = np.logaddexp.accumulate(weights[::-1])[::-1]  # of t and above

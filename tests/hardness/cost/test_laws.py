@@ -110,6 +110,12 @@ def test_almost_certain_success_has_an_estimate_and_certain_success_none():
         setting("default", None, 0.9999999999999999)
 
 
+def test_a_secret_that_is_always_0_is_found_at_once(recwarn):
+    found = estimate(read("lwe:n=20,q=97,sigma=1,secret=gaussian,spread=1e-7"), "x")
+    assert found.least.rop == 0
+    assert not recwarn.list
+
+
 def test_long_counts_take_little_memory():
     found = read("lwe:n=32768,q=2^881,sigma=3.19,secret=[-1:10000,1:10923]")
     places = math.comb(32768, 20923) * math.comb(20923, 10000)
