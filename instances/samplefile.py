@@ -104,8 +104,8 @@ def digest(family: Modular, a: Ints, codes: Ints) -> str:
 def _given(path: Path, family: Modular | None) -> Modular:
     if family is None:
         raise UsageError(
-            f"{path} does not say of what family it is: `hardness attack`, `hardness learn` and "
-            "`hardness reduce lwr-to-attention` take it with --spec"
+            f"{path} does not say of what family it is: `hardness attack`, `estimate`, `learn` and "
+            "`reduce lwr-to-attention` take it with --spec"
         )
     return family
 

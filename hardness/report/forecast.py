@@ -53,11 +53,12 @@ def forecast_words(found: Forecasts) -> str:
 def needs(row: Forecast, operation: dict[str, float]) -> str:
     """Say before it starts what one run is estimated to need."""
     seconds, tries = row.seconds(operation), row.tries() or 1
+    lasts = "" if seconds is None else f"about {duration(seconds)}" if seconds >= 1 else "under 1 s"
     return (
         f"{row.name}: block {row.beta} in dimension {row.d}, {row.m} samples, "
         + (f"{tries:.0f} tries, " if tries > 1 else "")
         + f"2^{row.bits:.1f} operations"
-        + ("" if seconds is None else f", about {duration(seconds)} here")
+        + (lasts and f", {lasts} here")
     )
 
 

@@ -91,7 +91,9 @@ def _ends(one: AttackResult) -> str:
     outcomes = Counter(run.outcome.value for run in one.runs)
     counts = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
     if one.judged or len(one.runs) > 1:
-        return counts
+        raised = next((run.details for run in one.runs if run.outcome is Outcome.RAISED), {})
+        told = raised.get("learner", raised)  # of the learner that was decoded
+        return counts + (f"; {told['type']}: {told['message']}" if "message" in told else "")
     details, ended = one.runs[0].details, one.runs[0].outcome
     said = claim_words(details)
     if one.claims or ended in _NAMED:

@@ -211,11 +211,14 @@ def planned(name: str, family: Family) -> tuple[str, Estimate | None]:
     >>> name, found = planned("primal:zeta=70", parse("toy-128"))
     >>> name, found.name, found.beta, found.zeta, round(found.repetitions, 1)
     ('primal:zeta=70', 'guess+usvp', 2, 70, 6.8)
+    >>> planned("bdd:zeta=70,weight=1", parse("toy-128"))[1]
     """
     bare = name.partition(":")[0]
     found = _estimates(family).get(bare)
     name = _chosen(name, found)
     learner = parse_learner(name)
+    if bare == "bdd" and isinstance(learner, Primal) and learner.zeta:
+        return name, None  # the estimate is of one that guesses nothing
     if isinstance(learner, Primal) and bare == "primal" and found is not None:
         asked, least = problem(family), setting("default")
         zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))

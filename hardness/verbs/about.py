@@ -181,7 +181,6 @@ def _low_degree(about: dict[str, Any], steps: int | None) -> Any:
 def _chain(about: dict[str, Any], steps: int | None) -> Any:
     from hardness.lower.learners import Chain
 
-    for name in ("examples", "error_bound"):
-        if name not in about:
-            raise UsageError(f"--about lwe needs {called(name)}: the loss depends on it")
+    if missing := [called(name) for name in ("examples", "error_bound") if name not in about]:
+        raise UsageError(f"--about lwe needs {' and '.join(missing)}: the loss depends on them")
     return Chain(examples=about["examples"], bound=about["error_bound"])

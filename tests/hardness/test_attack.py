@@ -292,9 +292,10 @@ def test_a_run_whose_secret_is_there_is_compared_with_it(tmp_path):
 
 def test_runs_that_could_not_be_judged_are_all_counted(tmp_path):
     (tmp_path / "wrong.py").write_text(
-        "def wrong(x, y):\n    def predict(new):\n        raise ValueError\n    return predict\n"
+        "def wrong(x, y):\n"
+        "    def predict(new):\n        raise ValueError('no way')\n    return predict\n"
     )
     found = attack(f"{tmp_path / 'wrong.py'}:wrong", parse("parity:d=8,m=2"), seeds=2)
     said = one_attack_words(found)
-    assert "2 raised" in said
+    assert "2 raised; ValueError: no way" in said
     assert "no secret found" not in said

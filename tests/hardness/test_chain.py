@@ -77,7 +77,7 @@ def test_it_falls_with_examples_and_errors_and_rises_with_success():
 def test_what_does_not_hold_is_no_claim():
     with pytest.raises(NoClaim, match=r"errors of 3: at most q/\(2p\) = 2 is allowed"):
         certified(q=16, p=4, bound=3, risk="1/100")
-    with pytest.raises(NoClaim, match="risk must be below 1/4"):
+    with pytest.raises(NoClaim, match="risk must be below 1/4 for 2 labels, not 1/4"):
         certified(risk="1/4")
     with pytest.raises(NoClaim, match="risk must be below 1/20"):
         certified(p=4, risk="1/20")

@@ -96,7 +96,8 @@ def lwe(
     need(bound <= q // (2 * p), f"errors of {bound}: at most q/(2p) = {q // (2 * p)} is allowed")
     wrong = risk * (p * p - 1) / 3
     most = Fraction(3, 4 * (p * p - 1))
-    need(wrong < Fraction(1, 4), f"the risk must be below {short(most)} for {p} labels")
+    above = f"the risk must be below {short(most)} for {p} labels, not {short(risk)}"
+    need(wrong < Fraction(1, 4), above)
     need(success > SLACK, "success is not above 2^-40")
     need(n < _DEEP, "so long a secret takes too long")
     apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
