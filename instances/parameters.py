@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from instances.errors import UsageError, unknown
@@ -29,16 +30,14 @@ def split_list(text: str) -> list[str]:
     >>> split_list("g=[1,2],m=f(3,4)")
     ['g=[1,2]', 'm=f(3,4)']
     """
-    parts, depth = [""], 0
-    for character in text:
+    ends, depth = [-1], 0
+    for place, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
         if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
+            ends.append(place)
     if depth:
         raise UsageError(f"'{cut(text, 100)}' given: its brackets do not match")
-    return [part.strip() for part in parts]
+    return [text[start + 1 : end].strip() for start, end in pairwise([*ends, len(text)])]
 
 
 def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:

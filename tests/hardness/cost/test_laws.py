@@ -116,6 +116,11 @@ def test_a_secret_that_is_always_0_is_found_at_once(recwarn):
     assert not recwarn.list
 
 
+def test_a_law_of_many_values_is_read():
+    words = ",".join(f"{value}:1/9000" for value in range(9000))
+    assert read(f"lwe:n=8,q=2^20,sigma=3,secret=[{words}]").secret.values == 9000
+
+
 def test_long_counts_take_little_memory():
     found = read("lwe:n=32768,q=2^881,sigma=3.19,secret=[-1:10000,1:10923]")
     places = math.comb(32768, 20923) * math.comb(20923, 10000)
