@@ -249,3 +249,17 @@ def test_powers_are_read_as_numbers(hardness):
         for size in ("sigma=2^17", "alpha=2^-15")
     )
     assert one.partition("\n")[2] == other.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("learner", "said"),
+    [
+        ("primal:zeta=35", "by its estimate blocks of 2, 2^7.4 tries, dimension 74"),
+        ("primal:zeta=20", "blocks of 2: too small for the secret to stand out, 2^4.7 tries"),
+        ("primal", "primal: by its estimate blocks of 2: too small for the secret to stand out"),
+        ("dual:zeta=64,weight=3", "the least estimate of dual_guess has blocks of"),
+    ],
+)
+def test_what_a_lattice_attack_is_estimated_to_take_is_said_of_what_runs(hardness, learner, said):
+    line = ["attack", "toy-80", "--learner", learner, "--seeds", "1", "--jobs", "1"]
+    assert said in " ".join(hardness(*line, "--budget-seconds", "0.1").err.split())

@@ -44,6 +44,7 @@ from hardness.cost.reduction import (
 NAME, SOURCE = "usvp", "ADPS16, AGVW17"
 _LARGEST_BLOCK = 1 << 24
 _ALL_BELOW = 1 << 9  # block sizes up to which each is tried for the least
+SMALL = "blocks too small for the vector to stand out"
 _FIRST_SIZES = 8
 _ROUNDING = 1e-9
 _SEARCH = {
@@ -293,7 +294,7 @@ def usvp_at(problem: Problem, setting: Setting, beta: int, m: int) -> Estimate:
     spent = problem.n - int(lattice.kept(m))
     notes = []
     if lattice.margin(beta, m) < 0:
-        notes.append("blocks too small for the vector to stand out")
+        notes.append(SMALL)
     if beta < SMALL_BLOCK:
         notes.append(
             "too small for this model, whose figures are of larger block sizes: expect lattice "

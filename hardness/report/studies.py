@@ -8,6 +8,7 @@ import numpy as np
 
 from hardness.claims import WORD, digits, vacuous
 from hardness.cost.record import Estimate
+from hardness.cost.usvp import SMALL
 from hardness.report.run import unbound_words
 from hardness.report.text import bad, good, number, table
 from hardness.runs.attack import AttackResult, Attacks
@@ -37,9 +38,12 @@ def one_attack_words(found: AttackResult) -> str:
 
 def planned_words(name: str, found: Estimate) -> str:
     """Write what the estimate says of a lattice attack before it starts."""
+    own = found.name in ("usvp", "guess+usvp")  # at the parameters of the learner
+    said = "by its estimate" if own else f"the least estimate of {found.name} has"
     tries = f", 2^{found.repetitions:.1f} tries" if found.repetitions else ""
+    fails = ": too small for the secret to stand out" if SMALL in found.note else ""
     return (
-        f"{name}: by its estimate blocks of {found.beta}{tries}, dimension {found.d}, {found.m} "
+        f"{name}: {said} blocks of {found.beta}{fails}{tries}, dimension {found.d}, {found.m} "
         f"samples, 2^{found.rank:.1f} operations"
     )
 

@@ -20,6 +20,7 @@ from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
+from hardness.upper.bdd import Bdd
 from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.upper.primal import Primal
 from instances.capabilities import LINEAR_FORMS
@@ -186,7 +187,8 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
     They are learners that look for the secret itself, but for `bdd` and `dual`, whose sizes are
-    chosen for each problem. Lattice attacks run as they are `planned`.
+    chosen for each problem. `primal` leaves out as many coordinates as cost the least by estimate,
+    and has the block size of that where the extra `lattice` is there.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]
@@ -200,36 +202,30 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     return tuple(_chosen(name, known.get(name)) for name in names)
 
 
-def planned(name: str, family: Family) -> tuple[str, Estimate | None]:
-    """Give a learner the parameters of the least estimated cost, and return its estimate at them.
+def estimate_of(name: str, family: Family) -> Estimate | None:
+    """Estimate what a learner takes by a formula; None where none speaks of it.
 
-    Of `primal` they are how many coordinates to leave out, and the block size, where the extra
-    `lattice` is there. A learner that is given with parameters keeps them. None: no formula speaks
-    of it.
+    Of `primal` that is at its own parameters, of others the least of any.
 
     >>> from instances import parse
-    >>> name, found = planned("primal:zeta=70", parse("toy-128"))
-    >>> name, found.name, found.beta, found.zeta, round(found.repetitions, 1)
-    ('primal:zeta=70', 'guess+usvp', 2, 70, 6.8)
-    >>> planned("bdd:zeta=70,weight=1", parse("toy-128"))[1]
+    >>> found = estimate_of("primal:zeta=70", parse("toy-128"))
+    >>> found.name, found.beta, found.zeta, round(found.repetitions, 1)
+    ('guess+usvp', 2, 70, 6.8)
+    >>> estimate_of("bdd:zeta=70,weight=1", parse("toy-128"))
     """
-    bare = name.partition(":")[0]
-    found = _estimates(family).get(bare)
-    name = _chosen(name, found)
-    learner = parse_learner(name)
-    if bare == "bdd" and isinstance(learner, Primal) and learner.zeta:
-        return name, None  # the estimate is of one that guesses nothing
-    if isinstance(learner, Primal) and bare == "primal" and found is not None:
-        asked, least = problem(family), setting("default")
-        zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
-        if zeta:
-            found = usvp_at(without(asked, zeta), least, learner.block, m)
-            found = behind(found, guess(asked.secret, asked.n, zeta), zeta, asked)
-        else:  # blocks grow until it is found
-            sizes = np.arange(2, learner.block + 1)
-            able = embedding(asked).margin(sizes, m) >= 0
-            found = usvp_at(asked, least, int(sizes[able.argmax() if able.any() else -1]), m)
-    return name, found
+    learner, found = parse_learner(name), _estimates(family).get(name.partition(":")[0])
+    if type(learner) is Bdd and learner.zeta:
+        return None  # the estimate is of one that guesses nothing
+    if type(learner) is not Primal or found is None:
+        return found
+    asked, least = problem(family), setting("default")
+    zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
+    if zeta:
+        found = usvp_at(without(asked, zeta), least, learner.block, m)
+        return behind(found, guess(asked.secret, asked.n, zeta), zeta, asked)
+    sizes = np.arange(2, learner.block + 1)  # blocks grow until it is found
+    able = embedding(asked).margin(sizes, m) >= 0
+    return usvp_at(asked, least, int(sizes[able.argmax() if able.any() else -1]), m)
 
 
 def _chosen(name: str, found: Estimate | None) -> str:
@@ -263,7 +259,9 @@ def _estimates(family: Family) -> dict[str, Estimate]:
     try:
         only = tuple(dict.fromkeys(one for names in _FORMULAS.values() for one in names))
         estimates = estimate(problem(family), family.spec, only=only).estimates
-        found = {one.name: one for one in estimates if one.applies and not (one.zeta and one.space)}
+        found = {one.name: one for one in estimates if one.applies}
+        if "guess+usvp" in found and found["guess+usvp"].space:  # no zeros, but all values
+            del found["guess+usvp"]
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
     each = {

@@ -35,7 +35,12 @@ def attack(
     source: Annotated["Source", thing("What is attacked.", specs)],
     learner: Annotated[
         "Learners | None",
-        LEARNER("repeatable.", default="all attacks that run on it", many=True, flag="--learner"),
+        LEARNER(
+            "repeatable.",
+            default="all attacks that run on it, but for bdd and dual",
+            many=True,
+            flag="--learner",
+        ),
     ] = None,
     *,
     spec: Annotated[str | None, SPEC_OF] = None,
@@ -55,7 +60,7 @@ def attack(
     from hardness.report.studies import planned_words
     from hardness.runs import attack as look
     from hardness.runs import attacks_on, distinct, require_support
-    from hardness.runs.attack import Attacks, as_attack, out_of_reach, planned
+    from hardness.runs.attack import Attacks, as_attack, estimate_of, out_of_reach
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
 
@@ -80,7 +85,7 @@ def attack(
     with kept(how, asked) as (runs, keep):
         with progress.counted(len(chosen) * (1 if folder else seeds), "attacking") as bar:
             for name in chosen:
-                takes = planned(name, family)[1] if progress.seen() else None
+                takes = estimate_of(name, family) if progress.seen() else None
                 if takes and takes.beta:
                     progress.note(planned_words(name, takes))
                 try:

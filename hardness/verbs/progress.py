@@ -41,7 +41,8 @@ def seen() -> bool:
 def note(line: str) -> None:
     """Say a line on stderr, where progress is shown."""
     if _SHOWN.get():
-        click.echo(f"hardness: {line}", err=True)
+        over = "\r\033[K" if sys.stderr.isatty() else ""  # a bar that is there
+        click.echo(f"{over}hardness: {line}", err=True)
 
 
 @contextmanager
