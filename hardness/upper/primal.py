@@ -295,7 +295,11 @@ class Primal(Attack):
         for index in range(self.first, self.tries(forms)):
             try:
                 oracle.meter.require_time()
-                lattice = embed(found, count, self.zeta, index)
+                try:
+                    lattice = embed(found, count, self.zeta, index)
+                except UsageError:  # a low rank at the places of this try
+                    details["tries"] += 1
+                    continue
                 blocks = [*range(self.start, self.block, self.step), self.block]
                 for block, basis in reduce(self.basis(lattice), blocks, oracle.meter, index):
                     details["block"] = block
@@ -332,7 +336,7 @@ class Primal(Attack):
                     raise
         while True:
             try:
-                made = embed(found, count, self.zeta, self.first)
+                made = embed(found, count, self.zeta)
                 return made, max(needed(forms), count + (n if made.through is not None else 0))
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, gather(oracle, 8, samples, every=True)))

@@ -271,6 +271,7 @@ def test_few_samples_are_reported():
         ("lwr:n=4,q=2,p=2,h=4", ("bruteforce", "mitm", "bkw"), (1,)),
         ("lwe:n=8,q=61,alpha=0.005,secret=binary", ("mitm",), (1, 8)),
         ("lwr:n=4,q=13,p=13", ("mitm",), (1, 8)),
+        ("lwe:n=3,q=6,error=uniform,width=2,secret=ternary", ("primal:zeta=1",), (4,)),
     ):
         for learner, examples, seed in itertools.product(names, few, range(2)):
             meter = Meter(Budget(examples=examples))
