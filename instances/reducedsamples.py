@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,16 +97,18 @@ class ReducedSamples:
             raise DamagedFile(
                 f"{path}: R {rows.shape} combines {rows.shape[1]} samples: there are {len(found)}"
             )
-        made = ReducedSamples.of(
-            found.cut(0, rows.shape[1]), centred(rows.astype(np.int64), found.q)
-        )
+        rows = centred(_residues(rows, found.q), found.q)
+        if not rows.any(axis=1).all():
+            row = int(rows.any(axis=1).argmin())
+            raise DamagedFile(f"{path}: row {row}: R is 0 mod {found.q}: leave it out")
+        made = ReducedSamples.of(found.cut(0, rows.shape[1]), rows)
         if stated is None:
             return made
         if stated.shape != made.a.shape or stated.dtype.kind not in "iu":
             raise DamagedFile(
                 f"{path}: RA {stated.shape} given: integers {made.a.shape} are wanted"
             )
-        wrong = ((made.a - stated.astype(np.int64)) % found.q).any(axis=1)
+        wrong = ((made.a - _residues(stated, found.q)) % found.q).any(axis=1)
         if wrong.any():
             raise DamagedFile(
                 f"{path}: row {int(wrong.argmax())}: R A is not RA mod {found.q}, as of "
@@ -155,6 +158,12 @@ class ReducedSamples:
             count = count**2 / float(((unit.T @ unit) ** 2).sum())
         low, high = (float(chi2.ppf((1 + s * _CONFIDENCE) / 2, count)) / count for s in (-1, 1))
         return ratio, ratio / math.sqrt(high), ratio / math.sqrt(low)
+
+
+def _residues(values: NDArray[Any], q: int) -> NDArray[np.int64]:
+    """Reduce integers of any type mod q, also those of uint64 that int64 does not hold."""
+    wide = np.uint64 if values.dtype.kind == "u" else np.int64
+    return (values.astype(wide) % q).astype(np.int64)
 
 
 def synthetic(instance: Instance, count: int, profile: str) -> Samples:
