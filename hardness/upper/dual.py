@@ -58,6 +58,7 @@ _AT_ONCE = 1 << 20  # values of cosines
 _GRAIN = 16  # of the scales of x and of columns
 _NEAR = 0.25  # an entry whose mean is so near to a value begins there
 _CLEAR = 6  # standard deviations by which an entry that is not guessed shows
+_NARROW = 1e-9  # columns that are all 0 are taken to be as wide
 _MORE = 2  # times as many vectors: D is that of these errors, not of the mean ones
 _TOLD = 8 * math.log(2)  # squares of A' over those of errors, by which an entry shows by a bit
 NO_FILE = Expression("none")
@@ -143,7 +144,8 @@ class Sums:
         both, column = np.concatenate([table.real, -table.imag]), np.arange(table.shape[1])
         start = self._at(self._entries)
         kept: list[tuple[float, tuple[int, ...]]] = [(float(start.real.sum()), ())]
-        step, most = max(1, _AT_ONCE // len(start)), min(weight, len(self._places))
+        step = max(1, _AT_ONCE // max(both.shape))
+        most = min(weight, len(self._places))
 
         def lengthen(waves: Waves, heads: NDArray[np.intp]) -> None:
             """Sum up at heads (some, size) with one entry more, then lengthen those."""
@@ -260,7 +262,10 @@ class Dual(Attack):
             wish = 2 * self.count(forms) if self.block else (self.samples or _READ)
             found = gather(oracle, max(needed(forms), wish), samples)
             count = min(self.count(forms), len(found)) if self.block else 0
-            details |= {"samples": len(found), "dimension": count + forms.n - self.zeta}
+            d = count + forms.n - self.zeta
+            if count:
+                require_memory(100 * d * d, f"a lattice of dimension {d}")
+            details |= {"samples": len(found), "dimension": d}
             total = (
                 max(1, tries(forms.secrets, self.zeta, self.weight) - self.first)
                 if self.block
@@ -315,7 +320,7 @@ class Dual(Attack):
             told += float((weights(part, out) ** 2).sum())
             have = sum(map(len, rows))
             wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
-            shows = (1 - (told / have) ** 2) / 2 * (_CLEAR / min(wide, 1)) ** 2
+            shows = (1 - (told / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
             if have >= (self.vectors or _MOST_VECTORS):
                 break
             if not self.vectors and told >= _MORE * max(need, shows):

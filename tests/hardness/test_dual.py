@@ -12,11 +12,11 @@ from scipy.stats import binom
 
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
+from hardness.upper import Outcome, dual, parse_learner
 from hardness.upper.attack import needed
 from hardness.upper.dual import Dual, Sums, lattice
 from hardness.upper.lattice import reduce
-from instances import DamagedFile, UsageError, parse
+from instances import DamagedFile, ToolkitError, UsageError, limits, parse
 from instances.reducedsamples import ReducedSamples
 from instances.samples import Samples, draw_samples
 
@@ -116,6 +116,7 @@ def test_a_file_of_rows_is_read_again_and_a_wrong_row_is_named(tmp_path):
     assert (again.b == made.b).all()
     wrong = {"R": made.rows.copy(), "RA": made.a % found.q}
     wrong["R"][17, 3] += 1
+    wrapped = wrong["RA"].astype("u8") + np.uint64(2**64 - 113)
     np.savez(tmp_path / "wrong.npz", **wrong)
     with pytest.raises(DamagedFile, match="row 17: R A is not RA mod 113, as of 1 of 50 rows"):
         ReducedSamples.read(tmp_path / "wrong.npz", found)
@@ -127,10 +128,42 @@ def test_a_file_of_rows_is_read_again_and_a_wrong_row_is_named(tmp_path):
         ({"R": made.rows + 0.5}, r"an array R \(N, m\) of integers is wanted"),
         ({"R": made.rows, "RA": made.a[:9]}, r"RA \(9, 40\) given: integers \(50, 40\)"),
         ({"R": np.ones((2, 99), int)}, "combines 99 samples: there are 60"),
+        ({"R": made.rows * (np.arange(50) != 4)[:, None]}, "row 4: R is 0 mod 113: leave it out"),
+        (
+            {"R": made.rows, "RA": wrapped},
+            "row 0: R A is not RA",
+        ),
     ):
         np.savez(tmp_path / "bad.npz", **arrays)
         with pytest.raises(DamagedFile, match=said):
             ReducedSamples.read(tmp_path / "bad.npz", found)
+
+
+def test_columns_may_be_all_0():
+    found, _ = drawn(SPARSE)
+    made, _ = Dual(zeta=2, vectors=9).reduced(replace(found, a=np.zeros_like(found.a)))
+    assert not made.spread.any()
+
+
+def test_few_vectors_are_summed_up_at_few_guesses_between_looks_at_the_clock(monkeypatch):
+    found, _ = drawn(SPARSE)
+    sums, meter = Sums(*Dual(zeta=12, vectors=2).reduced(found)), Looks()
+    wanted = [score for score, _ in sums.best(3, meter)]
+    assert meter.looks == 3  # at all that begin with none, with one and with two
+    monkeypatch.setattr(dual, "_AT_ONCE", 24)
+    assert [score for score, _ in sums.best(3, meter)] == pytest.approx(wanted)
+    assert meter.looks >= 12 + math.comb(12, 2) / 2
+
+
+class Looks(Meter):
+    """A clock that counts how often it is looked at."""
+
+    def __init__(self):
+        super().__init__(Budget())
+        self.looks = 0
+
+    def require_time(self):
+        self.looks += 1
 
 
 # ---- the attack
@@ -199,6 +232,12 @@ def _over(reduced, last):
         return reduced(self, found, index, meter)
 
     return until
+
+
+def test_a_lattice_asks_for_its_memory(monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 1 << 20)
+    with pytest.raises(ToolkitError, match="a lattice of dimension 340 needs"):
+        learn("dual:samples=300", SPARSE)
 
 
 @pytest.mark.parametrize(
