@@ -19,6 +19,7 @@ MEANING = (
     "linear algebra: a few bits mean nothing. The least is that of these attacks under the models "
     "named, no lower bound. --attack NAME prints all of an attack, or why there is no estimate."
 )
+_ACROSS = 6  # attacks that stand side by side; more stand one a line, where sets are fewer
 _SYMBOLS = (
     "red, svp, guess, |S| and ↻ are log2 too: of lattice reduction, of calls for short vectors, of "
     "guesses, of candidates, of repetitions; prob is of one. samples: labels with z_0 = -1, which "
@@ -185,7 +186,12 @@ def table_words(found: EstimatesTable) -> str:
     """Write a table of problems and attacks, and what its marks mean."""
     marks = "*: the least of these attacks; †: the least that nobody contests"
     below = "; ".join([marks, *contested_words(*found.problems)])
-    said = [*settings_words(*found.problems), "", sheet(found._rows()), "", wrap(below)]
+    rows = found._rows()
+    head, lines = list(rows[0]), [[str(v or "-") for v in row.values()] for row in rows]
+    if len(rows) < len(head) - 1 > _ACROSS:
+        head, *lines = [list(line) for line in zip(head, *lines, strict=True)]
+        head[0] = "attack"
+    said = [*settings_words(*found.problems), "", table(head, lines), "", wrap(below)]
     return "\n".join([*said, wrap(MEANING)])
 
 

@@ -559,6 +559,11 @@ def test_several_problems_make_a_table_with_the_least_marked(hardness):
     }
     assert [one["name"] for one in table.to_dict()["problems"]] == list(sets)
     assert "138.7*" in repr(table)
+    for one in ("dual", "brute-force", "meet-in-the-middle", "coded-bkw"):
+        options += ["--attack", one]
+    said = hardness("estimate", *sets, *options).out.splitlines()
+    assert ["attack", *sets] in [line.split() for line in said]  # turned, as it is too wide
+    assert ["dual_hybrid", "138.7*", "39.6"] in [line.split() for line in said]
     hardness("estimate", *sets, "--emit").one_line("--emit", "2 problems")
     hardness("estimate", "toy-80", "nosuch").one_line("nosuch")
 
