@@ -254,7 +254,10 @@ def test_powers_are_read_as_numbers(hardness):
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
-        ("primal:zeta=35", "by its estimate blocks of 2, 2^7.4 tries, dimension 74"),
+        (
+            "primal:zeta=35",
+            "by its estimate blocks of 2, 2^7.4 tries if no right one fails, dimension 74",
+        ),
         ("primal:zeta=20", "blocks of 2: too small for the secret to stand out, 2^4.7 tries"),
         ("primal", "primal: by its estimate blocks of 2: too small for the secret to stand out"),
         ("dual:zeta=64,weight=3", "the least estimate of dual_guess has blocks of"),

@@ -40,7 +40,7 @@ def planned_words(name: str, found: Estimate) -> str:
     """Write what the estimate says of a lattice attack before it starts."""
     own = found.name in ("usvp", "guess+usvp")  # at the parameters of the learner
     said = "by its estimate" if own else f"the least estimate of {found.name} has"
-    tries = f", 2^{found.repetitions:.1f} tries" if found.repetitions else ""
+    tries = f", 2^{found.repetitions:.1f} tries if no right one fails" if found.repetitions else ""
     fails = ": too small for the secret to stand out" if SMALL in found.note else ""
     return (
         f"{name}: {said} blocks of {found.beta}{fails}{tries}, dimension {found.d}, {found.m} "
