@@ -376,7 +376,7 @@ class Modular(Coded):
     def _require_up_to(self, most: int) -> None:
         if self.q > most:
             raise ToolkitError(
-                f"{self.spec}: layers need q of at most {_MAX_LAYER}, examples and labels one of "
+                f"{self}: layers need q of at most {_MAX_LAYER}, examples and labels one of "
                 f"at most {_MAX_TABLE}; its cost can be estimated at any q"
             )
 

@@ -210,7 +210,7 @@ def test_labels_of_the_layer_are_those_of_the_formula_and_leak_if_it_is_not_satu
 
 
 def test_what_is_too_large_for_a_table_or_a_layer_says_so():
-    with pytest.raises(ToolkitError, match="its cost can be estimated"):
+    with pytest.raises(ToolkitError, match=r"^lwe:n=1024,q=134217728,sigma=3: .* can be estimated"):
         parse("lwe:n=1024,q=134217728,sigma=3").instance(0).examples(0, 10)
     with pytest.raises(UsageError, match="take heads=saturated"):
         parse("lwr:n=32,q=256,p=2,heads=exact").instance(0).layer()
