@@ -1,6 +1,6 @@
 """Estimates beside measurements in words: a table, and how far the runs came that found nothing."""
 
-from hardness.report.text import duration, item, number, table, wrap
+from hardness.report.text import duration, item, table, wrap
 from hardness.runs.forecast import SPARE, WITHIN, Forecast, Forecasts
 
 
@@ -63,9 +63,7 @@ def needs(row: Forecast, operation: dict[str, float]) -> str:
 
 
 def _beside(*values: float | None) -> str:
-    return "/".join(
-        "-" if v is None else f"{v:.0f}" if v >= 100 else number(float(f"{v:.2g}")) for v in values
-    )
+    return "/".join("-" if v is None else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values)
 
 
 def _wall(row: Forecast, operation: dict[str, float]) -> str:
