@@ -19,7 +19,7 @@ from hardness.runs.attack import AttackResult
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.upper import learner_spec, parse_learner
-from hardness.upper.lattice import _PRUNED, LARGEST_BLOCK, LLL_BLOCK, TOURS, reduce
+from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK, PRUNED, TOURS, reduce
 from hardness.upper.primal import Primal
 from instances.errors import ToolkitError, UsageError
 from instances.result import Record, TableRow
@@ -232,7 +232,7 @@ def _row(found: Estimates, one: Estimate) -> Forecast:
     m, bits, expected, chance = one.m or 0, one.rop, None, None
     if one.name in _PRIMAL:
         left, cost = without(problem(family), zeta), MODELS[one.model].cost
-        likely = partial(found_by, left, top=block, tours=TOURS, settled=_PRUNED)
+        likely = partial(found_by, left, top=block, tours=TOURS, settled=PRUNED)
         if not grows:  # of the samples that the estimate takes LLL makes too little
             several = range(m, m + left.n + 1, _FINENESS)
             m = max(several, key=lambda m: likely(m)[-1] / 2 ** float(cost(block, m + left.n + 1)))
