@@ -590,7 +590,7 @@ MUTANTS: tuple[M, ...] = (
     M('need(problem.levels == p and problem.errors is None and p < q, "labels', '(0, "labels', modular(9, 64, 4, "1 1", labels="window"), chained(1, "1/100")),
     M('need(bound <= q // (2 * p), f"', '(0, f"', modular(9, 64, 2, "1 1"), chained(17)),
     M("risk * (p * p - 1) / 3", "risk", modular(9, 64, 4, "1 1"), chained(1, "1/100")),
-    M('need(wrong < Fraction(1, 4), f"the', '(0, f"the', modular(9, 64, 2, "1 1"), chained(1, "1/3")),
+    M("need(wrong < Fraction(1, 4), above)", "(0, above)", modular(9, 64, 2, "1 1"), chained(1, "1/3")),
     M('need(success > SLACK, "success', '(0, "success', modular(9, 64, 2, "1 1"), chained(1, success="1/2199023255552")),
     M("(success - SLACK) ** 2,", "success**2,", modular(9, 64, 2, "1 1"), chained(1)),
     M("Fraction(q, q + p * bound), guess", "Fraction(q, q + bound), guess", modular(9, 64, 2, "1 1"), chained(1)),

@@ -32,12 +32,8 @@ GROUPS = {  # the file of their runs: the attack or attacks, seconds of a run, s
         "lwr:n=56,q=512,p=32,secret=ternary",
     ),
     "guesses": (("guess+usvp", "bdd_hybrid"), 120, "toy-128", "toy-80"),
-    "same": (
-        ("guess+usvp", "dual_guess"),
-        120,
-        "toy-128",
-        "lwe:n=256,q=4096,sigma=3,secret=binary,h=3",
-    ),
+    "dual": (("dual_guess",), 120, "toy-128"),
+    "same": (("guess+usvp", "dual_guess"), 120, "lwe:n=256,q=4096,sigma=3,secret=binary,h=3"),
     "larger": (("usvp",), 300, "darmstadt-50-0.005"),
 }
 COLUMNS = {
@@ -84,7 +80,7 @@ def main() -> None:
     rows = [row for found in results(folder) for row in found._rows()]
     for row in rows:
         cells = (row[name] for name in COLUMNS)
-        said = ("-" if cell is None else f"{cell}" for cell in cells)
+        said = ("-" if c is None else f"{c:g}" if isinstance(c, float) else f"{c}" for c in cells)
         print("|", " | ".join(s if s[0].isdigit() or s == "-" else f"`{s}`" for s in said), "|")
 
 

@@ -213,7 +213,7 @@ def tuniform(bits: int, q: int) -> Law:
     """Describe integers of -2^b .. 2^b, both ends half as likely as the others.
 
     >>> law = tuniform(1, q=97)
-    >>> law.deviation**2, round(law.entropy, 6), law.values
+    >>> round(law.deviation**2, 6), round(law.entropy, 6), law.values
     (1.5, 2.25, 5)
     """
     require(0 <= bits <= 256, f"{bits} bits given: TUniform takes 0 to 256")

@@ -169,7 +169,7 @@ def given(text: str, samples: int | None = None) -> Given:
 
     samples: None for those of the set or of the words, or any number.
 
-    >>> given("Kyber512").problem.samples, given("lwe:n=1024,q=2^25,sigma=3.19").family
+    >>> given("Kyber512").problem.samples, given("lwe:n=1024,q=2^49,sigma=3.19").family
     (512, None)
     >>> given("lwe:n=10,q=97,sigma=1,samples=40").problem.samples
     40

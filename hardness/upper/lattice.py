@@ -139,7 +139,7 @@ def _stepwise(basis: Basis, check: Callable[[], None] = lambda: None) -> Basis:
     """Reduce a basis, with a look at the clock between steps; what `check` raises passes through.
 
     >>> _stepwise(np.array([[0, 97], [1, 40]])).tolist()
-    [[-5, -6], [12, -5]]
+    [[5, 6], [-12, 5]]
     """
     done: list[Any] = []
     step = len(basis) if _bits(basis) < _SMALL else _ROWS

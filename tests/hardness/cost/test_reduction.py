@@ -17,9 +17,9 @@ from hardness.cost.reduction import (
     MATZOV,
     MODELS,
     Lattice,
-    _first,
     free_dimensions,
     log_delta,
+    log_first,
     log_norm,
     roomy_dimension,
 )
@@ -194,14 +194,14 @@ def slow_tour(profile, beta, first):
 def test_lengths_are_those_that_tours_settle_at(beta, m, tail, ln_q):
     lattice = Lattice(m=m, tail=tail, ln_q=ln_q, ln_tail=0.0)
     places = np.arange(m + tail)[::-1]
-    profile, first = log_norm("lgsa", lattice, 2, places), _first(beta)
+    profile, first = log_norm("lgsa", lattice, 2, places), log_first(beta)
     for _ in range(100):
         profile = slow_tour(profile, beta, first)
     assert log_norm("cn11", lattice, beta, places) == pytest.approx(profile, abs=0.02)
 
 
 def test_first_vectors_of_small_blocks_are_as_measured_and_of_large_as_heuristic():
-    first = _first(200)
+    first = log_first(200)
     assert first[0] == 0
     assert (np.diff(first[1:]) > -0.02).all()
     # [CN11] start the heuristic at 50; the two are near each other there
