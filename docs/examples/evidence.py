@@ -28,10 +28,9 @@ Three kinds of answers to how hard a family is, at one size each:
   theorems, or what learns the family. "Open" is a family of which no attack is estimated;
   [what binds whom](binding.md) has measured ones.
 
-A cell names its command: `certify` is `hardness certify SPEC` of the second column, and so on.
+Each answer names its command: `certify` is `hardness certify SPEC` of the spec beside the family.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
 """
-HEAD = "| family | at | proved | reduced | believed |"
 LABELS = "[32](mathematics.md#32-parities-shown-otherwise)"
 QUERIES = "[27](mathematics.md#27-what-one-query-sees-of-a-label-with-a-code)"
 PARITY = "[7](mathematics.md#7-the-bound-for-stat)"
@@ -67,8 +66,14 @@ def rows(name):
     where, *specs = FAMILY.get(name, ("", FAMILIES[name].example))
     family = f"[`{name}`]({page.relative_to(HERE)}#{name})"
     cells = ((proved(spec, where), reduced(spec), believed(spec)) for spec in specs)
+    kinds = ("Proved", "Reduced", "Believed")
     return [
-        f"| {' | '.join((family, f'`{spec}`', *said))} |"
+        "\n".join(
+            [
+                f"- {family}, `{spec}`",
+                *(f"  - *{kind}*: {cell}" for kind, cell in zip(kinds, said, strict=True)),
+            ]
+        )
         for spec, said in zip(specs, cells, strict=True)
     ]
 
@@ -110,7 +115,7 @@ def reduced(spec):
     other = f"lwe:n={forms.n},q={forms.q},error=uniform,width={width},secret={forms.secret}"
     least = hardness.estimate(other).least
     return (
-        f"{said}. `certify --about lwe {GIVEN}`: a solver of {assumed.replace('|', chr(92) + '|')} "
+        f"{said}. `certify --about lwe {GIVEN}`: a solver of {assumed} "
         f"that succeeds with probability {shown_value(found).partition(',')[0]}; vacuous beyond "
         f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is: "
         f"`estimate {other}`: {least.name}, {least.plainly}"
@@ -131,8 +136,7 @@ def believed(spec):
 
 def main():
     """Print the page."""
-    table = [HEAD, "| --- | --- | --- | --- | --- |", *(r for name in FAMILIES for r in rows(name))]
-    print(INTRODUCTION, *table, sep="\n")
+    print(INTRODUCTION, *(row for name in FAMILIES for row in rows(name)), sep="\n")
 
 
 if __name__ == "__main__":
