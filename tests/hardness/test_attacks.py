@@ -23,6 +23,7 @@ from instances import ToolkitError, UsageError, limits, parse
 from instances.samples import samples
 from instances.secrets import Secrets
 from instances.uniform import Uniform
+from tests.conftest import Looks
 
 SEARCHES = [
     ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4"),
@@ -113,18 +114,6 @@ NOTHING_THERE = [  # too small to be told from coins by chance
     ("dual", "lwe:n=5,q=101,sigma=1,secret=ternary"),
     ("dual:zeta=5,weight=2", "lwe:n=12,q=113,sigma=2,secret=binary,h=3"),
 ]
-
-
-class Looks(Meter):
-    """A clock that runs out after a number of looks at it."""
-
-    def __init__(self, looks):
-        super().__init__(Budget())
-        self._looks = looks
-
-    def has_time(self):
-        self._looks -= 1
-        return self._looks >= 0
 
 
 def learn(learner, spec, seed=0, **budget):

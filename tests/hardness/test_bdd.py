@@ -18,6 +18,7 @@ from hardness.upper.bdd import Decoding, guesses
 from hardness.upper.lattice import reduce
 from instances import ToolkitError, parse
 from instances.uniform import Uniform
+from tests.conftest import Looks
 
 
 def lattice(k, m, q, scale=1, seed=0):
@@ -89,18 +90,6 @@ def test_errors_that_are_longer_than_the_way_to_other_vectors_are_refused():
     basis = lattice(20, 30, 251, 2)
     wide = Decoding(basis=basis, eta=40, deviation=100.0)
     assert len(wide.decode(np.zeros((3, 50), np.int64))[0]) == 0
-
-
-class Looks(Meter):
-    """A clock that runs out after a number of looks at it."""
-
-    def __init__(self, looks):
-        super().__init__(Budget())
-        self._looks = looks
-
-    def has_time(self):
-        self._looks -= 1
-        return self._looks >= 0
 
 
 def attack(learner, source, meter=None, seed=0):
