@@ -1,0 +1,83 @@
+"""Numbers that outlive a change of the code that makes them: certificates, estimates, runs.
+
+tests/data/golden.json has them as an earlier version printed them. Claims must be equal; an
+estimate may not be more than 0.1 bits higher, and a lower one needs its reason in LOWER; a run must
+end at least as well, with the same secret. What a change mends is entered in the file anew, with a
+line in the changelog.
+"""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hardness
+
+GOLDEN: dict[str, list[dict[str, Any]]] = json.loads(
+    (Path(__file__).parent / "data/golden.json").read_text()
+)
+SLACK = 0.1  # bits that an estimate may rise by
+# A spec and an attack whose estimate fell, and why.
+LOWER: dict[tuple[str, str], str] = {}
+
+
+def cases(kind: str) -> list[Any]:
+    return [
+        pytest.param(
+            row,
+            id=f"{number}-{row.get('learner', '')}-{row['spec']}",
+            marks=[pytest.mark.slow] if row.get("slow") else [],
+        )
+        for number, row in enumerate(GOLDEN[kind])
+    ]
+
+
+def test_the_stored_values_are_all_there() -> None:
+    assert {kind: len(rows) for kind, rows in GOLDEN.items()} == {
+        "certificates": 192,
+        "estimates": 72,
+        "runs": 45,
+    }
+    assert sum(len(row["claims"]) for row in GOLDEN["certificates"]) == 1205
+
+
+@pytest.mark.parametrize("row", cases("certificates"))
+def test_a_certificate_claims_what_it_did(row: dict[str, Any]) -> None:
+    certificate = hardness.certify(row["spec"], **row["arguments"])
+    claims = {}
+    for claim in certificate.claims:
+        terms = {name: str(value) for name, value in claim.terms.items()}
+        claims[f"{claim.quantity}|{json.dumps(terms, sort_keys=True)}"] = str(claim.value)
+    assert {key: claims.get(key) for key in row["claims"]} == row["claims"]
+
+
+@pytest.mark.parametrize("row", cases("estimates"))
+def test_an_estimate_is_no_higher_than_it_was(row: dict[str, Any]) -> None:
+    estimates = {e.name: e.rop for e in hardness.estimate(row["spec"]).estimates}
+    for attack, bits in row["rop"].items():
+        assert estimates[attack] is not None, attack
+        assert estimates[attack] <= bits + SLACK, attack
+        assert estimates[attack] >= bits - SLACK or (row["spec"], attack) in LOWER, attack
+
+
+@pytest.mark.parametrize("row", cases("runs"))
+def test_a_run_ends_at_least_as_well(row: dict[str, Any]) -> None:
+    run = hardness.learn(row["learner"], row["spec"], seed=row["seed"])
+    assert run.solved or run.outcome.value == row["outcome"]
+    assert run.risk is not None
+    assert run.risk.value <= max(10 * row["risk"], 1e-20)
+    assert run.secret_recovered == row["secret_recovered"]
+    if row["secret"] is not None:
+        assert json.loads(json.dumps(run.details["claimed_secret"])) == row["secret"]
+    for spent in ("examples", "queries"):
+        assert getattr(run.usage, spent) == row[spent]
+
+
+def test_a_claim_that_differs_is_seen() -> None:
+    row = GOLDEN["certificates"][0]
+    key = next(iter(row["claims"]))
+    wrong = {**row, "claims": row["claims"] | {key: str(Fraction(row["claims"][key]) + 1)}}
+    with pytest.raises(AssertionError):
+        test_a_certificate_claims_what_it_did(wrong)
