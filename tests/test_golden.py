@@ -18,6 +18,7 @@ import hardness
 GOLDEN: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parent / "data/golden.json").read_text()
 )
+ENDS = ("upper", "alike")  # what a claim says beyond its value
 SLACK = 0.1  # bits that an estimate may rise by
 # A spec and an attack whose estimate fell, and why.
 LOWER: dict[tuple[str, str], str] = {}
@@ -36,11 +37,13 @@ def cases(kind: str) -> list[Any]:
 
 def test_the_stored_values_are_all_there() -> None:
     assert {kind: len(rows) for kind, rows in GOLDEN.items()} == {
-        "certificates": 192,
+        "certificates": 207,
         "estimates": 72,
-        "runs": 45,
+        "runs": 59,
+        "bounds": 6,
+        "verifications": 3,
     }
-    assert sum(len(row["claims"]) for row in GOLDEN["certificates"]) == 1205
+    assert sum(len(row["claims"]) for row in GOLDEN["certificates"]) == 1285
 
 
 @pytest.mark.parametrize("row", cases("certificates"))
@@ -48,7 +51,7 @@ def test_a_certificate_claims_what_it_did(row: dict[str, Any]) -> None:
     certificate = hardness.certify(row["spec"], **row["arguments"])
     claims = {}
     for claim in certificate.claims:
-        terms = {name: str(value) for name, value in claim.terms.items()}
+        terms = {n: str(v) for n, v in claim.terms.items() if n not in ENDS}
         claims[f"{claim.quantity}|{json.dumps(terms, sort_keys=True)}"] = str(claim.value)
     assert {key: claims.get(key) for key in row["claims"]} == row["claims"]
 
@@ -73,6 +76,25 @@ def test_a_run_ends_at_least_as_well(row: dict[str, Any]) -> None:
         assert json.loads(json.dumps(run.details["claimed_secret"])) == row["secret"]
     for spent in ("examples", "queries"):
         assert getattr(run.usage, spent) == row[spent]
+
+
+@pytest.mark.parametrize("row", cases("bounds"))
+def test_a_bound_is_solved_for_the_same_parameter(row: dict[str, Any]) -> None:
+    wanted = {
+        name: int(value) if name == "queries" else value for name, value in row["arguments"].items()
+    }
+    solution = json.loads(hardness.bound(row["spec"], **wanted).to_json())["solution"]
+    assert solution["least"] == row["least"]
+    assert [[at["value"], at["reached"]] for at in solution["certified"]] == row["certified"]
+
+
+@pytest.mark.parametrize("row", cases("verifications"))
+def test_sampled_correlations_are_the_same(row: dict[str, Any]) -> None:
+    verified = json.loads(hardness.verify(row["spec"], seed=row["seed"]).to_json())
+    assert verified["largest"] == pytest.approx(row["largest"])
+    assert verified["radius"] == pytest.approx(row["radius"])
+    assert verified["largest_deviation"] == pytest.approx(row["largest_deviation"])
+    assert verified["sq_dimension"]["empirical"] == row["empirical"]
 
 
 def test_a_claim_that_differs_is_seen() -> None:
