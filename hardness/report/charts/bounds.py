@@ -99,7 +99,7 @@ class _Listed:
         return {"spec": f"{self.family.path}: {members} {self.family.kind}", "members": members}
 
     def correlations(self) -> Data:
-        sample, found = of_members(self.family), {"radius": 0.0}
+        sample, found = of_members(self.family), Data(radius=0.0)
         values = sample.certified
         if values is None:
             gram = sampled(sample, _SAMPLES, _CONFIDENCE)
