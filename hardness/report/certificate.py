@@ -307,7 +307,7 @@ _SECTIONS = {  # of docs/mathematics.md: what proves rules there
     17: {"every-set": "Theorem 14", "some-set": "SDA from above", "sda": "Theorem 14"},
     18: {"closest-pairs": "pair events"},
     21: {"mixture": "Lemma 37", "vstat-sets": "Theorem 18"},
-    25: {"secrets": "Lemmas 25, 39"},
+    25: {"secrets": "Lemmas 39, 41"},
     27: {"laws": "Theorem 31"},
     31: dict.fromkeys(("sphere", "directions", "drawn", "polynomials"), "hidden directions"),
 }
