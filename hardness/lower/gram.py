@@ -93,8 +93,7 @@ class SampledGram:
     """Sampled correlations of some members, all known to within `radius` at once.
 
     With probability at least `confidence` every entry is within `radius` of the correlation:
-    Hoeffding's inequality and a union bound over the M(M+1)/2 entries. If `stated_bound` is a
-    number, this holds under the condition that no member has a larger norm at any point.
+    Hoeffding's inequality and a union bound over the M(M+1)/2 entries.
     """
 
     members: tuple[Any, ...]
@@ -103,16 +102,8 @@ class SampledGram:
     confidence: float
     samples: int  # drawn
     used: int  # at which members differ
-    stated_bound: float | None = None
+    condition: str = ""  # of members, under which the confidence holds
     inequality: str = "Hoeffding, union bound over all entries"
-
-    @property
-    def condition(self) -> str:
-        """What the confidence assumes of the members; empty if it assumes nothing."""
-        if self.stated_bound is None:
-            return ""
-        bound = f"|f(x)| <= {self.stated_bound:g} for every member f and every point x"
-        return f"if {bound}, which samples cannot show"
 
 
 def require_gram(members: int) -> None:
@@ -164,7 +155,10 @@ def sampled(
         confidence=confidence,
         samples=samples,
         used=sums.used,
-        stated_bound=largest if sample.stated else None,
+        condition=f"if |f(x)| <= {largest:.12g} for every member f and every point x, which "
+        "samples cannot show"
+        if sample.stated
+        else "",
     )
 
 

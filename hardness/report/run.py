@@ -31,8 +31,7 @@ def run_words(found: "Run") -> str:
     if risk:
         measured = (
             f"{_small(risk.value)} in [{outward(risk.low, risk.high, '.4f')}] at "
-            f"{risk.confidence:.0%} "
-            f"({_nothing(found)}, 0 = all)"
+            f"{risk.confidence:.0%} ({_nothing(found)}, 0 = all)"
         )
     unbound = []
     if usage.values:

@@ -198,10 +198,8 @@ class Mlp(_Trained):
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
-        if REAL_LABELS.of(family):
-            view: _View = _Tokens(family)
-        else:
-            view = _Factor(CODED.need(family), self.view == "tokens")
+        real, flat = REAL_LABELS.of(family), self.view == "tokens"
+        view: _View = _Tokens(family) if real else _Factor(CODED.need(family), flat)
         size = view.inputs + view.outputs
         require_memory(
             4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
