@@ -247,6 +247,9 @@ def test_a_bound_by_construction_is_not_a_condition(hardness):
         assert hardness("verify", source, "--samples", 2000, "--json").json["condition"] is None
     for spec in ("nice:m=1,k=2,d=3,tokens=boolean", "hidden:d=8,hard=2,nice=1"):
         assert verify(parse(spec), members=5, samples=20_000).gram.condition == ""
+    nice = parse("nice:m=1,k=2,d=3,tokens=boolean")
+    mine = type("Mine", (type(nice),), {"name": "mine"})(m=1, k=2, d=3)  # as a file may have one
+    assert (of_family(nice, 2, 0).stated, of_family(mine, 2, 0).stated) == (False, True)
     layers = gram.of_members(replace(listed(lambda x: x[:, :2].T, "ab", 40), kind="layers"))
     assert not layers.stated
 
