@@ -29,7 +29,10 @@ probability 2/3 with fewer queries, when the answers may be any within 1/10; "no
 is claimed. Risk 1 means nothing was learned, 0 everything; risks, examples and queries are medians.
 Solved: the whole 95 % interval of the risk lies below 0.05. Where queries were asked, examples are
 what the oracle drew to answer them, 2902 for each. Sees: what a
-[learner is given](learners.md#what-a-learner-sees).
+[learner is given](learners.md#what-a-learner-sees). `mlp` is a ReLU network with one hidden layer,
+`student` an attention layer; Adam trains both. On `parity:d=24,m=3`, `mlp` from the tokens has 512
+hidden units and makes up to 15,000 steps on 200,000 examples; from z it has 100 hidden units and
+uses each example once.
 """
 HEAD = ("problem", "certified queries", "learner", "sees", "solved", "risk", "examples", "queries")
 

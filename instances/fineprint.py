@@ -1,4 +1,4 @@
-"""The fine print of the theorem that layers can be learned: each condition, measured. [CL24]
+"""The conditions of the theorem about layers that are not degenerate, measured. [CL24]
 
 The theorem asks for layers that are not degenerate, in terms of d, k and m that grow. At one size
 its constants say nothing, so the lights are ours: where a random layer stands comfortably, where it

@@ -196,7 +196,7 @@ _PUBLISHED = (
     ),
     _published(
         "nice-v1",
-        "layers of random heads, which can be learned: more heads, longer tokens",
+        "layers of random heads: more heads, longer tokens",
         ("staged", "levenberg", "student"),
         30.0,
         ("nice:m=1,k=2,d=8", 50_000, "one head"),

@@ -46,7 +46,8 @@ class Teacher(Dense):
     example: ClassVar[str] = "teacher:m=2,k=2,d=16"
     about: ClassVar[str] = "a layer of yours that labels drawn tokens: `learn --teacher FILE`"
     easy: ClassVar[str] = (
-        "the layer is given: `hardness inspect` says how near it is to those that can be learned"
+        "the layer is given: `hardness inspect` measures the conditions of a theorem about layers "
+        "that can be learned to a small error [CL24]"
     )
     default_learners: ClassVar[tuple[str, ...]] = (*Dense.default_learners[:3], "lifted", "linear")
 

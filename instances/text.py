@@ -1,6 +1,7 @@
 """Values as plain text of one line: what results print."""
 
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,19 @@ def readable(value: Any) -> str:
     if isinstance(value, int):
         return shortened(value, 20)
     return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def outward(low: float, high: float, form: str, between: str = ", ") -> str:
+    """Write an interval by the format of its ends, rounded so that it contains the exact one.
+
+    >>> outward(0.6915, 0.99, ".2f"), outward(-0.0123, 0.7, "+.2g", "..")
+    ('0.69, 0.99', '-0.013..+0.7')
+    """
+    ends = []
+    for value, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
+        with localcontext(rounding=rounding):
+            ends.append(format(float(format(Decimal(repr(float(value))), form)), form))
+    return between.join(ends)
 
 
 def decimal(value: int) -> str:

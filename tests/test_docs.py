@@ -185,6 +185,16 @@ def test_links_lead_somewhere_and_headings_are_told_apart():
         assert len(headings) == len(set(headings)), called(page)
 
 
+@pytest.mark.parametrize("name", ["mathematics", "named-mathematics", "in-context-mathematics"])
+def test_no_two_lemmas_or_theorems_of_a_page_have_one_number(name):
+    page = (ROOT / f"docs/{name}.md").read_text()
+    stated = re.findall(r"^\*\*(?:Lemma|Theorem|Proposition) ([A-Z]|\d+)\b", page, re.M)
+    assert len(stated) > 8
+    assert len(set(stated)) == len(stated), [n for n in stated if stated.count(n) > 1]
+    named = re.findall(r"(?<!\] )(?:Lemma|Theorem)s? ([A-Z]|\d+)\b(?: and (\d+)\b)?", page)
+    assert {number for pair in named for number in pair if number} <= set(stated)
+
+
 def test_every_page_is_reached_from_the_index():
     reached, found = set(), [ROOT / "docs/index.md"]
     while found:

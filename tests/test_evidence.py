@@ -1,10 +1,11 @@
-"""The page of what is proved, reduced and believed: every family, and what commands print."""
+"""The page of lower bounds, assumptions and attacks: every family, and what commands print."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+import hardness as toolkit
 from instances import parse
 from instances.spec import FAMILIES
 from tests.conftest import script
@@ -34,7 +35,7 @@ def test_its_rows_come_out_again_and_commands_print_their_numbers(evidence, hard
     for row in rows:
         family, *answers = row.split("\n")
         spec = family.split("`")[-2]
-        proved, reduced, believed = (one.partition("*: ")[2] for one in answers)
+        proved, assumed, attacks = (one.partition("*: ")[2] for one in answers)
         for command in [] if "nothing;" in proved else ["certify", "certify --about all"]:
             words, *more = command.split()
             said = proved.partition(f"`{command}`: ")[2].partition(". `")[0]
@@ -42,10 +43,10 @@ def test_its_rows_come_out_again_and_commands_print_their_numbers(evidence, hard
             assert PRINTED.findall(said)
             for quantity, value in PRINTED.findall(said):
                 assert f"{quantity} = {value} " in shown
-        if chain := re.search(r"`certify (--about lwe .*?)`: .*probability about (\S+);", reduced):
+        if chain := re.search(r"`certify (--about lwe .*?)`: .*probability about (\S+);", assumed):
             shown = hardness("certify", spec, *chain[1].split()).out
             assert f"lwe-probability = about {chain[2]}," in shown
-        if least := re.search(r"`estimate`: (.*?), (about 2\^\S+)", believed):
+        if least := re.search(r"`estimate`: (.*?), (about 2\^\S+)", attacks):
             assert f"least of these: {least[1]}, {least[2]}" in hardness("estimate", spec).out
         known = parse(spec).hardness
         found = hardness("certify" if known.evidence == "none" else "inspect", spec)
@@ -53,6 +54,24 @@ def test_its_rows_come_out_again_and_commands_print_their_numbers(evidence, hard
         for text in filter(None, (why, known.assumption, known.easy)):
             assert text in row
             assert text in " ".join(f"{found.out} {found.err}".split())
+
+
+def test_a_claim_stands_under_what_it_speaks_of(evidence):
+    """A claim without a risk stands under none; degree, clip and noise are shown."""
+    _, risk, noise, degree = re.split(r"^- `", PAGE[: PAGE.index("Each answer")], flags=re.M)
+    for row in ROWS:
+        for name, _ in PRINTED.findall(row):
+            clause = risk if name in risk else noise if name in noise else degree
+            assert f"`{name}`" in f"`{clause}"
+            assert ("relative risk" in clause) == (name in risk)
+        spec = row.split("`")[3]
+        for claim in toolkit.certify(spec, about="all").claims if "`certify --about" in row else ():
+            terms = claim.parameters
+            assert {"risk", "success"} <= set(terms) or claim.quantity in degree
+            if "clip" in terms:
+                assert (terms["clip"], terms["noise-std"]) == ("1", "1/100")
+            if "degree" in terms:
+                assert re.search(rf"`{claim.quantity}` .*?degree {terms['degree']}\)", row)
 
 
 def test_kinds_of_evidence_are_told_apart(evidence):
@@ -63,4 +82,4 @@ def test_kinds_of_evidence_are_told_apart(evidence):
                 silent = name in ("nice", "dial", "linear", "teacher") or "q=143" in row
                 assert ("nothing;" in row) == silent
                 noisy = name in ("lwr", "lwe", "lpn", "window") or "noise=" in row
-                assert ("*Reduced*: none\n" in row) == (not noisy)
+                assert ("*Assumption*: none\n" in row) == (not noisy)

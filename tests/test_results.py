@@ -29,7 +29,7 @@ def lines(page):
 def test_rows_of_the_readme_are_what_make_results_prints():
     printed = lines("docs/results.md")
     found = lines("README.md")
-    assert len(printed) == 19
+    assert len(printed) == 20
     assert len(found) > 5
     assert set(found) <= set(printed)
 

@@ -173,6 +173,7 @@ LEARNERS = [
     ("mlp:steps=0", "at least 1"),
     ("mlp:width=0", "at least 1"),
     ("mlp:batch=0", "at least 1"),
+    ("mlp:view=signs", "z or tokens"),
     ("student:epochs=0", "epochs=0 given: it must be at least 1"),
     *((f"flips:confidence={v}", "given: above 0") for v in (0, 1)),
     *((text, "given: above 0") for text in ("km:theta=0", "km:theta=1.5", "onehead:accuracy=0")),

@@ -1,4 +1,4 @@
-"""Of every family: what is proved, what follows from an assumption, and what is believed.
+"""Of every family: proved lower bounds, the assumption on its hardness, and known attacks.
 
 python docs/examples/evidence.py > docs/evidence.md
 """
@@ -13,20 +13,32 @@ from hardness.report.text import credit
 from instances.errors import UsageError
 from instances.spec import FAMILIES
 
-INTRODUCTION = """# Proved, reduced, believed
+INTRODUCTION = """# Lower bounds, assumptions, attacks
 
 Three kinds of answers to how hard a family is, at one size each:
 
-- *Proved*: what a certificate says of [learners by statistical queries](certificates.md) and of
-  [named ones](named.md), whatever is assumed: how many queries to STAT(1/10), examples, features
-  or steps are needed at least for relative risk 1/4 with probability 2/3.
-- *Reduced*: the assumption that a learner would break.
+- *Lower bounds*: what a certificate proves of [statistical-query learners](certificates.md) and of
+  [named ones](named.md), without any assumption.
+- *Assumption*: what a fast learner would refute.
   [From `lwr` to LWE](lwe.md#what-a-learner-would-break) every number is explicit, and so is what
   that LWE is estimated to cost: where that is little, as at the size below, the chain says little;
   [reductions](lwe.md#reductions) take samples of LWE, LWR and LPN to examples.
-- *Believed*: the attack that is [estimated](estimate.md) to cost the least, by models and not by
-  theorems, or what learns the family. "Open" is a family of which no attack is estimated;
-  [what binds whom](binding.md) has measured ones.
+- *Attacks*: the attack that is [estimated](estimate.md) to cost the least, and algorithms that are
+  known to learn the family. The words behind a cost say how it is known: as the exact count of an
+  algorithm's operations, by a formula or by a model. "None estimated" shows nothing about hardness;
+  [what binds whom](binding.md) has measured runs.
+
+What the lower bounds count:
+
+- `stat-queries`, `csq-queries` (queries to STAT(1/10)), `information-floor` (examples) and
+  `kernel-features` (features that are chosen without labels): so many are needed at least for
+  relative risk 1/4 with probability 2/3.
+- `gd-noise-steps`: so many steps are needed for that risk and probability if each gradient is
+  clipped to norm 1 and gets fresh normal noise of deviation 1/100 in each coordinate. It says
+  nothing about training without this noise.
+- `low-degree-examples`: so many examples are needed until a polynomial of the printed degree can
+  tell one member's labels from coins, by one standard deviation. It says nothing about a risk or
+  about other tests. `low-degree-examples-open` counts open examples alone.
 
 Each answer names its command: `certify` is `hardness certify SPEC` of the spec beside the family.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
@@ -65,8 +77,8 @@ def rows(name):
     [page] = (p for p in HERE.glob("families/*.md") if f"## `{name}`\n" in p.read_text())
     where, *specs = FAMILY.get(name, ("", FAMILIES[name].example))
     family = f"[`{name}`]({page.relative_to(HERE)}#{name})"
-    cells = ((proved(spec, where), reduced(spec), believed(spec)) for spec in specs)
-    kinds = ("Proved", "Reduced", "Believed")
+    cells = ((proved(spec, where), assumed(spec), attacks(spec)) for spec in specs)
+    kinds = ("Lower bounds", "Assumption", "Attacks")
     return [
         "\n".join(
             [
@@ -96,12 +108,20 @@ def teller(known):
 
 
 def numbers(claims):
-    """Write claims: quantity, value, whose it is."""
-    return ", ".join(f"`{c.quantity}` {shown_value(c)} ({credit(c.source)})" for c in claims)
+    """Write claims: quantity, value, whose it is, the degree of polynomials."""
+    return ", ".join(
+        f"`{c.quantity}` {shown_value(c)} ({', '.join([credit(c.source), *degree(c)])})"
+        for c in claims
+    )
 
 
-def reduced(spec):
-    """Say which assumption a learner would break, with the chain where there is one."""
+def degree(claim):
+    """Name the degree of a claim on polynomials; of others nothing."""
+    return [f"degree {claim.parameters[name]}" for name in claim.parameters if name == "degree"]
+
+
+def assumed(spec):
+    """Say which assumption a learner would refute, with the chain if there is one."""
     known = hardness.family(spec).hardness
     if not known.assumption:
         return "none"
@@ -110,22 +130,22 @@ def reduced(spec):
         found = hardness.certify(spec, about="lwe", **CHAIN)["lwe-probability"]
     except NoClaim:
         return said
-    [assumed] = re.findall(r"The assumption is (LWE\(.*?\))", found.meaning)
+    [law] = re.findall(r"The assumption is (LWE\(.*?\))", found.meaning)
     forms, width = hardness.family(spec), 2 * CHAIN["error_bound"] + 1
     other = f"lwe:n={forms.n},q={forms.q},error=uniform,width={width},secret={forms.secret}"
     least = hardness.estimate(other).least
     return (
-        f"{said}. `certify --about lwe {GIVEN}`: a solver of {assumed} "
+        f"{said}. `certify --about lwe {GIVEN}`: a solver of {law} "
         f"that succeeds with probability {shown_value(found).partition(',')[0]}; vacuous beyond "
         f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is: "
         f"`estimate {other}`: {least.name}, {least.plainly}"
     )
 
 
-def believed(spec):
-    """Say which attack is estimated to cost the least, or what learns the family."""
+def attacks(spec):
+    """Say which attack is estimated to cost the least, and what learns the family."""
     known = hardness.family(spec).hardness
-    said = f"`{teller(known)}`: {known.easy}" if known.easy else "open"
+    said = f"`{teller(known)}`: {known.easy}" if known.easy else "none estimated"
     try:
         found = hardness.estimate(spec)
     except UsageError:

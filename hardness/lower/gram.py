@@ -37,6 +37,7 @@ from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.modular import Modular, modulus, obstacle
+from instances.spec import built_in
 from instances.streams import BitStream, generator, key
 from instances.symmetric import Symmetric, to_float
 
@@ -63,7 +64,8 @@ class Sample:
     largest: no member has a larger norm at a point, where norms are known less its mean and over
     its norm. certified: (M, M), and how it is `known`. bias: what points that are not quite uniform
     add to a correlation. shown: members are signs, and 0 where a point shows none: products are
-    divided by how many are shown.
+    divided by how many are shown. stated: a file says that no member is larger than `largest`, and
+    samples cannot show it.
     """
 
     spec: str
@@ -78,6 +80,7 @@ class Sample:
     known: Literal["certified", "enumerated"] = "certified"
     bias: float = 0.0
     shown: bool = False
+    stated: bool = False
     where: str = _OPEN
 
     def named(self, i: int) -> str:
@@ -99,6 +102,7 @@ class SampledGram:
     confidence: float
     samples: int  # drawn
     used: int  # at which members differ
+    condition: str = ""  # of members, under which the confidence holds
     inequality: str = "Hoeffding, union bound over all entries"
 
 
@@ -151,6 +155,10 @@ def sampled(
         confidence=confidence,
         samples=samples,
         used=sums.used,
+        condition=f"if |f(x)| <= {largest:.12g} for every member f and every point x, which "
+        "samples cannot show"
+        if sample.stated
+        else "",
     )
 
 
@@ -229,7 +237,9 @@ def enumerated(sample: Sample, every: Draw, n: int, most: int = _EVERY) -> Sampl
         raise UsageError(f"{sample.named(wrong[0])} has {why}")
     norm, made = np.sqrt(norms), _normalised(gram)
     largest = float((sums.largest.max() / norm).max())
-    return replace(sample, largest=largest, norm=norm, certified=made, known="enumerated")
+    return replace(
+        sample, largest=largest, norm=norm, certified=made, known="enumerated", stated=False
+    )
 
 
 def correlations(tables: FactorTables) -> Array:
@@ -302,7 +312,8 @@ def of_family(
         raise UsageError(f"--members {members} given: at least 1 is needed")
     require_gram(members if family.size is None else min(members, family.size))
     if (coded := CODED.of(family)) is None or HIDDEN_SIGNS.of(family):
-        return _of_real(family, different(family, members, seed, own), seed, stored)
+        sample = _of_real(family, different(family, members, seed, own), seed, stored)
+        return replace(sample, stated=not built_in(family))
 
     def draw(start: int, count: int) -> NDArray[Any]:
         words = stored(start, count) if stored else coded.inputs(seed, "verify", start, count)
@@ -462,6 +473,7 @@ def of_members(family: Members, seed: int = 0) -> Sample:
         values=lambda words: family.evaluate(tokens.unpack(words, family.n)),
         largest=family.bound,
         columns=family.outputs,
+        stated=family.kind == "functions",
         where="points",
     )
     return enumerated(

@@ -106,13 +106,13 @@ class Verification(Result):
         return not self.disagreements and all(checks)
 
     def _rows(self) -> list[TableRow]:
-        gram = f"sampled, {self.confidence:.0%}, {self.gram.inequality}"
+        known = (f"sampled, {self.confidence:.0%}", self.gram.inequality, self.gram.condition)
         rows: list[TableRow] = [
             {
                 "compared": f"{self.pairs} correlations",
                 "largest deviation": self.worst,
                 "allowed": self.gram.radius,
-                "known": gram,
+                "known": ", ".join(filter(None, known)),
             }
         ]
         if self.layer:
@@ -138,6 +138,7 @@ class Verification(Result):
             "samples_used": gram.used,
             "confidence": self.confidence,
             "inequality": gram.inequality,
+            "condition": gram.condition or None,
             "radius": gram.radius,
             "largest": {"sampled": self.largest[0], self.known: self.largest[1]},
             "largest_deviation": self.worst,

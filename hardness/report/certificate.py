@@ -173,12 +173,14 @@ def verification_words(found: "Verification") -> str:
     """Write what sampling says."""
     gram, layer, size = found.gram, found.layer, len(found.dimension)
     known = f"({found.confidence:.0%}; {gram.inequality})"
+    same = ", under the same condition" if gram.condition else ""
     sampled, exact = found.largest
     lines = [
         brief_spec(found.spec),
         f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} {found.where} "
         f"(of {gram.samples})",
         f"              each within {gram.radius:.4g} {known}",
+        *(f"              {line}" for line in [gram.condition] if line),
         f"              largest of two members {sampled:.4g}"
         + ("" if exact is None else f", {found.known} {exact:.4g}"),
     ]
@@ -192,7 +194,7 @@ def verification_words(found: "Verification") -> str:
         f"have a correlation of at most 1/{size}"
         if size > 1
         else "SQ dimension  no two members are known to have a correlation of at most 1/2",
-        f"              statistical ({found.confidence:.0%}): no bound on queries",
+        f"              statistical ({found.confidence:.0%}{same}): no bound on queries",
     ]
     if layer:
         lines += [
@@ -305,7 +307,7 @@ _SECTIONS = {  # of docs/mathematics.md: what proves rules there
     17: {"every-set": "Theorem 14", "some-set": "SDA from above", "sda": "Theorem 14"},
     18: {"closest-pairs": "pair events"},
     21: {"mixture": "Lemma 37", "vstat-sets": "Theorem 18"},
-    25: {"secrets": "Lemmas 25, 39"},
+    25: {"secrets": "Lemmas 39, 41"},
     27: {"laws": "Theorem 31"},
     31: dict.fromkeys(("sphere", "directions", "drawn", "polynomials"), "hidden directions"),
 }

@@ -10,6 +10,7 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
 from hardness.runs.paired import LEAST_DISCORDANT, Paired
 from instances.parameters import plain
+from instances.text import outward
 
 if TYPE_CHECKING:
     from hardness.runs.least import Least
@@ -127,7 +128,7 @@ def fit_rows(comparison: "Comparison | Least") -> list[tuple[str, ...]]:
             short_name(comparison, fit.learner),
             fit.cost,
             str(len(fit.values)),
-            f"{power(comparison.parameter, law.exponent)} [{_short(law.low)}, {_short(law.high)}]",
+            f"{power(comparison.parameter, law.exponent)} [{outward(law.low, law.high, 'z.2f')}]",
             power(comparison.parameter, fit.certified_exponent),
         )
         for fit in comparison.scaling.fits
@@ -220,7 +221,7 @@ def pair_row(one: Paired, short: Callable[[str], str]) -> tuple[str | int | floa
     """
     risk = "" if one.risk_difference is None else f"{one.risk_difference:+z.2f}"
     if one.risk_interval:
-        risk += " [{:+z.2f}, {:+z.2f}]".format(*one.risk_interval)
+        risk += f" [{outward(*one.risk_interval, '+z.2f')}]"
     verdict = one.verdict if one.verdict == "cannot tell" else short(one.verdict)
     names = (short(one.first), short(one.second))
     return (*names, one.first_only, one.second_only, one.instances, one.p_corrected, verdict, risk)

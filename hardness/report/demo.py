@@ -10,7 +10,9 @@ from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
 from hardness.runs import Comparison, Least
-from hardness.upper.classes import CLASSES, class_of, view_of
+from hardness.upper.classes import view_of
+from hardness.upper.registry import parse_learner
+from hardness.upper.trained import Mlp, Student
 from instances.parameters import plain
 from instances.result import Result
 
@@ -65,10 +67,12 @@ def demo_words(made: Demo) -> str:
             "",
             "The bound on queries binds statistical-query learners: here the first one alone.",
             *(
-                f"Gradient descent from {SEEN[cell.view]} ({short_name(comparison, cell.learner)})"
-                f" solved {cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
+                f"{trained.method} from {SEEN[cell.view]} "
+                f"({short_name(comparison, cell.learner)}) solved {cell.solved} of {cell.runs} at "
+                f"{comparison.parameter}={plain(largest)}."
                 for cell in comparison.cells
-                if cell.value == largest and class_of(cell.learner) is CLASSES["gradient"]
+                if cell.value == largest
+                and isinstance(trained := parse_learner(cell.learner), Student | Mlp)
             ),
             "",
             *(line for one in made.thresholds for line in (_least(one), least_table(one), "")),

@@ -2,6 +2,7 @@
 
 from hardness.report.text import duration, item, table, wrap
 from hardness.runs.forecast import SPARE, WITHIN, Forecast, Forecasts
+from instances.text import outward
 
 
 def forecast_words(found: Forecasts) -> str:
@@ -17,7 +18,7 @@ def forecast_words(found: Forecasts) -> str:
         ]
         share = f"{row.result.recovered}/{len(row.runs)}"
         low, high = row.result.interval
-        rows.append([row.setting, row.attack, *told, share, f"{low:.2f}..{high:.2f}"])
+        rows.append([row.setting, row.attack, *told, share, outward(low, high, ".2f", "..")])
     grown = [row for row in found.rows if row.grows]
     estimated, expected = (
         sum(row.near(block(row)) for row in grown)

@@ -12,6 +12,7 @@ from hardness.icl.softmax_study import SoftmaxStudy
 from hardness.icl.study import Study
 from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table
+from instances.text import outward
 
 FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
 SHOWN = 4  # residual polynomials
@@ -174,7 +175,7 @@ def _train(found: Trained) -> list[str]:
         f"{'whitened' if found.whiten else 'raw'} coordinates,",
         f"           {method}, random start, seed {found.seed}",
         f"loss       {loss.value:.5g} +- {loss.error:.2g} on {loss.samples} fresh "
-        f"samples; 99 %: {low:.5g} .. {high:.5g}",
+        f"samples; 99 %: {outward(low, high, '.5g', ' .. ')}",
         *reference,
         f"rare       {rare.value:.5g} +- {rare.error:.2g} by importance sampling, the "
         f"heaviest of {rare.samples} has",

@@ -86,10 +86,10 @@ def structure_words(facts: dict[str, Any]) -> str:
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:
-    """Write the conditions of the theorem that layers can be learned, with their lights."""
+    """Write the conditions of the theorem about layers that can be learned, with their lights."""
     rows = [[c["light"], named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
     lines = [
-        "fine print of the theorem that such layers can be learned (after CL24)",
+        "fine print: layers that meet it can be learned to a small error (after CL24)",
         table(["light", "condition", "value", "asks"], rows),
     ]
     lights = [c["light"] for c in facts["fine_print"]]

@@ -10,12 +10,14 @@ from hardness.report.text import big, good, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 from instances.spec import kind_of
+from instances.text import outward
 
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
 _ENOUGH = 20  # held-out examples for an interval
+_TINY = 5e-5  # in four decimals it would be 0
 
 
 def run_words(found: "Run") -> str:
@@ -28,8 +30,8 @@ def run_words(found: "Run") -> str:
     used += f"{usage.seconds:.2f} s"
     if risk:
         measured = (
-            f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
-            f"({_nothing(found)}, 0 = all)"
+            f"{_small(risk.value)} in [{outward(risk.low, risk.high, '.4f')}] at "
+            f"{risk.confidence:.0%} ({_nothing(found)}, 0 = all)"
         )
     unbound = []
     if usage.values:
@@ -158,7 +160,8 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
         said = [row.get("reason", "invalid predictions"), "", str(row.get("examples", ""))]
         if one := row["misfit"]:
             low, high = one["low"], one["high"]
-            known = "none" if high is None else f"[{_small(low)}, {_small(high)}]"
+            form = ".1e" if high and high < _TINY else ".4f"
+            known = "none" if high is None else f"[{outward(low, high, form)}]"
             said[:2] = [_small(one["value"]), known]
         cells += [[row["name"], *said[:2]]]
     one = found.misfit
@@ -188,7 +191,7 @@ def _brief(value: Any) -> str:
 
 def _small(risk: float) -> str:
     """A risk in four decimals, or its size where they would be zeros."""
-    return f"{risk:.1e}" if 0 < risk < 5e-5 else f"{risk:.4f}"
+    return f"{risk:.1e}" if 0 < risk < _TINY else f"{risk:.4f}"
 
 
 def _is_long(value: Any) -> bool:

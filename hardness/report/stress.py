@@ -12,6 +12,7 @@ from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Climb, RungBounds, Stress, Trials, needed
 from instances.ladders import Ladder
+from instances.text import outward
 
 _LISTED = 8  # certified numbers in a sentence
 _ASKERS = {
@@ -124,7 +125,7 @@ def _costs(found: Stress, climb: Climb) -> str:
             [
                 str(i),
                 f"{trials.passes}/{len(trials.trials)}",
-                f"{low:.2f}..{high:.2f}",
+                outward(low, high, ".2f", ".."),
                 *("-" if value is None else number(round(value)) for value in used),
                 "-" if seconds is None else number(seconds),
                 _ends(trials) if trials.failures else "",

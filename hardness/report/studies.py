@@ -18,6 +18,7 @@ from hardness.runs.distinguish import WORLDS, Distinction
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 from instances.limits import readable_bytes
+from instances.text import outward
 
 if TYPE_CHECKING:
     from hardness.runs.conformance import Conformance
@@ -58,7 +59,7 @@ def attack_words(every: Attacks) -> str:
     for one in found:
         low, high = one.interval
         used = [_used(one, cost) for cost in costs]
-        rate = f"{low:.2f}..{high:.2f}" if one.judged and not _silent(one) else "-"
+        rate = outward(low, high, ".2f", "..") if one.judged and not _silent(one) else "-"
         rows.append([short(one.learner), _found(one), rate, *used, readable_bytes(one.peak_bytes)])
     header = ["attack", "found", "rate at 95%", *costs, "peak memory"]
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
@@ -126,7 +127,8 @@ def distinction_words(found: Distinction) -> str:
     counts = ", ".join(f"{found.accepted(w)} of {each} {w}" for w in WORLDS)
     lines = [
         f"{short(found.learner)} on {brief_spec(found.spec)}: members or coins?, seed {found.seed}",
-        f"advantage  {found.advantage:+.3f} in [{low:+.3f}, {high:+.3f}] at {found.confidence:.0%}",
+        f"advantage  {found.advantage:+.3f} in [{outward(low, high, '+.3f')}] at "
+        f"{found.confidence:.0%}",
         f"accepted   {counts}; coins pass with probability {found.alarm:g} at most",
         f"usage      {found.used('examples', *WORLDS)} examples, "
         f"{found.used('seconds', *WORLDS):.1f} s in {2 * each} trials",
@@ -141,8 +143,8 @@ def _accuracy(found: Distinction) -> list[str]:
         return ["accuracy   not defined: labels have more than two levels"]
     low, high = found.accuracy_interval
     return [
-        f"accuracy   {found.accuracy:.4f} in [{low:.4f}, {high:.4f}] of label bits, by randomised "
-        "rounding",
+        f"accuracy   {found.accuracy:.4f} in [{outward(low, high, '.4f')}] of label bits, by "
+        "randomised rounding",
         f"           its squared loss alone implies {found.implied_accuracy:.4f} at least",
     ]
 
@@ -246,7 +248,7 @@ def descent_words(study: "DescentStudy") -> str:
         [
             str(p.steps),
             f"{p.right}/{p.runs}",
-            f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
+            outward(*p.interval, ".3f", ".."),
             WORD if vacuous(_SUCCESS, p.bound) else digits(p.bound, up=True, places=4),
             "BEATEN" if p.beaten else "holds",
         ]

@@ -29,6 +29,7 @@ from instances.family import Family
 from instances.files import Folder
 from instances.result import Record, TableRow
 from instances.spec import require_stored
+from instances.text import outward
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -96,7 +97,7 @@ class AttackResult(Record, frozen=True, kw_only=True):
 
     def _rows(self) -> list[TableRow]:
         low, high = self.interval
-        rate = f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}"
+        rate = f"rate in [{outward(low, high, '.2f')}], {CONFIDENCE:.0%}"
         sure = brief_claim(self.runs[0].details) if len(self.runs) == 1 else "not judged"
         values = self.median("values")
         row = {

@@ -41,6 +41,7 @@ from instances.export import frame
 from instances.family import Family, Instance
 from instances.result import Record, TableRow, json_of
 from instances.streams import generator
+from instances.text import outward
 from instances.uniform import Uniform, no_coins
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class Distinction(Record, frozen=True, kw_only=True):
         return sum(v * n for v, n in pairs) / sum(n for _, n in pairs)
 
     def _rows(self) -> list[TableRow]:
-        ends = "in [{:.3f}, {:.3f}] at {:.0%}".format(*self.interval, self.confidence)
+        ends = f"in [{outward(*self.interval, '.3f')}] at {self.confidence:.0%}"
         trials = f"of {len(self.plays) // 2}"
         return [
             {"measure": "advantage", "value": self.advantage, "known": ends},

@@ -25,6 +25,7 @@ from instances.errors import ToolkitError, UsageError
 from instances.result import Record, TableRow
 from instances.spec import parse
 from instances.streams import generator
+from instances.text import outward
 
 WITHIN = 3  # blocks
 SPARE = 10  # blocks beyond the estimated one that are tried: what is measured may be larger
@@ -181,7 +182,7 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "seconds": brief(row.seconds(self.operation)),
                 "measured seconds": brief(row.measured("seconds")),
                 "found": f"{row.result.recovered}/{len(row.runs)}",
-                "rate at 95 %": "{:.2f}..{:.2f}".format(*row.result.interval),
+                "rate at 95 %": outward(*row.result.interval, ".2f", ".."),
             }
             for row in self.rows
         ]

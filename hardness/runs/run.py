@@ -48,6 +48,7 @@ from instances.layer import AttentionLayer
 from instances.result import Record, TableRow, json_of
 from instances.spec import file_of, kind_of, parse_stored
 from instances.streams import generator
+from instances.text import outward
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -222,7 +223,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return f"a risk is known with confidence {risk.confidence}, not {CONFIDENCE}"
         if risk and not may_be()(risk):
             return (
-                f"a risk of {risk.value:.3g} in [{risk.low:.3g}, {risk.high:.3g}] by "
+                f"a risk of {risk.value:.3g} in [{outward(risk.low, risk.high, '.3g')}] by "
                 f"{risk.examples} examples is not possible"
             )
         claimed, judged = self.details.get("claimed_secret"), self.secret_recovered
@@ -240,7 +241,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def _rows(self) -> list[TableRow]:
         risk, of = (self.misfit, "misfit") if self.misfit else (self.risk, "risk")
-        ends = f"[{risk.low:.3g}, {risk.high:.3g}]" if risk else None
+        ends = f"[{outward(risk.low, risk.high, '.3g')}]" if risk else None
         named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
         used = {n: getattr(self.usage, n) for n in ("examples", "queries", "values", "seconds")}
         measured = {of: risk and risk.value, "95 % interval": ends}

@@ -25,6 +25,7 @@ from hardness.runs.processes import execute
 from instances.errors import ToolkitError
 from instances.result import Record, Result, TableRow
 from instances.streams import BitStream, key
+from instances.text import outward
 
 Setting = Mapping[str, int | float | str]
 Owner = Literal["paper", "talk", "docs"]
@@ -79,16 +80,18 @@ class Measured(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def said(self, digits: int = 3) -> str:
         """Write the value with its interval; alone where the ends read alike.
 
-        >>> Measured(value=0.5, low=0.4, high=0.6, how="95 %, 9 rows").said()
-        '0.5 [0.4, 0.6]'
+        >>> Measured(value=0.5, low=0.4129, high=0.6, how="95 %, 9 rows").said()
+        '0.5 [0.412, 0.6]'
         >>> Measured(value=64.0, low=64.0, high=None, how="96.9 %, 6 layers").said()
         'above 64'
         """
         low, value = (short_number(v, digits) for v in (self.low, self.value))
         if self.high is None:
             return f"above {low}" if low == value else f"{value}, above {low}"
-        high = short_number(self.high, digits)
-        return value if low == high else f"{value} [{low}, {high}]"
+        if low == short_number(self.high, digits):
+            return value
+        whole = self.low == int(self.low) and self.high == int(self.high)
+        return f"{value} [{outward(self.low, self.high, '.0f' if whole else f'.{digits}g')}]"
 
 
 def short_number(value: float, digits: int = 3) -> str:

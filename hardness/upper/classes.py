@@ -104,14 +104,15 @@ def view_of(learner: str, family: Family | None = None, usage: Usage | None = No
     family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
     sees their tokens. usage: of a run, which tells what a learner from a file asked for.
 
-    >>> [view_of(name) for name in ("student", "mlp:steps=9", "queries", "flips", "mine.py:Net")]
-    ['tokens', 'z', 'queries', 'values', 'examples']
+    >>> [view_of(name) for name in ("student", "mlp:steps=9", "mlp:view=tokens", "mine.py:Net")]
+    ['tokens', 'z', 'tokens', 'examples']
     """
-    name = learner.partition(":")[0]
+    name, _, parameters = learner.partition(":")
     if name not in LEARNERS:
         if usage is None or not (usage.values or usage.queries):
             return "examples"
         return "values" if usage.values else "queries"
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
+    view = "tokens" if "view=tokens" in parameters.split(",") else view
     return "tokens" if view == "z" and family is not None and REAL_LABELS.of(family) else view

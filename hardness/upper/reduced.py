@@ -1,4 +1,4 @@
-"""Predictions made of a function of z, the reduced view of tokens."""
+"""Predictions made of a function of z, the reduced view of tokens, or of the tokens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +14,21 @@ from instances.family import Family
 _AT_ONCE = 1 << 12
 
 
+def product(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Multiply the two tokens: (n, 2, d) of +-1 -> z (n, d), coordinate 0 being +1."""
+    z = (x[:, 0] * x[:, 1]).astype(np.float64)
+    z[:, 0] = 1.0
+    return z
+
+
 def predictor(
-    family: Family, surprise: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    family: Family,
+    surprise: Callable[[NDArray[Any]], NDArray[np.float64]],
+    seen: Callable[[NDArray[Any]], NDArray[Any]] = product,
 ) -> Predict:
     """Make predictions of a function of z: labels of what it adds to the factor that is known.
 
-    surprise: (n, d) of +-1, coordinate 0 being +1 -> (n,), the factor less its public part.
+    surprise: what is `seen` of n tokens -> (n,), the factor less its public part.
     """
     coded = CODED.need(family)
 
@@ -29,9 +38,7 @@ def predictor(
         unknown = np.flatnonzero(coded.open(words))
         for start in range(0, len(unknown), _AT_ONCE):
             rows = unknown[start : start + _AT_ONCE]
-            z = (x[rows, 0] * x[rows, 1]).astype(np.float64)
-            z[:, 0] = 1.0
-            factor[rows] += surprise(z)
+            factor[rows] += surprise(seen(x[rows]))
         return coded.labelled(x, factor)
 
     return predict

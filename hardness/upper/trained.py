@@ -18,7 +18,7 @@ from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, View, no
 from hardness.upper.reduced import predictor
 from instances import tokens
 from instances.capabilities import CODED, REAL_LABELS
-from instances.coded import Coded
+from instances.coded import Coded, as_coded
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
@@ -35,6 +35,7 @@ _PATIENCE = 1000  # steps: where it falls by less, training stops
 _LEARNED = 0.05  # of the baseline's loss on them: the judge decides
 _FEW = 8  # held-out examples below which their loss shows nothing
 _ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
+_OPTIMIZERS = {"adam": "Adam", "momentum": "SGD with momentum", "sgd": "SGD"}
 
 Array = NDArray[Any]
 
@@ -45,6 +46,7 @@ class _Trained:
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     optimizers: ClassVar[tuple[str, ...]]
     least: ClassVar[dict[str, int]]  # of parameters
+    model: ClassVar[str]
 
     optimizer: str
     rate: float
@@ -59,6 +61,11 @@ class _Trained:
         for name, bound in self.least.items():
             value = getattr(self, name)
             require(value >= bound, f"{name}={value} given: it must be at least {bound}")
+
+    @property
+    def method(self) -> str:
+        """What is trained, and by which optimizer, as a sentence begins."""
+        return f"{self.model} trained by {_OPTIMIZERS[self.optimizer]}"
 
     def update(self, value: Array, slope: Array, moments: Array, t: int) -> None:
         """Take step t in place."""
@@ -90,6 +97,7 @@ class Student(_Trained):
     revision: ClassVar[int] = 3
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
+    model: ClassVar[str] = "An attention layer"
     optimizers: ClassVar[tuple[str, ...]] = ("adam", "sgd")
     least: ClassVar[dict[str, int]] = {"batch": 1, "steps": 1, "epochs": 1, "heads": 0}
 
@@ -154,9 +162,10 @@ def _trivial_loss(family: Family, batch: Examples) -> float:
 class Mlp(_Trained):
     """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
 
-    f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). Of labels that are codes it is fitted to the
-    unknown factor, less what everyone knows of it, on the signs of z where z_0 = -1; else to all
-    k d numbers of a label, less what is known, on those of the tokens.
+    f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). If labels are codes, f is fitted on the open
+    examples, z_0 = -1, to the unknown factor less its public part. Its input is the signs of z, or
+    with view=tokens the 2 d signs of the tokens. Real labels have no factor: then f is fitted to
+    all k d numbers of a label, less what is known, and its input is those of the tokens.
 
     epochs: over the examples there are; 1: each is used once; 0: where they end after one epoch, an
     eighth is held out and the network goes on with the others, until the loss on what is held out
@@ -165,8 +174,8 @@ class Mlp(_Trained):
 
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 2
-    view: ClassVar[View] = "z"
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
+    model: ClassVar[str] = "A ReLU network"
     optimizers: ClassVar[tuple[str, ...]] = ("adam", "momentum", "sgd")
     least: ClassVar[dict[str, int]] = {"width": 1, "batch": 1, "steps": 1, "epochs": 0}
 
@@ -176,6 +185,11 @@ class Mlp(_Trained):
     batch: int = 256
     steps: int = 60_000
     epochs: int = later(0)
+    view: str = later("z")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.view in ("z", "tokens"), f"view={self.view} given: z or tokens")
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and real labels."""
@@ -184,7 +198,8 @@ class Mlp(_Trained):
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
-        view = _Tokens(family) if REAL_LABELS.of(family) else _Factor(CODED.need(family))
+        real, flat = REAL_LABELS.of(family), self.view == "tokens"
+        view: _View = _Tokens(family) if real else _Factor(CODED.need(family), flat)
         size = view.inputs + view.outputs
         require_memory(
             4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
@@ -315,26 +330,35 @@ class _View(Protocol):
 
 
 class _Factor:
-    """The signs of z, and the unknown factor of labels that are codes, where z_0 = -1."""
+    """The signs of z or of both tokens, and the unknown factor of their codes, where z_0 = -1."""
 
     outputs = 1
 
-    def __init__(self, family: Coded) -> None:
-        self.family, self.inputs = family, family.d - 1
+    def __init__(self, family: Coded, flat: bool) -> None:
+        self.family, self.seen = family, _flat if flat else _product
+        self.inputs = 2 * family.d if flat else family.d - 1
 
     def enough(self, count: int) -> int:
         """Draw a few more than are open on average."""
         return self.family.enough(count) + 64
 
     def read(self, examples: Examples) -> tuple[Array, Array]:
-        """Unpack z."""
-        block = reduce(examples)
-        signs = tokens.unpack(block.words, self.family.d)[:, 1:].astype(np.float32)
-        return signs, block.values.astype(np.float32)[:, None]
+        """Unpack the tokens."""
+        words = as_coded(examples).words
+        x = tokens.unpack(words[self.family.open(words)], self.family.d)
+        return self.seen(x).astype(np.float32), reduce(examples).values.astype(np.float32)[:, None]
 
     def predictor(self, theta: Array) -> Predict:
         """Predict where z_0 = -1, and what is known elsewhere."""
-        return predictor(self.family, lambda z: evaluate(theta, z[:, 1:], 1)[:, 0])
+        return predictor(self.family, lambda z: evaluate(theta, z, 1)[:, 0], self.seen)
+
+
+def _product(x: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(x[:, 0, 1:] * x[:, 1, 1:])
+
+
+def _flat(x: NDArray[Any]) -> NDArray[Any]:
+    return x.reshape(len(x), -1)
 
 
 class _Tokens:
@@ -358,8 +382,7 @@ class _Tokens:
         """Add the network to what is known."""
 
         def predict(x: NDArray[Any]) -> NDArray[np.float64]:
-            z = x.reshape(len(x), -1).astype(np.float64)
-            return self.family.known(x) + evaluate(theta, z, self.outputs).reshape(x.shape)
+            return self.family.known(x) + evaluate(theta, _flat(x), self.outputs).reshape(x.shape)
 
         return predict
 

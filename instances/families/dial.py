@@ -29,8 +29,8 @@ class Dial(Dense):
     example: ClassVar[str] = "dial:tau=0.3,m=2,k=2,d=8"
     about: ClassVar[str] = "softmax layers from nearly linear to hard, by the norm of the logits"
     easy: ClassVar[str] = (
-        "at small tau least squares learns it, and layers of random weights can be learned at a "
-        "constant number of heads [CL24]"
+        "at small tau least squares learns it; layers that are not degenerate can be learned to a "
+        "small error, in polynomial time for a constant number of heads [CL24]"
     )
     default_learners: ClassVar[tuple[str, ...]] = ("lifted", "student", "staged")
 

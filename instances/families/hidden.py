@@ -41,7 +41,7 @@ class Hidden(Dense):
     name: ClassVar[str] = "hidden"
     revision: ClassVar[int] = 2
     example: ClassVar[str] = "hidden:d=16,hard=4,nice=4"
-    about: ClassVar[str] = "a hidden parity among random heads that can be learned"
+    about: ClassVar[str] = "a hidden parity among random heads"
     label_text: ClassVar[str] = (
         "F(X) = sum_i softmax(X Theta_i X^T) X W_i over random heads, plus a label of the family "
         "parity, plus noise * N(0,1) in every entry; stored in float64"

@@ -43,10 +43,10 @@ class Nice(Dense):
 
     name: ClassVar[str] = "nice"
     example: ClassVar[str] = "nice:m=2,k=2,d=16"
-    about: ClassVar[str] = "random layers that can be learned, with dials towards degeneracy"
+    about: ClassVar[str] = "random layers, with dials towards degenerate ones"
     easy: ClassVar[str] = (
-        "layers of random weights can be learned, in polynomial time for a constant number of "
-        "heads [CL24]"
+        "layers that are not degenerate can be learned to a small error, in polynomial time for a "
+        "constant number of heads [CL24]"
     )
 
     m: int

@@ -42,6 +42,9 @@ SOLVED = [  # with the largest risk
     ("mlp:steps=1500", "lpn:n=8,h=2,noise=0.1", 0.05),
     ("mlp:steps=1000,optimizer=sgd,rate=0.2", "parity:d=9,m=1", 0.05),
     ("mlp:steps=1000,optimizer=momentum,rate=0.02", "parity:d=9,m=1", 0.05),
+    ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "parity:d=8,m=2", 0.05),
+    ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "parity:d=8,m=2,noise=0.1", 0.05),
+    ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "profile:g=majority,d=8,m=3", 0.05),
     ("mlp:steps=2000,rate=0.01", "lwr:n=4,q=8,p=2,secret=binary,h=2", 0.05),
     pytest.param(
         *("mlp:steps=3000", "dial:tau=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
@@ -206,6 +209,22 @@ def test_mlp_gradients_are_those_of_the_loss(outputs):
     loss, slope = gradient(theta, z, values)
     assert loss == pytest.approx(value(theta), rel=1e-12)
     slopes_agree(value, slope, theta)
+
+
+def test_mlp_sees_the_tokens_or_their_product_alone(monkeypatch):
+    """Nothing of z is in the input of view=tokens, and nothing of the tokens in that of view=z."""
+    seen = []
+    monkeypatch.setattr(trained, "gradient", lambda *given: seen.append(given) or gradient(*given))
+    examples = parse("parity:d=6,m=2").instance(0).examples(0, 2048)
+    x = examples.x[examples.x[:, 0, 0] != examples.x[:, 1, 0]]
+    for view, wanted in {"tokens": x.reshape(len(x), -1), "z": (x[:, 0] * x[:, 1])[:, 1:]}.items():
+        found = learn(f"mlp:view={view},steps=1,batch=64", "parity:d=6,m=2")
+        _, z, values = seen.pop()
+        assert z.shape == (64, wanted.shape[1])
+        every = {row.tobytes() for row in wanted.astype(np.float32)}
+        assert len(every & {row.tobytes() for row in z}) > 5
+        assert set(values.ravel().tolist()) == {-1.0, 1.0}
+        assert found.details["steps"] == 1
 
 
 def test_mlp_uses_every_example_once_and_has_a_curve_of_its_losses():

@@ -212,6 +212,48 @@ def test_functions_of_a_file_and_layers(hardness, tmp_path):
     assert found["largest_deviation"] <= found["radius"]
 
 
+RARE = """import numpy as np
+d, bound = 40, {bound}
+pair = [
+    lambda x, k=k: np.where((x[:, :{signs}] == 1).all(axis=1), {value}, x[:, -k]) for k in (1, 2)
+]
+"""
+
+
+def test_a_bound_that_a_file_states_is_a_condition_of_the_confidence(hardness, tmp_path):
+    """Two functions that are 3000 together, with chance 2^-22: samples do not see it."""
+    (tmp_path / "rare.py").write_text(RARE.format(bound=1, signs=22, value=3000))
+    asked = ("verify", "rare.py:pair", "--samples", 20_000)
+    words = " ".join(hardness(*asked).out.split())
+    condition = "if |f(x)| <= 1 for every member f and every point x, which samples cannot show"
+    assert f"(99%; Hoeffding, union bound over all entries) {condition} largest" in words
+    assert "statistical (99%, under the same condition)" in words
+    shown = hardness(*asked, "--json").json
+    assert shown["condition"] == condition
+    both = 3000**2 / 2**22
+    assert both / (1 + both) > shown["largest"]["sampled"] + 9 * shown["radius"]
+    # With a true bound the radius covers the truth, and a larger value that is drawn is refused.
+    (tmp_path / "seen.py").write_text(RARE.format(bound=3, signs=2, value=3))
+    seen = hardness("verify", "seen.py:pair", "--json").json
+    assert "<= 3 " in seen["condition"]
+    assert abs(seen["largest"]["sampled"] - 9 / (9 + 3)) <= seen["radius"]
+    (tmp_path / "more.py").write_text(RARE.format(bound=1, signs=2, value=3))
+    assert "has the value 3, above the bound 1" in hardness("verify", "more.py:pair").err
+
+
+def test_a_bound_by_construction_is_not_a_condition(hardness):
+    """Families here, layers by their weights, and functions on all points, which are few."""
+    for source in ("parity:d=40,m=2", MAJORITIES):
+        assert hardness("verify", source, "--samples", 2000, "--json").json["condition"] is None
+    for spec in ("nice:m=1,k=2,d=3,tokens=boolean", "hidden:d=8,hard=2,nice=1"):
+        assert verify(parse(spec), members=5, samples=20_000).gram.condition == ""
+    nice = parse("nice:m=1,k=2,d=3,tokens=boolean")
+    mine = type("Mine", (type(nice),), {"name": "mine"})(m=1, k=2, d=3)  # as a file may have one
+    assert (of_family(nice, 2, 0).stated, of_family(mine, 2, 0).stated) == (False, True)
+    layers = gram.of_members(replace(listed(lambda x: x[:, :2].T, "ab", 40), kind="layers"))
+    assert not layers.stated
+
+
 def test_real_labels_are_sampled_where_tokens_are_bounded():
     found = verify(parse("nice:m=1,k=2,d=3,tokens=boolean"), members=5, samples=200_000)
     found.require()

@@ -99,11 +99,12 @@ class _Listed:
         return {"spec": f"{self.family.path}: {members} {self.family.kind}", "members": members}
 
     def correlations(self) -> Data:
-        sample, found = of_members(self.family), {"radius": 0.0}
+        sample, found = of_members(self.family), Data(radius=0.0)
         values = sample.certified
         if values is None:
             gram = sampled(sample, _SAMPLES, _CONFIDENCE)
             found = {"radius": gram.radius, "confidence": _CONFIDENCE, "samples": _SAMPLES}
+            found["condition"] = gram.condition
             values = gram.gram
         values = values[np.triu_indices(len(values), k=1)]
         at, counts = np.unique(np.round(values, 9), return_counts=True)
@@ -266,6 +267,7 @@ def draw_correlations(data: Data) -> Data:
     )
     chance = data.get("confidence")
     said = f"sampled: all within {data.get('radius', 0):.2g} at once, with {chance or 0:.0%}"
+    said = f"{said} {data.get('condition', '')}".rstrip()
     return _titled(data, chart, notes=[said] if chance else [])
 
 

@@ -30,6 +30,7 @@ from hardness.runs.run import Run
 from instances.errors import DamagedFile, UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored
+from instances.text import outward
 
 _FLOOR = 1e-32  # what a logarithm shows of a risk of 0
 _ROOM = 20.0  # up to which an axis of risks goes, for what stands above 1
@@ -155,7 +156,7 @@ def _told(rows: list[Data], parameter: str, bound: bool) -> Iterator[str]:
     for row in rows:
         power = None if row.get("exponent") is None else f"{parameter}^{row['exponent']:.2f}"
         if row["kind"] == "law":
-            within = power and f"{power} [{row['low']:.2f}, {row['high']:.2f}]"
+            within = power and f"{power} [{outward(row['low'], row['high'], '.2f')}]"
             yield f"{named(row['learner'], 24)}: {within or 'no fit'}"
         elif row["kind"] == "certified law" and bound:
             yield f"certified: {power}" if power else "certified"

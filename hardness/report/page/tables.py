@@ -31,6 +31,7 @@ from hardness.runs.run import Run
 from hardness.runs.slices import Slice, answers, version_of, version_words
 from hardness.runs.stress import Stress
 from instances.parameters import plain
+from instances.text import outward
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -125,7 +126,7 @@ def _tallied(runs: Sequence[Run]) -> dict[str, Any]:
         "view": seen(runs[0].learner, runs[0].spec, runs[0].usage),
         "queries": found.queries or None,
         "values": found.values or None,
-        "within": f"{found.low:.2f}–{found.high:.2f}",
+        "within": outward(found.low, found.high, ".2f", "–"),
         "risk": median(risks) if risks else None,
         "outcome": Counter(run.outcome.value for run in runs).most_common(1)[0][0],
     }

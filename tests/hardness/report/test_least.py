@@ -14,6 +14,7 @@ from hardness.report.page.build import report_of, save
 from hardness.runs import compare
 from hardness.runs.least import Least
 from instances import UsageError
+from instances.text import outward
 from tests.charts import panels_of, rows_of, said, texts
 from tests.reports import page_of
 from tests.thresholds import MOST, from_which, thresholds
@@ -51,7 +52,7 @@ def test_medians_intervals_and_floors_are_drawn_as_the_record_has_them(found):
     assert "elimination, lowdegree: z, the product of the tokens" in told
     assert "risk 1/20, success 9/20" in told
     law, floor = found.scaling.fits[0].law, found.scaling.certified[0].exponent
-    assert f"elimination d^{law.exponent:.2f} [{law.low:.2f}, {law.high:.2f}]" in told
+    assert f"elimination d^{law.exponent:.2f} [{outward(law.low, law.high, '.2f')}]" in told
     assert f"certified d^{floor:.2f}" in told
 
 
