@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -95,11 +96,12 @@ def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o6
 
 def _stands(path: Path, what: str) -> bool:
     """Return whether something is in the way of an output; raises AlreadyExists for a link."""
-    with written(path):  # a name may be too long to be looked for
-        linked, exists = path.is_symlink(), path.exists()
-    if linked:
-        raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
-    return exists
+    # `lstat` raises for a name that is too long: `exists` would say that nothing is there.
+    with written(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if stat.S_ISLNK(path.lstat().st_mode):
+            raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
+        return True
+    return False
 
 
 def refuse_existing(path: Path, force: bool | None = False) -> None:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
@@ -208,7 +209,7 @@ def test_two_files_with_one_name_are_kept_apart(conj):
         os.environ.pop(VARIABLE, None)
         how = ("--family", f"{path}:Conjunctions", "--store", "runs.db", "--jobs", 1, "--resume")
         assert conj("sweep", "run", "s.toml", *how).code == 0
-        with sqlite3.connect("runs.db") as store:
+        with closing(sqlite3.connect("runs.db")) as store:
             assert len(store.execute("SELECT key FROM runs").fetchall()) == runs
     os.environ.pop(VARIABLE, None)
     assert (

@@ -197,20 +197,20 @@ def played():
 
 def test_a_transcript_that_is_not_what_was_played_is_refused():
     check(played())
-    for change in (
-        lambda d: d["queries"].pop(0),
-        lambda d: d.update(secret=d["queries"][0]["query"]["sets"][0]),
-        lambda d: d.update(secret=[1]),
-        lambda d: d.update(secret=[2, 1]),
-        lambda d: d.update(secret=[1, 99]),
-        lambda d: d.update(spec="parity:d=8,m=3,noise=0,rho=3"),
-        lambda d: d.update(spec="parity:d=8,m=2"),
-        lambda d: d.update(mode="certificate"),
-        lambda d: d.update(mode="honest"),
+    for change, why in (
+        (lambda d: d["queries"].pop(0), "members are said to be left"),
+        (lambda d: d.update(secret=d["queries"][0]["query"]["sets"][0]), "was ruled out"),
+        (lambda d: d.update(secret=[1]), "must be 2 different places"),
+        (lambda d: d.update(secret=[2, 1]), "must be 2 different places"),
+        (lambda d: d.update(secret=[1, 99]), r"is not in 1\.\.7"),
+        (lambda d: d.update(spec="parity:d=8,m=3,noise=0,rho=3"), "has 35 members"),
+        (lambda d: d.update(spec="parity:d=8,m=2"), "canonical form"),
+        (lambda d: d.update(mode="certificate"), "only characters"),
+        (lambda d: d.update(mode="honest"), "not a mode"),
     ):
         changed = played()
         change(changed)
-        with pytest.raises(Refuted):
+        with pytest.raises(Refuted, match=why):
             check(sealed(changed))
 
 
@@ -261,16 +261,16 @@ def test_given_means_that_no_query_has_are_refused():
 
     honest = given([*zeros, 0.5], 0.0, size - 1).statements
     assert all(s.startswith("given the means of 1 query in the file") for s in honest[:2])
-    for means, answer, alive in (
-        ([0.0] + [0.9] * (size - 1), 0.0, 1),
-        ([0.9, *zeros], 0.9, 1),
-        ([0.0] + [1e9] * (size - 1), 0.0, 1),
-        ([0.0] + ["0.3"] * (size - 1), 0.0, 1),
-        ([0.0] + [True] * (size - 1), 0.0, 1),
-        (zeros, 0.0, 1),
-        ([0.0, *zeros], 0.05, size),
+    for means, answer, alive, why in (
+        ([0.0] + [0.9] * (size - 1), 0.0, 1, "in squares"),
+        ([0.9, *zeros], 0.9, 1, "in squares"),
+        ([0.0] + [1e9] * (size - 1), 0.0, 1, "means of a query must be"),
+        ([0.0] + ["0.3"] * (size - 1), 0.0, 1, "means of a query must be"),
+        ([0.0] + [True] * (size - 1), 0.0, 1, "means of a query must be"),
+        (zeros, 0.0, 1, "means of a query must be"),
+        ([0.0, *zeros], 0.05, size, "that of the family alone"),
     ):
-        with pytest.raises(Refuted):
+        with pytest.raises(Refuted, match=why):
             given(means, answer, alive)
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import shlex
 import sqlite3
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -215,8 +216,12 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
     """Every count and median again, by SQL."""
     made = report_of(store)
     words = page_of(made).words
-    connection = sqlite3.connect(store)
-    (number, good) = connection.execute("SELECT count(*), sum(passed) FROM runs").fetchone()
+
+    def select(sql, values=()):
+        with closing(sqlite3.connect(store)) as connection:
+            return connection.execute(sql, values).fetchall()
+
+    ((number, good),) = select("SELECT count(*), sum(passed) FROM runs")
     assert len(made.runs) == number
     assert f"{good} of {number} runs passed (" in words
     sql = (
@@ -225,12 +230,10 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
     )
     for one in made.learners.itertuples():
         examples = 2000 if "examples" in one.budget else None
-        found = connection.execute(sql, (one.spec, one.learner, examples)).fetchone()
-        assert (one.runs, one.solved) == found
-        costs = connection.execute(
-            f"SELECT examples FROM runs WHERE {sql.partition('WHERE ')[2]} AND passed ORDER BY 1",
-            (one.spec, one.learner, examples),
-        ).fetchall()
+        values = (one.spec, one.learner, examples)
+        assert select(sql, values) == [(one.runs, one.solved)]
+        where = sql.partition("WHERE ")[2]
+        costs = select(f"SELECT examples FROM runs WHERE {where} AND passed ORDER BY 1", values)
         assert one.examples == (median(cost for (cost,) in costs) if costs else None)
     assert made.learners["runs"].sum() == number
     joined = (
@@ -239,8 +242,8 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
     )
     pairs = [pair for one in made.paired for pair in one.table.itertuples(index=False, name=None)]
     for names in {pair[:2] for pair in pairs}:
-        alone = connection.execute(joined, [f"{name}%" for name in names]).fetchone()[0]
-        assert sum(pair[2] for pair in pairs if pair[:2] == names) == alone
+        alone = sum(pair[2] for pair in pairs if pair[:2] == names)
+        assert select(joined, [f"{name}%" for name in names]) == [(alone,)]
     assert sum(pair[2] + pair[3] for pair in pairs) > 10
     assert made.title == "<b>small & wild</b>"
     assert made.reproduce[0].text == SWEEP
@@ -302,9 +305,8 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
         said("forged.db", dataclasses.replace(one, certificate=forged))
     changed = tmp_path / "changed.db"
     changed.write_bytes(store.read_bytes())
-    with sqlite3.connect(changed) as connection:
+    with closing(sqlite3.connect(changed)) as connection, connection:
         connection.execute("UPDATE runs SET passed = 1 - passed WHERE rowid = 1")
-    connection.close()
     with pytest.raises(DamagedFile, match="1 row of runs"):
         report_of(changed)
 

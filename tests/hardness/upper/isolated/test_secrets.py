@@ -87,8 +87,10 @@ def test_nothing_shows_the_secret(instance, spy, level, monkeypatch):
         found = looked(run(parse_learner(spy), instance, Budget(), 0))
     assert found["found"] == []
     assert not [place for place in found["opened"] if place.startswith("above 1")]
-    # Its input and output, and the connection to the process that knows the secret.
-    assert sorted(set(found["descriptors"])) == ["/dev/null", "pipe", "socket"]
+    # Its input and output, and the connection to the process that knows the secret. Newer releases
+    # of libffi, by which Python calls C, hold the file of their library open too.
+    descriptors = {name for name in found["descriptors"] if "/libffi.so." not in name}
+    assert descriptors == {"/dev/null", "pipe", "socket"}
     assert str(SEED) not in "".join(found["arguments"])
     assert len(sent) > 4
     assert not [needle for needle in needles(instance) if any(needle in part for part in sent)]
