@@ -64,7 +64,14 @@ def certificate(found: "Certificate") -> str:
     known = "as its file says, not checked" if found.loaded else "each number with its proof"
     tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
     oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
-    return captioned(f"Certified of {found.spec}, {known}.", oracle)
+    lwe = found.proof["problem"]
+    assumed = [
+        f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}, |e| <= {claim.terms['bound']}) for "
+        "some law of errors with e <= 0, and e >= 0, of probability 1/2 or more each."
+        for claim in found.claims
+        if claim.kind == "reduction"
+    ]
+    return captioned(f"Certified of {found.spec}, {known}.", oracle, *assumed)
 
 
 def bound(found: "Bound") -> str:
