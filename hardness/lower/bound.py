@@ -81,9 +81,7 @@ class Bound(Result):
         Fraction(24, 1)
         """
         formula, spec = self[quantity], self.certificate.spec
-        domain = formula.domain
-        parts = [formula.expression, *domain, *filter(None, [formula.condition])]
-        known = {symbol.name for part in parts for symbol in part.free_symbols}
+        known = {part.name for part in formula.parts if part.formula is None}
         at = {name: arguments.exact(name, value) for name, value in values.items()}
         for name, value in at.items():
             if name not in known:
@@ -93,15 +91,17 @@ class Bound(Result):
         for name in known & {*at, "bits"}:
             field, value = "noise" if name == "eta" else name, at.get(name, formula.at[name].value)
             spec = re.sub(rf"(?<=[:,]){field}=[^,]*", f"{field}={value}", spec)
-        if spec != self.certificate.spec:
-            parse(spec)
         try:
+            if spec != self.certificate.spec:
+                pose(parse(spec), at.get("delta", Fraction(1)))
             if formula.condition is not None and formula.at["r"].at_values(at) <= 0:
                 why = f"a query rules out nothing unless {formula.condition} > 0"
                 raise UsageError(f"{quantity} of {spec}: no number of queries is enough, as {why}")
             return formula.at_values(at)
+        except kernel.Refused as reason:
+            raise UsageError(f"{spec}: {reason}") from reason
         except LookupError:
-            allowed = " and ".join(map(relation, domain))
+            allowed = " and ".join(map(relation, formula.domain))
             here = ", ".join(f"{name} = {value}" for name, value in at.items())
             why = f"the formula holds if {allowed}, not at {here}"
             raise UsageError(f"{quantity} of {self.certificate.spec}: {why}") from None

@@ -53,10 +53,10 @@ class Formula(NamedTuple):
 
     @property
     def parts(self) -> "Iterator[Formula]":
-        """It and all that it is made of."""
+        """It, and all that it and its conditions are made of."""
         yield self
-        for one in self.names.values():
-            yield from one.parts
+        for name in names(", ".join([self.formula or "", *self.when])):
+            yield from self.at[name].parts
 
     def at_values(self, values: dict[str, Fraction]) -> Fraction:
         """Compute it at other values of names; raises LookupError outside its domain."""
@@ -374,7 +374,7 @@ def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
 def _residues(problem: Any, fact: Any, members: Any) -> Iterator[Any]:
     """What labels of residues show: chi^2, times how uniform a is."""
     if problem.q % 2:
-        yield "x", "Mod(2**bits, q)"
+        yield "x", "Mod(2**bits, q)", "Eq(Mod(q, 2), 1)", "Le(2*n*q, 2**bits)"
         yield "b", "1 - n*x/2**bits"
         yield "lam", "1/(1 - n*(q - x)/2**bits)"
     if problem.flips:

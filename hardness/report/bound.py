@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hardness.lower.bound import Bound
 
 DOMAIN = (
-    "Each formula holds for all values of its parameters that the family allows and that meet the "
+    "Each formula holds for all values of its parameters that `certify` takes and that meet the "
     "conditions below it; all else is as in the spec."
 )
 _LONG = 20  # digits of a number that is shown in full
