@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hardness.lower.record import Certificate
 
 WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
-ZERO = {"eta", "epsilon"}  # that may be 0
+ZERO = {"eta", "epsilon", "h"}  # that may be 0
 # On which parameters a number depends that no parameter determines: on all that are listed first,
 # "eta" and terms excepted, if it is not here.
 _DEPENDS = {

@@ -25,10 +25,10 @@ def bound_words(found: "Bound") -> str:
     for name, one in () if found.solution else found.formulas.items():
         lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
         if one.domain:
-            lines.append(wrap(f"if {' and '.join(map(relation, one.domain))}", "  ", "    "))
+            lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
         if one.condition is not None:
-            idle = f"a query rules out nothing if {relation(one.idle)}: then no number is enough"
-            lines.append(wrap(idle, "  ", "    "))
+            idle = f"a query rules out nothing if {relation(one.idle)}"
+            lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
         lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
     if names:
