@@ -39,6 +39,10 @@ _EXACT: dict[str, Callable[..., Any]] = {
     "Min": min,
     "Mod": lambda a, b: a % b,
     "power": lambda base, x: Fraction(power(base, x)),
+    "Eq": operator.eq,
+    "Ne": operator.ne,
+    "Gt": operator.gt,
+    "Le": operator.le,
 }
 
 
@@ -85,6 +89,16 @@ def symbolic(formula: str, at: Mapping[str, Any]) -> Any:
     functions = {name: getattr(sympy, name) for name in _EXACT if name != "power"}
     functions["power"] = lambda base, x: sympy.Max(0, sympy.ceiling(sympy.log(x, base)))
     return compute(formula, at, sympy.Integer, functions)
+
+
+def relation(condition: Any) -> str:
+    """Write a relation of sympy as Python does.
+
+    >>> import sympy
+    >>> relation(symbolic("Ne(q, 2*p)", {"q": sympy.Symbol("q"), "p": sympy.Symbol("p")}))
+    'q != 2*p'
+    """
+    return f"{condition.lhs} {condition.rel_op} {condition.rhs}"
 
 
 @dataclass(frozen=True)

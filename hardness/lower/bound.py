@@ -1,6 +1,7 @@
 """The bounds of a family as formulas: in its parameters, at a spec, and solved for a parameter."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,11 +10,13 @@ from typing import Any
 
 from hardness.check import kernel
 from hardness.claims import big
+from hardness.lower.algebra import relation
 from hardness.lower.certificate import certify, pose
 from hardness.lower.formulas import Formula, formulas
 from hardness.lower.proof import Posed
 from hardness.lower.record import OURS, Certificate
-from hardness.lower.terms import BoundParameters
+from hardness.lower.terms import BoundParameters, misfit
+from instances import arguments
 from instances.errors import ToolkitError, UsageError, unknown
 from instances.export import Cited, Math
 from instances.family import Family
@@ -23,6 +26,7 @@ from instances.text import exact
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
 _MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
+_NAMES = {"t": "t", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms, as of RANGES
 _KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
 Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
@@ -66,8 +70,44 @@ class Bound(Result):
         names = sorted(str(one) for one in self.expression(quantity).free_symbols)
         return {name: at[name].value for name in names}
 
+    def evaluate(self, quantity: str, **values: int | float | str | Fraction) -> Fraction:
+        """Evaluate a formula exactly at other values of its symbols; the rest keep theirs.
+
+        Raises UsageError for values that the family does not allow, or outside the domain.
+
+        >>> from instances import parse
+        >>> found = Bound(certificate=certify(parse("lwr:n=10,q=16,p=4")))
+        >>> found.evaluate("orthogonal-members", n=2, q=32)
+        Fraction(24, 1)
+        """
+        formula, spec = self[quantity], self.certificate.spec
+        known = {part.name for part in formula.parts if part.formula is None}
+        at = {name: arguments.exact(name, value) for name, value in values.items()}
+        for name, value in at.items():
+            if name not in known:
+                raise unknown("symbol", name, known)
+            if name in _NAMES and (reason := misfit(_NAMES[name], value)):
+                raise UsageError(f"{quantity} of {spec}: {reason}")
+        for name in known & {*at, "bits"}:
+            field, value = "noise" if name == "eta" else name, at.get(name, formula.at[name].value)
+            spec = re.sub(rf"(?<=[:,]){field}=[^,]*", f"{field}={value}", spec)
+        try:
+            if spec != self.certificate.spec:
+                pose(parse(spec), at.get("delta", Fraction(1)))
+            if formula.condition is not None and formula.at["r"].at_values(at) <= 0:
+                why = f"a query rules out nothing unless {formula.condition} > 0"
+                raise UsageError(f"{quantity} of {spec}: no number of queries is enough, as {why}")
+            return formula.at_values(at)
+        except kernel.Refused as reason:
+            raise UsageError(f"{spec}: {reason}") from reason
+        except LookupError:
+            allowed = " and ".join(map(relation, formula.domain))
+            here = ", ".join(f"{name} = {value}" for name, value in at.items())
+            why = f"the formula holds if {allowed}, not at {here}"
+            raise UsageError(f"{quantity} of {self.certificate.spec}: {why}") from None
+
     def to_dict(self) -> dict[str, Any]:
-        """Give each formula, as sympy writes it and in LaTeX, with the values of its symbols."""
+        """Give each formula, as sympy writes it and in LaTeX, with its domain and its symbols."""
         from sympy import latex
 
         found: dict[str, Any] = {"spec": self.certificate.spec, "formulas": {}}
@@ -75,6 +115,7 @@ class Bound(Result):
             found["formulas"][name] = {
                 "expression": str(one.expression),
                 "latex": latex(one.expression),
+                "domain": list(map(relation, one.domain)),
                 "above 0": None if one.condition is None else str(one.condition),
                 "value": exact(one.value),
                 "symbols": {k: exact(v) for k, v in sorted(self.symbols(name).items())},
@@ -89,11 +130,21 @@ class Bound(Result):
             {
                 "quantity": name,
                 "formula": Math(str(one.expression), latex(one.expression)),
+                "holds if": _all(one.domain),
+                "rules out nothing if": _all([] if one.condition is None else [one.idle]),
                 "value": exact(one.value),
                 "source": OURS.get(source := self.certificate[name].source) or Cited(source),
             }
             for name, one in self.formulas.items()
         ]
+
+
+def _all(conditions: list[Any]) -> Math | None:
+    """Write conditions that hold together; None without any."""
+    from sympy import latex
+
+    texts = ", ".join(map(relation, conditions))
+    return Math(texts, r",\ ".join(map(latex, conditions))) if conditions else None
 
 
 def solve(

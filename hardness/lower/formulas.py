@@ -19,20 +19,29 @@ if TYPE_CHECKING:
     from hardness.lower.record import Certificate
 
 WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
-ZERO = {"eta", "epsilon"}  # that may be 0
+ZERO = {"eta", "epsilon", "h"}  # that may be 0
+# On which parameters a number depends that no parameter determines: on all that are listed first,
+# "eta" and terms excepted, if it is not here.
+_DEPENDS = {
+    **dict.fromkeys(("c_m", "c_near", "g"), ("m", "hard")),
+    "X": ("q",),
+    "T": (*"dnmqhp", "parts", "delta"),
+    "s_t": (*"dnm", "hard", "eta", "t"),
+    "lam_w": (*"dnm", "hard", "eta"),
+}
 _TERMS = {
     "tau": "the tolerance of STAT",
     "t": "of VSTAT(t)",
     "epsilon": "the relative risk",
     "delta": "the success probability",
-    "T": "the least members that have this probability together",
 }
 
 
 class Formula(NamedTuple):
     """A name, its formula and its value; says: what one without a formula is.
 
-    at: what the names in the formula stand for.
+    at: what the names in the formula stand for; when: under which conditions it is this formula, or
+    value: what it is made of has conditions too.
     """
 
     name: str
@@ -40,6 +49,38 @@ class Formula(NamedTuple):
     value: Fraction
     says: str
     at: "dict[str, Formula]"
+    when: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> "Iterator[Formula]":
+        """It, and all that it and its conditions are made of."""
+        yield self
+        for name in names(", ".join([self.formula or "", *self.when])):
+            yield from self.at[name].parts
+
+    def at_values(self, values: dict[str, Fraction]) -> Fraction:
+        """Compute it at other values of names; raises LookupError outside its domain."""
+        if self.name in values:
+            return values[self.name]
+
+        def computed(formula: str) -> Any:
+            return compute(formula, {n: self.at[n].at_values(values) for n in names(formula)})
+
+        if not all(map(computed, self.when)):
+            raise LookupError(self.name)
+        return self.value if self.formula is None else Fraction(computed(self.formula))
+
+    @property
+    def domain(self) -> list[Any]:
+        """The conditions under which it holds, as relations of sympy, each once."""
+        import sympy
+
+        whens = [
+            symbolic(one, {n: part.at[n].expression for n in names(one)})
+            for part in self.parts
+            for one in part.when
+        ]
+        return [one for one in dict.fromkeys(whens) if one is not sympy.true]
 
     @property
     def names(self) -> "dict[str, Formula]":
@@ -58,8 +99,15 @@ class Formula(NamedTuple):
 
     @property
     def condition(self) -> Any:
-        """What has to be above 0 where it holds, r, as an expression; None of others."""
+        """What has to be above 0 if queries are needed, r, as an expression; None of others."""
         return self.at["r"].expression if self.name.endswith("-queries") else None
+
+    @property
+    def idle(self) -> Any:
+        """The relation r = 0: a query rules out nothing, and no number of queries is enough."""
+        import sympy
+
+        return sympy.Eq(self.condition, 0, evaluate=False)
 
     @property
     def put(self) -> Shown:
@@ -104,6 +152,7 @@ def derived(certificate: "Certificate") -> list[list[Formula]]:
     problem = kernel.read_problem(certificate.proof["problem"])
     facts, out = certificate.facts, list[list[Formula]]()
     given = {f.name: f for f in _computed({}, _given(problem, certificate.spec))}
+    free = [name for name in given if name not in ("eta", "bits") and not given[name].formula]
     for step, fact in zip(certificate.proof["steps"], facts, strict=True):
         at = dict(given)
         for i in step["from"]:
@@ -111,21 +160,33 @@ def derived(certificate: "Certificate") -> list[list[Formula]]:
         kinds = kernel.RULES[step["rule"]][2]
         read = {name: kernel.read(kind, step[name]) for name, kind in kinds.items()}
         cited = [facts[i - 1] for i in step["from"]]
-        told = list(_told(problem, step["rule"], read, fact, cited))
+        told = [_pinned(line, free, at) for line in _told(problem, step["rule"], read, fact, cited)]
         named = {name for name, *_ in told}
         told += [(n, None, value, "") for n, (value, *_) in fact.claims.items() if n not in named]
         out.append(_computed(at, told))
     return out
 
 
+def _pinned(line: tuple[Any, ...], free: list[str], at: dict[str, Formula]) -> tuple[Any, ...]:
+    """Add to a number that no parameter determines at which parameters it has this value."""
+    name, formula, *_ = line
+    if name in _TERMS:
+        at[name] = Formula(name, None, Fraction(line[2]), "", {})
+    if formula is not None or name in _TERMS:
+        return line
+    on = [n for n in _DEPENDS.get(name, free) if n in at and not at[n].formula]
+    return (*line, *(f"Eq({n}, {at[n].value})" for n in on))
+
+
 def _computed(at: dict[str, Formula], told: Iterable[tuple[Any, ...]]) -> list[Formula]:
     """Compute the value of each formula that is told, or take it as known."""
     at, out = dict(at), []
     for name, formula, *known in told:
-        value, says = known or (None, "")
+        numbers = known[:1] and not isinstance(known[0], str)
+        value, says, *when = known if numbers else (None, "", *known)
         if formula is not None:
             value = compute(formula, {n: at[n].value for n in names(formula)})
-        at[name] = Formula(name, formula, Fraction(value or 0), says, at)
+        at[name] = Formula(name, formula, Fraction(value or 0), says, at, tuple(when))
         out.append(at[name])
     return out
 
@@ -145,7 +206,7 @@ def _given(problem: Any, spec: str) -> Iterator[Any]:
         yield "eta", None, (1 - problem.fade) / 2, "the rate of the label noise"
         return
     name = getattr(family, "name", "")
-    problem.flips = name == "lpn"
+    problem.flips, problem.window = name == "lpn", name == "window"
     yield "n", None, problem.n, "the dimension"
     yield "q", "2" if problem.flips else None, problem.q, "the modulus"
     if problem.h:
@@ -156,7 +217,7 @@ def _given(problem: Any, spec: str) -> Iterator[Any]:
     if part != "q":
         yield part, None, problem.parts, "intervals of Z_q"
     yield "P", part
-    yield "L", "2" if problem.levels == 2 else part
+    yield "L", "2" if problem.window else part
     if problem.q % 2:
         yield "bits", None, problem.bits, "of the number that is an entry of a, mod q"
         yield from (("U", "q - 1"), ("M", "q"))
@@ -190,7 +251,8 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "g", None, problem.half, "half of the range of g"
             yield "v", f"{_times(problem.part**2, f'{fade}*lam')}/g**2"
             yield "average-correlation", "lam_0/(c_m*N)"
-            yield "operator-norm", "lam_0/c_m" if top <= mean else "lam/c_m"
+            largest, holds = ("lam_0", "Le") if top <= mean else ("lam", "Gt")
+            yield "operator-norm", f"{largest}/c_m", f"{holds}(lam, lam_0)"
             yield "second-eigenvalue", "lam/c_m"
             yield "S", None, squares, "the average of squared inner products over all pairs"
             yield "cross-predictability", "S/c_m**2"
@@ -211,8 +273,10 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         case "sda" | "sums":
             enough = at["enough"] if rule == "sums" else cited[1].enough
             yield "s", None, enough, "members or more average gamma at most"
-            yield "sda-all-subsets", "floor((N - 1)/(s - 1))" if enough > 1 else "N"
+            size, holds = ("floor((N - 1)/(s - 1))", "Gt") if enough > 1 else ("N", "Le")
+            yield "sda-all-subsets", size, f"{holds}(s, 1)"
         case "vstat-sets":
+            yield "t", None, at["t"], _TERMS["t"]
             yield "s_t", None, fact.most + 1, "members or more average 1/(3 t) at most, as laws"
             yield "r", "s_t - 1"
         case "products":
@@ -243,11 +307,14 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "r", asked if flat else f"floor({asked})"
         case "queries" | "information":
             yield from _needed(problem, fact, cited[0], at["success"])
-    if rule in ("characters", "laws"):
-        unlike = "ceiling(N/A)" if getattr(cited[0], "alike", 1) > 1 else "N"
-        if rule == "laws" and problem.q % 2:
+    if rule == "characters":
+        yield "sq-dimension", "N"
+    if rule == "laws":
+        vectors, units, when = _vectors(problem)
+        unlike = _over(vectors, units) if vectors else "N"
+        if problem.q % 2:
             unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
-        yield "sq-dimension", unlike
+        yield "sq-dimension", unlike, *when
     for name in ("squares", "pace"):  # of named learners
         if rule not in ("queries", "information") and hasattr(fact, name):
             yield name, None, getattr(fact, name), "a number of runs"
@@ -259,25 +326,46 @@ def _times(value: Fraction, rest: str) -> str:
     return f"{times}{rest}" + (f"/{value.denominator}" if value.denominator > 1 else "")
 
 
-def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
-    """Vectors mod M with a unit among their entries, over how many are one member."""
+def _vectors(problem: Any) -> tuple[str, str, list[str]]:
+    """Vectors mod M with a unit among their entries, how many units there are, and when that holds.
+
+    There is no formula of uniform entries that are not 0 mod q and may be 0 mod M < q.
+    """
     h, entries, m = problem.h, problem.entries, problem.modulus
+    when = [] if problem.flips else [f"Eq(Mod(q, 2), {m % 2})"]
     if entries is None:
         less = " - 1" * bool(h)  # 0 is left out
         whole, units = f"(M{less})", "U"
         dull = str(int(not h)) if m % 2 else f"(U{less})"
+        when += ["Eq(M, q)"] * bool(h)
+        if h and m < problem.q:
+            return "", units, []
     else:
-        folded = {v % m for v in entries}
+        folded, far = {v % m for v in entries}, max(*entries, 0) - min(*entries, 0)
         some = sum(math.gcd(v, m) == 1 for v in folded)
         whole, dull, units = str(len(folded)), str(len(folded) - some), str(some)
+        when += [f"Gt(M, {far})" if m > far else f"Eq(M, {m})"] * (far > 1)
     power, places = ("h", "binomial(n, h)") if h else ("n", "1")
     vectors = f"{whole}**{power}" + {"0": "", "1": " - 1"}.get(dull, f" - {dull}**{power}")
     vectors = f"{places}*({vectors})" if h else vectors
-    vectors = places if (whole, dull) == ("1", "0") else vectors
-    if entries is None and h and m < problem.q:
+    return places if (whole, dull) == ("1", "0") else vectors, units, when + ["Gt(h, 0)"] * bool(h)
+
+
+def _over(vectors: str, units: str) -> str:
+    """Divide by how many units there are, with no rest."""
+    return vectors if units == "1" else f"({vectors})/{units}"
+
+
+def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
+    """Count members: vectors, over how many are one member."""
+    vectors, units, when = _vectors(problem)
+    if not problem.flips and units != "1":
+        part = "q*parts, 8" if problem.window else "q, 2*P"
+        when += [f"{'Eq' if problem.differ else 'Ne'}({part})"] * (problem.modulus % 2 == 0)
+    if not vectors:
         yield "N", None, fact.count, "vectors mod M, by how many entries are not 0 mod M"
     else:
-        yield "N", vectors if problem.differ or units == "1" else f"floor(({vectors})/{units})"
+        yield "N", vectors if problem.differ else _over(vectors, units), *when
     if fact.alike > 1:
         yield "A", units
     yield "orthogonal-members", "N"
@@ -286,19 +374,20 @@ def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
 def _residues(problem: Any, fact: Any, members: Any) -> Iterator[Any]:
     """What labels of residues show: chi^2, times how uniform a is."""
     if problem.q % 2:
-        yield "x", "Mod(2**bits, q)"
+        yield "x", "Mod(2**bits, q)", "Eq(Mod(q, 2), 1)", "Le(2*n*q, 2**bits)"
         yield "b", "1 - n*x/2**bits"
         yield "lam", "1/(1 - n*(q - x)/2**bits)"
-    if problem.errors is None:
-        yield "X", "L - 1"
-    elif problem.flips:
+    if problem.flips:
         yield "e", "floor(2**64*eta)/2**64"
         yield "X", "(1 - 2*e)**2"
+    elif problem.errors is None:
+        yield "X", "L - 1"
     else:
         yield "X", None, fact.square, "q times the sum of squared probabilities of e mod q, less 1"
     top = "lam*X" if problem.q % 2 else "X"
     odd = "(L**2 - 1)/(4*L**2)" if problem.levels % 2 else "1/4"
-    yield "v", f"{top}*(P - 1)/P**2" if problem.levels == 2 else f"{top}*{odd}"
+    when = [] if problem.flips or problem.window else [f"Eq(Mod(q, 2), {problem.q % 2})"]
+    yield "v", f"{top}*(P - 1)/P**2" if problem.window else f"{top}*{odd}", *when
     yield "w", f"{top}*(1 - 1/P)/2"
 
 
@@ -309,9 +398,11 @@ def _fit(fact: Any, members: Any, gram: Any, risk: Fraction) -> Iterator[Any]:
     room = f"{least} - epsilon" + {gram.least: "*b", 1: ""}.get(gram.scale, "*c")
     most = f"{'1' if gram.top == 1 else 'lam'}/({room})"
     most = f"{'A*' * (gram.alike > 1)}{most if members.share else f'floor({most})'}"
+    when = f"Gt({room}, 0)"
     if gram.least <= risk * gram.scale:
-        most = "N"
-    yield "K", most if fact.most < members.count or most == "N" else f"Min(N, {most})"
+        most, when = "N", f"Le({room}, 0)"
+    whens = [when] * (gram.least != gram.scale)
+    yield "K", most if fact.most < members.count or most == "N" else f"Min(N, {most})", *whens
 
 
 def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterator[Any]:
@@ -319,16 +410,17 @@ def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterato
     quantity = next(iter(fact.claims))
     if quantity.endswith("-success"):
         if members.law is None:
-            yield quantity, "Min(K, N)/N"
+            yield quantity, "Min(K, N)/N", "Eq(r, 0)"
         return
     yield "delta", None, success, _TERMS["delta"]
     wanted = "delta*N"
     if members.law is not None and success != 1:
         wanted, least = "T", kernel.likely(members, success)
-        yield "T", None, least, _TERMS["T"]
+        yield "T", None, least, "the least members that have the probability delta together"
     labels = "L" if problem.kind == "residues" else str(problem.levels)
-    enough = f"power({labels}, {wanted}/K)"
-    yield (
-        quantity,
-        enough if quantity == "information-floor" else f"Max(0, ceiling(({wanted} - K)/r))",
-    )
+    when = ["Eq(delta, 1)"] * (members.law is not None and success == 1)
+    if quantity == "information-floor":
+        when += ["Gt(K, 0)"] * (problem.kind == "functions" or not getattr(problem, "parity", True))
+        yield quantity, f"power({labels}, {wanted}/K)", *when
+    else:
+        yield quantity, f"Max(0, ceiling(({wanted} - K)/r))", *when

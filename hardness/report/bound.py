@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from hardness.claims import big
-from hardness.lower.algebra import number
+from hardness.lower.algebra import number, relation
 from hardness.lower.bound import brief
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
@@ -11,20 +11,28 @@ from hardness.runs.names import brief_spec
 if TYPE_CHECKING:
     from hardness.lower.bound import Bound
 
+DOMAIN = (
+    "Each formula holds for all values of its parameters that `certify` takes and that meet the "
+    "conditions below it; all else is as in the spec."
+)
 _LONG = 20  # digits of a number that is shown in full
 
 
 def bound_words(found: "Bound") -> str:
-    """Write each formula with its value and source, then what the names stand for."""
+    """Write each formula with its domain, value and source, then what the names stand for."""
     made, names = found.certificate, dict[str, Any]()
     lines = [brief_spec(made.spec)]
     for name, one in () if found.solution else found.formulas.items():
         lines += ["", wrap(f"{name} = {one.expression}", "", "    ")]
+        if one.domain:
+            lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
         if one.condition is not None:
-            when = f"where {one.condition} > 0: else no query rules anything out"
-            lines.append(wrap(when, "  ", "    "))
+            idle = f"a query rules out nothing if {relation(one.idle)}"
+            lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
         lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
+    if names:
+        lines += ["", wrap(DOMAIN)]
     lines += [""] * bool(names)
     for line in names.values():
         lines.append(wrap(f"{line.name} = {number(line.value).text}, {line.says}", "", "    "))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from hardness import __version__
 from hardness.lower.algebra import number
 from hardness.lower.bound import brief
+from hardness.report.bound import DOMAIN
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
 from instances.parameters import plain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
 
 PASSED = "the 95 % interval of the relative risk lies below 0.05"
+NOTHING = "If a query rules out nothing, no number of queries is enough."
 _WORST = "answers may be any numbers within the tolerance"
 
 
@@ -64,7 +66,14 @@ def certificate(found: "Certificate") -> str:
     known = "as its file says, not checked" if found.loaded else "each number with its proof"
     tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
     oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
-    return captioned(f"Certified of {found.spec}, {known}.", oracle)
+    lwe = found.proof["problem"]
+    assumed = [
+        f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}, |e| <= {claim.terms['bound']}) for "
+        "some law of errors with e <= 0, and e >= 0, of probability 1/2 or more each."
+        for claim in found.claims
+        if claim.kind == "reduction"
+    ]
+    return captioned(f"Certified of {found.spec}, {known}.", oracle, *assumed)
 
 
 def bound(found: "Bound") -> str:
@@ -80,7 +89,7 @@ def bound(found: "Bound") -> str:
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
     oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
     head = f"Bounds of {found.certificate.spec} as formulas, certified at {values}."
-    return captioned(head, said, oracle)
+    return captioned(head, DOMAIN.replace("below it", "beside it"), NOTHING, said, oracle)
 
 
 def comparison(found: "Comparison") -> str:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -11,8 +12,9 @@ import pytest
 
 import hardness as h
 from hardness.check import kernel
-from hardness.check.kernel.chain import SLACK, horizon, power
+from hardness.check.kernel.chain import SLACK, guess, horizon, power
 from hardness.lower.record import NoClaim
+from instances.export import text as export
 from tests.conftest import sealed
 
 SPEC = "lwr:n={n},q={q},p={p},secret={secret}"
@@ -85,8 +87,6 @@ def test_what_does_not_hold_is_no_claim():
     for spec in ("parity:d=8,m=3", "lwe:n=8,q=17,sigma=1", "lpn:n=8,noise=0.1"):
         with pytest.raises(NoClaim, match=r"not rounded|only labels that round"):
             h.certify(spec, about="lwe", examples=5, error_bound=1, risk="1/5")
-    with pytest.raises(NoClaim, match="entries of -1, 0 and 1"):
-        certified(secret="cbd,spread=2")
     for given in ({"examples": None}, {"bound": None}):
         with pytest.raises(h.ToolkitError, match="about lwe needs"):
             certified(**given)
@@ -99,26 +99,89 @@ def test_guessing_makes_it_vacuous_and_what_is_found_depends_on_the_secret():
     assert certified()["lwe-probability"].kind == "reduction"
 
 
-@pytest.mark.parametrize("secret", ["uniform", "binary", "binary,h=3", "ternary"])
-@pytest.mark.parametrize("p", [2, 4, 8])
-def test_the_horizon_is_the_last_number_of_examples_that_beats_the_likeliest_guess(p, secret):
-    n, q, bound = 8, 256, 3
-    secrets = {"uniform": (0, 1), "binary": (0, 1), "binary,h=3": (0, 1), "ternary": (-1, 0, 1)}
-    law = [s for s in itertools.product(secrets[secret], repeat=n) if any(s)]
-    law = [s for s in law if sum(s) == 3] if "h" in secret else law
-    counts = Counter(tuple(entry % 2 for entry in s) for s in law)
-    guess = Fraction(max(counts.values()), len(law))  # of s mod 2
-    beats = [
-        (Fraction(2, 3) - SLACK) ** 2 * Fraction(q, q + p * bound) ** count > guess
-        for count in range(600)
-    ]
-    last = beats.index(False) - 1
-    given = {"n": n, "q": q, "p": p, "bound": bound, "secret": secret, "risk": f"1/{2 * p * p}"}
-    claims = [certified(examples=count, **given)["lwe-probability"] for count in (last, last + 1)]
-    assert [claim.vacuous for claim in claims] == [False, True]
-    for claim in claims:
-        assert claim.terms["horizon"] == last
-        assert f"vacuous beyond {last}," in claim.meaning
+def likeliest(problem):
+    """The probability of the likeliest s mod 2: every secret that can be drawn, one by one."""
+    n, q, k = problem["n"], problem["q"], problem["secret"]["weight"] or problem["n"]
+    law = dict.fromkeys(range(problem["secret"]["weight"] > 0, q), 1)
+    if problem["secret"]["entries"]:
+        least, counts = problem["secret"]["entries"]
+        law = {least + i: int(count) for i, count in enumerate(counts)}
+    mod2 = Counter()
+    for places in itertools.combinations(range(n), k):
+        for entries in itertools.product(law, repeat=k):
+            s = dict(zip(places, entries, strict=True))
+            if any(entry % 2 for entry in entries):
+                mod2[tuple(s.get(i, 0) % 2 for i in range(n))] += math.prod(map(law.get, entries))
+    return Fraction(max(mod2.values()), mod2.total())
+
+
+LAWS = [
+    *("uniform", "uniform,h=1", "uniform,h=2", "binary", "binary,h=1", "binary,h=2", "ternary"),
+    *("ternary,h=2", "ternary,h=3", "gaussian,spread=0.2", "gaussian,spread=0.4", "cbd,spread=1"),
+    "cbd,spread=2",
+]
+COUNTS = [  # of -1, 0 and 1, or with a weight of what is not 0
+    *((c, 0) for c in itertools.product((0, 1, 2, 7), (0, 1, 5), (0, 1, 3)) if c[0] or c[2]),
+    *(((c, 0, d), h) for c, d in ((1, 0), (1, 3), (0, 2), (2, 2)) for h in (1, 2, 3)),
+]
+
+
+def shown(text, exact):
+    """Whether a number is shown as it is, or by first digits that are rounded up."""
+    about = text.removeprefix("about ")
+    if about == text:
+        return Fraction(text) == exact
+    return exact <= Fraction(about) < exact * (1 + Fraction(1, 10_000))
+
+
+@pytest.mark.parametrize("secret", LAWS)
+def test_every_probability_and_horizon_is_that_of_all_secrets_one_by_one(secret):
+    """For laws on -1, 0 and 1, and others, with and without a weight, at n <= 6."""
+    for n, p in itertools.product((1, 2, 3, 4, 5, 6), (2, 4)):
+        sizes = {"n": n, "q": 32 if n < 4 else 8, "p": p, "bound": 1, "risk": f"1/{2 * p * p}"}
+        weight = int(secret.partition("h=")[2] or 0)
+        if n < weight or ("uniform" in secret and n > 4):
+            continue
+        made = certified(examples=1, secret=secret, **sizes)
+        likely, ratio = likeliest(made.proof["problem"]), Fraction(sizes["q"], sizes["q"] + p)
+        found = made["lwe-probability"]
+        powers = ((Fraction(2, 3) - SLACK) ** 2 * ratio**count for count in itertools.count())
+        last = next(count for count, power in enumerate(powers) if power <= likely) - 1
+        last = max(0, last)
+        assert found.terms["horizon"] == last, (secret, sizes)
+        assert f"vacuous beyond {last} examples" in found.meaning
+        [text] = re.findall(r"right with probability (about \S+|[\d/]+)", found.meaning)
+        assert shown(text, likely)
+        assert 0 < likely <= 1
+        for count in {1, last, last + 1} - {0}:
+            claim = certified(examples=count, secret=secret, **sizes)["lwe-probability"]
+            exact = (Fraction(2, 3) - SLACK) ** 2 * ratio**count
+            assert claim.vacuous == (count > last)
+            if not claim.vacuous:
+                assert likely < exact
+                assert exact * (1 - Fraction(1, 1 << 90)) < claim.value <= exact
+
+
+@pytest.mark.parametrize(("counts", "weight"), COUNTS)
+def test_the_likeliest_guess_of_every_law_is_that_of_all_secrets(counts, weight):
+    """Of laws on 1, 2, 3 and 4 as well, of which an even entry of a weight is 0 mod 2."""
+    for n, shift in itertools.product(range(max(weight, 1), 7), (-1, 1)):
+        law = [(shift + i, count) for i, count in enumerate(counts) if count]
+        if not any(entry % 2 for entry, _ in law):
+            continue
+        filled = [str(dict(law).get(i, 0)) for i in range(law[0][0], law[-1][0] + 1)]
+        entries = [law[0][0], filled]
+        problem = {"n": n, "q": 64, "secret": {"weight": weight, "entries": entries}}
+        whole = {"kind": "residues", "labels": "interval", "parts": 2, "bits": 20, "errors": None}
+        exact = likeliest(problem)
+        assert guess(kernel.read_problem(whole | problem)) == exact
+        assert 0 < exact <= 1
+
+
+def test_the_chain_of_a_gaussian_secret_that_is_nearly_always_0():
+    found = certified(n=64, q=65536, secret="gaussian,spread=0.2")["lwe-probability"]
+    assert (found.vacuous, found.terms["horizon"]) == (False, 36_572)
+    assert "right with probability about 1.56214e-2" in found.meaning
 
 
 def test_a_horizon_is_found_where_numbers_are_long():
@@ -128,9 +191,16 @@ def test_a_horizon_is_found_where_numbers_are_long():
     assert last == pytest.approx(lost * math.log(2) * 2**48 / 12, rel=1e-12)
 
 
-def test_what_is_assumed_is_named():
-    meaning = certified(secret="ternary")["lwe-probability"].meaning
-    assert "The assumption is LWE(n=8, q=64, |e| <= 3)" in meaning
+def test_what_is_assumed_is_named_in_text_json_and_latex():
+    made = certified(secret="ternary")
+    for text in (made.text(), json.dumps(made.to_dict())):
+        text = " ".join(text.split())
+        assert "The assumption is LWE(n=8, q=64, |e| <= 3) for some such law" in text
+        assert "holds for every law of integers e, independent of a, with |e| <= 3 and with" in text
+    caption = export("latex", made)
+    assert "LWE(n=8, q=64" in caption
+    assert "for some law of errors" in caption
+    assert "LWE" not in export("latex", h.certify("parity:d=8,m=3"))
 
 
 def test_a_changed_digit_is_refused():
@@ -138,11 +208,21 @@ def test_a_changed_digit_is_refused():
     assert h.check(made).statements[0].startswith("reduction:")
     text = json.dumps(made)
     changed = json.loads(text.replace('"examples": "10"', '"examples": "11"'))
-    for data in (changed, {**changed, "goal": made["goal"]}):
-        with pytest.raises(kernel.Refused, match="is not as claimed"):
-            kernel.check(sealed(data))
-        with pytest.raises(h.Refuted, match="is not as claimed"):
-            h.check(sealed(data))
+    with pytest.raises(kernel.Refused, match="is not as claimed"):
+        kernel.check(sealed(changed))
+    with pytest.raises(h.Refuted, match="is not as claimed"):
+        h.check(sealed(changed))
+
+
+def test_a_file_with_the_words_of_another_version_is_refused_in_one_line():
+    made = certified().to_dict()
+    said = made["goal"]["claims"][0]["says"]
+    made["goal"]["claims"][0]["says"] = said.replace(
+        "for some such law: if that law alone", "if it"
+    )
+    with pytest.raises(h.Refuted, match="words of another version: make it again") as error:
+        h.check(sealed(made))
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.24])

@@ -1,9 +1,12 @@
 """Bounds as formulas: each with its symbols put in is what `certify` claims, by sympy too."""
 
+import contextlib
+import itertools
 import random
 import re
 import shutil
 import subprocess
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,9 +18,11 @@ from hardness.lower import BoundParameters, certify
 from hardness.lower.algebra import compute, number, power
 from hardness.lower.bound import Bound
 from hardness.lower.formulas import WHOLE, derived, formulas
+from hardness.lower.record import NoClaim
 from hardness.report.certificate import PROVED, proof_words
 from instances import parse
 from instances.errors import UsageError
+from instances.export import text as export
 
 DOCS = Path(__file__).parents[2] / "docs"
 # What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
@@ -226,7 +231,7 @@ def test_where_queries_rule_nothing_out_a_success_within_reach_is_not_out_of_it(
 def test_a_share_of_directions_that_is_ruled_out_is_not_whole():
     found = hardness.bound("direction:m=4,d=16")
     assert 0 < found["stat-queries"].at["r"].value < 1
-    assert "where lam*(1 - 2*eta)**2/tau**2 > 0" in found.text()
+    assert "rules out nothing if lam*(1 - 2*eta)**2/tau**2 == 0: then" in found.text()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -248,6 +253,155 @@ def test_a_search_of_two_finds_the_least_first_one_of_all_pairs():
     at, before, other = found["certified"]
     assert [one["reached"] for one in (at, before, other)] == [True, False, False]
     assert int(before["value"]) == max(v for (d, _), v in by.items() if d == least[0] - 1)
+
+
+def over(name, **values):
+    """Specs of a family over a grid, those that there are."""
+    for point in itertools.product(*values.values()):
+        pairs = ",".join(f"{n}={v}" for n, v in zip(values, point, strict=True))
+        with contextlib.suppress(UsageError):
+            yield parse(f"{name}{',' if ':' in name else ':'}{pairs}").spec
+
+
+NOISE, POWERS = ["0", "1/10", "2/5"], [2, 4, 8, 16, 32]
+SECRETS = ["binary", "ternary", "uniform", "cbd,spread=1", "gaussian,spread=1"]
+GRIDS = {
+    **{
+        name: {"d": range(4, 9), "m": range(1, 6), "noise": NOISE}
+        for name in ("parity", "hardmax", "composed", "parity_position", "profile:g=majority")
+    },
+    "hardmax:g=majority": {"d": range(5, 8), "m": range(2, 5), "noise": NOISE[:2]},
+    "profile:g=parity": {"d": range(4, 7), "m": range(1, 4), "noise": NOISE},
+    "profile_position:g=majority": {"d": range(5, 8), "m": [3], "noise": NOISE[:2]},
+    "tokens3": {"d": range(4, 8), "m": range(1, 4)},
+    "hidden": {"d": range(7, 10), "hard": range(1, 4), "noise": NOISE[:2]},
+    "direction": {"d": range(8, 11), "m": range(1, 4), "noise": NOISE[:2]},
+    "lpn": {"n": range(2, 8), "noise": NOISE},
+    "lpn:noise=0.1": {"n": range(2, 7), "h": range(1, 7)},
+    **{
+        f"{family},secret={secret}": grid
+        for secret in SECRETS
+        for family, grid in {
+            "lwr:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5, 17], "p": [*POWERS, 3, 5, 17]},
+            "lwr:beta=40": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
+            "window:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5], "parts": [*POWERS, 3, 5]},
+            "window:beta=40": {"n": [2, 5], "q": POWERS, "parts": POWERS, "h": [1, 2]},
+            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+            "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 5, 8, 17], "h": [1, 2]},
+            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+        }.items()
+    },
+}
+GOALS = [
+    BoundParameters(),
+    BoundParameters(tau=Fraction(1, 2), vstat=1, risk=Fraction(9, 10), success=Fraction(1, 3)),
+    BoundParameters(tau=Fraction(9, 10), vstat=10**4, risk=Fraction(0), success=Fraction(1)),
+]
+
+
+def point_of(made, asked):
+    """The values of all that formulas have symbols of, by name, but for what is only computed."""
+    family, problem = parse(made.spec), made.proof["problem"]
+    names = ("d", "m", "hard", "n", "q", "h", "p", "parts")
+    values = {name: getattr(family, name) for name in names if hasattr(family, name)}
+    values |= {"eta": getattr(family, "noise", 0), "bits": problem.get("bits", 0)}
+    goal = {"tau": asked.tau, "t": asked.vstat, "epsilon": asked.risk, "delta": asked.success}
+    return {name: Fraction(value) for name, value in (values | goal).items()}
+
+
+def blind(formula, values):
+    """Its value if conditions are not looked at."""
+    if formula.name in values or formula.formula is None:
+        return values.get(formula.name, formula.value)
+    at = {name: blind(one, values) for name, one in formula.names.items()}
+    return compute(formula.formula, at)
+
+
+def domains(name, places=None):
+    """Evaluate every formula of a grid at every other place of it, or among some places.
+
+    Inside the domain it has to be the certificate. Returns, of those without numbers that are only
+    computed, the places where it is refused, and how many of these it would be wrong at.
+    """
+    certified, rng = [], random.Random(f"domains {name}")
+    grid = [*itertools.product(over(name, **GRIDS[name]), GOALS)]
+    for spec, asked in rng.sample(grid, min(places or len(grid), len(grid))):
+        with contextlib.suppress(UsageError, NoClaim):
+            certified.append((certify(parse(spec), asked), asked))
+    kept = {}
+    for made, _ in certified:
+        for formula in formulas(made).values():
+            whens = (one for part in formula.parts for one in part.when)
+            whens = tuple(re.sub(r"^Eq\((\w+), .*", r"\1", one) for one in whens)  # one of a kind
+            kept.setdefault((formula.name, str(formula.formula), whens), (made, formula))
+    refused, wrong = Counter(), Counter()
+    for (key, (made, formula)), (other, asked) in itertools.product(kept.items(), certified):
+        known = {part.name for part in formula.parts if part.formula is None}
+        point = {n: v for n, v in point_of(other, asked).items() if n in known}
+        right = {claim.quantity: claim.value for claim in other.claims}.get(formula.name)
+        try:
+            value = Bound(certificate=made).evaluate(formula.name, **point)
+        except UsageError:
+            assert other is not made
+            if not any(part.when and part.formula is None for part in formula.parts):
+                refused[key] += 1
+                with contextlib.suppress(ArithmeticError, ValueError):
+                    wrong[key] -= blind(formula, point) == right
+                wrong[key] += 1
+        else:
+            assert value == right, (made.spec, formula.name, other.spec, asked)
+    return refused, wrong
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name):
+    domains(name, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRIDS)
+def test_domains_are_exact_over_whole_grids(name):
+    refused, wrong = domains(name)
+    assert all(wrong[key] for key in refused), [key for key in refused if not wrong[key]]
+
+
+def test_the_domain_of_rounded_residues():
+    """SQ-DIM is 20 for q >= 2p and 10 for q = p, where entries -1 and 1 are the same mod 2."""
+    found = hardness.bound("lwr:n=5,q=64,p=16,secret=ternary,h=2")
+    assert (found["sq-dimension"].value, blind(found["sq-dimension"], {"p": 64})) == (20, 20)
+    assert hardness.certify("lwr:n=5,q=64,p=64,secret=ternary,h=2").integer("sq-dimension") == 10
+    holds = r"holds if Mod\(q, 2\) == 0 and 2\*q/p > 2 and h > 0, not at"
+    for values, here in (({"p": 64}, "p = 64"), ({"h": 0}, "h = 0")):
+        with pytest.raises(UsageError, match=f"{holds} {here}"):
+            found.evaluate("sq-dimension", **values)
+    assert found.evaluate("sq-dimension", p=2) == 20
+    text, latex = " ".join(found.text().split()), export("latex", found)
+    holds = "holds if Mod(q, 2) == 0 and 2*q/p > 2 and h > 0 and q != 2*p"
+    assert f"{holds} a query rules out nothing if" in text
+    assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
+    assert "holds if & rules out nothing if" in latex
+    assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
+        *("2*q/p > 2", "h > 0", "q != 2*p")
+    ]
+
+
+def test_where_a_query_rules_nothing_out_there_is_no_number():
+    found = hardness.bound("parity:d=9,m=3")
+    assert found.evaluate("stat-queries", tau="1/2") == 37
+    with pytest.raises(UsageError, match="no number of queries is enough, as a query rules out"):
+        found.evaluate("stat-queries", tau="0.51")
+    with pytest.raises(UsageError, match="unknown symbol 'k'"):
+        found.evaluate("stat-queries", k=2)
+    with pytest.raises(UsageError, match="tau=2 given: it must be above 0 and at most 1"):
+        found.evaluate("stat-queries", tau=2)
+    with pytest.raises(UsageError, match="m=9"):
+        found.evaluate("stat-queries", m=9)
+    found = hardness.bound("lwe:n=8,q=17,sigma=1")
+    for values in ({"q": 15}, {"q": 16}, {"bits": 5}, {"q": 19}):  # X is that of q = 17
+        with pytest.raises(UsageError) as error:
+            found.evaluate("stat-queries", **values)
+        assert "\n" not in str(error.value)
+    assert found.evaluate("orthogonal-members", q=19) == 19**8 - 1
 
 
 def test_proofs_say_of_each_step_what_it_computes_and_where_its_theorem_stands():

@@ -57,16 +57,21 @@ def power(base: Fraction, exponent: int) -> Fraction:
 
 
 def guess(problem: Any) -> Fraction:
-    """The chance of the likeliest s mod 2, at most: of binary, ternary and uniform entries."""
-    n, h = problem.n, problem.h
-    if problem.entries is None:
-        need(not h, "the chain of uniform entries is known where any number of them may be 0")
-        return Fraction(1, (1 << n) - 1)
-    need(set(problem.entries) <= {-1, 0, 1}, "the chain is known for entries of -1, 0 and 1")
-    if h:
-        return Fraction(1, math.comb(n, h))
-    odd = Fraction(sum(c for e, c in problem.entries.items() if e), sum(problem.entries.values()))
-    return max(odd, 1 - odd) ** n / (1 - (1 - odd) ** n)
+    """The probability of the likeliest s mod 2, exactly.
+
+    Of k places, all n or h that are drawn, each has an odd entry with the same probability, a / b,
+    independently, but for draws without any, which are drawn again. So a vector mod 2 with j ones,
+    j = 1 .. k, has the probability binom(n-j, k-j) / binom(n, k) a^j (b-a)^(k-j) / (b^k -
+    (b-a)^k). From j to j + 1 it changes by the factor (k-j)/(n-j) a/(b-a), which never grows with
+    j: it is largest at the least j >= 1 of which this is at most 1, j (2a-b) >= k a - n (b-a).
+    """
+    n, k = problem.n, problem.h or problem.n
+    law = problem.entries or {0: problem.q // 2 - bool(problem.h), 1: problem.q // 2}
+    odd = Fraction(sum(c for e, c in law.items() if e % 2), sum(law.values()))
+    a, b = odd.numerator, odd.denominator
+    ones = max(1, -((n * (b - a) - k * a) // (2 * a - b))) if 2 * a > b else 1
+    ways = math.comb(n - ones, k - ones) * a**ones * (b - a) ** (k - ones)
+    return Fraction(ways, math.comb(n, k) * (b**k - (b - a) ** k))
 
 
 def horizon(most: Fraction, ratio: Fraction, least: Fraction) -> int:
@@ -110,14 +115,16 @@ def lwe(
     text = (
         f"reduction: a learner that reaches relative risk {short(risk)}"
         f"{', labels equally spaced in their order,' if p > 2 else ''} with probability "
-        f"{short(success)} from {examples} examples gives a solver of LWE that finds "
-        f"{'s' if binary else 's mod 2'} with probability at least {short(value)}, from as many "
-        f"samples (a, <a, s> + e mod {q}), secrets by the same law, for every law of errors e of "
-        f"at most {bound} in size, each sign or 0 at least as likely as the other; it reads the "
-        f"hypothesis at {short(points * (n + 1))} points. The assumption is LWE(n={n}, q={q}, "
-        f"|e| <= {bound}): if it has no solver so good and so quick, there is no such learner. "
-        f"One bit is lost about every {halved} examples; vacuous beyond {last}, where the "
-        f"likeliest guess is as good: it is right with probability {short(chance, up=True)}"
+        f"{short(success)} from {short(examples)} examples gives a solver of LWE. From as many "
+        f"samples (a, <a, s> + e mod {q}), secrets by the same law, it finds "
+        f"{'s' if binary else 's mod 2'} with probability at least {short(value)}. This holds for "
+        f"every law of integers e, independent of a, with |e| <= {bound} and with e <= 0, and e >= "
+        f"0, of probability 1/2 or more each. The solver reads the hypothesis at "
+        f"{short(points * (n + 1))} points and does not know the law. The assumption is "
+        f"LWE(n={n}, q={q}, |e| <= {bound}) for some such law: if that law alone has no solver so "
+        f"good and so quick, there is no such learner. One bit is lost about every {halved} "
+        f"examples. It is vacuous beyond {last} examples, where the likeliest guess is as good: "
+        f"that is right with probability {short(chance, up=True)}"
     )
     at = {
         "bound": written(bound),

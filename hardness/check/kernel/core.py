@@ -451,7 +451,8 @@ def goals(problem: Any, goal: Any, facts: list[Fact]) -> list[str]:
         need(name in proved, f"step {step} does not prove {name}")
         value, terms, text = proved[name]
         exact = claim["value"] == written(value) and claim["terms"] == terms
-        need(exact and claim["says"] == text, f"{name} is not as claimed: {text}")
+        need(exact, f"{name} is not as claimed: {text}")
+        need(claim["says"] == text, f"{name} is in words of another version: make it again")
     names = {claim["quantity"] for claim in goal["claims"]}
     need(len(names) == len(goal["claims"]), "a quantity is claimed twice")
     return [problem.conditions, *(claim["says"] for claim in goal["claims"])]
