@@ -244,7 +244,9 @@ MISTAKES = """\
   | PiB
 1 generate parity:d=8,m=2 --out notes.txt | exists and was kept
 2 generate nice:m=1,k=2,d=4 --samples 5 --out s.npz | lacks `linear_forms`
-2 generate toy-80 --samples 5 --out s.dat | end its name in .prefix
+2 generate toy-80 --samples 5 --out s.dat | end its name in .csv
+2 generate toy-80 --samples 5 --ring 16 --out s.npz | No such option '--ring'
+2 generate toy-80 --samples 5 --out s.prefix | end its name in .csv
 2 generate toy-80 --samples 5 --out s.npz --weights | and --samples given: one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
 2 help | see `hardness -h`
