@@ -4,6 +4,7 @@ Challenges of TU Darmstadt, tables of integers, and arrays A and b. Pickles are 
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ FORMAT = "hardness-samples/1"
 ENDINGS = (".csv", ".txt", ".npz", ".safetensors")  # of the files that are written
 MOST_TEXT = 1 << 26  # bytes of a file of text that is read
 _EXACT = 2**53  # below it float64 holds every integer
+_SURE = 20  # bits by which a row 0 .. n is no sample
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+")  # numbers of a table
 Ints = NDArray[np.int64]
 
@@ -47,7 +49,7 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
     integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
     be the same, and the given one, which may say more, is taken.
     """
-    layout = LAYOUTS.get(path.suffix)
+    layout = LAYOUTS.get(path.suffix.lower())
     if path.suffix == ".specs":
         raise UsageError(f"{path} given: certify each spec of a list by itself")
     if layout is None:
@@ -66,16 +68,17 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
 
 def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False) -> None:
     """Write samples as `Samples.save` says; raises UsageError, AlreadyExists."""
-    if path.suffix not in ENDINGS:
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
         raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
     refuse_existing(path, force)
-    if path.suffix in (".npz", ".safetensors"):
+    if ending in (".npz", ".safetensors"):
         require_stored(family, "samples of it cannot be stored")
         meta = {"format": FORMAT, "spec": family.spec, "sha256": digest(family, a, codes)}
         return write_tensors(path, {"a": a, "b": codes}, meta)
     if not len(codes):
         raise UsageError(f"{path}: no samples given, a text holds at least one")
-    if path.suffix == ".txt" and darmstadt.states(family):
+    if ending == ".txt" and darmstadt.states(family):
         text = darmstadt.challenge(family, a, codes)
     else:
         rows = np.column_stack([a, codes]).tolist()
@@ -119,7 +122,7 @@ def _arrays(path: Path, family: Modular | None) -> Content:
 
 def _text(path: Path, family: Modular | None) -> Content:
     """Read a challenge, or with a family a table, which has no brackets."""
-    text = read_text(path, MOST_TEXT)
+    text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
     if family is not None and "[" not in text:
         return _table(path, family)
     stated, a, b = darmstadt.read_challenge(path, text)
@@ -129,19 +132,25 @@ def _text(path: Path, family: Modular | None) -> Content:
 def _table(path: Path, family: Modular | None) -> Content:
     """Read lines of n integers and b: spaces, tabs, commas or semicolons between them.
 
-    Empty lines are skipped, and those that # begins.
+    Empty lines are skipped, and those that # begins. A first line may name the columns, as pandas
+    writes it: one is b, those of a are ordered by the numbers in their names.
     """
-    text, n = read_text(path, MOST_TEXT), _given(path, family).n
-    lines, rows = [], []
+    stated, text = _given(path, family), read_text(path, MOST_TEXT).removeprefix("\ufeff")
+    n, order = stated.n, list(range(stated.n + 1))
+    width, lines, rows = n + 1, list[int](), list[Ints]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        words = _BETWEEN.split(line.strip())
-        if len(words) != n + 1:
+        words = _BETWEEN.split(line.strip(" "))
+        if not rows and not any(_integer(word) is not None for word in words):
+            order, width = _order(path, words, n), len(words)
+            continue
+        if len(words) != width:
             raise DamagedFile(
-                f"{path}: line {number} has {len(words)} numbers: {n + 1} are wanted, "
+                f"{path}: line {number} has {len(words)} numbers: {width} are wanted, "
                 f"n={n} of a and then b"
             )
+        words = [words[column] for column in order]
         row = list(map(_integer, words))
         if None in row:
             raise DamagedFile(
@@ -153,7 +162,28 @@ def _table(path: Path, family: Modular | None) -> Content:
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     table = np.stack(rows)
+    if (table[0] == np.arange(n + 1)).all() and (n + 1) * math.log2(stated.q) > _SURE:
+        raise DamagedFile(
+            f"{path}: line {lines[0]} is 0 .. {n}, as pandas names columns: save it with "
+            "header=False, or name them a0 .. and b"
+        )
     return Content(arrays={"a": table[:, :-1], "b": table[:, -1]}, lines=lines)
+
+
+def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
+    """Order columns by their names: those of a, then b; one without a name is an index."""
+    plain = [name.strip("\"'").lower() for name in names]
+    kept = [i for i, name in enumerate(plain) if name and not name.startswith("unnamed")]
+    if plain.count("b") != 1 or len(kept) != n + 1:
+        raise DamagedFile(
+            f"{path}: its first line is {shown(','.join(names))}: the names of n={n} columns of a "
+            "and of b are wanted, as a0 .. and b, or none"
+        )
+    a = [i for i in kept if plain[i] != "b"]
+    numbers = [int(digits[0]) for i in a if (digits := re.search("[0-9]{1,9}$", plain[i]))]
+    if len(numbers) == n:
+        a = [a[i] for i in np.argsort(numbers, kind="stable")]
+    return [*a, plain.index("b")]
 
 
 def _integer(word: str) -> int | None:
@@ -182,11 +212,7 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
     if a is None or b is None:
         names = ", ".join(found.arrays)[:80] or "nothing"
         raise DamagedFile(f"{path} holds {names}: A and b are wanted")
-    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
-        raise DamagedFile(
-            f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted, "
-            "as of A.astype(int)"
-        )
+    a, b = _whole(path, "a", a), _whole(path, "b", b)
     n = family.n
     if b.ndim != 1 or not b.size or a.shape != (len(b), n):
         raise DamagedFile(
@@ -210,10 +236,24 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
     return a.astype(np.int64), b.astype(np.int64)
 
 
+def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Read integers, also as bools and as floats that hold them exactly; raises DamagedFile."""
+    if values.dtype.kind == "f":
+        exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+        if ((abs(values) < exact) & (values == np.rint(values))).all():
+            return values.astype(np.int64)
+    if values.dtype.kind not in "biu":
+        raise DamagedFile(
+            f"{path} holds {name} of {values.dtype}: integers are wanted, as of A.astype(int)"
+        )
+    return values.astype(np.int64) if values.dtype.kind == "b" else values
+
+
 LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {
     ".txt": _text,
     ".npz": _arrays,
     ".safetensors": _arrays,
     ".csv": _table,
+    ".tsv": _table,
     ".npy": _columns,
 }

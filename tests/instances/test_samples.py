@@ -312,7 +312,28 @@ def table(found):
     return np.column_stack([found.a, found.codes])
 
 
+def framed(path, found, order=None, **how):
+    """Write samples as pandas does, columns in an order."""
+    frame = found.to_frame().rename(columns=lambda name: name.upper() if name == "b" else name)
+    frame.iloc[:, slice(None) if order is None else order].to_csv(path, **how)
+
+
 FOREIGN = {  # layouts that do not say of what family they are
+    "frame.csv": lambda path, found: framed(path, found, index=False),
+    "index.csv": framed,
+    "quoted.csv": lambda path, found: framed(path, found, index=False, quoting=2),
+    "last.csv": lambda path, found: framed(path, found, slice(None, None, -1), index=False),
+    "frame.tsv": lambda path, found: framed(path, found, sep="\t"),
+    "MARKED.CSV": lambda path, found: framed(path, found, index=False, encoding="utf-8-sig"),
+    "marked.txt": lambda path, found: np.savetxt(
+        path, table(found), fmt="%d", encoding="utf-8-sig"
+    ),
+    "WIDE.NPY": lambda path, found: (
+        np.save(path.with_suffix(".npy"), table(found)),
+        path.with_suffix(".npy").rename(path),
+    ),
+    "floats.npz": lambda path, found: plain(path, A=found.a.astype(float), b=found.codes * 1.0),
+    "half.npz": lambda path, found: plain(path, A=found.a.astype(np.float16), b=found.codes),
     "digits.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d"),
     "commas.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=","),
     "default.csv": lambda path, found: np.savetxt(path, table(found)),  # 1.600000000000000000e+01
@@ -354,6 +375,13 @@ def test_layouts_of_others_are_read_with_a_spec(spec, name, tmp_path):
         ("1 2 3 4 5 6 1e300", "line 1 has '1e300': integers are wanted"),
         ("# h\n1 2 3 4 5 6 -8", r"line 2: b has -8: .* 0 \.\. 16; take b % 17"),
         ("1 2 3 4 5 17 8", "line 1: a has 17: .* give its q, or take a % 17"),
+        ("0,1,2,3,4,5,6\n1,2,3,4,5,6,7", "0 .. 6, as pandas names columns: .* header=False"),
+        ("x,y,z,u,v,w,t\n1,2,3,4,5,6,7", "names of n=6 columns of a and of b are wanted"),
+        ("a0,a1,a2,a3,b\n1,2,3,4,5", "names of n=6 columns"),
+        ("b,b,a2,a3,a4,a5,a6\n1,2,3,4,5,6,7", "names of n=6 columns"),
+        ("a0,a1,a2,a3,a4,a5,b\n1,2,3,4,5,6", "line 2 has 6 numbers: 7"),
+        ("1,2,3,4,5,6,7\na0,a1,a2,a3,a4,a5,b", "line 2 has 'a0'"),
+        ("1,,3,4,5,6,7", "line 1 has ''"),
         ("1 2 3 4 5 6 ; 7\n1 2 3 4 5 6 ; 7 8", "line 2 has 8 numbers: 7 are wanted"),
     ],
 )
@@ -473,7 +501,9 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
     ("arrays", "word"),
     [
         ({"a": [[0.0, np.nan]], "b": [1]}, "integers"),
-        ({"a": [[True, False]], "b": [1]}, "bool"),
+        ({"a": [[0.0, 1.5]], "b": [1]}, "integers"),
+        ({"a": np.array([[0, 2**24]], np.float32), "b": [1]}, "a of float32: integers"),
+        ({"a": [[0, 1]], "b": [0.5]}, "b of float64: integers"),
         ({"a": [[0, 16]], "b": [1]}, "a has 16"),
         ({"a": [[0, -1]], "b": [1]}, "a has -1"),
         ({"a": [[0, 1]], "b": [4]}, r"b has 4: lwr with q=16 has 0 \.\. 3$"),  # of p = 4 levels
@@ -516,3 +546,25 @@ def test_what_is_no_file_of_samples_is_refused(tmp_path):
     refuses(tmp_path / "x.specs", "certify each spec")
     for name in ("none.npz", "none.txt"):
         refuses(tmp_path / name, "does not exist")
+
+
+def test_columns_are_ordered_by_the_numbers_in_their_names(tmp_path):
+    """Sorted as texts a10 comes before a2: read so, the secret's entries would change places."""
+    found = make("lwe:n=12,q=97,sigma=1")
+    order = sorted(range(13), key=lambda column: str(found.to_frame().columns[column]))
+    framed(tmp_path / "x.csv", found, order, index=False)
+    assert (tmp_path / "x.csv").read_text().startswith("a0,a1,a10,a11,a2,")
+    assert reads(tmp_path / "x.csv", found, found.family.spec)
+
+
+def test_bools_are_numbers_mod_2(tmp_path):
+    found = make("lpn:n=7,noise=0.1")
+    path = plain(tmp_path / "x.npz", A=found.a.astype(bool), b=found.codes.astype(bool))
+    assert reads(path, found, found.family.spec)
+
+
+def test_endings_in_capitals_are_written_as_others(tmp_path):
+    for ending in ("NPZ", "CSV", "TXT", "SafeTensors"):
+        found = make("lwe:n=6,q=17,alpha=0.05")
+        found.save(tmp_path / f"x.{ending}")
+        assert reads(tmp_path / f"x.{ending}", found, found.family.spec)
