@@ -51,8 +51,8 @@ def attack(
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
     A file is a table of integers (.csv, .tsv, .txt, .npy; n columns of A, then b), arrays A and b
-    (.npz, .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours, the
-    secret is read off what it learned: decode:LEARNER.
+    (.npz, .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours,
+    the secret is read off what it learned: decode:LEARNER.
 
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
