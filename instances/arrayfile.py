@@ -85,9 +85,9 @@ def array_file(
     """
     with opened(path, limit) as file, foreign(path):
         size = os.fstat(file.fileno()).st_size
-        if path.suffix == ".npy":
+        if path.suffix.lower() == ".npy":
             yield ArrayFile(arrays={"": _npy(lambda: file, size)}, meta=None)
-        elif path.suffix == ".npz":
+        elif path.suffix.lower() == ".npz":
             room = max(_UNPACKED, _RATIO * size) if limit is None else limit
             with zipfile.ZipFile(file) as archive:
                 yield _npz(archive, room, most)

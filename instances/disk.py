@@ -50,7 +50,7 @@ def write_tensors(
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(meta, sort_keys=True)
     with beside(path, mode) as draft:
-        if path.suffix == ".npz":
+        if path.suffix.lower() == ".npz":
             with draft.open("wb") as out:
                 np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
         else:

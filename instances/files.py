@@ -100,13 +100,9 @@ class Folder:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Held(Folder):
-    """Examples of a secret that nobody knows, in memory: what stands where a folder would.
-
-    ring: the degree of the ring that their samples are of, 0 for none.
-    """
+    """Examples of a secret that nobody knows, in memory: what stands where a folder would."""
 
     held: Examples
-    ring: int = 0
 
     @property
     def count(self) -> int:

@@ -1,12 +1,10 @@
 """Samples (a, b) of LWE-style instances in files: ours, and the layouts of others, by suffix.
 
-Challenges of TU Darmstadt; tables of integers; lines `a_1 .. a_n ; b` of VERDE's train.prefix, and
-with a tab before b of SALSA; the arrays orig_A.npy and orig_b.npy of VERDE, train_A.npy and
-train_b_5_0.npy of LWE-benchmarking, where of samples of a ring a row of b is a polynomial. Pickles
-beside them are never opened, and no secret. [WCCL22, LWACL23, WSMCL24]
+Challenges of TU Darmstadt, tables of integers, and arrays A and b. Pickles are never opened.
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import darmstadt, ring
+from instances import darmstadt
 from instances.arrayfile import read_arrays
 from instances.capabilities import LINEAR_FORMS
 from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
@@ -26,10 +24,11 @@ from instances.spec import parse_stored, require_stored
 from instances.strict import read_text, shown
 
 FORMAT = "hardness-samples/1"
-ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that are written
+ENDINGS = (".csv", ".txt", ".npz", ".safetensors")  # of the files that are written
 MOST_TEXT = 1 << 26  # bytes of a file of text that is read
 _EXACT = 2**53  # below it float64 holds every integer
-_PART = re.compile(r"(.*?)_([Ab])((?:_.*)?)")  # names orig_A, orig_b, train_b_5_0
+_SURE = 20  # bits by which a row 0 .. n is no sample
+_BETWEEN = re.compile(r"\s*[,;]\s*|\s+")  # numbers of a table
 Ints = NDArray[np.int64]
 
 
@@ -48,11 +47,9 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
     integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
-    be the same, and the given one, which may say more, is taken. Rows of b of n numbers are
-    polynomials, or of m where there is a number `ring` = m, and so are those of A, or each is the
-    matrix of one: they give m samples.
+    be the same, and the given one, which may say more, is taken.
     """
-    layout = LAYOUTS.get(path.suffix)
+    layout = LAYOUTS.get(path.suffix.lower())
     if path.suffix == ".specs":
         raise UsageError(f"{path} given: certify each spec of a list by itself")
     if layout is None:
@@ -71,20 +68,21 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
 
 def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False) -> None:
     """Write samples as `Samples.save` says; raises UsageError, AlreadyExists."""
-    if path.suffix not in ENDINGS:
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
         raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
     refuse_existing(path, force)
-    if path.suffix in (".npz", ".safetensors"):
+    if ending in (".npz", ".safetensors"):
         require_stored(family, "samples of it cannot be stored")
         meta = {"format": FORMAT, "spec": family.spec, "sha256": digest(family, a, codes)}
         return write_tensors(path, {"a": a, "b": codes}, meta)
     if not len(codes):
         raise UsageError(f"{path}: no samples given, a text holds at least one")
-    if path.suffix == ".txt" and darmstadt.states(family):
+    if ending == ".txt" and darmstadt.states(family):
         text = darmstadt.challenge(family, a, codes)
     else:
-        rows = zip(a.tolist(), codes.tolist(), strict=True)
-        text = "".join(f"{' '.join(map(str, row))} ; {b}\n" for row, b in rows)
+        rows = np.column_stack([a, codes]).tolist()
+        text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
     if len(text) > MOST_TEXT:
         raise UsageError(
             f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
@@ -124,7 +122,7 @@ def _arrays(path: Path, family: Modular | None) -> Content:
 
 def _text(path: Path, family: Modular | None) -> Content:
     """Read a challenge, or with a family a table, which has no brackets."""
-    text = read_text(path, MOST_TEXT)
+    text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
     if family is not None and "[" not in text:
         return _table(path, family)
     stated, a, b = darmstadt.read_challenge(path, text)
@@ -132,27 +130,27 @@ def _text(path: Path, family: Modular | None) -> Content:
 
 
 def _table(path: Path, family: Modular | None) -> Content:
-    """Read lines of n integers and b: spaces, tabs or commas between them, or ; before b.
+    """Read lines of n integers and b: spaces, tabs, commas or semicolons between them.
 
-    Empty lines are skipped, and those that # begins.
+    Empty lines are skipped, and those that # begins. A first line may name the columns, as pandas
+    writes it: one is b, those of a are ordered by the numbers in their names.
     """
-    text, n = read_text(path, MOST_TEXT), _given(path, family).n
-    lines, rows = [], []
+    stated, text = _given(path, family), read_text(path, MOST_TEXT).removeprefix("\ufeff")
+    n, order = stated.n, list(range(stated.n + 1))
+    width, lines, rows = n + 1, list[int](), list[Ints]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        a, mark, b = line.replace(",", " ").partition(";")
-        if mark and len(b.split()) != 1:
+        words = _BETWEEN.split(line.strip(" "))
+        if not rows and not any(_integer(word) is not None for word in words):
+            order, width = _order(path, words, n), len(words)
+            continue
+        if len(words) != width:
             raise DamagedFile(
-                f"{path}: line {number} has {len(b.split())} numbers after ';': samples of one "
-                "secret are wanted, one b a line"
-            )
-        words = a.split() + b.split()
-        if len(words) != n + 1:
-            raise DamagedFile(
-                f"{path}: line {number} has {len(words)} numbers: {n + 1} are wanted, "
+                f"{path}: line {number} has {len(words)} numbers: {width} are wanted, "
                 f"n={n} of a and then b"
             )
+        words = [words[column] for column in order]
         row = list(map(_integer, words))
         if None in row:
             raise DamagedFile(
@@ -164,7 +162,28 @@ def _table(path: Path, family: Modular | None) -> Content:
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     table = np.stack(rows)
+    if (table[0] == np.arange(n + 1)).all() and (n + 1) * math.log2(stated.q) > _SURE:
+        raise DamagedFile(
+            f"{path}: line {lines[0]} is 0 .. {n}, as pandas names columns: save it with "
+            "header=False, or name them a0 .. and b"
+        )
     return Content(arrays={"a": table[:, :-1], "b": table[:, -1]}, lines=lines)
+
+
+def _order(path: Path, names: Sequence[str], n: int) -> list[int]:
+    """Order columns by their names: those of a, then b; one without a name is an index."""
+    plain = [name.strip("\"'").lower() for name in names]
+    kept = [i for i, name in enumerate(plain) if name and not name.startswith("unnamed")]
+    if plain.count("b") != 1 or len(kept) != n + 1:
+        raise DamagedFile(
+            f"{path}: its first line is {shown(','.join(names))}: the names of n={n} columns of a "
+            "and of b are wanted, as a0 .. and b, or none"
+        )
+    a = [i for i in kept if plain[i] != "b"]
+    numbers = [int(digits[0]) for i in a if (digits := re.search("[0-9]{1,9}$", plain[i]))]
+    if len(numbers) == n:
+        a = [a[i] for i in np.argsort(numbers, kind="stable")]
+    return [*a, plain.index("b")]
 
 
 def _integer(word: str) -> int | None:
@@ -177,33 +196,14 @@ def _integer(word: str) -> int | None:
 
 
 def _columns(path: Path, family: Modular | None) -> Content:
-    """Cut a table into a and b, or find the file of A beside one of b, or in the folder above."""
-    found, n = read_arrays(path)[0][""], _given(path, family).n
-    part = _PART.fullmatch(path.stem)
-    if part and part[2] == "b":
-        if found.ndim == 2 and found.shape[1] == 1:
-            found = found[:, 0]
-        if found.ndim != 1 and found.shape[1:] != (n,):
-            raise DamagedFile(
-                f"{path} holds b {found.shape}: of one secret (N,) is wanted, as of b[:, 0], or "
-                f"(N, {n}) of polynomials; polynomials of a degree m below {n} are read of .npz "
-                "with A, b and ring=m"
-            )
-        beside = [folder / f"{part[1]}_A.npy" for folder in (path.parent, path.parent.parent)]
-        for one in beside:
-            if one.is_file():
-                return Content(arrays={"a": read_arrays(one)[0][""], "b": found})
-        raise UsageError(f"{path} given: {beside[0].name} is neither beside it nor a folder above")
-    if part and found.ndim == 2 and found.shape[1] == n:
-        raise UsageError(
-            f"{path} given: it holds A alone: give the file of b, as {part[1]}_b.npy, and A is "
-            "found beside it or a folder above"
-        )
-    if found.ndim != 2 or found.shape[1] < 2:
+    """Cut a table (N, n + 1) into a and b."""
+    table, n = read_arrays(path)[0][""], _given(path, family).n
+    if table.ndim != 2 or table.shape[1] != n + 1:
         raise DamagedFile(
-            f"{path} holds an array {found.shape}: n columns of A and one of b are wanted"
+            f"{path} holds an array {table.shape}: (N, {n + 1}) is wanted, n={n} columns of A and "
+            "one of b, as of np.column_stack([A, b])"
         )
-    return Content(arrays={"a": found[:, :-1], "b": found[:, -1]})
+    return Content(arrays={"a": table[:, :-1], "b": table[:, -1]})
 
 
 def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
@@ -212,22 +212,13 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
     if a is None or b is None:
         names = ", ".join(found.arrays)[:80] or "nothing"
         raise DamagedFile(f"{path} holds {names}: A and b are wanted")
-    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+    a, b = _whole(path, "a", a), _whole(path, "b", b)
+    n = family.n
+    if b.ndim != 1 or not b.size or a.shape != (len(b), n):
         raise DamagedFile(
-            f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted, "
-            "as of A.astype(int)"
+            f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0"
         )
-    n, m = family.n, b.shape[1] if b.ndim == 2 else 0
-    stated = found.arrays.get("ring", np.array(0)).tolist()
-    polynomials = b.ndim == 2 and a.shape == (len(b), n) and m in (n, stated)
-    fits = b.ndim in (1, 2) and b.size and (polynomials or a.shape == (*b.shape, n))
-    if not fits or (m and n % m):
-        raise DamagedFile(
-            f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0, or of "
-            f"polynomials (N, {n}) and (N, {n}); with ring=m, a divisor of {n}, (N, {n}) and (N, "
-            f"m), or as matrices (N, m, {n}) and (N, m)"
-        )
-    whole = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    whole = a, b[:, None]
     for name, value, bound in zip("ab", whole, (family.q, family.rounding.outcomes), strict=True):
         wrong = (value < 0) | (value >= bound)
         if not wrong.any():
@@ -242,26 +233,27 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
             f"{path}: {where}: {name} has {value[row, column]}: {family.name} with q={family.q} "
             f"has 0 .. {bound - 1}{advice}"
         )
-    a, b = a.astype(np.int64), b.astype(np.int64)
-    b = b.reshape(-1)
-    a = ring.expand(a, m, family.q) if polynomials else a.reshape(-1, n)
-    m = m or ring.degree(a, family.q)
-    if stated not in (0, m):
-        raise DamagedFile(f"{path} says ring={str(stated)[:40]}: its rows are of {m or 'none'}")
-    if m and (off := ring.broken(a, m, family.q)):
-        where = f"row {off}" if found.lines is None else f"line {found.lines[off]}"
+    return a.astype(np.int64), b.astype(np.int64)
+
+
+def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Read integers, also as bools and as floats that hold them exactly; raises DamagedFile."""
+    if values.dtype.kind == "f":
+        exact = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+        if ((abs(values) < exact) & (values == np.rint(values))).all():
+            return values.astype(np.int64)
+    if values.dtype.kind not in "biu":
         raise DamagedFile(
-            f"{path}: {where}: it is no rotation of the one before, as rows of the ring x^{m} + 1 "
-            f"are in blocks of {m}: give whole blocks"
+            f"{path} holds {name} of {values.dtype}: integers are wanted, as of A.astype(int)"
         )
-    return a, b
+    return values.astype(np.int64) if values.dtype.kind == "b" else values
 
 
 LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {
-    ".prefix": _table,
     ".txt": _text,
     ".npz": _arrays,
     ".safetensors": _arrays,
     ".csv": _table,
+    ".tsv": _table,
     ".npy": _columns,
 }

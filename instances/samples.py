@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import residues, ring, samplefile, tokens
+from instances import residues, samplefile, tokens
 from instances.arguments import located
 from instances.capabilities import LINEAR_FORMS
 from instances.coded import CodedExamples, as_coded
-from instances.digits import digits
 from instances.disk import write_json
 from instances.errors import UsageError
-from instances.family import Examples, Instance, Secret, require
+from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
 from instances.lazy import require_extra
 from instances.limits import require_memory
@@ -68,15 +67,6 @@ class Samples:
     def q(self) -> int:
         """The modulus."""
         return self.family.q
-
-    @cached_property
-    def ring(self) -> int:
-        """The degree m where a are rotations in blocks, of the ring x^m + 1; 0 where they are not.
-
-        Such samples are not independent. No attack here makes use of it, and claims hold: errors
-        are independent, and what coins fit does not depend on a.
-        """
-        return ring.degree(self.a, self.q)
 
     @staticmethod
     def join(parts: "Sequence[Samples]") -> "Samples":
@@ -128,14 +118,6 @@ class Samples:
         t = dot(self.a, np.array(secret, np.int64), self.q)
         return float(self.family.log_ratios(t, self.codes).sum())
 
-    def tokens(self, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Write a and the codes as digits in a base, the most significant first: (N, n L), (N, L).
-
-        L is the least number of digits that writes all below q. `instances.digits.numbers` reads
-        them back. Raises UsageError for a base below 2.
-        """
-        return digits(self.a, base, self.q), digits(self.codes[:, None], base, self.q)
-
     def torch(self) -> Any:
         """Make a torch TensorDataset of rows (a, code), int64.
 
@@ -160,9 +142,9 @@ class Samples:
     def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a file by the ending of its name, without the secret.
 
-        .npz, .safetensors: arrays a and b, their codes, and the spec. .prefix: lines
-        `a_1 .. a_n ; b`, as VERDE writes them. .txt: a Darmstadt challenge where it can say the
-        family, lwe with alpha alone; else the same lines. Raises UsageError, AlreadyExists.
+        .npz, .safetensors: arrays a and b, their codes, and the spec. .csv: a line a sample,
+        `a_1,..,a_n,b`. .txt: a Darmstadt challenge if it can say the family, lwe with alpha
+        alone; else the same lines. Raises UsageError, AlreadyExists.
         """
         where = Path(located("path", path))
         samplefile.write(where, self.family, self.a, self.codes, force)
@@ -192,12 +174,10 @@ def write_secret(
     write_json(path, data, force=force, mode=0o600)
 
 
-def draw_samples(instance: Instance, count: int, degree: int = 0) -> Samples:
+def draw_samples(instance: Instance, count: int) -> Samples:
     """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
 
-    They are others than those of its attention examples. degree: m, for rows of the ring x^m + 1,
-    of uniform polynomials. Raises UsageError without `linear_forms`, or for an m that n is no
-    multiple of.
+    They are others than those of its attention examples. Raises UsageError without `linear_forms`.
 
     >>> from instances import parse
     >>> draw_samples(parse("lwe:n=256,q=842779,sigma=3,secret=binary,h=20").instance(0), 1000)
@@ -205,26 +185,11 @@ def draw_samples(instance: Instance, count: int, degree: int = 0) -> Samples:
     """
     family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
     require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
-    if degree:
-        require(
-            degree > 1 and family.n % degree == 0,
-            f"ring={degree} given: a degree of at least 2 that divides n={family.n}",
-        )
-        rng, rows = generator(seed, "samples", family.spec, f"ring {degree}"), -(-count // degree)
-        drawn = rng.integers(0, family.q, (rows, family.n))
-        a = ring.expand(drawn, degree, family.q)[:count]
-    else:
-        a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
-    return label(instance, a, "errors of samples")
-
-
-def label(instance: Instance, a: NDArray[np.int64], stream: str) -> Samples:
-    """Make samples of an instance of given a (N, n), with errors from a stream of their own."""
-    family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
+    a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
     secret = instance.family.to_linear(instance.hidden.secret)
     t = dot(a, np.array(secret, np.int64), family.q)
     if family.errors is not None:
-        words = BitStream(key(seed, stream, family.spec)).words(0, len(a))
+        words = BitStream(key(seed, "errors of samples", family.spec)).words(0, count)
         t = (t + family.errors.draw(words)) % family.q
     return Samples(family=family, a=a, codes=family.rounding.place(t).astype(np.int64))
 
@@ -241,11 +206,10 @@ def samples(examples: Examples) -> Samples:
     )
 
 
-def to_attention(found: Samples, seed: int, *, rings: bool = False) -> CodedExamples:
+def to_attention(found: Samples, seed: int) -> CodedExamples:
     """Turn N samples into about 2 N examples, the last of them made of the last sample.
 
-    The label of an example says no more than its sample does. Raises ToolkitError for a large q,
-    and but for `rings` for samples of a ring, whose examples are not independent.
+    The label of an example says no more than its sample does. Raises ToolkitError for a large q.
 
     >>> from instances import parse
     >>> taken = samples(parse("lwr:n=4,q=16,p=4").instance(0).examples(0, 100))
@@ -254,11 +218,6 @@ def to_attention(found: Samples, seed: int, *, rings: bool = False) -> CodedExam
     True
     """
     family, rng = found.family, generator(seed, "reduce", found.family.spec)
-    require(
-        rings or not found.ring,
-        f"samples of the ring x^{found.ring} + 1 given: they are not independent, and tokens made "
-        "of them are not uniform; attack, learn and estimate take their file",
-    )
     family.require_table()
     opened = _places(len(found), rng)
     require_memory(

@@ -42,7 +42,7 @@ def test_the_parameters_of_an_estimate_reach_the_learner():
     assert one.tries() == pytest.approx(np.log(0.5) / np.log1p(-one.prob))
     assert one.tries(one.chance) > one.tries()
     (one,), _ = plan(TOY, "dual_guess")
-    assert f"block={one.beta},first=0,rows=none,samples={one.m}," in one.learner
+    assert f"block={one.beta},first=0,samples={one.m}," in one.learner
     assert one.learner.endswith(f"weight=4,zeta={one.zeta}")
 
 

@@ -143,7 +143,7 @@ KINDS = {
     "samples.npz": Kind(write=OF_SAMPLES.write, read=OF_SAMPLES.read, sealed=True),
     "samples.safetensors": Kind(write=OF_SAMPLES.write, read=OF_SAMPLES.read, sealed=True),
     "challenge.txt": OF_SAMPLES,
-    "rows.prefix": Kind(write=_write_samples, read=lambda path: _samples(read_samples(path, LWE))),
+    "rows.csv": Kind(write=_write_samples, read=lambda path: _samples(read_samples(path, LWE))),
     "x/instance.json": OF_FOLDERS,
     "x/secret.json": OF_FOLDERS,
     "x/examples-00000.npz": OF_FOLDERS,

@@ -151,13 +151,39 @@ def test_a_full_or_closed_stdout_is_one_line():
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert found.returncode == 1
     assert found.stderr.count("\n") == 1
-    closed = subprocess.run(
-        ["/bin/sh", "-c", f"{sys.executable} -m cli families >&-"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert closed.returncode == 1
-    assert "Traceback" not in closed.stderr
+    closed = shell("families >&-")
+    assert (closed.returncode, closed.stdout) == (1, "")
+    assert closed.stderr == "hardness: stdout is closed: send it to a file or to /dev/null\n"
+
+
+def shell(line, **more):
+    """Run a command as a shell does, with its redirections."""
+    command = ["/bin/sh", "-c", f"{sys.executable} -m cli {line}"]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | more)
+
+
+def test_a_closed_stderr_stops_no_command():
+    """Also one that starts processes: nothing that they open takes the place of stderr."""
+    version = shell("--version 2>&-")
+    assert (version.returncode, version.stdout[:8]) == (0, "hardness")
+    assert shell("certify parity:d=8 2>&-").returncode == 2
+    made = "compare parity:d=8 --over m=2 --learner elimination --seeds 2 --jobs 2"
+    closed = shell(f"{made} 2>&-")
+    assert (closed.returncode, closed.stderr) == (0, "")
+    assert "2/2 solved" in closed.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "koi8-r"])
+def test_stdout_spells_what_its_encoding_lacks(encoding):
+    command = [sys.executable, "-m", "cli", "estimate", "toy-80", "--attack", "usvp"]
+    env = os.environ | {"PYTHONIOENCODING": encoding}
+    found = subprocess.run(command, capture_output=True, env=env)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert "attack   rop   beta    d  samples" in found.stdout.decode(encoding)
+    assert "?" not in found.stdout.decode(encoding)
+    refused = subprocess.run([*command, "β…"], capture_output=True, env=env)
+    assert refused.returncode == 2
+    assert "'beta...'" in refused.stderr.decode(encoding).replace("\x85", "...").replace("…", "...")
 
 
 def test_a_comparison_keeps_what_was_finished_when_a_size_cannot_be_done(hardness):

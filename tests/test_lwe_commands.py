@@ -168,7 +168,7 @@ def test_a_name_of_the_catalog_shows_its_source(hardness):
 SALSA = "lwe:n=30,q=251,sigma=3,secret=binary,h=3"
 
 
-@pytest.mark.parametrize("name", ["s.prefix", "s.npz"])
+@pytest.mark.parametrize("name", ["s.csv", "s.npz"])
 def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
     made = hardness("generate", SALSA, "--samples", 400, "--out", name, "--seed", 1, "--json")
     assert made.code == 0, made.err
@@ -190,8 +190,8 @@ def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
 
 
 def test_learners_train_on_a_file_in_several_epochs(hardness):
-    hardness("generate", SALSA, "--samples", 300, "--out", "s.prefix")
-    found = hardness("learn", "mlp:batch=32,epochs=4", "s.prefix", "--spec", SALSA, "--json")
+    hardness("generate", SALSA, "--samples", 300, "--out", "s.csv")
+    found = hardness("learn", "mlp:batch=32,epochs=4", "s.csv", "--spec", SALSA, "--json")
     assert found.code == 0, found.err
     run = found.json
     assert (run["outcome"], run["risk"], run["details"]["epochs"]) == ("not judged", None, 4)
@@ -200,7 +200,7 @@ def test_learners_train_on_a_file_in_several_epochs(hardness):
     hardness("generate", SALSA, "--samples", 300, "--out", "s.npz", "--force")
     again = hardness("learn", "mlp:batch=32,epochs=4", "s.npz", "--json").json
     assert again["details"] == run["details"]
-    hardness("learn", "mlp", "s.prefix").one_line("take it with --spec")
+    hardness("learn", "mlp", "s.csv").one_line("take it with --spec")
     hardness("learn", "mlp", "parity:d=8,m=1", "--spec", SALSA).one_line("for a file of samples")
 
 

@@ -205,7 +205,7 @@ MISTAKES = """\
 1 demo --out kept | is a file
 2 distinguish mlp nice:m=2,k=2,d=8 | no coins to replace the labels: nice given
 2 distinguish trivial lwr:n=4,q=16,p=2 --trials 1 | trials
-2 estimate nosuch | 'nosuch': `hardness families` lists all
+2 estimate nosuch | 'nosuch': `hardness estimate` lists all
 2 estimate nice:m=2,k=2,d=8 | nice given: it lacks `linear_samples`
 2 estimate lwe:n=30 | lwe needs q
 2 estimate lwe:n=30,q=521 | it needs sigma=
@@ -244,7 +244,9 @@ MISTAKES = """\
   | PiB
 1 generate parity:d=8,m=2 --out notes.txt | exists and was kept
 2 generate nice:m=1,k=2,d=4 --samples 5 --out s.npz | lacks `linear_forms`
-2 generate toy-80 --samples 5 --out s.dat | end its name in .prefix
+2 generate toy-80 --samples 5 --out s.dat | end its name in .csv
+2 generate toy-80 --samples 5 --ring 16 --out s.npz | No such option '--ring'
+2 generate toy-80 --samples 5 --out s.prefix | end its name in .csv
 2 generate toy-80 --samples 5 --out s.npz --weights | and --samples given: one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
 2 help | see `hardness -h`

@@ -5,6 +5,8 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +15,7 @@ from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
 from instances.errors import UsageError
 from instances.family import require
+from instances.parameters import plain
 from instances.text import cut, exact
 
 SOURCE = "lattice-estimator"
@@ -41,8 +44,9 @@ _LOGARITHMS = {  # its name of a count: ours of the logarithm
 _WHOLE = {"beta": "beta", "eta": "eta", "beta_": "sieve", "zeta": "zeta", "d": "d", "p": "p"}
 _CLOSE = 1e-6
 _SHORT = 10**18
-_CODE = re.compile(r"\s*(LWE|NTRU|SIS)\.?Parameters\s*\(")
-_READ = ("LWE.Parameters", "LWEParameters")
+_CODE = re.compile(r"\s*(?:[\w.]+\s*=\s*)?(?:\w+\.)*?LWE\.?Parameters\s*\(")
+_ENDLESS = {"oo", "infinity", "Infinity", "inf"}
+_ROOMS = {"", "ND", "nd", "NoiseDistribution", "estimator"}  # what may stand before a law
 _PARAMETERS = ("n", "q", "Xs", "Xe", "m", "tag")
 _GAUSSIAN, _RANGE = (
     ("secret=gaussian,spread", "sigma"),
@@ -66,6 +70,8 @@ _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.LShift: lambda value, bits: Fraction(_whole(value) << _whole(bits)),
     ast.Pow: operator.pow,
 }
 _LONGEST, _MOST_BITS = 1 << 14, 1 << 17  # characters that are read, bits of an integer
@@ -111,8 +117,7 @@ def is_code(text: str) -> bool:
 def words(code: str) -> tuple[str, int | None]:
     """Read "LWE.Parameters(..)" as the words of a problem and its samples; raises UsageError.
 
-    The text is parsed and never evaluated: of names it may have those of laws and oo, of operations
-    +, -, *, / and **.
+    The text is parsed and never evaluated, numbers are exact. ^ is the power, as in Sage.
 
     >>> words("LWE.Parameters(512, 2**32, Xs=ND.SparseTernary(48, 16), Xe=ND.DiscreteGaussian(3))")
     ('lwe:n=512,q=4294967296,sigma=3,secret=[-1:16,1:48]', None)
@@ -126,17 +131,20 @@ def words(code: str) -> tuple[str, int | None]:
 
 
 def _words(code: str) -> tuple[str, int | None]:
-    found = ast.parse(code, mode="eval").body if len(code) < _LONGEST else None
-    if not isinstance(found, ast.Call) or ast.unparse(found.func) not in _READ:
-        raise _refused(code)
+    lines = ast.parse(code.replace("^", "**")).body if len(code) < _LONGEST else []
+    found = lines[0].value if len(lines) == 1 and isinstance(lines[0], ast.Expr | ast.Assign) else 0
+    name = ast.unparse(found.func) if isinstance(found, ast.Call) else code
+    if not isinstance(found, ast.Call) or not name.replace(".", "").endswith("LWEParameters"):
+        raise _refused(name.rpartition(")")[2].strip(".") or code)
     given = _bound(found, _PARAMETERS)
     for name in _PARAMETERS[:4]:
         require(name in given, f"LWE.Parameters given without {name}: it needs n, q, Xs and Xe")
-    endless = "m" not in given or ast.unparse(given["m"]) == "oo"
-    n, q, m = (_number(given[key]) for key in ("n", "q", "q" if endless else "m"))
-    whole = all(isinstance(one, int) for one in (n, q, m))
-    require(whole, f"{cut(code, 60)} given: n, q and m are integers, or m=oo")
-    m = None if endless else m
+    samples = ast.unparse(given["m"]) if "m" in given else "oo"
+    keys = ("n", "q") if samples.lstrip("+").rpartition(".")[2] in _ENDLESS else ("n", "q", "m")
+    sizes = [_number(given[key]) for key in keys]
+    require(all(one.denominator == 1 for one in sizes), "n, q and m are integers, or m=oo")
+    n, q, *rest = map(int, sizes)
+    m = rest[0] if rest else None
     secret, error = _law(given["Xs"], "Xs", n, q), _law(given["Xe"], "Xe", m, q)
     return f"lwe:n={n},q={_modulus(q).replace('**', '^').replace(' ', '')},{error},{secret}", m
 
@@ -144,34 +152,40 @@ def _words(code: str) -> tuple[str, int | None]:
 def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     """Write a law in words; count: of how many entries it is, None for any number."""
     call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
-    name = ast.unparse(call.func).removeprefix("ND.")
-    if name not in _LAWS:
+    room, _, name = ast.unparse(call.func).rpartition(".")
+    if name not in _LAWS or not _ROOMS.issuperset(room.split(".")):
         raise _refused(f"{key}={ast.unparse(node)}")
     names, said = _LAWS[name]
     named = {one.arg for one in call.keywords}
     if name == "SparseTernary" and call.args and "n" not in named:  # once its length came first
-        first = len(call.args) > 1 and _number(call.args[0]) == count
-        names = ("n", "p", "m") if first or "p" in named else names
+        old = "p" in named or (len(call.args) > 1 and _number(call.args[0]) == count)
+        names = ("n", "p", "m") if old else names
     bound = _bound(call, names)
-    values = {part: _number(bound[part]) for part in names if part in bound}
-    length, mean = values.pop("n", count), values.pop("mean", 0)
+    stated = [part for part in names if ast.unparse(bound.get(part, ast.Constant(None))) != "None"]
+    values = {part: _number(bound[part]) for part in stated}
+    length, mean = values.pop("n", count), values.pop("mean", Fraction(0))
     require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
-    require(mean == 0, f"{key} of mean={mean} given: a Gaussian here has the mean 0")
+    require(  # a known one is subtracted
+        mean.denominator == 1, f"{key} has mean={plain(mean)}: a mean that is an integer is read"
+    )
     for part in names:
         lacks = part not in values and part not in ("n", "m", "mean")
         require(not lacks, f"{key}=ND.{name} given without {part}: it is needed")
-        whole = part in ("stddev", "alpha") or isinstance(values.get(part, 0), int)
+        whole = part in ("stddev", "alpha") or values.get(part, Fraction(0)).denominator == 1
         require(whole, f"{key} with {part}={values.get(part)} given: an integer is needed")
-    first, secret = next(iter(values.values()), 0), key == "Xs"
-    size = name.lower() if said is _LISTED else str(first)
+    first, secret = next(iter(values.values()), Fraction(0)), key == "Xs"
+    size = name.lower() if said is _LISTED else _decimal(first)
     if name == "DiscreteGaussianAlpha":
-        size = str(first * values["q"] / math.sqrt(2 * math.pi))
+        size = _decimal(_width(first * values["q"]))
     elif name.startswith("Sparse"):
-        minus = values.get("m", first if name == "SparseTernary" else 0)
-        require(first or minus, f"{key}=ND.{name} of 0 entries given: at least one that is not 0")
+        minus = values.get("m", first if name == "SparseTernary" else Fraction(0))
+        require(
+            bool(first or minus), f"{key}=ND.{name} of 0 entries given: at least one that is not 0"
+        )
         size = f"[{','.join(f'{v}:{c}' for v, c in ((-1, minus), (1, first)) if c)}]"
     elif said is _RANGE:
-        low, high = (first, values["b"]) if "b" in values else (-(first // 2), (first - 1) // 2)
+        ends = (first, values["b"]) if "b" in values else (-(first // 2), (first - 1) // 2)
+        low, high = map(int, ends)
         short = "uniform" if secret and high - low + 1 == q else _SHORTER.get((low, high))
         said, size = (_LISTED, short) if short else (said, f"{low}..{high}")
     return f"{said[not secret]}={size}"
@@ -188,30 +202,52 @@ def _bound(call: ast.Call, names: tuple[str, ...]) -> dict[str, ast.expr]:
     return given
 
 
-def _number(node: ast.expr) -> Any:
-    """Compute a number of literals, -, +, *, / and **, of a size that modulus may have."""
+def _number(node: ast.expr) -> Fraction:
+    """Compute a number of literals and signs, exactly, of a size that a modulus may have."""
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=inner):
-            return -_number(inner)
+            return Fraction(value if isinstance(value, int) else repr(value))
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+            return -_number(inner) if isinstance(sign, ast.USub) else _number(inner)
+        case ast.Call(func=name, args=[inner]) if ast.unparse(name).endswith("stddevf"):
+            return _width(_number(inner))
         case ast.BinOp(left=first, op=sign, right=second) if type(sign) in _SIGNS:
             left, right = _number(first), _number(second)
-            sizes = [abs(math.log2(abs(one) or 1)) for one in (left, right)]
-            try:
-                bits = sizes[0] * right if isinstance(sign, ast.Pow) else sum(sizes)
+            sizes = [
+                x.numerator.bit_length() + x.denominator.bit_length() - 2 for x in (left, right)
+            ]
+            power, shift = (isinstance(sign, kind) for kind in (ast.Pow, ast.LShift))
+            bits = sizes[0] * abs(right) if power else sizes[0] + (right if shift else sizes[1])
+            with suppress(ArithmeticError, TypeError, ValueError):
                 found = _SIGNS[type(sign)](left, right) if bits < _MOST_BITS else None
-            except ArithmeticError:
-                found = None
-            if isinstance(found, int | float):
-                return found
+                return found if isinstance(found, Fraction) else Fraction(repr(found))
+        case ast.BinOp(op=sign):
+            raise _refused(ast.unparse(ast.BinOp(ast.Name("x"), sign, ast.Name("y")))[2:-2])
     raise _refused(ast.unparse(node))
+
+
+def _whole(value: Fraction) -> int:
+    if value.denominator != 1:
+        raise ValueError(value)
+    return value.numerator
+
+
+def _width(scale: Fraction) -> Fraction:
+    """Return the deviation of a Gaussian exp(-pi x^2/scale^2)."""
+    return Fraction(repr(float(scale) / math.sqrt(2 * math.pi)))
+
+
+def _decimal(value: Fraction) -> str:
+    """Write a number that words have, as float64 where its digits are too many to be read."""
+    return plain(
+        value if max(abs(value.numerator), value.denominator) < _SHORT**2 else float(value)
+    )
 
 
 def _refused(what: str) -> UsageError:
     return UsageError(
-        f"{cut(what, 60)} given: of LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) numbers, + - * "
-        f"/ **, oo and the laws ND.{', '.join(_LAWS)} are read, and nothing is evaluated"
+        f"{cut(what, 60)} is not read: write LWE.Parameters(n=.., q=.., Xs=.., Xe=.., m=..) with "
+        f"numbers, + - * / // ** ^ <<, oo and the laws ND.{', '.join(_LAWS)}; nothing is evaluated"
     )
 
 

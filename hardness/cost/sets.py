@@ -12,11 +12,12 @@ from fractions import Fraction
 from hardness.cost import bridge
 from hardness.cost.problem import KEYS, Problem, problem, read
 from instances.catalog import CATALOG, CatalogEntry
-from instances.errors import UsageError
+from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.parameters import integer, key_values, plain, split_list
 from instances.residues import next_prime
-from instances.spec import parse
+from instances.spec import known, parse
+from instances.text import cut
 
 _ALIASES = {
     "kyber512": "ml-kem-512",
@@ -28,7 +29,9 @@ _ALIASES = {
     "dilithium2": "ml-dsa-44",
     "dilithium3": "ml-dsa-65",
     "dilithium5": "ml-dsa-87",
+    "tfhe586": "concrete-tfhe-586",
 }
+_OTHER = re.compile(r"(?:NTRU|SIS)\.?Parameters|ntruh|falcon|msis", re.I)  # of other problems
 _STANDARD = {  # n: bits of q at 128, 192, 256 bits of security
     1024: (27, 19, 14),
     2048: (54, 37, 29),
@@ -49,12 +52,15 @@ _SEAL20 = {
 _SEAL22 = {2048: 60, 4096: 116, 8192: 226, 16384: 435, 32768: 889}
 _TFHE = {  # n, sigma as a share of q = 2^32
     "tfhe-16-500": (500, "104367.71"),
+    "tfhe-16-1024": (1024, "16.02022801408"),
     "tfhe-20-612": (612, "131072"),
+    "tfhe-20-1024": (1024, "64"),
     "tfhe-630": (630, "131072"),
     "tfhe-1024": (1024, "128"),
+    "concrete-tfhe-512": (512, "147.033389"),
     "concrete-tfhe-586": (586, "397336"),
 }
-_CHHS = {1024: 25, 2048: 38, 4096: 67}
+_CHHS = ((1024, 25), (2048, 38), (2048, 45), (4096, 67), (4096, 82))
 _DSA = {44: (4, 4, 5), 65: (6, 5, 9), 87: (8, 7, 5)}  # k, l, 2 eta + 1
 _SPARSE = (  # kind of secret, n, q, h
     ("binary", 32, "967", 6),
@@ -82,6 +88,12 @@ def _listed() -> Iterator[tuple[str, CatalogEntry]]:
         for security, bits in zip((128, 192, 256), levels, strict=True):
             about = f"HomomorphicEncryption.org standard of 2018, {security} bits, ternary secret"
             yield f"hes-{n}-{security}-ternary", _ternary(n, f"2^{bits}", about, "ACCD18")
+    for kind, words in (("error", "gaussian,spread=3"), ("ternary", "ternary")):
+        spec = f"lwe:n=1024,q=2^27,sigma=3,secret={words}"
+        about = (
+            f"HomomorphicEncryption.org standard of 2018, sigma = 3 as in lattice-estimator, {kind}"
+        )
+        yield f"hesv11-1024-128-{kind}", _entry(spec, 1024, about, "ACCD18")
     for n, bits in _GUIDELINES.items():
         about = "security guidelines of 2024 for homomorphic encryption, 128 bits, ternary secret"
         yield f"hesv2-{n}-128-ternary", _ternary(n, f"2^{bits}", about, "BCCCD24")
@@ -94,13 +106,15 @@ def _listed() -> Iterator[tuple[str, CatalogEntry]]:
             spec = f"lwe:n={n},q=2^{bits},sigma=3.2,secret=ternary,h=64"
             about = f"HElib, {security} bits claimed in 2017, a sparse ternary secret"
             yield f"helib{security}-{n}", _entry(spec, None, about, "Albrecht17")
-    for n, bits in _CHHS.items():
+    for n, bits in _CHHS:
         spec = f"lwe:n={n},q=2^{bits},sigma=3.19,secret=ternary,h=64"
         about = "sparse ternary secret of the dual hybrid attack's authors"
         yield f"chhs-{n}-{bits}", _entry(spec, None, about, "CHHS19")
     for name, (n, sigma) in _TFHE.items():
         spec = f"lwe:n={n},q=2^32,sigma={sigma},secret=binary"
         yield name, _entry(spec, None, "TFHE, a binary secret", "CGGI20")
+    spec = "lwe:n=500,q=2^32,sigma=131072,secret=binary"
+    yield "fhew", _entry(spec, None, "FHEW as lattice-estimator has it", "DM15")
     for kind, n, q, h in _SPARSE:
         spec = f"lwe:n={n},q={q},sigma=3,secret={kind},h={h}"
         samples = {512: 1024, 1024: 2048}.get(n, 4 * n)
@@ -122,7 +136,7 @@ _DARMSTADT = re.compile(r"darmstadt([0-9]{2,3})0\.?([0-9]{2,3})")
 
 
 def _key(name: str) -> str:
-    return _PLAIN.sub("", name.lower())
+    return _PLAIN.sub("", name.lower().removeprefix("schemes."))
 
 
 _KEYS = {_key(name): name for name in SETS}
@@ -182,6 +196,9 @@ def given(text: str, samples: int | None = None) -> Given:
         family = parse(spec)
     except UsageError:
         if not _beyond(spec):
+            if ":" not in spec and spec not in known():
+                names = [*SETS, *_ALIASES, *known()]
+                raise unknown("set or family", spec, names, "`hardness estimate`") from None
             raise
         return Given(spec=spec, name=name or spec, problem=read(spec, count), family=None)
     found = problem(family, count)
@@ -197,6 +214,11 @@ def words_of(text: str) -> tuple[str, int | None]:
     named = find(text)
     if named:
         return named[1].spec, named[1].samples
+    if ":" not in text and _OTHER.search(text):
+        raise UsageError(
+            f"{cut(text, 60)} is a problem of NTRU or SIS: LWE and LWR alone are estimated here; "
+            "lattice-estimator has NTRU.estimate and SIS.estimate"
+        )
     if bridge.is_code(text):
         return bridge.words(text)
     name, colon, rest = text.strip().partition(":")

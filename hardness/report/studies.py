@@ -65,8 +65,6 @@ def attack_words(every: Attacks) -> str:
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
     lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
     lines += unbound_words((run for one in found for run in one.runs), short)
-    rings = {one.runs[0].details["ring"] for one in found if "ring" in one.runs[0].details}
-    lines += [f"samples of the ring {said}, which no attack here uses" for said in rings]
     lines += [f"{name}: did not run: {why}" for name, why in every.not_run.items()]
     return "\n".join(lines)
 

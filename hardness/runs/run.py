@@ -331,8 +331,6 @@ def run(
         from hardness.runs.claim import fit
 
         how["fit"] = fit(source, hypothesis.secret)
-    if degree := getattr(source, "ring", 0):
-        how["ring"] = f"x^{degree} + 1"
     return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how, by=by)
 
 

@@ -50,9 +50,9 @@ def attack(
 ) -> "Attacks":
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    A file is a table of integers (.txt, .csv, .prefix, .npy; n columns of A, then b), arrays A and
-    b (.npz, .safetensors; b alone in .npy, A beside it), or a Darmstadt challenge (.txt). Of a
-    learner of labels, as mlp or yours, the secret is read off what it learned: decode:LEARNER.
+    A file is a table of integers (.csv, .tsv, .txt, .npy; n columns of A, then b), arrays A and b
+    (.npz, .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours,
+    the secret is read off what it learned: decode:LEARNER.
 
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
@@ -65,7 +65,7 @@ def attack(
     from instances.capabilities import LINEAR_FORMS
 
     names = () if learner is None else sources.names(learner, "attack")
-    family, folder = sources.target(source, spec, rings=True)
+    family, folder = sources.target(source, spec)
     names = tuple(as_attack(name, family) for name in names)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:

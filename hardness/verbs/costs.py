@@ -229,10 +229,7 @@ def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
 
     if isinstance(source, str) and not (of or sources.exists(source)):
         return given(source, samples)
-    found, folder = sources.target(source, of, rings=True)
+    found, folder = sources.target(source, of)
     if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
         samples = len(read(folder.examples(0, folder.count)))
-    name = found.spec
-    if degree := getattr(folder, "ring", 0):
-        name = f"samples of the ring x^{degree} + 1, which no estimate uses"
-    return Given(spec=found.spec, name=name, problem=problem(found, samples), family=found)
+    return Given(spec=found.spec, name=found.spec, problem=problem(found, samples), family=found)

@@ -9,12 +9,6 @@ from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
-RING = whole(
-    "Degree m: of a ring x^m + 1, n a multiple of m, whose rotations samples are.",
-    0,
-    default="independent samples",
-)
-
 if TYPE_CHECKING:
     from hardness.verbs.sources import Source
     from instances import AttentionLayer, Family
@@ -37,7 +31,7 @@ def generate(
     samples: Annotated[
         int | None,
         whole(
-            "Number of samples: (a, b) alone, to a file that ends in .prefix, .txt, .npz or "
+            "Number of samples: (a, b) alone, to a file that ends in .csv, .txt, .npz or "
             ".safetensors; the secret beside it.",
             default="a folder of examples",
         ),
@@ -51,15 +45,6 @@ def generate(
             flag="--format",
         ),
     ] = None,
-    ring: Annotated[int, RING] = 0,
-    profile: Annotated[
-        str | None,
-        text(
-            "Columns of a and their deviations, as 60:q,196:12.5 (q: uniform): samples as a "
-            "reduction leaves them.",
-            default="uniform",
-        ),
-    ] = None,
     weights: Annotated[bool, flag("Also write the weights (secret).")] = False,
     out: Annotated["Path | None", path("A folder, or a file of samples.")] = None,
     seed: Annotated[int, SEED] = 0,
@@ -71,7 +56,6 @@ def generate(
     """
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import write_folder
-    from instances.reducedsamples import synthetic
     from instances.result import Answer
     from instances.samples import draw_samples
 
@@ -84,20 +68,11 @@ def generate(
                 raise UsageError(f"{called(name)} and --samples given: one of the two")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        if profile and ring:
-            raise UsageError("--profile and --ring given: one of the two")
-        found = (
-            synthetic(instance, samples, profile)
-            if profile
-            else draw_samples(instance, samples, ring)
-        )
+        found = draw_samples(instance, samples)
         apart = _written(out, found, instance, force)
         data = {"spec": found.family.spec, "samples": samples, "written": str(out)}
         told = f"{out}: {samples} samples of {found.family}\nthe secret in {apart}"
         return Answer(data=data | {"secret": str(apart)}, told=told)
-    if ring or profile:
-        name = f"--ring {ring}" if ring else f"--profile {profile}"
-        raise UsageError(f"{name} given without --samples: examples have independent tokens")
     count = examples or 0
     with progress.counted(count, "generating") as bar:
         folder = write_folder(out, instance, count, tensors or "safetensors", force, weights, bar)
@@ -234,9 +209,9 @@ def reduce(
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
     lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .txt, .csv, .prefix or .npy, a Darmstadt challenge), --out
+    .safetensors, a table of integers in .csv, .txt or .npy, a Darmstadt challenge), --out
     a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz,
-    .safetensors, .prefix or .txt).
+    .safetensors, .csv or .txt).
     """
     from instances.capabilities import LINEAR_FORMS
     from instances.disk import refuse_existing, refuse_unwritable
@@ -271,7 +246,6 @@ def samples(
     count: Annotated[int | None, whole("Number of samples.", default="all of a file")] = None,
     *,
     spec: Annotated[str | None, SPEC_OF] = None,
-    ring: Annotated[int, RING] = 0,
     seed: Annotated[int, SEED] = 0,
 ) -> "Samples":
     """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
@@ -286,8 +260,6 @@ def samples(
     from instances.samples import draw_samples
     from instances.samples import samples as seen
 
-    if ring and (sources.file_of(source) or sources.exists(str(source))):
-        raise UsageError(f"ring={ring} given with {source}: what is read says itself what it is")
     if file := sources.file_of(source):
         read = sources.read_file(file, spec)
         return read.cut(0, count or len(read))
@@ -296,4 +268,4 @@ def samples(
         return seen(folder.examples(0, folder.count)).cut(0, count or folder.count)
     if count is None:
         raise UsageError(f"samples of {found} are drawn without end: give their count")
-    return draw_samples(found.instance(seed), count, ring)
+    return draw_samples(found.instance(seed), count)

@@ -124,7 +124,7 @@ def learn(
         instance, details = taught(teacher, seed=seed or 0, **about)
         family, folder = instance.family, None
     elif source is not None and teacher is None:
-        family, folder = sources.target(source, spec, rings=True)
+        family, folder = sources.target(source, spec)
     else:
         raise UsageError("learn needs a SPEC or --teacher FILE, one of the two")
     if oracle == "adversary" or oracle == "stabbing":

@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
 
 
-def target(
-    source: "Source", of: str | None = None, *, rings: bool = False
-) -> "tuple[Any, Folder | None]":
+def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
     """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
 
     FILE: samples, which become examples in memory. of: the spec of those that do not state it.
-    rings: whether samples of a ring will do, which are not independent.
     """
     from instances.files import read_folder
     from instances.spec import parse
@@ -43,7 +40,7 @@ def target(
             "is needed; functions of yours are named as 'path.py:Name'"
         )
     if path := file_of(text):
-        return _held(path, of, rings)
+        return _held(path, of)
     if of:
         raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
     if not exists(text):
@@ -127,13 +124,13 @@ def read_file(path: Path, of: str | None) -> "Samples":
     return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
 
 
-def _held(path: Path, of: str | None, rings: bool) -> "tuple[Any, Folder]":
+def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
     """Make examples in memory of a file of samples."""
     from instances.files import Held
     from instances.samples import to_attention
 
     found = read_file(path, of)
-    return found.family, Held.of(path, to_attention(found, 0, rings=rings), ring=found.ring)
+    return found.family, Held.of(path, to_attention(found, 0))
 
 
 def family(source: "Source") -> "Family":

@@ -1,4 +1,4 @@
-"""Samples: drawn as stated, as arrays, digits and files of every layout, to attention and back."""
+"""Samples: drawn as stated, as arrays and files of every layout, to attention and back."""
 
 import json
 import sys
@@ -20,7 +20,6 @@ from instances import (
     read_folder,
     residues,
 )
-from instances.digits import digits, length, numbers
 from instances.files import Held, write_folder
 from instances.residues import dot
 from instances.samples import Samples, read_samples, samples, to_attention
@@ -69,7 +68,7 @@ def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
 @pytest.mark.parametrize(
     "spec",
     [
-        "lwe:n=256,q=3371164,sigma=3,secret=binary,h=20",  # four times the q of VERDE
+        "lwe:n=256,q=3371164,sigma=3,secret=binary,h=20",
         "lwe:n=64,q=281474976710597,sigma=3",
         "lwr:n=20,q=2097152,p=2048,secret=ternary",
         "window:n=20,q=2097152,parts=4",
@@ -87,8 +86,8 @@ def test_samples_of_a_large_q_need_no_table(spec, tmp_path):
         assert 2.5 < found.residuals(secret).std() < 3.5
     else:
         assert -1024 < found.residuals(secret).min() <= found.residuals(secret).max() <= 0
-    found.save(tmp_path / "x.prefix")
-    again = hardness.samples(tmp_path / "x.prefix", spec=spec)
+    found.save(tmp_path / "x.csv")
+    again = hardness.samples(tmp_path / "x.csv", spec=spec)
     assert (again.a == found.a).all()
     assert (again.codes == found.codes).all()
     with pytest.raises(ToolkitError, match="need q of at most"):
@@ -101,11 +100,11 @@ def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
     assert (found.a.shape, found.b.shape, found.q) == ((200, 30), (200,), 251)
     assert abs(found.residuals(instance.hidden.secret)).max() < 20
     assert str(found) == f"200 samples of {SALSA}"
-    found.save(tmp_path / "s.prefix")
+    found.save(tmp_path / "s.csv")
     found.save(tmp_path / "s.npz")
     write_folder(tmp_path / "it", instance, 100)
     for one in (
-        hardness.samples(tmp_path / "s.prefix", spec=SALSA),
+        hardness.samples(tmp_path / "s.csv", spec=SALSA),
         hardness.samples(str(tmp_path / "s.npz")),
         hardness.samples(instance.family, 200, seed=1),
         hardness.samples(SALSA, 50, seed=1),
@@ -126,54 +125,8 @@ def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
             hardness.samples(*arguments)
 
 
-@given(
-    q=st.one_of(st.integers(2, 300), st.sampled_from([2**16, 842779, 2**48])),
-    base=st.one_of(st.integers(2, 90), st.sampled_from([105348, 2**50, 10**30])),
-    seed=st.integers(0, 99),
-)
-def test_digits_read_back_and_are_as_few_as_can_be(q, base, seed):
-    values = np.random.default_rng(seed).integers(0, q, (5, 3))
-    values[0, 0] = q - 1
-    found = digits(values, base, q)
-    many = length(base, q)
-    assert found.shape == (5, 3 * many)
-    assert base ** (many - 1) < q <= base**many
-    assert (found >= 0).all()
-    assert (found < min(base, q)).all()
-    assert (numbers(found, base, q) == values).all()
-    for row, tokens in zip(values.tolist(), found.tolist(), strict=True):
-        for j, value in enumerate(row):  # the most significant is the first
-            own = tokens[j * many : (j + 1) * many]
-            assert sum(d * base ** (many - 1 - i) for i, d in enumerate(own)) == value
-
-
-@pytest.mark.parametrize(
-    ("function", "given", "base", "said"),
-    [
-        (digits, [[1], [251]], 16, r"a number 251 given at \[1, 0\]: 0 .. 250"),
-        (digits, [-1], 16, r"a number -1 given at \[0\]"),
-        (digits, [1.0], 16, "an array of integers is needed"),
-        (digits, [1], 1, "a base=1 given"),
-        (numbers, [[3, 16]], 16, r"a digit 16 given at \[0, 1\]: 0 .. 15"),
-        (numbers, [[3, -1]], 16, "a digit -1 given"),
-        (numbers, [[1, 2, 3]], 16, "has 2 digits in base 16"),
-        (numbers, [[15, 15]], 16, "a number 255 given"),
-    ],
-)
-def test_digits_out_of_range_are_refused(function, given, base, said):
-    with pytest.raises(UsageError, match=said) as caught:
-        function(np.array(given), base, 251)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(UsageError, match="pass 64 bits"):
-        numbers(np.array([[2**24, 5]]), 2**40, 2**48)
-
-
-def test_tokens_and_a_frame_hold_a_and_b():
+def test_a_frame_holds_a_and_b():
     found = hardness.samples(SALSA, 20)
-    a, b = found.tokens(16)
-    assert (a.shape, b.shape) == ((20, 60), (20, 2))
-    assert (numbers(a, 16, 251) == found.a).all()
-    assert (numbers(b, 16, 251)[:, 0] == found.b).all()
     frame = found.to_frame()
     assert list(frame.columns[-2:]) == ["a29", "b"]
     assert (frame.to_numpy() == np.column_stack([found.a, found.b])).all()
@@ -359,17 +312,33 @@ def table(found):
     return np.column_stack([found.a, found.codes])
 
 
-def lines(path, found, mark):
-    rows = zip(found.a.tolist(), found.codes.tolist(), strict=True)
-    path.write_text("".join(f"{' '.join(map(str, a))}{mark}{b}\n" for a, b in rows))
+def framed(path, found, order=None, **how):
+    """Write samples as pandas does, columns in an order."""
+    frame = found.to_frame().rename(columns=lambda name: name.upper() if name == "b" else name)
+    frame.iloc[:, slice(None) if order is None else order].to_csv(path, **how)
 
 
 FOREIGN = {  # layouts that do not say of what family they are
+    "frame.csv": lambda path, found: framed(path, found, index=False),
+    "index.csv": framed,
+    "quoted.csv": lambda path, found: framed(path, found, index=False, quoting=2),
+    "last.csv": lambda path, found: framed(path, found, slice(None, None, -1), index=False),
+    "frame.tsv": lambda path, found: framed(path, found, sep="\t"),
+    "MARKED.CSV": lambda path, found: framed(path, found, index=False, encoding="utf-8-sig"),
+    "marked.txt": lambda path, found: np.savetxt(
+        path, table(found), fmt="%d", encoding="utf-8-sig"
+    ),
+    "WIDE.NPY": lambda path, found: (
+        np.save(path.with_suffix(".npy"), table(found)),
+        path.with_suffix(".npy").rename(path),
+    ),
+    "floats.npz": lambda path, found: plain(path, A=found.a.astype(float), b=found.codes * 1.0),
+    "half.npz": lambda path, found: plain(path, A=found.a.astype(np.float16), b=found.codes),
     "digits.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d"),
     "commas.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=","),
     "default.csv": lambda path, found: np.savetxt(path, table(found)),  # 1.600000000000000000e+01
-    "verde.prefix": lambda path, found: lines(path, found, " ; "),  # as its export.py writes it
-    "salsa.txt": lambda path, found: lines(path, found, "\t"),  # as its trainer.py writes it
+    "semicolons.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=";"),
+    "tabs.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter="\t"),
     "wide.npy": lambda path, found: np.save(path, table(found)),
     "narrow.npy": lambda path, found: np.save(path, table(found).astype(np.int16)),
     "plain.npz": lambda path, found: plain(path, A=found.a, b=found.codes),
@@ -389,8 +358,8 @@ def test_layouts_of_others_are_read_with_a_spec(spec, name, tmp_path):
     FOREIGN[name](path, found)
     assert reads(path, found, spec)
     refuses(path, "--spec")
-    if name == "verde.prefix":
-        for ending in ("prefix", "txt"):
+    if name == "commas.csv":
+        for ending in ("csv", "txt"):
             found.save(tmp_path / f"ours.{ending}")
             assert (tmp_path / f"ours.{ending}").read_text() == path.read_text()
 
@@ -406,9 +375,14 @@ def test_layouts_of_others_are_read_with_a_spec(spec, name, tmp_path):
         ("1 2 3 4 5 6 1e300", "line 1 has '1e300': integers are wanted"),
         ("# h\n1 2 3 4 5 6 -8", r"line 2: b has -8: .* 0 \.\. 16; take b % 17"),
         ("1 2 3 4 5 17 8", "line 1: a has 17: .* give its q, or take a % 17"),
-        ("1 2 3 4 5 6 ; 7\n1 2 3 4 5 6 ; 7 8", "line 2 has 2 numbers after ';'.* one secret"),
-        ("1 2 3 4 5 6 7 ;", "line 1 has 0 numbers after ';'"),
-        ("1 2 3 4 5 6 ; 7 ; 8", "line 1 has 3 numbers after ';'"),
+        ("0,1,2,3,4,5,6\n1,2,3,4,5,6,7", "0 .. 6, as pandas names columns: .* header=False"),
+        ("x,y,z,u,v,w,t\n1,2,3,4,5,6,7", "names of n=6 columns of a and of b are wanted"),
+        ("a0,a1,a2,a3,b\n1,2,3,4,5", "names of n=6 columns"),
+        ("b,b,a2,a3,a4,a5,a6\n1,2,3,4,5,6,7", "names of n=6 columns"),
+        ("a0,a1,a2,a3,a4,a5,b\n1,2,3,4,5,6", "line 2 has 6 numbers: 7"),
+        ("1,2,3,4,5,6,7\na0,a1,a2,a3,a4,a5,b", "line 2 has 'a0'"),
+        ("1,,3,4,5,6,7", "line 1 has ''"),
+        ("1 2 3 4 5 6 ; 7\n1 2 3 4 5 6 ; 7 8", "line 2 has 8 numbers: 7 are wanted"),
     ],
 )
 def test_a_table_that_is_none_is_refused(text, word, tmp_path):
@@ -421,32 +395,15 @@ def test_a_text_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatc
         Samples.none(parse("lwe:n=4,q=17,alpha=0.1")).save(tmp_path / "none.txt")
     monkeypatch.setattr("instances.samplefile.MOST_TEXT", 100)
     with pytest.raises(UsageError, match="at most 100 are read again"):
-        make().save(tmp_path / "x.prefix")
+        make().save(tmp_path / "x.csv")
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ("orig_A.npy", "orig_b.npy"),  # of VERDE
-        ("train_A.npy", "binary_secrets_h5_6/train_b_5_0.npy"),  # of LWE-benchmarking
-    ],
-)
-def test_arrays_in_two_files_are_read_by_that_of_b(a, b, tmp_path):
-    found, where = make(), tmp_path / b
-    where.parent.mkdir(exist_ok=True)
-    np.save(tmp_path / a, found.a)
-    (where.parent / "params.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
-    np.save(where.parent / "secret.npy", np.array([{}], dtype=object))
-    for column in (found.b, found.b[:, None]):
-        np.save(where, column)
-        assert reads(where, found, SPEC)
-    np.save(where, np.stack([found.b, found.b], axis=1))
-    refuses(where, r"b \(\d+, 2\): of one secret .* b\[:, 0\]", SPEC)
-    refuses(tmp_path / a, "holds A alone: give the file of b", SPEC)
-    np.save(where, found.b)
-    (tmp_path / a).rename(tmp_path / "x.npy")
-    refuses(where, r"_A\.npy is neither beside it nor a folder above", SPEC)
+@pytest.mark.parametrize("name", ["orig_A.npy", "orig_b.npy"])
+def test_an_array_alone_is_refused_with_what_to_save(name, tmp_path):
+    found, path = make(), tmp_path / name
+    np.save(path, found.a if name == "orig_A.npy" else found.b)
+    refuses(path, r"\(N, 7\) is wanted, .* np.column_stack\(\[A, b\]\)", SPEC)
 
 
 @settings(
@@ -544,7 +501,9 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
     ("arrays", "word"),
     [
         ({"a": [[0.0, np.nan]], "b": [1]}, "integers"),
-        ({"a": [[True, False]], "b": [1]}, "bool"),
+        ({"a": [[0.0, 1.5]], "b": [1]}, "integers"),
+        ({"a": np.array([[0, 2**24]], np.float32), "b": [1]}, "a of float32: integers"),
+        ({"a": [[0, 1]], "b": [0.5]}, "b of float64: integers"),
         ({"a": [[0, 16]], "b": [1]}, "a has 16"),
         ({"a": [[0, -1]], "b": [1]}, "a has -1"),
         ({"a": [[0, 1]], "b": [4]}, r"b has 4: lwr with q=16 has 0 \.\. 3$"),  # of p = 4 levels
@@ -587,3 +546,25 @@ def test_what_is_no_file_of_samples_is_refused(tmp_path):
     refuses(tmp_path / "x.specs", "certify each spec")
     for name in ("none.npz", "none.txt"):
         refuses(tmp_path / name, "does not exist")
+
+
+def test_columns_are_ordered_by_the_numbers_in_their_names(tmp_path):
+    """Sorted as texts a10 comes before a2: read so, the secret's entries would change places."""
+    found = make("lwe:n=12,q=97,sigma=1")
+    order = sorted(range(13), key=lambda column: str(found.to_frame().columns[column]))
+    framed(tmp_path / "x.csv", found, order, index=False)
+    assert (tmp_path / "x.csv").read_text().startswith("a0,a1,a10,a11,a2,")
+    assert reads(tmp_path / "x.csv", found, found.family.spec)
+
+
+def test_bools_are_numbers_mod_2(tmp_path):
+    found = make("lpn:n=7,noise=0.1")
+    path = plain(tmp_path / "x.npz", A=found.a.astype(bool), b=found.codes.astype(bool))
+    assert reads(path, found, found.family.spec)
+
+
+def test_endings_in_capitals_are_written_as_others(tmp_path):
+    for ending in ("NPZ", "CSV", "TXT", "SafeTensors"):
+        found = make("lwe:n=6,q=17,alpha=0.05")
+        found.save(tmp_path / f"x.{ending}")
+        assert reads(tmp_path / f"x.{ending}", found, found.family.spec)

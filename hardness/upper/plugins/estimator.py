@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.upper.learner import Failed, Outcome
 from hardness.upper.plugins.objects import described
 from hardness.upper.plugins.views import Data, Fit, Viewed, checked
 from hardness.upper.reduced import known_factor
@@ -152,9 +153,12 @@ def _regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
 
 
 def _fitted(estimator: Any, x: Array, y: Array) -> Any:
-    """Fit; what fit gives back predicts, or the object itself where it gives nothing."""
+    """Fit; what fit returns predicts, or the object itself if it returns nothing; raises Failed."""
     found = estimator.fit(x, y)
-    return estimator if found is None else found
+    fitted = estimator if found is None else found
+    if not callable(getattr(fitted, "predict", None)):
+        raise Failed(Outcome.INVALID, {"reason": f"after fit {described(fitted)} has no predict"})
+    return fitted
 
 
 def _fit_columns(estimator: Any, x: Array, y: Array) -> Any:
@@ -182,8 +186,12 @@ def _seed(estimator: Any, rng: np.random.Generator) -> None:
 
 
 def fits(value: Any) -> bool:
-    """Return whether an object has fit and predict."""
-    return all(callable(getattr(value, name, None)) for name in ("fit", "predict"))
+    """Return whether an object has fit, and predict or a class that gives it one after fit."""
+    return callable(getattr(value, "fit", None)) and _gives(value, "predict")
+
+
+def _gives(value: Any, name: str) -> bool:
+    return callable(getattr(value, name, None)) or hasattr(type(value), name)
 
 
 def is_classifier(estimator: Any) -> bool:
@@ -192,7 +200,7 @@ def is_classifier(estimator: Any) -> bool:
     if _is_sklearn(estimator):
         return bool(sys.modules["sklearn.base"].is_classifier(estimator))
     kind = getattr(estimator, "_estimator_type", None)
-    return kind == "classifier" or (kind is None and hasattr(estimator, "predict_proba"))
+    return kind == "classifier" or (kind is None and _gives(estimator, "predict_proba"))
 
 
 def _is_sklearn(estimator: Any) -> bool:

@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs.run import run
 from hardness.upper import Outcome, learner_spec
-from hardness.upper.plugins import Function, adapt, function, load, template
+from hardness.upper.plugins import Estimator, Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
 from instances.capabilities import LINEAR_FORMS
@@ -104,6 +105,17 @@ class Votes:
 
 votes = Estimator(Votes(), examples=300)
 
+class Later(Votes):
+    """Its predict is there after fit alone, as that of scikit-learn's stacks is."""
+    @property
+    def predict(self):
+        pair = self.pair  # AttributeError before fit
+        return lambda z: z[:, pair[0] - 1] * z[:, pair[1] - 1]
+
+class Never(Later):
+    def fit(self, z, s):
+        pass
+
 class Sorts(Votes):
     def fit(self, z, codes):
         return super().fit(z, 1.0 - 2.0 * codes)
@@ -136,7 +148,7 @@ def solve(z, s):
 
 WAYS = [
     *("Best", "Best:most=180", "Plain", "Asks", "ready", "makes", "makes:most=99", "raw", "bits"),
-    *("rows", "Votes", "votes", "Sorts", "Sized:most=150", "Loose", "Loose:most=150"),
+    *("rows", "Votes", "votes", "Later", "Sorts", "Sized:most=150", "Loose", "Loose:most=150"),
 ]
 PARITY = parse("parity:d=6,m=2")
 
@@ -181,6 +193,14 @@ def test_every_way_solves_a_parity(here):
         assert found.learner == learner_spec(learner) == f"mine.py:{way}"
         again = run(load(f"mine.py:{way}"), instance, budget)
         assert (again.risk, again.details) == (found.risk, found.details)
+
+
+def test_an_estimator_without_predict_after_fit_is_named(here):
+    found = run(load("mine.py:Never"), PARITY.instance(0), Budget(examples=400))
+    assert found.outcome is Outcome.INVALID
+    assert re.match("after fit .*Never.* has no predict", found.details["reason"])
+    with pytest.raises(UsageError, match="an object with fit and predict is needed"):
+        Estimator(SimpleNamespace(fit=len))
 
 
 def test_what_an_object_says_of_itself_is_kept(here):

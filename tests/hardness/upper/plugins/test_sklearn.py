@@ -119,6 +119,13 @@ def test_random_states_are_set_and_the_object_is_left_alone():
     assert not hasattr(forest, "estimators_")
 
 
+def test_estimators_whose_predict_appears_after_fit():
+    for inner, outer in (("svm.SVC", "StackingClassifier"), ("svm.SVR", "StackingRegressor")):
+        stack = make(f"ensemble.{outer}", estimators=[("one", make(inner, **POLYNOMIAL))], cv=2)
+        assert not hasattr(stack, "predict")
+        assert learned(stack, "parity:d=8,m=2", 2000).outcome is Outcome.SOLVED
+
+
 def test_a_regressor_of_samples_predicts_b():
     ridge = Estimator(make(RIDGE), view="samples")
     instance = parse("lpn:n=6,h=1,noise=0.1").instance(0)
