@@ -102,11 +102,13 @@ class Folder:
 class Held(Folder):
     """Examples of a secret that nobody knows, in memory: what stands where a folder would.
 
-    ring: the degree of the ring that their samples are of, 0 for none.
+    ring: the degree of the ring that their samples are of, 0 for none. notes: what was converted,
+    in words.
     """
 
     held: Examples
     ring: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
