@@ -43,7 +43,7 @@ _NUMBERS = 1 << 24  # bits of z that are made at once
 class Samples:
     """Samples of a family: a (N, n) int64 in 0 .. q-1, codes (N,) int64, numbers of levels.
 
-    Of LWE a code is b itself. The secret is not among them.
+    Of LWE a code is b itself. The secret is not among them. notes: how a file was read, in words.
 
     >>> from instances import parse
     >>> instance = parse("lwe:n=8,q=17,sigma=1").instance(0)
@@ -57,6 +57,7 @@ class Samples:
     family: Modular
     a: NDArray[np.int64]
     codes: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -170,8 +171,8 @@ class Samples:
 
 def read_samples(path: Path, family: Modular | None = None) -> Samples:
     """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
-    found, a, codes = samplefile.read(path, family)
-    return Samples(family=found, a=a, codes=codes)
+    found, a, codes, notes = samplefile.read(path, family)
+    return Samples(family=found, a=a, codes=codes, notes=notes)
 
 
 def write_secret(

@@ -133,7 +133,9 @@ def _held(path: Path, of: str | None, rings: bool) -> "tuple[Any, Folder]":
     from instances.samples import to_attention
 
     found = read_file(path, of)
-    return found.family, Held.of(path, to_attention(found, 0, rings=rings), ring=found.ring)
+    return found.family, Held.of(
+        path, to_attention(found, 0, rings=rings), ring=found.ring, notes=found.notes
+    )
 
 
 def family(source: "Source") -> "Family":
