@@ -8,7 +8,7 @@ q. Back: the examples with z_0 = -1 are the samples, in their order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -94,9 +94,13 @@ class Samples:
         a = np.zeros((0, family.n), np.int64)
         return Samples(family=family, a=a, codes=a[:, 0])
 
+    def take(self, rows: "NDArray[np.intp] | slice") -> "Samples":
+        """Return some of the samples."""
+        return replace(self, a=self.a[rows], codes=self.codes[rows])
+
     def cut(self, start: int, stop: int) -> "Samples":
         """Return samples start .. stop-1."""
-        return Samples(family=self.family, a=self.a[start:stop], codes=self.codes[start:stop])
+        return self.take(slice(start, stop))
 
     @cached_property
     def b(self) -> NDArray[np.int64]:

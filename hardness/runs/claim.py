@@ -64,7 +64,7 @@ def weigh(folder: Folder) -> Weighed | None:
         folder = Held.of(folder.path, left, notes=notes)
     return Weighed(
         folder=folder,
-        counted=replace(found, a=found.a[counted], codes=found.codes[counted]),
+        counted=found.take(counted),
         lines=len(found),
     )
 

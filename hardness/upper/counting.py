@@ -19,7 +19,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from flint import fmpz_mat
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from hardness.upper.attack import SPARE, is_member
 from hardness.upper.modlinear import independent, inverse
@@ -31,8 +33,10 @@ from instances.streams import generator
 
 _CHANCE = 2.0**-SPARE  # below it something is no accident
 _COLUMNS = 2.0**-10  # the same for relations of columns, which are common
-_QUIET = 3  # bases in a row in which no row follows from a few
-_MANY = 1 << 30  # multiplications for a basis: above it one basis has to do
+_QUIET = 3  # looks in a row in which no row follows
+_ROUNDS = 3  # and those in which some may: if there are more, a whole table follows
+_EACH, _SIZE = 3, 48  # rows for a column in a look for short relations, of so many columns at most
+_MANY = 1 << 30  # multiplications for a basis: above it one look has to do
 _MOST = 1 << 32  # and the most: above it only so many rows are looked at, and count
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
 _NARROW = 33  # values of an entry that are all tried
@@ -74,12 +78,19 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
         kept = np.sort(kept[basis] if excess * bits >= SPARE else kept)
         return kept, kept
     left, others = np.split(rng.permutation(kept), [max(1, _MOST // len(columns) ** 2)])
-    tested, quiet = len(left), 0
-    patience = _QUIET if tested * len(columns) ** 2 <= _MANY else 1
-    while quiet < patience and len(left) > len(columns):
-        follows = _following(rows[left], columns, q, q if noisy else 1, rng)
-        quiet, left = (0, left[~follows]) if follows.any() else (quiet + 1, left)
-    if 2 * len(left) < tested:  # most are sums of others: what is left may well be
+    tested, quiet, rounds = len(left), 0, 0
+    slack = q if noisy else 1
+    while quiet < _QUIET and len(left) > len(columns) and rounds <= _ROUNDS:
+        follows = _following(rows[left], columns, q, slack, rng)
+        if not follows.any() and len(columns) <= _SIZE:
+            follows = _related(rows[left], columns, q, slack, rng)
+        found_any = bool(follows.any())
+        quiet, rounds, left = (
+            (0, rounds + 1, left[~follows]) if found_any else (quiet + 1, rounds, left)
+        )
+        if tested * len(columns) ** 2 > _MANY:
+            break
+    if rounds > _ROUNDS or 2 * len(left) < tested:  # what is left of a table of sums is one, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 
@@ -200,6 +211,54 @@ def _following(
     chances = np.minimum(1, slack * binom.cdf(np.arange(size + 1), size, 1 - 1 / q))
     rare = (counts > 0) & (binom.sf(counts - 1, len(rows) - size, chances) < _CHANCE)
     return exact & (weight <= (np.flatnonzero(rare)[-1] if rare.any() else -1))
+
+
+def _related(
+    rows: Residues, columns: Rows, q: int, slack: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Return rows that follow from others by short integer relations, if so many are no accident.
+
+    LLL looks for relations x, x rows = 0 mod q, of some rows. It is expected to find at most
+    (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.
+    """
+    size = len(columns)
+    some = rng.permutation(len(rows))[: _EACH * size]
+    basis = some[_basis(rows[np.ix_(some, columns)], q, rng)]
+    follows = np.zeros(len(rows), np.bool_)
+    if len(basis) < size:
+        return follows
+    others = np.setdiff1d(some, basis)
+    x = _coefficients(rows[np.ix_(others, columns)], rows[np.ix_(basis, columns)], q)
+    some = np.concatenate([others, basis])
+    lattice = np.eye(len(some), dtype=np.int64) * np.repeat([1, q], [len(others), size])[:, None]
+    lattice[: len(others), len(others) :] = -x
+    short = fmpz_mat(lattice.tolist()).lll().tolist()
+    vectors = centred(np.array([[int(v) for v in row] for row in short]), q)
+    vectors = vectors[vectors.any(axis=1) & ~_product(vectors, rows[some], q).any(axis=1)]
+    vectors = vectors[np.argsort((vectors**2).sum(axis=1), kind="stable")]
+    vectors = vectors[independent(vectors, q)]
+    norms, number = (vectors**2).sum(axis=1), np.arange(1, len(vectors) + 1)
+    bits = _counts(len(some), q, int(norms.max(initial=0)))[norms] + math.log2(slack)
+    rare = number * (bits - size * math.log2(q)) - gammaln(number + 1) / math.log(2) < -SPARE
+    if rare.any():
+        shown = vectors[: np.flatnonzero(rare)[-1] + 1]
+        follows[some[independent(shown.T, q)]] = True
+    return follows
+
+
+def _counts(length: int, q: int, most: int) -> NDArray[np.float64]:
+    """Compute log2 of the number of vectors mod q whose square norm is at most 0, 1, .., most.
+
+    >>> 2 ** _counts(3, 5, 4)
+    array([ 1.,  7., 19., 27., 33.])
+    """
+    squares = centred(np.arange(q), q) ** 2
+    single = np.bincount(squares[squares <= most], minlength=most + 1).astype(float)
+    found, scale = np.eye(1, most + 1)[0], 0.0
+    for _ in range(length):
+        found = np.convolve(found, single)[: most + 1]
+        scale, found = scale + math.log2(found.max()), found / found.max()
+    return scale + np.log2(found.cumsum())
 
 
 def open_entries(found: Samples, secret: Secret) -> list[int]:
