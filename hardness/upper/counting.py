@@ -15,7 +15,7 @@ claim rests on the assumption that the rows that count were drawn independently.
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,15 @@ from instances.family import Secret
 from instances.modular import Modular
 from instances.residues import centred, dot, factors
 from instances.samples import Samples
+from instances.secrets import Secrets
 from instances.streams import generator
 
 _CHANCE = 2.0**-SPARE  # below it something is no accident
-_COLUMNS = 2.0**-10  # the same for relations of columns, which are common
+_COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may: if there are more, a whole table follows
-_EACH, _SIZE = 3, 48  # rows for a column in a look for short relations, of so many columns at most
+_EACH, _LEAST = 3, 48  # rows for a column, and rows, in a look for short relations
+_SIZE = 48  # columns in such a look at most
 _MANY = 1 << 30  # multiplications for a basis: above it one look has to do
 _MOST = 1 << 32  # and the most: above it only so many rows are looked at, and count
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
@@ -67,29 +69,24 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
     kept = distinct(rows, q)
     columns, rank = _columns(found.a[kept], q, rng)
     noisy = exact and family.errors is not None
-    full = rank == len(columns)
+    if noisy and rank == len(columns):  # labels without errors follow from a solution
+        whole = _basis(rows[kept][:, np.append(columns, family.n)], q, rng)
+        bits = -math.log2(family.chances.max()) * (len(kept) - rank)
+        noisy = len(whole) > rank or bits >= SPARE
     columns = np.append(columns, family.n) if noisy else columns
     basis = _basis(rows[kept][:, columns], q, rng)
-    excess, lacking = len(kept) - len(basis), len(columns) - len(basis)
-    if lacking:
-        bits = lacking * math.log2(factors(q)[0][0])
-        if noisy and full:  # the labels follow from a solution without errors
-            bits = -math.log2(family.chances.max())
-        kept = np.sort(kept[basis] if excess * bits >= SPARE else kept)
-        return kept, kept
+    if len(basis) < len(columns):
+        return np.sort(kept[basis]), np.sort(kept[basis])
     left, others = np.split(rng.permutation(kept), [max(1, _MOST // len(columns) ** 2)])
-    tested, quiet, rounds = len(left), 0, 0
-    slack = q if noisy else 1
-    while quiet < _QUIET and len(left) > len(columns) and rounds <= _ROUNDS:
-        follows = _following(rows[left], columns, q, slack, rng)
-        if not follows.any() and len(columns) <= _SIZE:
-            follows = _related(rows[left], columns, q, slack, rng)
-        found_any = bool(follows.any())
-        quiet, rounds, left = (
-            (0, rounds + 1, left[~follows]) if found_any else (quiet + 1, rounds, left)
-        )
-        if tested * len(columns) ** 2 > _MANY:
-            break
+    looks = [_following, _related] if len(columns) <= _SIZE else [_following]
+    quiet, rounds, tested = 0, 0, len(left)
+    patience = _QUIET if tested * len(columns) ** 2 <= _MANY else 1
+    while quiet < patience and rounds <= _ROUNDS and len(left) > len(columns):
+        quiet += 1
+        for look in looks:
+            follows = look(rows[left], columns, q, q if noisy else 1, rng)
+            if follows.any():
+                left, quiet, rounds = left[~follows], 0, rounds + 1
     if rounds > _ROUNDS or 2 * len(left) < tested:  # what is left of a table of sums is one, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
@@ -180,9 +177,10 @@ def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
     if not (len(others) and len(base) == len(rows) > 0):
         return every, len(rows)
     x = _coefficients(a[np.ix_(rows, others)].T, a[np.ix_(rows, base)].T, q)
-    for p, _ in factors(q):
-        widest = np.count_nonzero(x % p, axis=1).max()
-        if binom.cdf(widest, len(rows), 1 - 1 / p) ** len(others) < _COLUMNS:
+    everywhere = (_product(a[:, base], x.T, q) == a[:, others]).all()
+    for modulus in [*(p for p, _ in factors(q)), *([q] if everywhere else [])]:
+        widest = np.count_nonzero(x % modulus, axis=1).max()
+        if binom.cdf(widest, len(rows), 1 - 1 / modulus) ** len(others) < _COLUMNS:
             return base, len(rows)
     return every, len(rows)
 
@@ -203,6 +201,8 @@ def _following(
     from scipy.stats import binom
 
     size, basis = len(columns), _basis(rows[:, columns], q, rng)
+    if len(basis) < size:
+        return np.zeros(len(rows), np.bool_)
     x = _coefficients(rows[:, columns], rows[np.ix_(basis, columns)], q)
     exact = (_product(x, rows[basis], q) == rows).all(axis=1)
     exact[basis] = False
@@ -222,7 +222,7 @@ def _related(
     (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.
     """
     size = len(columns)
-    some = rng.permutation(len(rows))[: _EACH * size]
+    some = rng.permutation(len(rows))[: max(_EACH * size, _LEAST)]
     basis = some[_basis(rows[np.ix_(some, columns)], q, rng)]
     follows = np.zeros(len(rows), np.bool_)
     if len(basis) < size:
@@ -276,62 +276,69 @@ def open_entries(found: Samples, secret: Secret) -> list[int]:
     """
     family, q, law = found.family, found.q, found.family.secrets
     least, left = found.evidence(secret) - SPARE, set[int]()
-    for moves in _near(found, secret, least):
-        other = list(secret)
-        for place, value in moves:
-            other[place] = value
-        if is_member(family, tuple(other)) and not family.same(secret, tuple(other)):
-            left |= {place for place, _ in moves}
     rows, base = _pivots(found.a, q, generator(0, "columns of samples", family.spec))
     others = np.setdiff1d(np.arange(family.n), base)
-    if not len(others):
-        return sorted(left)
-    if len(base) < len(rows):
-        return list(range(family.n))
-    x = _coefficients(found.a[np.ix_(rows, others)].T, found.a[np.ix_(rows, base)].T, q)
-    if law.entries is None and not law.h:  # any values of the others will do
-        return sorted(left.union(others.tolist(), base[x.any(axis=0)].tolist()))
     listed = len(law.values) ** len(others) <= _ALTERNATIVES
-    if not listed and math.log2(law.size) - len(rows) * math.log2(q) > -SPARE:
+    unlikely = math.log2(law.size) - len(rows) * math.log2(q) <= -SPARE
+    same: Iterable[Secret | None] = ()
+    if len(base) < len(rows):  # columns depend on each other modulo another prime than rows
+        listed, unlikely = law.size <= _ALTERNATIVES, False
+        same = law.listed() if listed else ()
+    elif len(others):
+        x = _coefficients(found.a[np.ix_(rows, others)].T, found.a[np.ix_(rows, base)].T, q)
+        if law.entries is None and not law.h:  # the other entries may have any values
+            left.update(others.tolist(), base[x.any(axis=0)].tolist())
+        elif listed:
+            same = _same(law, np.array(secret), base, others, x)
+    if not (listed or unlikely or left):
         return list(range(family.n))
-    entries = np.array(secret)
-    for values in product(law.values, repeat=len(others)) if listed else ():
-        moved = entries.copy()
-        moved[others] = values
-        moved[base] -= (values - entries[others]) @ x
-        fits = law.lift((moved % q).tolist())
-        differ = set() if fits is None else {j for j, v in enumerate(fits) if v != secret[j]}
-        if fits and not differ <= left and found.evidence(fits) >= least:
-            left |= set() if family.same(secret, fits) else differ
+    for other in chain(_near(found, secret, least), same):
+        differ = {j for j in range(family.n) if other and other[j] != secret[j]}
+        if other and not differ <= left and is_member(family, other):
+            fits = found.evidence(other) >= least and not family.same(secret, other)
+            left |= differ if fits else set()
     return sorted(left)
 
 
-def _near(found: Samples, secret: Secret, least: float) -> Iterator[list[tuple[int, int]]]:
-    """List new values of one place or two that leave the evidence for a secret at `least`."""
+def _same(
+    law: Secrets, entries: Residues, base: Rows, others: Rows, x: Residues
+) -> Iterator[Secret | None]:
+    """List secrets with the same A s, if columns `others` of A are those of `base` times x^T."""
+    for values in product(law.values, repeat=len(others)):
+        moved = entries.copy()
+        moved[others] = values
+        moved[base] -= (values - entries[others]) @ x
+        yield law.lift((moved % law.q).tolist())
+
+
+def _near(found: Samples, secret: Secret, least: float) -> Iterator[Secret]:
+    """List vectors that differ from a secret in one place or two, of that evidence at least."""
     family, q = found.family, found.q
     moves = [(j, v) for j, old in enumerate(secret) for v in _values(family, old) if v != old]
-    t = dot(found.a, np.array(secret, np.int64), q)
-    count, chunk = len(moves), max(1, _WORK // (16 * len(found)))
-    pairs = count**2 * len(found) <= 2 * _WORK
+    t, chunk = dot(found.a, np.array(secret, np.int64), q), max(1, _WORK // (16 * len(found)))
 
     def steps(some: list[tuple[int, int]]) -> Residues:
         return np.stack([found.a[:, j] * (v - secret[j]) % q for j, v in some])
 
-    for start in range(0, count, chunk):
+    def fits(steps: Residues) -> NDArray[np.bool_]:
+        ratios = family.log_ratios((t + steps) % q, found.codes)
+        return np.asarray(ratios.sum(axis=1) >= least, np.bool_)
+
+    def moved(*some: tuple[int, int]) -> Secret:
+        new = dict(some)
+        return tuple(new.get(j, old) for j, old in enumerate(secret))
+
+    for start in range(0, len(moves), chunk):
         some = moves[start : start + chunk]
-        step = steps(some)
-        fits = family.log_ratios((t + step) % q, found.codes).sum(axis=1) >= least
-        yield from ([some[i]] for i in np.flatnonzero(fits))
-    if not pairs:
+        yield from (moved(some[i]) for i in np.flatnonzero(fits(steps(some))))
+    if len(moves) ** 2 * len(found) > 2 * _WORK:
         return
     every = steps(moves)
     for i, move in enumerate(moves):
-        later = i + 1 + np.flatnonzero([j != move[0] for j, _ in moves[i + 1 :]])
+        later = np.array([k for k in range(i + 1, len(moves)) if moves[k][0] != move[0]], np.intp)
         for start in range(0, len(later), chunk):
-            some_places = later[start : start + chunk]
-            both = (t + every[i] + every[some_places]) % q
-            fits = family.log_ratios(both, found.codes).sum(axis=1) >= least
-            yield from ([move, moves[k]] for k in some_places[fits])
+            part = later[start : start + chunk]
+            yield from (moved(move, moves[k]) for k in part[fits(every[i] + every[part])])
 
 
 def _values(family: Modular, entry: int) -> Iterable[int]:
