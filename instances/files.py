@@ -100,9 +100,13 @@ class Folder:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Held(Folder):
-    """Examples of a secret that nobody knows, in memory: what stands where a folder would."""
+    """Examples of a secret that nobody knows, in memory: what stands where a folder would.
+
+    notes: how they were read, in words.
+    """
 
     held: Examples
+    notes: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:

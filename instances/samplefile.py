@@ -42,8 +42,10 @@ class Content:
     lines: Sequence[int] | None = None
 
 
-def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints]:
-    """Read a family, a (N, n) and codes (N,), and check them; raises UsageError, DamagedFile.
+def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints, tuple[str, ...]]:
+    """Read a family, a (N, n), codes (N,) and notes on them; raises UsageError, DamagedFile.
+
+    They are checked. Signs 1, -1 mod 2 are read as bits 0, 1, which a note says.
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
     integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
@@ -59,11 +61,13 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
     a, codes = _checked(path, found, stated)
     if found.sha256 is not None and found.sha256 != digest(stated, a, codes):
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
+    signs = stated.q == 2 and any((part == -1).any() for part in found.arrays.values())
+    notes = ("entries 1 and -1 are signs: they are read as bits 0 and 1",) if signs else ()
     if family is None or family is stated:
-        return stated, a, codes
+        return stated, a, codes, notes
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
-    return family, *_checked(path, found, family)
+    return family, *_checked(path, found, family), notes
 
 
 def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False) -> None:
@@ -218,6 +222,8 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
         raise DamagedFile(
             f"{path} holds a {a.shape} and b {b.shape}: (N, {n}) and (N,) are wanted, N > 0"
         )
+    if family.q == 2:
+        a, b = _bits(path, a, b)
     whole = a, b[:, None]
     for name, value, bound in zip("ab", whole, (family.q, family.rounding.outcomes), strict=True):
         wrong = (value < 0) | (value >= bound)
@@ -226,7 +232,9 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
         row, column = np.argwhere(wrong)[0]
         where = f"row {row}" if found.lines is None else f"line {found.lines[row]}"
         advice = ""
-        if bound == family.q:
+        if bound == 2:
+            advice = "; signs 1, -1 are read as 0, 1 if all entries are signs"
+        elif bound == family.q:
             low = f"take {name} % {bound}"
             advice = f"; {low}" if value[row, column] < 0 else f"; give its q, or {low}"
         raise DamagedFile(
@@ -247,6 +255,19 @@ def _whole(path: Path, name: str, values: NDArray[Any]) -> NDArray[Any]:
             f"{path} holds {name} of {values.dtype}: integers are wanted, as of A.astype(int)"
         )
     return values.astype(np.int64) if values.dtype.kind == "b" else values
+
+
+def _bits(path: Path, *parts: NDArray[Any]) -> list[NDArray[Any]]:
+    """Read signs 1, -1 as bits 0, 1 in arrays that have a -1; raises DamagedFile for a mixture."""
+    signs = [bool((part == -1).any()) for part in parts]
+    for name, part, sign in zip("ab", parts, signs, strict=True):
+        if any(signs) and set(np.unique(part)) in ({1}, {-1, 0}, {-1, 0, 1}):
+            raise DamagedFile(
+                f"{path}: {name} has {'0 and -1' if sign else '1 alone'} where others are signs: "
+                "write a and b as bits 0, 1, or as signs 1, -1, which are read as 0, 1"
+            )
+    whole = [sign and bool((abs(part) == 1).all()) for part, sign in zip(parts, signs, strict=True)]
+    return [(1 - part) // 2 if signed else part for part, signed in zip(parts, whole, strict=True)]
 
 
 LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {

@@ -8,7 +8,7 @@ q. Back: the examples with z_0 = -1 are the samples, in their order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -42,7 +42,7 @@ _NUMBERS = 1 << 24  # bits of z that are made at once
 class Samples:
     """Samples of a family: a (N, n) int64 in 0 .. q-1, codes (N,) int64, numbers of levels.
 
-    Of LWE a code is b itself. The secret is not among them.
+    Of LWE a code is b itself. The secret is not among them. notes: how a file was read, in words.
 
     >>> from instances import parse
     >>> instance = parse("lwe:n=8,q=17,sigma=1").instance(0)
@@ -56,6 +56,7 @@ class Samples:
     family: Modular
     a: NDArray[np.int64]
     codes: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -83,9 +84,13 @@ class Samples:
         a = np.zeros((0, family.n), np.int64)
         return Samples(family=family, a=a, codes=a[:, 0])
 
+    def take(self, rows: "NDArray[np.intp] | slice") -> "Samples":
+        """Return some of the samples."""
+        return replace(self, a=self.a[rows], codes=self.codes[rows])
+
     def cut(self, start: int, stop: int) -> "Samples":
         """Return samples start .. stop-1."""
-        return Samples(family=self.family, a=self.a[start:stop], codes=self.codes[start:stop])
+        return self.take(slice(start, stop))
 
     @cached_property
     def b(self) -> NDArray[np.int64]:
@@ -152,8 +157,8 @@ class Samples:
 
 def read_samples(path: Path, family: Modular | None = None) -> Samples:
     """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
-    found, a, codes = samplefile.read(path, family)
-    return Samples(family=found, a=a, codes=codes)
+    found, a, codes, notes = samplefile.read(path, family)
+    return Samples(family=found, a=a, codes=codes, notes=notes)
 
 
 def write_secret(

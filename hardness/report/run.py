@@ -37,7 +37,10 @@ def run_words(found: "Run") -> str:
     if usage.values:
         unbound = [f"bounds   {line}" for line in unbound_words([found], lambda _: "it")]
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
-    if found.secret_recovered is None and "claimed_secret" in found.details:
+    if found.secret_recovered is None and found.details.keys() & {
+        "claimed_secret",
+        "claimed_entries",
+    }:
         from hardness.runs.claim import claim_words
 
         recovered = claim_words(found.details)
@@ -50,9 +53,13 @@ def run_words(found: "Run") -> str:
     details = [
         f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
         for k, v in found.details.items()
-        if v is not None and k != "printed" and not isinstance(v, dict) and not _is_long(v)
+        if v is not None
+        and k not in ("printed", "notes")
+        and not isinstance(v, dict)
+        and not _is_long(v)
     ]
     own = ["details  " + ", ".join(details)] if details else []
+    own += [f"samples  {note}" for note in found.details.get("notes", ())]
     if "reported" in found.details:  # by a learner from a file, of itself: nothing here checked it
         said = {k: v for k, v in found.details["reported"].items() if not _is_long(v)}
         own += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hardness.runs.spectrum import Spectra
     from hardness.upper.spectra import Spectrum
 
-_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND)
+_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND, Outcome.AMBIGUOUS)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
 _SUCCESS, _STEPS = "gd-noise-success", "gd-noise-steps"
@@ -65,7 +65,8 @@ def attack_words(every: Attacks) -> str:
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
     lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
     lines += unbound_words((run for one in found for run in one.runs), short)
-    lines += [f"{name}: did not run: {why}" for name, why in every.not_run.items()]
+    notes = dict.fromkeys(n for one in found for n in one.runs[0].details.get("notes", ()))
+    lines += [*notes, *(f"{name}: did not run: {why}" for name, why in every.not_run.items())]
     return "\n".join(lines)
 
 
@@ -78,6 +79,8 @@ def _used(one: AttackResult, cost: Cost) -> str:
 def _found(one: AttackResult) -> str:
     """How many secrets were found; of a folder without its secret, whether one is claimed."""
     if not one.judged:
+        if "claimed_entries" in one.runs[0].details:
+            return "in part"
         return "claimed" if one.claims else "none" if len(one.runs) == 1 else "not known"
     return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
 

@@ -1,18 +1,24 @@
 """What the samples of a folder say of a secret that a run claims, where nobody knows the secret."""
 
 import math
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.capabilities import LINEAR_FORMS, SCHEME
+from hardness.upper import Hypothesis, Outcome
+from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
+from instances.coded import as_coded
 from instances.errors import UsageError
 from instances.family import Secret
-from instances.files import Folder
+from instances.files import Folder, Held
 from instances.integers import Integers
+from instances.samples import Samples, samples
 
+COUNTED = "copies, multiples and sums of a few others follow from them and do not count"
 _SURE = 2.0**-30  # what attacks ask for before they claim a secret
 _MOST = 1 << 16  # examples that are looked at
 _OFF = 5.0  # standard errors beyond which a declared deviation does not hold
@@ -20,13 +26,57 @@ _LIKE_COINS = 0.9  # of the deviation of uniform residuals: above it they say no
 _LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighed:
+    """Samples of a folder: what a learner gets, and by which of them a claim is judged."""
+
+    folder: Folder
+    counted: Samples
+    lines: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say of the samples, in words."""
+        counted = len(self.counted)
+        dropped = [f"{counted} of {self.lines} samples count: {COUNTED}"]
+        return [*getattr(self.folder, "notes", ()), *(dropped if counted < self.lines else [])]
+
+
+@lru_cache(1)  # for several attacks on a folder
+def weigh(folder: Folder) -> Weighed | None:
+    """Count the samples of a folder whose secret is not there; None if its family has none.
+
+    Where samples follow from others, a learner gets examples without these.
+    """
+    from hardness.upper.counting import counted_rows
+
+    if LINEAR_FORMS.of(folder.family) is None or CODED.of(folder.family) is None:
+        return None
+    examples = as_coded(folder.examples(0, folder.count))
+    found = samples(examples)
+    kept, counted = counted_rows(found)
+    if len(kept) < len(found):
+        opened = CODED.need(folder.family).open(examples.words)
+        wanted = ~opened
+        wanted[np.flatnonzero(opened)[kept]] = True
+        left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
+        notes = getattr(folder, "notes", ())
+        folder = Held.of(folder.path, left, notes=notes)
+    return Weighed(
+        folder=folder,
+        counted=found.take(counted),
+        lines=len(found),
+    )
+
+
 def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     """Hold a claimed secret against stored samples; None for families that have none.
 
-    evidence: the bits by which they favour it over random labels. coins: a bound on the chance that
-    random labels favour any secret as much, all secrets counted. residual_std, residual_max: of
-    b - <a, s> mod q, centred; declared_std: of the errors that the spec names, which is off by so
-    many standard errors of the residuals.
+    samples: those of the `lines` that count. evidence: the bits by which they favour the secret
+    over random labels. coins: a bound on the chance that random labels favour any secret as much,
+    all secrets counted. open: the entries that the samples do not determine, if coins are that
+    rare. residual_std, residual_max: of b - <a, s> mod q, centred; declared_std: of the errors that
+    the spec names, which is off by so many standard errors of the residuals.
 
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
@@ -34,32 +84,34 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     >>> instance = parse("lwe:n=8,q=97,sigma=1").instance(0)
     >>> folder = write_folder(Path(mkdtemp()) / "it", instance, 200)
     >>> found = fit(folder, instance.hidden.secret)
-    >>> found["coins"] < 1e-99, found["residual_max"] < 6
-    (True, True)
+    >>> found["coins"] < 1e-99, found["residual_max"] < 6, found["open"]
+    (True, True, [])
     """
-    from instances.samples import samples
-
-    examples = folder.examples(0, min(folder.count, _MOST))
-    if LINEAR_FORMS.of(folder.family) is None:
+    weighed = weigh(folder)
+    if weighed is None:
         scheme = SCHEME.of(folder.family)
         if scheme is None or len(set(scheme.values)) != 2:
             return None
         from hardness.upper.signs import signs
 
-        seen = signs(examples)
+        seen = signs(folder.examples(0, min(folder.count, _MOST)))
         try:
             scheme.require_member(secret)
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
         return _shown(len(seen), scheme.size, seen.evidence(secret))
-    found = samples(examples)
-    family = found.family
+    from hardness.upper.counting import open_entries
+
+    found = weighed.counted
+    family, lines = found.family, {"lines": weighed.lines}
     try:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
     except (UsageError, TypeError, ValueError):
-        return _shown(len(found), family.size, -math.inf)
-    said = _shown(len(found), family.size, found.evidence(entries))
+        return _shown(len(found), family.size, -math.inf) | lines
+    said = _shown(len(found), family.size, found.evidence(entries)) | lines
+    if said["coins"] <= _SURE:
+        said["open"] = open_entries(found, entries)
     if family.rounding.step is not None and len(found):
         residuals = found.residuals(entries)
         said |= {
@@ -71,6 +123,24 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         if said["residual_std"] >= _LIKE_COINS * family.q / math.sqrt(12):
             said["standard_errors"] = 0.0
     return said
+
+
+def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[str, Any]]:
+    """Leave of a secret that is claimed what the samples determine, and say what they show.
+
+    If several secrets fit alike, the whole is not claimed: `claimed_entries` has those that are
+    determined, in the order of the linear form, and None for the others.
+    """
+    if hypothesis.secret is None:
+        return hypothesis, {}
+    found = fit(folder, hypothesis.secret)
+    if not (found and found.get("open")):
+        return hypothesis, {"fit": found}
+    entries = list[int | None](folder.family.to_linear(hypothesis.secret))
+    for place in found["open"]:
+        entries[place] = None
+    several = replace(hypothesis, secret=None, outcome=Outcome.AMBIGUOUS)
+    return several, {"fit": found, "claimed_entries": entries}
 
 
 def _off(residuals: NDArray[np.int64], law: Integers | None) -> float:
@@ -94,13 +164,22 @@ def claim_words(details: dict[str, Any]) -> str:
     """Say in the words of a page which secret a run claims and what shows it, given its details.
 
     >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
-    'claims [1, 0]: a guess by the 8 samples, random labels would'
+    'claims [1, 0]: a guess by the 8 samples; if these were drawn'
+    >>> claim_words({"claimed_entries": [1, None], "fit": {"samples": 80, "coins": 2.0**-40}})[:59]
+    'claims [1, ?] (? is open, as several secrets fit): fits the'
     >>> claim_words({})
     'no secret found'
     """
-    if "claimed_secret" not in details:
+    entries, found = details.get("claimed_secret"), details.get("fit")
+    if entries is None and (part := details.get("claimed_entries")):
+        if set(part) == {None}:
+            return "no secret found: several fit, which have no entry in common"
+        shown = ", ".join("?" if entry is None else str(entry) for entry in part)
+        claims = f"claims [{shown}] (? is open, as several secrets fit)"
+    elif entries is None:
         return "no secret found"
-    claims, found = f"claims {details['claimed_secret']}", details.get("fit")
+    else:
+        claims = f"claims {entries}"
     if not found:
         return f"{claims}: nothing here says how sure it is"
     count = "one sample" if found["samples"] == 1 else f"{found['samples']} samples"
@@ -110,8 +189,8 @@ def claim_words(details: dict[str, Any]) -> str:
         return f"{claims}: {said} the {count}{_residuals(found)}"
     sure = "fits" if found["coins"] <= _SURE else "a guess by"
     return (
-        f"{claims}: {sure} the {count}, random labels would fit some secret as well with "
-        f"probability {_chance(found['coins'])} at most{_residuals(found)}"
+        f"{claims}: {sure} the {count}; if these were drawn independently, random labels would fit "
+        f"some secret as well with probability {_chance(found['coins'])} at most{_residuals(found)}"
     )
 
 
@@ -121,12 +200,14 @@ def brief_claim(details: dict[str, Any]) -> str:
     >>> brief_claim({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
     'claimed; random labels fit with chance 0.00025'
     """
-    if "claimed_secret" not in details:
+    entries = details.get("claimed_secret", details.get("claimed_entries"))
+    if not entries or set(entries) == {None}:
         return "no secret found"
-    found = details.get("fit")
+    found, claims = details.get("fit"), "claimed in part" if None in entries else "claimed"
     if not found or found["coins"] >= 1:
-        return "claimed; the samples do not show it" if found else "claimed; nothing shows it here"
-    return f"claimed; random labels fit with chance {_chance(found['coins'])}"
+        shown = "the samples do not show it" if found else "nothing shows it here"
+        return f"{claims}; {shown}"
+    return f"{claims}; random labels fit with chance {_chance(found['coins'])}"
 
 
 def _chance(coins: float) -> str:

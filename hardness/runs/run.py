@@ -324,13 +324,20 @@ def run(
     >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
     <Outcome.SOLVED: 'solved'>
     """
-    hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
-    instance = source.instance if isinstance(source, Folder) else source
+    require_support(learner, source.family)
     how: dict[str, Any] = dict(answered(learner, oracle, tau))
-    if isinstance(source, Folder) and not instance and hypothesis.secret is not None:
-        from hardness.runs.claim import fit
+    if isinstance(source, Folder) and not source.instance:
+        from hardness.runs.claim import claimed, weigh
 
-        how["fit"] = fit(source, hypothesis.secret)
+        weighed = weigh(source)
+        trusted = weighed.folder if weighed else source
+        hypothesis, usage = learn_once(learner, trusted, budget, seed, oracle, tau)
+        hypothesis, fit = claimed(source, hypothesis)
+        how |= fit | ({"notes": weighed.notes} if weighed and weighed.notes else {})
+        instance = None
+    else:
+        hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
+        instance = source.instance if isinstance(source, Folder) else source
     return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how, by=by)
 
 

@@ -235,7 +235,7 @@ def reduce(
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
         held = Held.of(source, to_attention(found, seed))
         made = write_folder(out, held, held.count, force=force)
-        told = f"{made.count} examples of {len(found)} samples"
+        told = "; ".join((f"{made.count} examples of {len(found)} samples", *found.notes))
     data = {"spec": found.family.spec, "samples": len(found), "written": str(out)}
     return Answer(data=data, told=f"{out}: {found.family}, {told}")
 

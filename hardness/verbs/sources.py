@@ -130,7 +130,7 @@ def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
     from instances.samples import to_attention
 
     found = read_file(path, of)
-    return found.family, Held.of(path, to_attention(found, 0))
+    return found.family, Held.of(path, to_attention(found, 0), notes=found.notes)
 
 
 def family(source: "Source") -> "Family":
