@@ -1,16 +1,20 @@
 """Which samples of a stranger count as evidence, and which entries of a secret they determine.
 
 Evidence multiplies the chances of labels, so a sample counts only if it does not follow from
-others. Three kinds follow. (1) A row (a, b) that is 0 mod q, or c (a', b') mod q for another row.
-(2) A row that few others combine to. Take as many independent rows as there are independent
-columns, D. If rows are uniform, the coefficients of any other row in these are uniform on Z_q^D
-(with a noisy b on a hyperplane, which makes a set at most q times as likely). Rows with at most t
-coefficients that are not 0 follow if so many such rows have a chance below 2^-30. (3) All rows
-beyond the rank, if so low a rank has a chance below 2^-30 and neither zero columns nor sparse
-relations of columns explain it.
+others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
 
-Dense combinations of D or more rows look like fresh rows, and nothing here tells them apart. So a
-claim rests on the assumption that the rows that count were drawn independently.
+1. a row (a, b) that is 0 mod q, or c (a', b') mod q for another row;
+2. rows with at most t coefficients other than 0 in a random basis, if so many are rare. The
+   coefficients are uniform (with a noisy b on a hyperplane: a set is at most q times as likely);
+3. rows of short integer relations that LLL finds, if so many of such lengths are rare;
+4. mod 2 all rows but a basis, if so many sums of three or four rows of A are rare;
+5. all rows but a basis, if 2 and 3 do not end or leave less than half of the rows;
+6. all rows but a basis of a matrix whose rank is too low for its columns, except for zero columns
+   and sparse relations of columns; and so if noisy labels follow from a solution without errors.
+
+Dense combinations of as many rows as there are independent columns look like fresh rows, and
+nothing here tells them apart; nor sums of five rows mod 2, if columns are few. So a claim rests on
+the assumption that the rows that count were drawn independently.
 """
 
 import math
