@@ -1,16 +1,20 @@
 """Which samples of a stranger count as evidence, and which entries of a secret they determine.
 
 Evidence multiplies the chances of labels, so a sample counts only if it does not follow from
-others. Three kinds follow. (1) A row (a, b) that is 0 mod q, or c (a', b') mod q for another row.
-(2) A row that few others combine to. Take as many independent rows as there are independent
-columns, D. If rows are uniform, the coefficients of any other row in these are uniform on Z_q^D
-(with a noisy b on a hyperplane, which makes a set at most q times as likely). Rows with at most t
-coefficients that are not 0 follow if so many such rows have a chance below 2^-30. (3) All rows
-beyond the rank, if so low a rank has a chance below 2^-30 and neither zero columns nor sparse
-relations of columns explain it.
+others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
 
-Dense combinations of D or more rows look like fresh rows, and nothing here tells them apart. So a
-claim rests on the assumption that the rows that count were drawn independently.
+1. a row (a, b) that is 0 mod q, or c (a', b') mod q for another row;
+2. rows with at most t coefficients other than 0 in a random basis, if so many are rare. The
+   coefficients are uniform (with a noisy b on a hyperplane: a set is at most q times as likely);
+3. rows of short integer relations that LLL finds, if so many of such lengths are rare;
+4. mod 2 all rows but a basis, if so many sums of three or four rows of A are rare;
+5. all rows but a basis, if 2 and 3 do not end or leave less than half of the rows;
+6. all rows but a basis of a matrix whose rank is too low for its columns, except for zero columns
+   and sparse relations of columns; and so if noisy labels follow from a solution without errors.
+
+Dense combinations of as many rows as there are independent columns look like fresh rows, and
+nothing here tells them apart; nor sums of five rows mod 2, if columns are few. So a claim rests on
+the assumption that the rows that count were drawn independently.
 """
 
 import math
@@ -21,7 +25,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import bdtr, bdtrc, gammaln, pdtrc
 
 from hardness.upper.attack import SPARE, is_member
 from hardness.upper.modlinear import independent, inverse
@@ -36,8 +40,9 @@ _CHANCE = 2.0**-SPARE  # below it something is no accident
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may: if there are more, a whole table follows
-_EACH, _LEAST = 3, 48  # rows for a column, and rows, in a look for short relations
-_SIZE = 48  # columns in such a look at most
+_EACH, _LEAST = 2, 48  # rows for a column, and rows, in a look for short relations
+_SIZE, _SHORT = 48, 4  # columns in such a look, and the square norm for a row, at most
+_SUMMED = 1 << 10  # rows of which sums mod 2 are counted
 _MANY = 1 << 30  # multiplications for a basis: above it one look has to do
 _MOST = 1 << 32  # and the most: above it only so many rows are looked at, and count
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
@@ -87,7 +92,10 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
             follows = look(rows[left], columns, q, q if noisy else 1, rng)
             if follows.any():
                 left, quiet, rounds = left[~follows], 0, rounds + 1
-    if rounds > _ROUNDS or 2 * len(left) < tested:  # what is left of a table of sums is one, too
+    table = (
+        rounds > _ROUNDS or 2 * len(left) < tested or (q == 2 and _sums(found.a[left], rank, rng))
+    )
+    if table:  # of sums, which what is left of it is, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 
@@ -170,8 +178,6 @@ def _product(left: Residues, right: Residues, q: int) -> Residues:
 
 def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
     """Find the columns of A without those that sparse relations explain, and the rank."""
-    from scipy.stats import binom
-
     every, (rows, base) = np.arange(a.shape[1]), _pivots(a, q, rng)
     others = np.setdiff1d(every, base)
     if not (len(others) and len(base) == len(rows) > 0):
@@ -180,7 +186,7 @@ def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
     everywhere = (_product(a[:, base], x.T, q) == a[:, others]).all()
     for modulus in [*(p for p, _ in factors(q)), *([q] if everywhere else [])]:
         widest = np.count_nonzero(x % modulus, axis=1).max()
-        if binom.cdf(widest, len(rows), 1 - 1 / modulus) ** len(others) < _COLUMNS:
+        if bdtr(widest, len(rows), 1 - 1 / modulus) ** len(others) < _COLUMNS:
             return base, len(rows)
     return every, len(rows)
 
@@ -198,8 +204,6 @@ def _following(
 
     slack: how many times as likely as for uniform rows a set of coefficients may be.
     """
-    from scipy.stats import binom
-
     size, basis = len(columns), _basis(rows[:, columns], q, rng)
     if len(basis) < size:
         return np.zeros(len(rows), np.bool_)
@@ -208,8 +212,8 @@ def _following(
     exact[basis] = False
     weight = np.count_nonzero(x, axis=1)
     counts = np.bincount(weight[exact], minlength=size + 1).cumsum()
-    chances = np.minimum(1, slack * binom.cdf(np.arange(size + 1), size, 1 - 1 / q))
-    rare = (counts > 0) & (binom.sf(counts - 1, len(rows) - size, chances) < _CHANCE)
+    chances = np.minimum(1, slack * bdtr(np.arange(size + 1), size, 1 - 1 / q))
+    rare = (counts > 0) & (bdtrc(counts - 1, len(rows) - size, chances) < _CHANCE)
     return exact & (weight <= (np.flatnonzero(rare)[-1] if rare.any() else -1))
 
 
@@ -234,8 +238,9 @@ def _related(
     lattice[: len(others), len(others) :] = -x
     short = fmpz_mat(lattice.tolist()).lll().tolist()
     vectors = centred(np.array([[int(v) for v in row] for row in short]), q)
-    vectors = vectors[vectors.any(axis=1) & ~_product(vectors, rows[some], q).any(axis=1)]
-    vectors = vectors[np.argsort((vectors**2).sum(axis=1), kind="stable")]
+    norms, exact = (vectors**2).sum(axis=1), ~_product(vectors, rows[some], q).any(axis=1)
+    order = np.argsort(norms, kind="stable")
+    vectors = vectors[order[((norms > 0) & (norms <= _SHORT * len(some)) & exact)[order]]]
     vectors = vectors[independent(vectors, q)]
     norms, number = (vectors**2).sum(axis=1), np.arange(1, len(vectors) + 1)
     bits = _counts(len(some), q, int(norms.max(initial=0)))[norms] + math.log2(slack)
@@ -244,6 +249,20 @@ def _related(
         shown = vectors[: np.flatnonzero(rare)[-1] + 1]
         follows[some[independent(shown.T, q)]] = True
     return follows
+
+
+def _sums(a: Residues, rank: int, rng: np.random.Generator) -> bool:
+    """Return whether more sums of three or four rows of A are 0 mod 2 than chance explains.
+
+    Their number is taken to be Poisson.
+    """
+    a = a[rng.permutation(_first(np.packbits(a, axis=1)))[:_SUMMED]]
+    keys = np.bitwise_xor.reduce(a * rng.integers(1, 1 << 62, a.shape[1]), axis=1)
+    pairs = np.concatenate([key ^ keys[i + 1 :] for i, key in enumerate(keys)])
+    alike = np.unique(pairs, return_counts=True)[1]
+    numbers = {3: int(np.isin(pairs, keys).sum()) // 3, 4: int((alike * (alike - 1)).sum()) // 6}
+    means = {size: math.comb(len(a), size) / 2**rank for size in numbers}
+    return any(n > 0 and pdtrc(n - 1, means[k]) < _CHANCE for k, n in numbers.items())
 
 
 def _counts(length: int, q: int, most: int) -> NDArray[np.float64]:

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from hardness import attack
 from hardness.oracles import Budget
 from hardness.runs import run
-from hardness.upper import parse_learner
+from hardness.runs.claim import claim_words
+from hardness.upper import Outcome, parse_learner
 from hardness.upper.attack import wanted
-from hardness.upper.counting import counted_rows, open_entries
+from hardness.upper.counting import counted_rows, distinct, open_entries
 from hardness.verbs import sources
 from instances import parse
 from instances.capabilities import LINEAR_FORMS
-from instances.errors import TooLarge
+from instances.errors import DamagedFile, TooLarge
 from instances.samples import Samples
 from instances.streams import BitStream, key
 
@@ -196,3 +198,142 @@ def test_no_claim_of_a_random_file_is_false_and_what_is_determined_is_found(seed
 @pytest.mark.parametrize("seed", range(45, 500))
 def test_no_claim_of_more_random_files_is_false(seed, tmp_path):
     assert judge(made(seed), tmp_path / "table.csv")["attacks"] >= 3
+
+
+LWE = "lwe:n=12,q=97,sigma=1,secret=binary"
+
+
+def coins(count, spec=LWE, seed=0):
+    """Draw rows (a, b) that are uniform: samples of no secret."""
+    family = LINEAR_FORMS.need(parse(spec))
+    return np.random.default_rng(seed).integers(0, family.q, (count, family.n + 1))
+
+
+def details_of(rows, learner, path, spec=LWE):
+    np.savetxt(path, rows, fmt="%d", delimiter=",")
+    return run(parse_learner(learner), sources.target(str(path), spec)[1], Budget()).details
+
+
+def counted(rows, spec=LWE):
+    found = Samples(family=LINEAR_FORMS.need(parse(spec)), a=rows[:, :-1], codes=rows[:, -1])
+    return counted_rows(found)[0]
+
+
+@pytest.mark.parametrize("learner", ["mitm", "bruteforce", "primal"])
+def test_two_rows_are_two_samples_however_often_they_stand_in_a_file(learner, tmp_path):
+    once = coins(2)
+    mixed = np.random.default_rng(1).integers(-3, 4, (48, 2)) @ once % 97
+    for rows in (once, np.tile(once, (60, 1)), np.tile(once * 5 % 97, (60, 1)), mixed):
+        details = details_of(rows, learner, tmp_path / "table.csv")
+        assert details["samples"] == 2
+        assert not details.keys() & {"claimed_secret", "claimed_entries"}
+        if len(rows) > 2:
+            assert f"2 of {len(rows)} samples count" in details["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "base", "width"),
+    [
+        (LWE, 13, 4),
+        (LWE, 15, 3),
+        ("lwe:n=8,q=97,sigma=1", 9, 5),
+        ("lwe:n=8,q=97,sigma=1", 11, 3),
+        ("lpn:n=12,noise=0.2", 16, 2),
+        ("lpn:n=12,noise=0.2", 20, 3),
+    ],
+)
+def test_small_sums_of_more_rows_than_columns_are_seen(spec, base, width):
+    """Errors of small sums are small where those of the rows are, so coins would fit secrets."""
+    rows, rng = coins(base, spec), np.random.default_rng(2)
+    q = parse(spec).q
+    sums = [rows[rng.permutation(base)[:width]].sum(axis=0) % q for _ in range(120)]
+    assert len(counted(np.concatenate([rows, sums]), spec)) <= rows.shape[1]
+    fresh = coins(base + 120, spec, 3)
+    assert len(counted(fresh, spec)) == len(distinct(fresh, q))
+
+
+def test_which_rows_count_does_not_depend_on_their_order():
+    rows = coins(40)
+    rows = np.concatenate([rows, rows[:20], -rows[20:] % 97, (rows[:20] + rows[20:]) % 97])
+    order = np.random.default_rng(1).permutation(len(rows))
+    first, second = rows[counted(rows)], rows[order][counted(rows[order])]
+    up_to_sign = [{min(r.tobytes(), (-r % 97).tobytes()) for r in part} for part in (first, second)]
+    assert up_to_sign[0] == up_to_sign[1]
+
+
+def test_labels_of_an_exact_solution_are_no_more_than_the_rank():
+    """With errors of deviation 1 none of 60 labels has an error with a chance of 2^-79."""
+    rows = coins(60)
+    rows[:, -1] = rows[:, :-1] @ np.arange(12) % 97
+    assert len(counted(rows)) == 12
+
+
+def test_rows_that_are_multiples_of_non_units_follow():
+    rows = np.array([[2, 3, 1], [4, 6, 2], [0, 4, 0], [5, 3, 7]])
+    assert counted(rows, "lwe:n=2,q=8,sigma=1").tolist()[:2] == [0, 2]
+    assert counted(np.array([[2, 4, 6], [1, 2, 3]]), "lwe:n=2,q=8,sigma=1").tolist() == [1]
+
+
+@pytest.mark.parametrize(("column", "left"), [("zero", {0}), ("equal", {0, 1})])
+def test_entries_that_samples_leave_open_are_named_and_not_claimed(column, left, tmp_path):
+    family, rng = parse(LWE), np.random.default_rng(4)
+    secret, a = (1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1), rng.integers(0, 97, (60, 12))
+    a[:, 0] = 0 if column == "zero" else a[:, 1]
+    b = (a @ secret + family.errors.draw(rng.integers(0, 2**64, 60, dtype=np.uint64))) % 97
+    np.savetxt(tmp_path / "table.csv", np.column_stack([a, b]), fmt="%d")
+    for learner in ("mitm", "bruteforce"):
+        found = attack(tmp_path / "table.csv", learner, spec=LWE, jobs=1)
+        run_ = found.attacks[0].runs[0]
+        shown = [None if j in left else v for j, v in enumerate(secret)]
+        assert run_.outcome is Outcome.AMBIGUOUS
+        assert run_.details["claimed_entries"] == shown
+        assert "claimed_secret" not in run_.details
+        assert run_.details["fit"]["open"] == sorted(left)
+        assert found.claims == ()
+        said = " ".join(str(found).split())
+        assert f"claims [{', '.join('?' if v is None else str(v) for v in shown)}]" in said
+        assert "in part" in said
+
+
+def test_a_claim_says_what_was_counted_and_what_is_assumed(tmp_path):
+    family, rng = parse(LWE), np.random.default_rng(5)
+    a = rng.integers(0, 97, (50, 12))
+    b = (a[:, 0] + family.errors.draw(rng.integers(0, 2**64, 50, dtype=np.uint64))) % 97
+    rows = np.tile(np.column_stack([a, b]), (2, 1))
+    details = details_of(rows, "mitm", tmp_path / "table.csv")
+    assert details["fit"]["samples"] == 50
+    assert details["fit"]["lines"] == 100
+    assert "fits the 50 samples; if these were drawn independently" in claim_words(details)
+
+
+def signs(a, b):
+    return np.column_stack([1 - 2 * a, 1 - 2 * b])
+
+
+def test_signs_mod_2_are_bits(tmp_path):
+    """0 is 1 and 1 is -1: what `% 2` would make of both is 1."""
+    rng = np.random.default_rng(6)
+    a = rng.integers(0, 2, (200, 20))
+    b = a[:, [8, 9, 15]].sum(axis=1) % 2
+    for rows in (np.column_stack([a, b]), signs(a, b), np.column_stack([1 - 2 * a, b])):
+        details = details_of(rows, "mitm", tmp_path / "table.csv", "parity:d=21,m=3")
+        assert np.flatnonzero(details["claimed_secret"]).tolist() == [8, 9, 15]
+        assert ("notes" in details) == (rows.min() < 0)
+    assert details["notes"] == ["entries 1 and -1 are signs: they are read as bits 0 and 1"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (signs(np.eye(3, dtype=int), np.zeros(3, int)), "b has 1 alone"),
+        (np.array([[1, 0, -1, 0], [1, 1, 0, 1]]), "a has 0 and -1"),
+        (np.array([[1, 1, -1, 0], [1, 1, 1, -1]]), "b has 0 and -1"),
+        (np.array([[1, 1, -3, 0], [1, 1, 1, 1]]), "a has -3.*; signs 1, -1 are read as 0, 1"),
+    ],
+)
+def test_mixtures_of_signs_and_bits_are_refused_in_one_line(rows, said, tmp_path):
+    np.savetxt(tmp_path / "table.csv", rows, fmt="%d", delimiter=",")
+    with pytest.raises(DamagedFile, match=said) as raised:
+        sources.read_file(tmp_path / "table.csv", "lpn:n=3,noise=0")
+    assert "%" not in str(raised.value)
+    assert "\n" not in str(raised.value)
