@@ -263,7 +263,7 @@ def over(name, **values):
             yield parse(f"{name}{',' if ':' in name else ':'}{pairs}").spec
 
 
-NOISE, POWERS = ["0", "1/10", "2/5"], [2, 4, 8, 16, 32]
+NOISE, POWERS, BITS = ["0", "1/10", "2/5"], [2, 4, 8, 16, 32], [0, 8]
 SECRETS = ["binary", "ternary", "uniform", "cbd,spread=1", "gaussian,spread=1"]
 GRIDS = {
     **{
@@ -282,13 +282,23 @@ GRIDS = {
         f"{family},secret={secret}": grid
         for secret in SECRETS
         for family, grid in {
-            "lwr:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5, 17], "p": [*POWERS, 3, 5, 17]},
+            "lwr:h=0": {
+                "n": range(1, 5),
+                "q": [*POWERS, 3, 17],
+                "p": [*POWERS, 3, 17],
+                "bits": BITS,
+            },
             "lwr:beta=40": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
-            "window:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5], "parts": [*POWERS, 3, 5]},
+            "window:h=0": {
+                "n": range(1, 5),
+                "q": [*POWERS, 3],
+                "parts": [*POWERS, 3],
+                "bits": BITS,
+            },
             "window:beta=40": {"n": [2, 5], "q": POWERS, "parts": POWERS, "h": [1, 2]},
-            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257], "bits": BITS},
             "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 5, 8, 17], "h": [1, 2]},
-            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257], "bits": BITS},
         }.items()
     },
 }
@@ -296,6 +306,7 @@ GOALS = [
     BoundParameters(),
     BoundParameters(tau=Fraction(1, 2), vstat=1, risk=Fraction(9, 10), success=Fraction(1, 3)),
     BoundParameters(tau=Fraction(9, 10), vstat=10**4, risk=Fraction(0), success=Fraction(1)),
+    BoundParameters(risk=Fraction(49, 100), success=Fraction(1)),
 ]
 
 
