@@ -353,8 +353,9 @@ def _vectors(problem: Any) -> tuple[str, str, list[str]]:
 
 def _parity(problem: Any) -> list[str]:
     """Whether q is even or odd, of which formulas of residues are for one."""
-    known = problem.kind == "residues" and not problem.flips
-    return [f"Eq(Mod(q, 2), {problem.q % 2})"] * known
+    if problem.kind != "residues" or problem.flips:
+        return []
+    return [f"Eq(Mod(q, 2), {problem.q % 2})"]
 
 
 def _over(vectors: str, units: str) -> str:

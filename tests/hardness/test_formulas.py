@@ -291,8 +291,8 @@ GRIDS = {
             "lwr:beta=40": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
             "window:h=0": {
                 "n": range(1, 5),
-                "q": [*POWERS, 3],
-                "parts": [*POWERS, 3],
+                "q": [*POWERS, 3, 17],
+                "parts": [*POWERS, 3, 17],
                 "bits": BITS,
             },
             "window:beta=40": {"n": [2, 5], "q": POWERS, "parts": POWERS, "h": [1, 2]},
