@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
 ZERO = {"eta", "epsilon", "h"}  # that may be 0
-# On which parameters a number depends that no parameter determines: on all that are listed first,
-# "eta" and terms excepted, if it is not here.
+# On which parameters and terms a number depends that has no formula: if it is not here, on all
+# parameters but "eta" and "bits".
 _DEPENDS = {
     **dict.fromkeys(("c_m", "c_near", "g"), ("m", "hard")),
     "X": ("q",),
@@ -40,8 +40,8 @@ _TERMS = {
 class Formula(NamedTuple):
     """A name, its formula and its value; says: what one without a formula is.
 
-    at: what the names in the formula stand for; when: under which conditions it is this formula, or
-    value: what it is made of has conditions too.
+    at: what the names in the formula stand for; when: the conditions under which it is this formula
+    or value, besides those of what it is made of.
     """
 
     name: str
@@ -99,15 +99,8 @@ class Formula(NamedTuple):
 
     @property
     def condition(self) -> Any:
-        """What has to be above 0 if queries are needed, r, as an expression; None of others."""
+        """What is 0 if a query rules out nothing, r, as an expression; None of what needs none."""
         return self.at["r"].expression if self.name.endswith("-queries") else None
-
-    @property
-    def idle(self) -> Any:
-        """The relation r = 0: a query rules out nothing, and no number of queries is enough."""
-        import sympy
-
-        return sympy.Eq(self.condition, 0, evaluate=False)
 
     @property
     def put(self) -> Shown:

@@ -22,6 +22,7 @@ from hardness.lower.record import NoClaim
 from hardness.report.certificate import PROVED, proof_words
 from instances import parse
 from instances.errors import UsageError
+from instances.export import Math
 from instances.export import text as export
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -391,6 +392,7 @@ def test_the_domain_of_rounded_residues():
     assert f"{holds} a query rules out nothing if" in text
     assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
     assert "holds if & rules out nothing if" in latex
+    assert "$$" not in export("latex", hardness.bound("parity"))
     assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
         *("2*q/p > 2", "h > 0", "q != 2*p")
     ]
@@ -505,11 +507,12 @@ def test_latex_of_formulas_compiles(tmp_path):
     specs = [parse(kind(random.Random(1))).spec for kind in FAMILIES.values() if kind is not lwr]
     made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]
     rows = [
-        f"\\[ {row['formula'].latex} \\]"
+        f"\\[ {cell.latex} \\]"
         for one in made
         for table in (one, Bound(certificate=one))
         for row in table._rows()
-        if row["formula"]
+        for cell in row.values()
+        if isinstance(cell, Math)
     ]
     rules = "\\newcommand{\\toprule}{\\hline}\\let\\midrule\\toprule\\let\\bottomrule\\toprule"
     head = f"\\documentclass{{article}}\\usepackage{{amsmath,graphicx}}{rules}\\begin{{document}}"
