@@ -130,21 +130,18 @@ class Bound(Result):
             {
                 "quantity": name,
                 "formula": Math(str(one.expression), latex(one.expression)),
-                "holds if": _all(one.domain),
-                "rules out nothing if": _all([] if one.condition is None else [one.idle]),
+                "holds if": Math(
+                    " and ".join(map(relation, one.domain)), r",\ ".join(map(latex, one.domain))
+                )
+                if one.domain
+                else None,
+                "rules out nothing if": one.condition
+                and Math(f"{one.condition} == 0", f"{latex(one.condition)} = 0"),
                 "value": exact(one.value),
                 "source": OURS.get(source := self.certificate[name].source) or Cited(source),
             }
             for name, one in self.formulas.items()
         ]
-
-
-def _all(conditions: list[Any]) -> Math | None:
-    """Write conditions that hold together; None without any."""
-    from sympy import latex
-
-    texts = ", ".join(map(relation, conditions))
-    return Math(texts, r",\ ".join(map(latex, conditions))) if conditions else None
 
 
 def solve(

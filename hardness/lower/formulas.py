@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
 ZERO = {"eta", "epsilon", "h"}  # that may be 0
-# On which parameters a number depends that no parameter determines: on all that are listed first,
-# "eta" and terms excepted, if it is not here.
+# On which parameters and terms a number depends that has no formula: if it is not here, on all
+# parameters but "eta" and "bits".
 _DEPENDS = {
     **dict.fromkeys(("c_m", "c_near", "g"), ("m", "hard")),
     "X": ("q",),
@@ -40,8 +40,8 @@ _TERMS = {
 class Formula(NamedTuple):
     """A name, its formula and its value; says: what one without a formula is.
 
-    at: what the names in the formula stand for; when: under which conditions it is this formula, or
-    value: what it is made of has conditions too.
+    at: what the names in the formula stand for; when: the conditions under which it is this formula
+    or value, besides those of what it is made of.
     """
 
     name: str
@@ -99,15 +99,8 @@ class Formula(NamedTuple):
 
     @property
     def condition(self) -> Any:
-        """What has to be above 0 if queries are needed, r, as an expression; None of others."""
+        """What is 0 if a query rules out nothing, r, as an expression; None of what needs none."""
         return self.at["r"].expression if self.name.endswith("-queries") else None
-
-    @property
-    def idle(self) -> Any:
-        """The relation r = 0: a query rules out nothing, and no number of queries is enough."""
-        import sympy
-
-        return sympy.Eq(self.condition, 0, evaluate=False)
 
     @property
     def put(self) -> Shown:
@@ -299,7 +292,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         case "laws":
             yield from _residues(problem, fact, cited[0])
         case "fit":
-            yield from _fit(fact, cited[0], cited[1], at["risk"])
+            yield from _fit(problem, fact, cited, at["risk"])
         case "ask":
             term = "t" if at["oracle"].startswith("vstat") else "tau"
             asked = {"vstat": "3*t*w", "vstat-least": "t**2*v/4"}.get(at["oracle"], "v/tau**2")
@@ -314,7 +307,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         unlike = _over(vectors, units) if vectors else "N"
         if problem.q % 2:
             unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
-        yield "sq-dimension", unlike, *when
+        yield "sq-dimension", unlike, *_parity(problem), *when
     for name in ("squares", "pace"):  # of named learners
         if rule not in ("queries", "information") and hasattr(fact, name):
             yield name, None, getattr(fact, name), "a number of runs"
@@ -332,7 +325,7 @@ def _vectors(problem: Any) -> tuple[str, str, list[str]]:
     There is no formula of uniform entries that are not 0 mod q and may be 0 mod M < q.
     """
     h, entries, m = problem.h, problem.entries, problem.modulus
-    when = [] if problem.flips else [f"Eq(Mod(q, 2), {m % 2})"]
+    when = _parity(problem)
     if entries is None:
         less = " - 1" * bool(h)  # 0 is left out
         whole, units = f"(M{less})", "U"
@@ -344,11 +337,18 @@ def _vectors(problem: Any) -> tuple[str, str, list[str]]:
         folded, far = {v % m for v in entries}, max(*entries, 0) - min(*entries, 0)
         some = sum(math.gcd(v, m) == 1 for v in folded)
         whole, dull, units = str(len(folded)), str(len(folded) - some), str(some)
-        when += [f"Gt(M, {far})" if m > far else f"Eq(M, {m})"] * (far > 1)
+        when = [*when, f"Gt(M, {far})" if m > far else f"Eq(M, {m})"] if far > 1 else []
     power, places = ("h", "binomial(n, h)") if h else ("n", "1")
     vectors = f"{whole}**{power}" + {"0": "", "1": " - 1"}.get(dull, f" - {dull}**{power}")
     vectors = f"{places}*({vectors})" if h else vectors
     return places if (whole, dull) == ("1", "0") else vectors, units, when + ["Gt(h, 0)"] * bool(h)
+
+
+def _parity(problem: Any) -> list[str]:
+    """Whether q is even or odd, of which formulas of residues are for one."""
+    if problem.kind != "residues" or problem.flips:
+        return []
+    return [f"Eq(Mod(q, 2), {problem.q % 2})"]
 
 
 def _over(vectors: str, units: str) -> str:
@@ -386,23 +386,23 @@ def _residues(problem: Any, fact: Any, members: Any) -> Iterator[Any]:
         yield "X", None, fact.square, "q times the sum of squared probabilities of e mod q, less 1"
     top = "lam*X" if problem.q % 2 else "X"
     odd = "(L**2 - 1)/(4*L**2)" if problem.levels % 2 else "1/4"
-    when = [] if problem.flips or problem.window else [f"Eq(Mod(q, 2), {problem.q % 2})"]
+    when = [] if problem.window else _parity(problem)
     yield "v", f"{top}*(P - 1)/P**2" if problem.window else f"{top}*{odd}", *when
     yield "w", f"{top}*(1 - 1/P)/2"
 
 
-def _fit(fact: Any, members: Any, gram: Any, risk: Fraction) -> Iterator[Any]:
+def _fit(problem: Any, fact: Any, cited: Sequence[Any], risk: Fraction) -> Iterator[Any]:
     """K: alike floor(top / (least - risk scale)), or all members."""
+    (members, gram), when = cited, _parity(problem)
     yield "epsilon", None, risk, _TERMS["epsilon"]
     least = "1" if gram.least == 1 else "b"
     room = f"{least} - epsilon" + {gram.least: "*b", 1: ""}.get(gram.scale, "*c")
     most = f"{'1' if gram.top == 1 else 'lam'}/({room})"
     most = f"{'A*' * (gram.alike > 1)}{most if members.share else f'floor({most})'}"
-    when = f"Gt({room}, 0)"
-    if gram.least <= risk * gram.scale:
-        most, when = "N", f"Le({room}, 0)"
-    whens = [when] * (gram.least != gram.scale)
-    yield "K", most if fact.most < members.count or most == "N" else f"Min(N, {most})", *whens
+    none = gram.least <= risk * gram.scale
+    when += [f"{'Le' if none else 'Gt'}({room}, 0)"] * (gram.least != gram.scale)
+    most = "N" if none else most if fact.most < members.count else f"Min(N, {most})"
+    yield "K", most, *when
 
 
 def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterator[Any]:

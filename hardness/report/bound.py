@@ -27,7 +27,7 @@ def bound_words(found: "Bound") -> str:
         if one.domain:
             lines.append(wrap(f"holds if {' and '.join(map(relation, one.domain))}", "  ", "    "))
         if one.condition is not None:
-            idle = f"a query rules out nothing if {relation(one.idle)}"
+            idle = f"a query rules out nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
         lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}

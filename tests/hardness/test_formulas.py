@@ -22,6 +22,7 @@ from hardness.lower.record import NoClaim
 from hardness.report.certificate import PROVED, proof_words
 from instances import parse
 from instances.errors import UsageError
+from instances.export import Math
 from instances.export import text as export
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -263,7 +264,7 @@ def over(name, **values):
             yield parse(f"{name}{',' if ':' in name else ':'}{pairs}").spec
 
 
-NOISE, POWERS = ["0", "1/10", "2/5"], [2, 4, 8, 16, 32]
+NOISE, POWERS, BITS = ["0", "1/10", "2/5"], [2, 4, 8, 16, 32], [0, 8]
 SECRETS = ["binary", "ternary", "uniform", "cbd,spread=1", "gaussian,spread=1"]
 GRIDS = {
     **{
@@ -282,13 +283,23 @@ GRIDS = {
         f"{family},secret={secret}": grid
         for secret in SECRETS
         for family, grid in {
-            "lwr:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5, 17], "p": [*POWERS, 3, 5, 17]},
+            "lwr:h=0": {
+                "n": range(1, 5),
+                "q": [*POWERS, 3, 17],
+                "p": [*POWERS, 3, 17],
+                "bits": BITS,
+            },
             "lwr:beta=40": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
-            "window:h=0": {"n": range(1, 5), "q": [*POWERS, 3, 5], "parts": [*POWERS, 3, 5]},
+            "window:h=0": {
+                "n": range(1, 5),
+                "q": [*POWERS, 3, 17],
+                "parts": [*POWERS, 3, 17],
+                "bits": BITS,
+            },
             "window:beta=40": {"n": [2, 5], "q": POWERS, "parts": POWERS, "h": [1, 2]},
-            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257], "bits": BITS},
             "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 5, 8, 17], "h": [1, 2]},
-            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 5, 7, 8, 16, 17, 257]},
+            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257], "bits": BITS},
         }.items()
     },
 }
@@ -296,6 +307,7 @@ GOALS = [
     BoundParameters(),
     BoundParameters(tau=Fraction(1, 2), vstat=1, risk=Fraction(9, 10), success=Fraction(1, 3)),
     BoundParameters(tau=Fraction(9, 10), vstat=10**4, risk=Fraction(0), success=Fraction(1)),
+    BoundParameters(risk=Fraction(49, 100), success=Fraction(1)),
 ]
 
 
@@ -380,6 +392,7 @@ def test_the_domain_of_rounded_residues():
     assert f"{holds} a query rules out nothing if" in text
     assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
     assert "holds if & rules out nothing if" in latex
+    assert "$$" not in export("latex", hardness.bound("parity"))
     assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
         *("2*q/p > 2", "h > 0", "q != 2*p")
     ]
@@ -494,11 +507,12 @@ def test_latex_of_formulas_compiles(tmp_path):
     specs = [parse(kind(random.Random(1))).spec for kind in FAMILIES.values() if kind is not lwr]
     made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]
     rows = [
-        f"\\[ {row['formula'].latex} \\]"
+        f"\\[ {cell.latex} \\]"
         for one in made
         for table in (one, Bound(certificate=one))
         for row in table._rows()
-        if row["formula"]
+        for cell in row.values()
+        if isinstance(cell, Math)
     ]
     rules = "\\newcommand{\\toprule}{\\hline}\\let\\midrule\\toprule\\let\\bottomrule\\toprule"
     head = f"\\documentclass{{article}}\\usepackage{{amsmath,graphicx}}{rules}\\begin{{document}}"
