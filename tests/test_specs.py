@@ -48,10 +48,12 @@ def test_order_spaces_spelling_and_names_do_not_matter():
         assert parse(family.spec).values == family.values
 
 
-@given(st.text(max_size=40))
-def test_no_text_does_anything_but_parse_or_be_refused(text):
-    with contextlib.suppress(ToolkitError):
-        parse(text)
+@given(st.text(max_size=40), st.text(max_size=1), st.integers(0, 40))
+def test_no_text_does_anything_but_parse_or_be_refused(text, letter, place):
+    right = "lwr:n=8,q=16,p=2,secret=gaussian,spread=1"
+    for tried in (text, right[:place] + letter + right[place + 1 :]):
+        with contextlib.suppress(ToolkitError):
+            assert parse(parse(tried).spec) == parse(tried)
 
 
 # ---- what is refused
