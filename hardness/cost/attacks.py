@@ -102,7 +102,7 @@ def estimate(
     samples = problem.samples
     require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
     unlike = {(one.model.name, one.shape): one for one in settings or (setting("default"),)}
-    settings = tuple(unlike.values())
+    settings, problem = tuple(unlike.values()), problem.shifted()
     found = [
         _within(problem, _cost(one, problem, replace(each, success=levels.get(one, each.success))))
         for one in dict.fromkeys(only) or every
@@ -133,11 +133,17 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
 
 
 def _within(problem: Problem, found: Estimate) -> Estimate:
-    """Refuse an attack that needs more labels than there are, or than single a secret out."""
+    """Refuse an attack that needs more labels than there are, or than single a secret out.
+
+    None costs less than it takes to read the n entries of each of its samples.
+    """
     if found.reason or found.sample_bits is None:
         return found
     samples = problem.samples
-    found = replace(found, sample_bits=max(found.sample_bits, log2(problem.unique)))
+    bits = max(found.sample_bits, log2(problem.unique))
+    found = replace(found, sample_bits=bits).at_least(
+        log2(problem.n) + bits - log2(problem.labels), "it reads all entries of its samples"
+    )
     if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
         return found
     few = f"not reachable with {samples} samples: it needs {found.sample_words}"

@@ -41,7 +41,7 @@ from scipy.special import ndtri
 
 from hardness.cost.combinatorial import log2_binomial
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import Estimate, cheapest_form
 from hardness.cost.reduction import DEFAULT, Setting, log_delta
 from hardness.cost.success import SUCCESS, log_repetitions, log_single, log_told
 
@@ -78,13 +78,13 @@ class Dual:
         """Compute ln(q sigma_s/sigma_e)."""
         secret, error = self.problem.secret, self.problem.error
         assert error is not None
-        return self.problem.ln_q + math.log(secret.deviation) - math.log(error.deviation)
+        return self.problem.ln_q + secret.ln_deviation - error.ln_deviation
 
     @cached_property
     def ln_error(self) -> float:
         """Compute ln(2 pi sigma_e/q)."""
         assert self.problem.error is not None
-        return math.log(2 * math.pi * self.problem.error.deviation) - self.problem.ln_q
+        return math.log(2 * math.pi) + self.problem.error.ln_deviation - self.problem.ln_q
 
     @property
     def rows(self) -> float:
@@ -285,7 +285,7 @@ def _least(
     """
     if reason := _reason(problem):
         return _none(name, reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     none = ways(lattice.problem, 0.0).take(np.array([0]))
     beta, rop = lattice.blocks(partial(none.rop, lattice))
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
@@ -297,7 +297,7 @@ def _least(
     top = float(lattice.dimension(block, k, best.shift)[0])
     d = np.arange(max(k + 1, block), top + 1)
     found = at(best, block, int(d[np.argmin(best.rop(lattice, block, d))] - k))
-    whole = dual(problem, replace(setting, success=SUCCESS))  # its best m may be another
+    whole = _told_apart(problem, replace(setting, success=SUCCESS))  # its best m may be another
     return min(found, at(none, whole.beta or 2, whole.m or 1), key=lambda e: e.rank)
 
 
@@ -305,7 +305,7 @@ def _at(
     name: str, problem: Problem, setting: Setting, ways: Ways, beta: int, m: int, **more: Any
 ) -> Estimate:
     """Estimate an attack for one way, a block size and a number of samples."""
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     d = lattice.problem.n - int(ways.outside[0]) + m
     if beta > d:
         return _none(name, f"blocks of {beta} given: the lattice has dimension {d}")
@@ -314,7 +314,6 @@ def _at(
     bits, tries = ways.bits(lattice, beta, d), float(ways.tries[0])
     count, guess, stored = (float(f(bits)[0]) for f in (ways.count, ways.guess, ways.stored))
     vectors = setting.model.vectors(beta, d, count)
-    spent = 0 if lattice.problem is problem else problem.n
     said = {"zeta": int(ways.zeta[0]), "standing": "contested", **more}
     return Estimate(
         name=name,
@@ -324,7 +323,7 @@ def _at(
         red=float(vectors.cost) + tries,
         guess=guess + tries,
         mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), stored)),
-        sample_bits=math.log2(problem.labels * (m + spent)),
+        sample_bits=problem.label_bits(m),
         prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,
@@ -359,6 +358,7 @@ def _told(success: float) -> Told:
     return Told(zeta=np.zeros(1), tries=np.zeros(1), shift=np.zeros(1), success=success)
 
 
+@cheapest_form
 def dual(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the distinguisher by short vectors of the dual lattice. [MR09, Albrecht17, EJK20]
 
@@ -369,10 +369,14 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
     >>> found.beta, found.d, round(found.rop, 1)
     (423, 1014, 149.6)
     """
+    return _told_apart(problem, setting)
+
+
+def _told_apart(problem: Problem, setting: Setting) -> Estimate:
     reason = _reason(problem)
     if reason:
         return _none("dual", reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     n = lattice.problem.n
     way = _told(setting.success)
     beta, least = lattice.blocks(partial(way.rop, lattice))
@@ -452,6 +456,7 @@ def split(
     return Splits(**ways, noise=noise, transform=transform, table=table)
 
 
+@cheapest_form
 def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that guesses and transforms a part of the secret. [MATZOV22]
 
@@ -500,14 +505,14 @@ def hybrid_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, t: int, p: int, m: int
 ) -> Estimate:
     """Estimate the hybrid for a block size, a split of the secret and a number of samples."""
-    ways = split(problem.normal(), [zeta], [t], [p], setting.success)
+    ways = split(problem, [zeta], [t], [p], setting.success)
     return _hybrid(problem, setting, ways, beta, m)
 
 
 def _hybrid(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
     t = int(ways.t[0])
     more = {
-        "space": float(ways.zeta[0] * problem.normal().secret.guesses),
+        "space": float(ways.zeta[0] * problem.secret.guesses),
         "p": int(ways.p[0]) if t else None,
         "t": t,
         "search": f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
@@ -577,6 +582,7 @@ def scored(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
     return Scored(**dict(columns), part=part)
 
 
+@cheapest_form
 def dual_guess(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that scores guesses of a part of the secret. [EJK20]
 
@@ -597,7 +603,7 @@ def guess_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, fewest: int, most: int, m: int
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0, and samples."""
-    ways = scored(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    ways = scored(problem, np.array([float(zeta)]), math.inf, setting.success)
     chosen = (ways.fewest == fewest) & (ways.most == most)
     return _scored(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
 
@@ -617,7 +623,7 @@ def _scored(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) ->
         "shortest vectors, in the end exhaustive",
     )
     said = f"{found.note}; {low} to {high} of {zeta} guessed coordinates are not 0"
-    sparse = found.applies and problem.normal().secret.weight is not None
+    sparse = found.applies and problem.secret.weight is not None
     return replace(found, note=said, weight=high) if sparse else found
 
 
@@ -726,6 +732,7 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
     )
 
 
+@cheapest_form
 def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that finds a part of the secret by meeting in the middle. [CHHS19]
 
@@ -746,7 +753,7 @@ def mitm_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, most: int, m: int
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
-    ways = halves(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    ways = halves(problem, np.array([float(zeta)]), math.inf, setting.success)
     chosen = ways.most == most
     return _mitm(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
 
@@ -770,8 +777,8 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if not math.isfinite(problem.normal().secret.deviation):
+    if not math.isfinite(problem.secret.deviation):
         return "the secret is as wide as q, and too few samples are left to make it narrow"
-    if not Dual(problem=problem.normal(), setting=DEFAULT).ln_scaled > 0:
+    if not Dual(problem=problem, setting=DEFAULT).ln_scaled > 0:
         return _WIDE
     return problem.no_rows
