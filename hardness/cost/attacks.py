@@ -1,5 +1,6 @@
 """All attacks on a problem, and what is known of statistical queries beside them."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -52,6 +53,7 @@ OTHERS: dict[str, Attack] = {
 }
 NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
 SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
+_COARSE = ("dual_guess", "dual_hybrid", "dual_mitm")  # their samples are not searched in full
 _ROUNDING = 1e-9
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
@@ -104,7 +106,7 @@ def estimate(
     unlike = {(one.model.name, one.shape): one for one in settings or (setting("default"),)}
     settings, problem = tuple(unlike.values()), problem.shifted()
     found = [
-        _within(problem, _cost(one, problem, replace(each, success=levels.get(one, each.success))))
+        _cost(one, problem, replace(each, success=levels.get(one, each.success)))
         for one in dict.fromkeys(only) or every
         for each in (settings if one in LATTICE else settings[:1])
     ]
@@ -122,14 +124,30 @@ def estimate(
 
 
 def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
+    """Estimate an attack with all samples, and with fewer of them as long as that costs less."""
+    best = _of_all(name, problem, setting)
+    if best.samples is None or not (best.rank == _reading(problem, best) or name in _COARSE):
+        return best
+    step = problem.labels
+    while step >= problem.labels:
+        used = min(best.samples or 0, problem.samples or math.inf) - step
+        other = _of_all(name, replace(problem, samples=int(used)), setting) if used > 0 else best
+        step = 2 * step if other.rank < best.rank else step // 2
+        best = min(best, other, key=lambda e: e.rank)
+    return best
+
+
+def _of_all(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in OTHERS:
-        return OTHERS[name](problem, setting)
-    if setting.shape != "gsa" and name not in SHAPED:
+        found = OTHERS[name](problem, setting)
+    elif setting.shape != "gsa" and name not in SHAPED:
         reason = f"its formula is for the shape gsa, {setting.shape} is given"
         found = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
     else:
         found = LATTICE[name](problem, setting)
-    return replace(found, model=setting.model.name, shape=setting.shape)
+    if name in LATTICE:
+        found = replace(found, model=setting.model.name, shape=setting.shape)
+    return _within(problem, found)
 
 
 def _within(problem: Problem, found: Estimate) -> Estimate:
@@ -140,16 +158,17 @@ def _within(problem: Problem, found: Estimate) -> Estimate:
     if found.reason or found.sample_bits is None:
         return found
     samples = problem.samples
-    bits = max(found.sample_bits, log2(problem.unique))
-    found = replace(found, sample_bits=bits).at_least(
-        log2(problem.n) + bits - log2(problem.labels), "it reads all entries of its samples"
-    )
+    found = replace(found, sample_bits=max(found.sample_bits, log2(problem.unique)))
     if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
-        return found
+        return found.at_least(_reading(problem, found), "it reads all entries of its samples")
     few = f"not reachable with {samples} samples: it needs {found.sample_words}"
     reason = problem.too_few or few
     kept = {"name", "kind", "source", "model", "shape"}
     return Estimate(reason=reason, **{name: getattr(found, name) for name in sorted(kept)})
+
+
+def _reading(problem: Problem, found: Estimate) -> float:
+    return log2(problem.n) + (found.sample_bits or 0.0) - log2(problem.labels)
 
 
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:

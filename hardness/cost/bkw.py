@@ -354,7 +354,7 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
     """Find the cheapest of choices up to a bound, each with the k that costs least.
 
     More terms cost more but for the normal form, which takes samples times n + 1 times
-    n/(b - 1): they are added until nothing but that could be saved.
+    n/(b - 1): they are added until nothing but that could be saved, or not even that.
     """
     found, free, samples, terms = _fewest_terms(problem, found, sums, bound)[:4]
     if not found.block.size:
@@ -379,7 +379,7 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
                 terms=int(terms[place]),
                 used=float(used[place]),
             )
-        if best.rop <= free.min() + _CLOSE:
+        if best.rop <= free.min() + _CLOSE or (terms > samples + 1).all():
             return best
         terms = terms + 1
         free, samples = coded_costs(problem, found, terms, sums.success)

@@ -109,7 +109,7 @@ def near_matches(
     (0.38, 2, 13)
     """
     j = np.arange(1, min(_MOST_BITS, math.floor(log2_q)) + 1)
-    crossed = np.log1p(np.exp(ln_wrong + j * math.log(2)))  # ln of a coordinate's lookups
+    crossed = np.logaddexp(0.0, ln_wrong + j * math.log(2))  # ln of a coordinate's lookups
     ln_parts, ln_left = j * math.log(2), left * math.log(2)
     gain = ln_parts - crossed
     enough = np.ceil((left + 64) / j)  # beyond it there are no matches

@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
+_MOST_LN = 700.0  # of a float64
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
 _LARGEST = 1 << 14  # block size
 _SOURCE = {
@@ -108,7 +109,7 @@ class Dual:
         ratio = self.setting.model.vectors(beta, d, 1.0).ln_ratio
         scaled = np.add(self.ln_scaled, shift)
         ln_length = ratio + (d - 1) * log_delta(beta) + k / d * scaled
-        found = np.exp(np.minimum(2 * (ln_length + self.ln_error), 700.0)) / math.log(2)
+        found = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
         return np.where(d - k <= self.rows, found, np.inf)
 
     def fewest(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
@@ -447,7 +448,8 @@ def split(
     """Compute what ways to split the secret cost; t = 0 takes no transform."""
     zeta, t, p = (a.astype(float) for a in np.broadcast_arrays(zeta, t, p))
     guesses = zeta * problem.secret.guesses
-    spread = t * (np.pi * problem.secret.deviation / p) ** 2 / 3
+    ln_turn = math.log(math.pi) + problem.secret.ln_deviation - np.log(p)
+    spread = t * np.exp(np.minimum(2 * ln_turn, _MOST_LN)) / 3
     noise = spread / math.log(2) + log_single(guesses + t * np.log2(p), success)
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
@@ -479,7 +481,8 @@ def _splits(problem: Problem, rop: float, success: float) -> Splits:
     guesses = problem.secret.guesses
     ln_wrong = rop * math.log(2) - math.log1p(-success)
     enough = ln_wrong + ndtri(success) * math.sqrt(ln_wrong / 2)
-    noisy = math.log2(math.pi * problem.secret.deviation * math.sqrt(2 / 3 * enough) + 2)
+    ln_noisy = math.log(math.pi) + problem.secret.ln_deviation + math.log(2 / 3 * enough) / 2
+    noisy = float(np.logaddexp(ln_noisy, math.log(2))) / math.log(2)
     most = max(1.0, min(noisy, (rop - MULTIPLY) / 2, problem.log2_q, 1000.0))
     step = max(_MODULUS_STEP, (most - _EXACT_BITS) / _MOST_MODULI)
     large = np.rint(2 ** np.arange(_EXACT_BITS, most, step))
@@ -574,7 +577,7 @@ def scored(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
             rest = np.minimum(rest, square / (2 * each**2))
         kept = (space[w] <= rop) & (inside > 0) & (v < h)
         with np.errstate(divide="ignore"):
-            shift = np.log(square * rest - (each * rest) ** 2) / 2 - math.log(law.deviation)
+            shift = np.log(square * rest - (each * rest) ** 2) / 2 - law.ln_deviation
             tries = log_repetitions(np.log(np.minimum(inside, 1.0)), part)
         found.append([np.full(kept.sum(), one), *(a[kept] for a in (tries, shift, v, w, space[w]))])
     names = ("zeta", "tries", "shift", "fewest", "most", "space")
@@ -777,8 +780,6 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if not math.isfinite(problem.secret.deviation):
-        return "the secret is as wide as q, and too few samples are left to make it narrow"
     if not Dual(problem=problem, setting=DEFAULT).ln_scaled > 0:
         return _WIDE
     return problem.no_rows

@@ -643,8 +643,6 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem, setting: Setting) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if not math.isfinite(problem.secret.deviation):
-        return "the secret is as wide as q, and too few samples are left to make it narrow"
     if reason := problem.no_rows or problem.too_few:
         return reason
     attack = Attack(problem=problem, model=setting.model, meet=False, largest=0)

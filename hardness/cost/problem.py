@@ -34,6 +34,7 @@ _GRID = 1 << 16
 _PARTS = 8  # in which samples that are spent count once more
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-12
+_WIDEST_SPARSE = 1e150  # a root mean square whose square is a float64
 _MOST_LN = 700.0  # of a float64
 _NARROW = 0.05  # of q: a deviation up to which no error wraps around
 
@@ -189,7 +190,7 @@ def gaussian(sigma: float | Fraction, q: int) -> Law:
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
     (3.725, 29)
     """
-    require(sigma > 0, f"a standard deviation of {float(sigma):g} given: it must be above 0")
+    require(sigma > 0, f"a standard deviation of {cut(str(sigma), 60)} given: it must be above 0")
     if sigma <= _TABLE:
         sigma = float(sigma)
         density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi))) if sigma else 1.0
@@ -309,6 +310,10 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     share = weight / n
     kept = 1 - law.zero
     require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
+    require(
+        law.rms < _WIDEST_SPARSE,
+        f"h or weight given with a deviation of {law.rms:g}: below {_WIDEST_SPARSE:g}, or leave it out",
+    )
     inner = law.mean / kept
     square = share * (law.rms**2 / kept)
     variance = square - (share * inner) ** 2
@@ -473,9 +478,8 @@ class Problem:
             return [self]
         if law.log_bias == -math.inf:  # as samples they say nothing, and as secrets no less
             return [self.normal()]
-        if rows is None:
-            easier = law.weight or law.zero > error.zero or law.guesses < error.guesses
-            return [self, self.normal()] if easier else [self.normal()]
+        if rows is None or not math.isfinite(law.deviation):
+            return [self, self.normal()]
         again = sorted({-(-self.n * i // _PARTS) for i in range(_PARTS + 1)})
         return [self, *map(self._replaced, again)]
 
@@ -810,9 +814,10 @@ def _information(error: Law | None, q: int) -> float:
     wide = _exp(error.ln_deviation - math.log(q))
     if wide < _NARROW or error.kind != "gaussian":
         return max(0.0, log2(q) - error.entropy)
+    width = f"2^{error.ln_deviation / math.log(2):.1f}"
     require(
         wide <= 2,
-        f"errors of standard deviation {error.deviation:g} given with q={_brief(q)}: labels then "
+        f"errors of standard deviation {width} given with q={_brief(q)}: labels then "
         "say nothing, lower it",
     )
     from scipy.special import xlog1py

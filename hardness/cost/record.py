@@ -143,7 +143,7 @@ def cheapest_form(
     @wraps(attack)
     def cheapest(problem: "Problem", setting: "Setting") -> Estimate:
         tried = list[Estimate]()
-        for form in problem.forms():
+        for form in [problem] if problem.too_few else problem.forms():
             estimate = attack(form, setting)
             if form.spent:
                 estimate = estimate.at_least(3 * log2(form.n), "it makes the secret of errors")
