@@ -19,7 +19,7 @@ from hardness.cost.dual import dual, dual_guess, dual_hybrid, dual_mitm
 from hardness.cost.guessing import guessed
 from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate, Estimates
+from hardness.cost.record import SMALL_BLOCK, Estimate, Estimates
 from hardness.cost.reduction import MODELS, SHAPES, Setting
 from hardness.cost.success import SUCCESS
 from hardness.cost.usvp import usvp
@@ -124,17 +124,32 @@ def estimate(
 
 
 def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
-    """Estimate an attack with all samples, and with fewer of them as long as that costs less."""
+    """Estimate an attack with all samples, and with fewer of them if that costs less.
+
+    What costs less than to read its samples takes fewer: the number is halved to where it costs as
+    much. Dual attacks of small blocks try four numbers an octave.
+    """
     best = _of_all(name, problem, setting)
-    if best.samples is None or not (best.rank == _reading(problem, best) or name in _COARSE):
+    if not best.applies or best.samples is None:
         return best
-    step = problem.labels
-    while step >= problem.labels:
-        used = min(best.samples or 0, problem.samples or math.inf) - step
-        other = _of_all(name, replace(problem, samples=int(used)), setting) if used > 0 else best
-        step = 2 * step if other.rank < best.rank else step // 2
-        best = min(best, other, key=lambda e: e.rank)
-    return best
+
+    def reads(found: Estimate) -> bool:
+        return found.applies and found.rank == _reading(problem, found)
+
+    def fewer(samples: int) -> Estimate:
+        return _of_all(name, replace(problem, samples=samples), setting)
+
+    every = [best]
+    if name in _COARSE and (best.beta or 0) < SMALL_BLOCK:
+        tried = {math.ceil(2 ** (i / 4)) for i in range(4 * best.samples.bit_length())}
+        every += [fewer(problem.labels * m) for m in tried if problem.labels * m < best.samples]
+    elif reads(best):
+        low, high = min(problem.unique, best.samples), best.samples
+        while low < high:
+            middle = (low + high) // 2
+            every.append(fewer(middle))
+            low, high = (low, middle) if reads(every[-1]) else (middle + 1, high)
+    return min(every, key=lambda estimate: estimate.rank)
 
 
 def _of_all(name: str, problem: Problem, setting: Setting) -> Estimate:

@@ -379,7 +379,7 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
                 terms=int(terms[place]),
                 used=float(used[place]),
             )
-        if best.rop <= free.min() + _CLOSE or (terms > samples + 1).all():
+        if best.rop <= free.min() + _CLOSE or ((terms > samples + 1) | (free >= best.rop)).all():
             return best
         terms = terms + 1
         free, samples = coded_costs(problem, found, terms, sums.success)
