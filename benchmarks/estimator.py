@@ -107,6 +107,7 @@ class Row:
             margin = lattice.margin(beta, d - problem.n - 1)
             short = "" if margin >= -_ROUNDING else "it does not succeed here"
             return float(setting.model.cost(beta, d)), short
+        problem = problem.normal()
         if self.attack == "dual":
             found = dual.dual_at(problem, setting, beta=self.at("beta"), m=self.at("m"))
         elif self.attack == "dual_hybrid":

@@ -1,5 +1,6 @@
 """All attacks on a problem, and what is known of statistical queries beside them."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from hardness.cost.dual import dual, dual_guess, dual_hybrid, dual_mitm
 from hardness.cost.guessing import guessed
 from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate, Estimates
+from hardness.cost.record import SMALL_BLOCK, Estimate, Estimates
 from hardness.cost.reduction import MODELS, SHAPES, Setting
 from hardness.cost.success import SUCCESS
 from hardness.cost.usvp import usvp
@@ -52,6 +53,7 @@ OTHERS: dict[str, Attack] = {
 }
 NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
 SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
+_COARSE = ("dual_guess", "dual_hybrid", "dual_mitm")  # their samples are not searched in full
 _ROUNDING = 1e-9
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
@@ -102,9 +104,9 @@ def estimate(
     samples = problem.samples
     require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
     unlike = {(one.model.name, one.shape): one for one in settings or (setting("default"),)}
-    settings = tuple(unlike.values())
+    settings, problem = tuple(unlike.values()), problem.shifted()
     found = [
-        _within(problem, _cost(one, problem, replace(each, success=levels.get(one, each.success))))
+        _cost(one, problem, replace(each, success=levels.get(one, each.success)))
         for one in dict.fromkeys(only) or every
         for each in (settings if one in LATTICE else settings[:1])
     ]
@@ -122,28 +124,66 @@ def estimate(
 
 
 def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
+    """Estimate an attack with all samples, and with fewer of them if that costs less.
+
+    What costs less than to read its samples takes fewer: the number is halved to where it costs as
+    much. Dual attacks of small blocks try four numbers an octave.
+    """
+    best = _of_all(name, problem, setting)
+    if not best.applies or best.samples is None:
+        return best
+
+    def reads(found: Estimate) -> bool:
+        return found.applies and found.rank == _reading(problem, found)
+
+    def fewer(samples: int) -> Estimate:
+        return _of_all(name, replace(problem, samples=samples), setting)
+
+    every = [best]
+    if name in _COARSE and (best.beta or 0) < SMALL_BLOCK:
+        tried = {math.ceil(2 ** (i / 4)) for i in range(4 * best.samples.bit_length())}
+        every += [fewer(problem.labels * m) for m in tried if problem.labels * m < best.samples]
+    elif reads(best):
+        low, high = min(problem.unique, best.samples), best.samples
+        while low < high:
+            middle = (low + high) // 2
+            every.append(fewer(middle))
+            low, high = (low, middle) if reads(every[-1]) else (middle + 1, high)
+    return min(every, key=lambda estimate: estimate.rank)
+
+
+def _of_all(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in OTHERS:
-        return OTHERS[name](problem, setting)
-    if setting.shape != "gsa" and name not in SHAPED:
+        found = OTHERS[name](problem, setting)
+    elif setting.shape != "gsa" and name not in SHAPED:
         reason = f"its formula is for the shape gsa, {setting.shape} is given"
         found = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
     else:
         found = LATTICE[name](problem, setting)
-    return replace(found, model=setting.model.name, shape=setting.shape)
+    if name in LATTICE:
+        found = replace(found, model=setting.model.name, shape=setting.shape)
+    return _within(problem, found)
 
 
 def _within(problem: Problem, found: Estimate) -> Estimate:
-    """Refuse an attack that needs more labels than there are, or than single a secret out."""
+    """Refuse an attack that needs more labels than there are, or than single a secret out.
+
+    None costs less than it takes to read the n entries of each of its samples.
+    """
     if found.reason or found.sample_bits is None:
         return found
     samples = problem.samples
     found = replace(found, sample_bits=max(found.sample_bits, log2(problem.unique)))
     if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
-        return found
+        return found.at_least(_reading(problem, found), "it reads all entries of its samples")
     few = f"not reachable with {samples} samples: it needs {found.sample_words}"
     reason = problem.too_few or few
     kept = {"name", "kind", "source", "model", "shape"}
     return Estimate(reason=reason, **{name: getattr(found, name) for name in sorted(kept)})
+
+
+def _reading(problem: Problem, found: Estimate) -> float:
+    return log2(problem.n) + (found.sample_bits or 0.0) - log2(problem.labels)
 
 
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:

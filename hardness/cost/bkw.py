@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import Estimate, cheapest_form
 from hardness.cost.reduction import Array, Setting
 from hardness.cost.success import SUCCESS
 
@@ -266,7 +266,7 @@ def coded_costs(
     assert problem.error is not None
     bits, steps = problem.log2_q, found.steps.astype(float)
     with np.errstate(over="ignore", divide="ignore"):
-        rounding = math.pi**2 / 3 * np.exp(2 * _ln_deviation(problem) + np.log(found.noise))
+        rounding = math.pi**2 / 3 * np.exp(2 * problem.secret.ln_deviation + np.log(found.noise))
         ln_fresh = np.log(8 * (found.words * problem.ln_q - math.log1p(-success))) + rounding
         ln_fresh += np.exp(_ln_loss(problem) + np.log(terms) + steps * math.log(2))
         fresh = ln_fresh / math.log(2)
@@ -282,15 +282,7 @@ def _ln_loss(problem: Problem) -> float:
     assert problem.error is not None
     if problem.error.log_bias:
         return math.log(-2 * problem.error.log_bias)
-    return 2 * (math.log(2 * math.pi * problem.error.deviation) - problem.ln_q)
-
-
-def _ln_deviation(problem: Problem) -> float:
-    """Compute ln of an entry's standard deviation; where that is no float, of Z_q."""
-    deviation = problem.secret.deviation
-    if math.isfinite(deviation):
-        return math.log(deviation) if deviation else -math.inf
-    return problem.ln_q - math.log(12) / 2
+    return 2 * (math.log(2 * math.pi) + problem.error.ln_deviation - problem.ln_q)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +354,7 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
     """Find the cheapest of choices up to a bound, each with the k that costs least.
 
     More terms cost more but for the normal form, which takes samples times n + 1 times
-    n/(b - 1): they are added until nothing but that could be saved.
+    n/(b - 1): they are added until nothing but that could be saved, or not even that.
     """
     found, free, samples, terms = _fewest_terms(problem, found, sums, bound)[:4]
     if not found.block.size:
@@ -387,12 +379,13 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
                 terms=int(terms[place]),
                 used=float(used[place]),
             )
-        if best.rop <= free.min() + _CLOSE:
+        if best.rop <= free.min() + _CLOSE or ((terms > samples + 1) | (free >= best.rop)).all():
             return best
         terms = terms + 1
         free, samples = coded_costs(problem, found, terms, sums.success)
 
 
+@cheapest_form
 def coded_bkw(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the attack with lattice codes: b, l, n_test and k of least cost. [GJS15, Lyu05]
 
@@ -412,18 +405,17 @@ def coded_bkw(problem: Problem, setting: Setting) -> Estimate:
         return estimate(reason=reason)
     if problem.too_few or problem.rows == 0:
         return estimate(reason=problem.too_few or problem.no_rows)
-    normal = problem.normal()
-    spent = 0 if normal is problem else problem.n
-    sums = _Sums(rows=normal.rows, spent=spent, success=setting.success)
-    best, gap = _cheapest(normal, sums)
+    spent = problem.spent
+    sums = _Sums(rows=problem.rows, spent=spent, success=setting.success)
+    best, gap = _cheapest(problem, sums)
     if best is None:
         reason = f"not reachable with {problem.samples} samples, nor with sums of them"
         return estimate(reason=reason)
     b, words, test, steps = (
         int(v[0]) for v in (best.codes.block, best.codes.words, best.codes.test, best.codes.steps)
     )
-    table = b * normal.log2_q - 1
-    stored = add(table + log2(steps), (words + 1) * normal.log2_q) if steps else table
+    table = b * problem.log2_q - 1
+    stored = add(table + log2(steps), (words + 1) * problem.log2_q) if steps else table
     plain = int(best.codes.plain[0])
     notes = [
         f"b = {b}, {plain} plain and {steps - plain} coded steps, l = {words}, n_test = {test}; "
@@ -433,10 +425,13 @@ def coded_bkw(problem: Problem, setting: Setting) -> Estimate:
         notes.append(f"samples are sums of {best.terms}, which count as independent")
     if spent:
         notes.append(f"{spent} samples make the secret as small as the error")
+    needed = log2(problem.labels) + (add(best.used, log2(spent)) if spent else best.used)
+    if problem.rows is not None:
+        needed = min(needed, problem.label_bits(problem.rows))
     return estimate(
         rop=best.rop,
         mem=stored,
-        sample_bits=log2(problem.labels) + (add(best.used, log2(spent)) if spent else best.used),
+        sample_bits=needed,
         t=steps,
         search="b, l, n_test and t: "
         + ("exhaustive, by bounds" if gap <= _CLOSE else f"at most {gap:.2g} bits above the least"),

@@ -1,9 +1,9 @@
 """Attacks without lattices: every secret in turn, halves that meet in the middle, elimination.
 
-Elimination is of equations without error, or of noisy bits of which some are guessed [EKM17]: k
-coordinates hold all h ones of the secret with probability C(k,h)/C(n,h), and k + 4 labels are free
-of flips with probability (1 - eta)^(k+4). Both are guessed until a solution fits. The number of
-trials is least near k = h/-ln(1 - eta); the work counts k^3 for each.
+Elimination is of equations without error, or of those that happen to have none [EKM17]: k
+coordinates hold all h entries of the secret that are not 0 with probability C(k,h)/C(n,h), and
+k + 4 samples have no error with probability (1 - eta)^(k+4). Both are guessed until a solution
+fits. The number of trials is least near k = h/-ln(1 - eta); the work counts k^3 for each.
 """
 
 import math
@@ -14,15 +14,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import EXACT_BELOW, Estimate
 from hardness.cost.reduction import Setting
 from hardness.cost.success import log_repetitions
 from instances.krawtchouk import log_binomial
 
 _MOST_BITS = 4096  # of a coordinate that label a table's entries
-SPARE = 4  # labels beyond k, that make a solution unique
+_MOST_ROWS = 1 << 24  # of which those without error are counted
+_WIDE = 12  # deviations about the mean of how many those are
+_SMALL, _LEAST, _CLOSE = -30.0, 1e-12, 1e-6
+SPARE = 4  # samples beyond k, that make a solution unique
 
 
 def log2_binomial(n: ArrayLike, k: ArrayLike) -> Any:
@@ -105,7 +109,7 @@ def near_matches(
     (0.38, 2, 13)
     """
     j = np.arange(1, min(_MOST_BITS, math.floor(log2_q)) + 1)
-    crossed = np.log1p(np.exp(ln_wrong + j * math.log(2)))  # ln of a coordinate's lookups
+    crossed = np.logaddexp(0.0, ln_wrong + j * math.log(2))  # ln of a coordinate's lookups
     ln_parts, ln_left = j * math.log(2), left * math.log(2)
     gain = ln_parts - crossed
     enough = np.ceil((left + 64) / j)  # beyond it there are no matches
@@ -184,14 +188,52 @@ def linear_algebra(problem: Problem, _: Setting) -> Estimate:
     )
 
 
-def trials_bits(n: int, h: int, k: int, rate: float) -> float:
-    """Compute log2 of the expected trials with k coordinates: C(n,h)/C(k,h) (1 - eta)^-(k+4).
+def lucky_bits(problem: Problem, k: int, spare: int, success: float) -> float:
+    """Compute log2 of the trials until k places hold the weight, and k + spare rows have no error.
 
-    >>> trials_bits(4, 1, 2, 0.0)
-    1.0
+    Trials draw from all rows there are. If Z of them have no error, one is lucky with probability
+    C(Z, k + spare)/C(rows, k + spare). What many trials achieve is averaged over Z: that rises with
+    the rows, up to what fresh rows achieve. It is infinite if too few rows have no error.
+
+    >>> from hardness.cost.problem import read
+    >>> lone = "lwe:n=2,q=97,error=[0:0.9,1:0.1],secret=ternary"
+    >>> [2 ** lucky_bits(read(lone, m), 2, 0, 0.95) for m in (2, 3, 4, None)]
+    [inf, 4.0, 3.0, 2.0]
     """
-    guesses = log2(math.comb(n, h)) - log2(math.comb(k, h))
-    return guesses - (k + SPARE) * math.log2(1 - rate)
+    law, rows, count = problem.error, problem.rows, k + spare
+    assert law is not None
+    h = problem.secret.weight or 0
+    ln_places = float(log_binomial(k, h) - log_binomial(problem.n, h))
+    if rows is None or law.weight is not None:
+        none = np.full(count, law.zero)
+        if rows is not None and law.weight is not None:  # so many errors among all rows
+            i = np.arange(float(count))
+            none = np.maximum(0.0, 1 - law.weight / np.maximum(rows - i, 1.0))
+        if not none.all():
+            return math.inf
+        return float(log_repetitions(ln_places + np.log(none).sum(), success))
+    rows = min(rows, _MOST_ROWS)
+    mean, wide = rows * law.zero, _WIDE * math.sqrt(rows * law.zero * (1 - law.zero)) + _WIDE
+    z = np.arange(max(count, math.floor(mean - wide)), min(rows, math.ceil(mean + wide)) + 1)
+    share = binom.pmf(z, rows, law.zero)
+    if share.sum() < success:
+        return math.inf
+    ln_lucky = ln_places + log_binomial(z, count) - log_binomial(rows, count)
+    with np.errstate(divide="ignore"):  # ln of -ln(1 - p), of each trial
+        exact = np.log(-np.log1p(-np.exp(np.minimum(ln_lucky, -_LEAST))))
+    ln_lucky = np.where(ln_lucky > _SMALL, exact, ln_lucky)
+
+    def suffices(bits: float) -> bool:
+        tried = np.minimum(bits * math.log(2) + ln_lucky, -_SMALL)
+        return bool(share @ -np.expm1(-np.exp(tried)) >= success)
+
+    low, high = 0.0, 64 - float(ln_lucky.min()) / math.log(2)
+    if suffices(low):
+        return low
+    while high - low > _LEAST:
+        middle = (low + high) / 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high if high > EXACT_BELOW else log2(math.ceil(2**high - _CLOSE))
 
 
 def best_size(n: int, h: int, rate: float) -> int:
@@ -216,19 +258,20 @@ def restricted_elimination(problem: Problem, setting: Setting) -> Estimate:
     (31.0, 199)
     """
     estimate = partial(Estimate, name="restricted-elimination", kind="exact count", source="EKM17")
-    n, h, rate = problem.n, problem.secret.weight or 0, float(problem.noise)
-    if problem.q != 2 or problem.error is None or not rate:
-        noiseless = "no noise: linear algebra does it"
-        reason = "q is not 2" if problem.q != 2 else noiseless
-        return estimate(reason=reason)
-    k = best_size(n, h, rate)
-    trials = float(log_repetitions(-trials_bits(n, h, k, rate) * math.log(2), setting.success))
+    n, h, error = problem.n, problem.secret.weight or 0, problem.error
+    if error is None or error.zero <= 1 / 2:
+        many = "at least half of the samples have errors"
+        return estimate(reason=many if error else "no error: linear algebra does it")
+    k = best_size(n, h, 1 - error.zero)
+    trials = lucky_bits(problem, k, SPARE, setting.success)
+    if trials == math.inf:
+        return estimate(reason=f"too few of {problem.samples} samples have no error")
     return estimate(
         rop=trials + 3 * log2(k),
         mem=2 * log2(k),
         repetitions=trials,
         d=k,
-        sample_bits=log2(k + SPARE + problem.single(setting.success)),
+        sample_bits=log2(problem.labels * (k + SPARE) + problem.single(setting.success)),
         search="exhaustive over k",
         note=f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the samples "
         "are the least: trials draw from a pool of some thousand",

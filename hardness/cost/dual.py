@@ -41,7 +41,7 @@ from scipy.special import ndtri
 
 from hardness.cost.combinatorial import log2_binomial
 from hardness.cost.problem import Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import Estimate, cheapest_form
 from hardness.cost.reduction import DEFAULT, Setting, log_delta
 from hardness.cost.success import SUCCESS, log_repetitions, log_single, log_told
 
@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
+_MOST_LN = 700.0  # of a float64
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
 _LARGEST = 1 << 14  # block size
 _SOURCE = {
@@ -78,13 +79,13 @@ class Dual:
         """Compute ln(q sigma_s/sigma_e)."""
         secret, error = self.problem.secret, self.problem.error
         assert error is not None
-        return self.problem.ln_q + math.log(secret.deviation) - math.log(error.deviation)
+        return self.problem.ln_q + secret.ln_deviation - error.ln_deviation
 
     @cached_property
     def ln_error(self) -> float:
         """Compute ln(2 pi sigma_e/q)."""
         assert self.problem.error is not None
-        return math.log(2 * math.pi * self.problem.error.deviation) - self.problem.ln_q
+        return math.log(2 * math.pi) + self.problem.error.ln_deviation - self.problem.ln_q
 
     @property
     def rows(self) -> float:
@@ -108,7 +109,7 @@ class Dual:
         ratio = self.setting.model.vectors(beta, d, 1.0).ln_ratio
         scaled = np.add(self.ln_scaled, shift)
         ln_length = ratio + (d - 1) * log_delta(beta) + k / d * scaled
-        found = np.exp(np.minimum(2 * (ln_length + self.ln_error), 700.0)) / math.log(2)
+        found = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
         return np.where(d - k <= self.rows, found, np.inf)
 
     def fewest(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
@@ -285,7 +286,7 @@ def _least(
     """
     if reason := _reason(problem):
         return _none(name, reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     none = ways(lattice.problem, 0.0).take(np.array([0]))
     beta, rop = lattice.blocks(partial(none.rop, lattice))
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
@@ -297,7 +298,7 @@ def _least(
     top = float(lattice.dimension(block, k, best.shift)[0])
     d = np.arange(max(k + 1, block), top + 1)
     found = at(best, block, int(d[np.argmin(best.rop(lattice, block, d))] - k))
-    whole = dual(problem, replace(setting, success=SUCCESS))  # its best m may be another
+    whole = _told_apart(problem, replace(setting, success=SUCCESS))  # its best m may be another
     return min(found, at(none, whole.beta or 2, whole.m or 1), key=lambda e: e.rank)
 
 
@@ -305,7 +306,7 @@ def _at(
     name: str, problem: Problem, setting: Setting, ways: Ways, beta: int, m: int, **more: Any
 ) -> Estimate:
     """Estimate an attack for one way, a block size and a number of samples."""
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     d = lattice.problem.n - int(ways.outside[0]) + m
     if beta > d:
         return _none(name, f"blocks of {beta} given: the lattice has dimension {d}")
@@ -314,7 +315,6 @@ def _at(
     bits, tries = ways.bits(lattice, beta, d), float(ways.tries[0])
     count, guess, stored = (float(f(bits)[0]) for f in (ways.count, ways.guess, ways.stored))
     vectors = setting.model.vectors(beta, d, count)
-    spent = 0 if lattice.problem is problem else problem.n
     said = {"zeta": int(ways.zeta[0]), "standing": "contested", **more}
     return Estimate(
         name=name,
@@ -324,7 +324,7 @@ def _at(
         red=float(vectors.cost) + tries,
         guess=guess + tries,
         mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), stored)),
-        sample_bits=math.log2(problem.labels * (m + spent)),
+        sample_bits=problem.label_bits(m),
         prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,
@@ -359,6 +359,7 @@ def _told(success: float) -> Told:
     return Told(zeta=np.zeros(1), tries=np.zeros(1), shift=np.zeros(1), success=success)
 
 
+@cheapest_form
 def dual(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the distinguisher by short vectors of the dual lattice. [MR09, Albrecht17, EJK20]
 
@@ -369,10 +370,14 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
     >>> found.beta, found.d, round(found.rop, 1)
     (423, 1014, 149.6)
     """
+    return _told_apart(problem, setting)
+
+
+def _told_apart(problem: Problem, setting: Setting) -> Estimate:
     reason = _reason(problem)
     if reason:
         return _none("dual", reason)
-    lattice = Dual(problem=problem.normal(), setting=setting)
+    lattice = Dual(problem=problem, setting=setting)
     n = lattice.problem.n
     way = _told(setting.success)
     beta, least = lattice.blocks(partial(way.rop, lattice))
@@ -443,7 +448,8 @@ def split(
     """Compute what ways to split the secret cost; t = 0 takes no transform."""
     zeta, t, p = (a.astype(float) for a in np.broadcast_arrays(zeta, t, p))
     guesses = zeta * problem.secret.guesses
-    spread = t * (np.pi * problem.secret.deviation / p) ** 2 / 3
+    ln_turn = math.log(math.pi) + problem.secret.ln_deviation - np.log(p)
+    spread = t * np.exp(np.minimum(2 * ln_turn, _MOST_LN)) / 3
     noise = spread / math.log(2) + log_single(guesses + t * np.log2(p), success)
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
@@ -452,6 +458,7 @@ def split(
     return Splits(**ways, noise=noise, transform=transform, table=table)
 
 
+@cheapest_form
 def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that guesses and transforms a part of the secret. [MATZOV22]
 
@@ -474,7 +481,8 @@ def _splits(problem: Problem, rop: float, success: float) -> Splits:
     guesses = problem.secret.guesses
     ln_wrong = rop * math.log(2) - math.log1p(-success)
     enough = ln_wrong + ndtri(success) * math.sqrt(ln_wrong / 2)
-    noisy = math.log2(math.pi * problem.secret.deviation * math.sqrt(2 / 3 * enough) + 2)
+    ln_noisy = math.log(math.pi) + problem.secret.ln_deviation + math.log(2 / 3 * enough) / 2
+    noisy = float(np.logaddexp(ln_noisy, math.log(2))) / math.log(2)
     most = max(1.0, min(noisy, (rop - MULTIPLY) / 2, problem.log2_q, 1000.0))
     step = max(_MODULUS_STEP, (most - _EXACT_BITS) / _MOST_MODULI)
     large = np.rint(2 ** np.arange(_EXACT_BITS, most, step))
@@ -500,14 +508,14 @@ def hybrid_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, t: int, p: int, m: int
 ) -> Estimate:
     """Estimate the hybrid for a block size, a split of the secret and a number of samples."""
-    ways = split(problem.normal(), [zeta], [t], [p], setting.success)
+    ways = split(problem, [zeta], [t], [p], setting.success)
     return _hybrid(problem, setting, ways, beta, m)
 
 
 def _hybrid(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
     t = int(ways.t[0])
     more = {
-        "space": float(ways.zeta[0] * problem.normal().secret.guesses),
+        "space": float(ways.zeta[0] * problem.secret.guesses),
         "p": int(ways.p[0]) if t else None,
         "t": t,
         "search": f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
@@ -569,7 +577,7 @@ def scored(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
             rest = np.minimum(rest, square / (2 * each**2))
         kept = (space[w] <= rop) & (inside > 0) & (v < h)
         with np.errstate(divide="ignore"):
-            shift = np.log(square * rest - (each * rest) ** 2) / 2 - math.log(law.deviation)
+            shift = np.log(square * rest - (each * rest) ** 2) / 2 - law.ln_deviation
             tries = log_repetitions(np.log(np.minimum(inside, 1.0)), part)
         found.append([np.full(kept.sum(), one), *(a[kept] for a in (tries, shift, v, w, space[w]))])
     names = ("zeta", "tries", "shift", "fewest", "most", "space")
@@ -577,6 +585,7 @@ def scored(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
     return Scored(**dict(columns), part=part)
 
 
+@cheapest_form
 def dual_guess(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that scores guesses of a part of the secret. [EJK20]
 
@@ -597,7 +606,7 @@ def guess_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, fewest: int, most: int, m: int
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0, and samples."""
-    ways = scored(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    ways = scored(problem, np.array([float(zeta)]), math.inf, setting.success)
     chosen = (ways.fewest == fewest) & (ways.most == most)
     return _scored(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
 
@@ -617,7 +626,7 @@ def _scored(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) ->
         "shortest vectors, in the end exhaustive",
     )
     said = f"{found.note}; {low} to {high} of {zeta} guessed coordinates are not 0"
-    sparse = found.applies and problem.normal().secret.weight is not None
+    sparse = found.applies and problem.secret.weight is not None
     return replace(found, note=said, weight=high) if sparse else found
 
 
@@ -726,6 +735,7 @@ def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) 
     )
 
 
+@cheapest_form
 def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the dual attack that finds a part of the secret by meeting in the middle. [CHHS19]
 
@@ -746,7 +756,7 @@ def mitm_at(
     problem: Problem, setting: Setting, *, beta: int, zeta: int, most: int, m: int
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
-    ways = halves(problem.normal(), np.array([float(zeta)]), math.inf, setting.success)
+    ways = halves(problem, np.array([float(zeta)]), math.inf, setting.success)
     chosen = ways.most == most
     return _mitm(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
 
@@ -770,8 +780,6 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if not math.isfinite(problem.normal().secret.deviation):
-        return "the secret is as wide as q, and too few samples are left to make it narrow"
-    if not Dual(problem=problem.normal(), setting=DEFAULT).ln_scaled > 0:
+    if not Dual(problem=problem, setting=DEFAULT).ln_scaled > 0:
         return _WIDE
     return problem.no_rows

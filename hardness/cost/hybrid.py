@@ -33,7 +33,7 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.special import erf, gammaln
 
 from hardness.cost.problem import Law, Problem
-from hardness.cost.record import SMALL_BLOCK, Estimate
+from hardness.cost.record import SMALL_BLOCK, Estimate, cheapest_form
 from hardness.cost.reduction import Lattice, Model, Setting, cut_line, log_delta, settled
 from hardness.cost.success import SUCCESS, log_repetitions
 
@@ -213,12 +213,12 @@ class Attack:
     @cached_property
     def ln_width(self) -> float:
         """ln of q over the error's deviation."""
-        return self.problem.ln_q - math.log(_error(self.problem).deviation)
+        return self.problem.ln_q - _error(self.problem).ln_deviation
 
     @cached_property
     def ln_ratio(self) -> float:
         """ln of q over the scale of the secret, sigma_e/sigma_s."""
-        return self.ln_width + math.log(self.problem.secret.deviation)
+        return self.ln_width + self.problem.secret.ln_deviation
 
     @cached_property
     def blocks(self) -> Integers:
@@ -502,6 +502,7 @@ def _halves(boxes: Integers) -> Integers:
 # ---- estimates
 
 
+@cheapest_form
 def bdd(problem: Problem, setting: Setting) -> Estimate:
     """Estimate bounded distance decoding: reduction, then one call in a smaller block. [PosVir21]
 
@@ -515,6 +516,7 @@ def bdd(problem: Problem, setting: Setting) -> Estimate:
     return _least("bdd", problem, setting, meet=False, guess=False)
 
 
+@cheapest_form
 def bdd_hybrid(problem: Problem, setting: Setting) -> Estimate:
     """Estimate decoding behind guesses of zeta coordinates, each decoded on its own. [ACW19]
 
@@ -528,6 +530,7 @@ def bdd_hybrid(problem: Problem, setting: Setting) -> Estimate:
     return _least("bdd_hybrid", problem, setting, meet=False, guess=True)
 
 
+@cheapest_form
 def bdd_mitm_hybrid(problem: Problem, setting: Setting) -> Estimate:
     """Estimate Babai's rounding behind guesses that meet in the middle. [HG07, Wun19]
 
@@ -552,7 +555,7 @@ def decode_at(
     if reason:
         return _none(name, reason)
     attack = Attack(
-        problem=problem.normal(),
+        problem=problem,
         model=setting.model,
         meet=name == "bdd_mitm_hybrid",
         largest=zeta,
@@ -567,9 +570,8 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
     reason = _reason(problem, setting)
     if reason:
         return _none(name, reason)
-    normal = problem.normal()
     attack = Attack(
-        problem=normal,
+        problem=problem,
         model=setting.model,
         meet=meet,
         largest=0,
@@ -577,9 +579,9 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
         shape=setting.shape,
     )
     point, gap = attack.least()
-    if guess and normal.n > 1:
+    if guess and problem.n > 1:
         most = _MOST if point is None else float(attack.bound(point[None]).rop[0])
-        more = replace(attack, largest=normal.n - 1, most=most)
+        more = replace(attack, largest=problem.n - 1, most=most)
         other, wider = more.least()
         gap = max(gap, wider)
         if other is not None:
@@ -601,7 +603,6 @@ def _estimate(
     if not math.isfinite(cost.rop[0]):
         return _none(name, "more guesses than the lattice tells apart")
     m = d - (problem.n - zeta)
-    spent = 0 if attack.problem is problem else problem.n
     space = float(cost.space[0])
     memory = float(attack.model.memory(max(beta, eta + 1)))
     notes = []
@@ -617,7 +618,7 @@ def _estimate(
         red=float(cost.red[0]),
         svp=float(cost.svp[0]),
         mem=max(memory, space / 2) if attack.meet else memory,
-        sample_bits=math.log2(problem.labels * (m + spent)),
+        sample_bits=problem.label_bits(m),
         repetitions=float(cost.repetitions[0]),
         space=space,
         prob=math.exp(float(cost.ln_prob[0])),
@@ -642,11 +643,9 @@ def _none(name: str, reason: str) -> Estimate:
 def _reason(problem: Problem, setting: Setting) -> str:
     if problem.no_lattice:
         return problem.no_lattice
-    if not math.isfinite(problem.normal().secret.deviation):
-        return "the secret is as wide as q, and too few samples are left to make it narrow"
     if reason := problem.no_rows or problem.too_few:
         return reason
-    attack = Attack(problem=problem.normal(), model=setting.model, meet=False, largest=0)
+    attack = Attack(problem=problem, model=setting.model, meet=False, largest=0)
     if attack.ln_width <= math.log(2 * math.pi * math.e) / 2 or attack.ln_ratio <= 0:
         return "the errors are too wide for q"
     return ""

@@ -20,19 +20,21 @@ from instances.errors import unknown
 from instances.family import Family, require
 from instances.integers import Integers
 from instances.linearsamples import LinearSamples
-from instances.parameters import fraction, integer, key_values, number, split_list
+from instances.parameters import fraction, integer, key_values, split_list, whole
 from instances.secrets import Secrets
 from instances.text import cut
 
 _TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
-_WIDEST = 1e18
+_REACH = math.sqrt(2 * (64 * math.log(2) - math.log(_TABLE * math.sqrt(2 * math.pi))))
 _LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
 _MOST_BITS = 1 << 16  # of a modulus
 _MOST_N = 1 << 20
-_MOST_SAMPLES = 1 << 62
+_MOST_ROWS = 1 << 62  # that arrays of integers count
 _GRID = 1 << 16
+_PARTS = 8  # in which samples that are spent count once more
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-12
+_WIDEST_SPARSE = 1e150  # a root mean square whose square is a float64
 _MOST_LN = 700.0  # of a float64
 _NARROW = 0.05  # of q: a deviation up to which no error wraps around
 
@@ -45,7 +47,8 @@ class Law:
     mass falls below 2^-64. zero: the probability of 0. entropy: bits of an entry. guesses: bits of
     the expected guesses of an entry, at most. log_bias: ln |E exp(2 pi i x/q)|. weight: how many
     entries are not 0, exactly; None where they are independent. counts: of each value but 0, where
-    it stands exactly so often. some: how many values there are, where not all of low .. high.
+    it stands exactly so often. some: how many values there are, where not all of low .. high. mode:
+    the likeliest value, if it is not 0, and peak its probability.
 
     >>> ternary = uniform(-1, 1, q=3329)
     >>> round(ternary.deviation, 3), ternary.alphabet
@@ -64,6 +67,43 @@ class Law:
     weight: int | None = None
     counts: tuple[tuple[int, int], ...] = ()
     some: int | None = None
+    mode: int = 0
+    peak: float = 0.0
+
+    @property
+    def ln_deviation(self) -> float:
+        """The logarithm of the standard deviation, beyond what floats hold as well."""
+        if math.isfinite(self.deviation):
+            return math.log(self.deviation) if self.deviation else -math.inf
+        span = 2 * _REACH if self.kind == "gaussian" else math.sqrt(12)
+        return math.log(self.high - self.low + 1) - math.log(span)
+
+    def shifted(self, n: int) -> "Law":
+        """Subtract the likeliest value from each of n entries.
+
+        >>> law = fixed(((1, 60), (2, 3)), n=64, q=97).shifted(64)
+        >>> law.counts, law.weight, law.low, law.high
+        (((-1, 1), (1, 3)), 4, -1, 1)
+        """
+        mode, zero, weight, counts = self.mode, self.peak, self.weight, self.counts
+        if weight and not counts and self.alphabet == 1 and n < 2 * weight < 2 * n:
+            mode, zero, weight = self.low or self.high, weight / n, n - weight
+        elif not mode:
+            return self
+        elif weight:
+            placed = [(0, n - weight)] if weight < n else []
+            counts = tuple((v - mode, c) for v, c in sorted([*counts, *placed]) if v != mode)
+            weight = sum(c for _, c in counts)
+        return replace(
+            self,
+            mean=self.mean - mode,
+            low=self.low - mode,
+            high=self.high - mode,
+            zero=zero,
+            weight=weight,
+            counts=counts,
+            mode=0,
+        )
 
     @property
     def values(self) -> int:
@@ -104,6 +144,8 @@ def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
     mean = float(shares @ values)
     deviation = math.sqrt(max(0.0, float(shares @ (values - mean) ** 2)))
     kept = shares[shares > 0]
+    likeliest = np.flatnonzero(shares >= shares.max() * (1 - _ROUNDING))
+    mode = likeliest[np.argmin(np.round(abs(values[likeliest] - mean), 9))]
     return Law(
         kind=kind,
         mean=mean,
@@ -115,6 +157,8 @@ def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
         guesses=2 * log2(float(np.sqrt(kept).sum())),
         some=len(kept) if len(kept) < values[-1] - values[0] + 1 else None,
         log_bias=_log_bias(values - mean, shares, q, deviation),
+        mode=int(values[mode]),
+        peak=float(shares[mode]),
     )
 
 
@@ -128,39 +172,45 @@ def _log_bias(
         return math.log1p(-missing)
     if square > 1e-20:
         return math.log(square) / 2
-    return _wide(deviation, q)  # the sum is rounding there
+    return _wide(math.log(deviation), q)  # the sum is rounding there
 
 
-def _wide(deviation: float, q: int) -> float:
+def _wide(ln_deviation: float, q: int) -> float:
     """Compute ln |E exp(2 pi i x/q)| of a Gaussian: -2 pi^2 sigma^2/q^2."""
-    return -2 * math.exp(2 * (math.log(math.pi * deviation) - math.log(q)))
+    return -2 * _exp(2 * (math.log(math.pi) + ln_deviation - math.log(q)))
 
 
-def gaussian(sigma: float, q: int) -> Law:
+def _exp(ln: float) -> float:
+    return math.exp(ln) if ln < _MOST_LN else math.inf
+
+
+def gaussian(sigma: float | Fraction, q: int) -> Law:
     """Describe the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)).
 
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
     (3.725, 29)
     """
-    require(
-        0 < sigma < _WIDEST,
-        f"a standard deviation of {sigma:g} given: above 0 and below {_WIDEST:g}",
-    )
-    density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi)))
-    high = max(1, int(sigma * math.sqrt(2 * math.log(density * 2.0**64))))
+    require(sigma > 0, f"a standard deviation of {cut(str(sigma), 60)} given: it must be above 0")
     if sigma <= _TABLE:
+        sigma = float(sigma)
+        density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi))) if sigma else 1.0
+        high = max(1, int(sigma * math.sqrt(2 * math.log(density * 2.0**64))))
         values = np.arange(-high, high + 1.0)
-        return tabled("gaussian", values, np.exp(-((values / sigma) ** 2) / 2), q)
+        weights = np.exp(-((values / sigma) ** 2) / 2) if sigma else (values == 0) + 0.0
+        return tabled("gaussian", values, weights, q)
+    sigma = Fraction(sigma)
+    high = int(sigma * Fraction(_REACH))
+    ln_sigma = math.log(sigma.numerator) - math.log(sigma.denominator)
     return Law(
         kind="gaussian",
         mean=0.0,
-        deviation=sigma,
+        deviation=_exp(ln_sigma),
         low=-high,
         high=high,
-        zero=1 / (sigma * math.sqrt(2 * math.pi)),
-        entropy=log2(sigma * math.sqrt(2 * math.pi * math.e)),
-        guesses=log2(sigma * math.sqrt(8 * math.pi)),
-        log_bias=_wide(sigma, q),
+        zero=math.exp(-ln_sigma) / math.sqrt(2 * math.pi),
+        entropy=(ln_sigma + math.log(2 * math.pi * math.e) / 2) / math.log(2),
+        guesses=(ln_sigma + math.log(8 * math.pi) / 2) / math.log(2),
+        log_bias=_wide(ln_sigma, q),
     )
 
 
@@ -195,17 +245,18 @@ def uniform(low: int, high: int, q: int) -> Law:
     else:
         turn = math.exp(math.log(math.pi) - math.log(q))
         log_bias = math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
-    deviation = math.exp(ln_deviation) if ln_deviation < _MOST_LN else math.inf
     return Law(
         kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
-        mean=(low + high) / 2 if count < q and ln < _MOST_LN else 0.0,
-        deviation=deviation if count > 1 else 0.0,
+        mean=(low + high) / 2 if count < q and (low + high).bit_length() < 1000 else 0.0,
+        deviation=_exp(ln_deviation) if count > 1 else 0.0,
         low=low,
         high=high,
         zero=1 / count if low <= 0 <= high else 0.0,
         entropy=log2(count),
         guesses=log2(count),
         log_bias=log_bias,
+        mode=max(low, min(0, high)),
+        peak=1 / count,
     )
 
 
@@ -259,6 +310,10 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     share = weight / n
     kept = 1 - law.zero
     require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
+    require(
+        law.rms < _WIDEST_SPARSE,
+        f"h or weight given with a deviation of {law.rms:g}: below {_WIDEST_SPARSE:g}, or leave it out",
+    )
     inner = law.mean / kept
     square = share * (law.rms**2 / kept)
     variance = square - (share * inner) ** 2
@@ -274,7 +329,20 @@ def sparse(law: Law, n: int, weight: int) -> Law:
         guesses=_alike(law.alphabet, 1 - share),
         weight=weight,
         some=law.alphabet + (share < 1) if law.some or not law.low <= 0 <= law.high else None,
+        mode=0,
     )
+
+
+def _mixed(law: Law, other: Law, share: float) -> Law:
+    """Mix two laws, `share` of the entries being of the other: means of logarithms, of bits."""
+
+    def mean(name: str) -> float:
+        return float((1 - share) * getattr(law, name) + share * getattr(other, name))
+
+    bits = {name: mean(name) for name in ("zero", "entropy", "guesses", "log_bias")}
+    low, high = min(law.low, other.low), max(law.high, other.high)
+    ends = {"low": low, "high": high, "deviation": _exp(mean("ln_deviation"))}
+    return replace(law, kind="mixed", weight=None, counts=(), some=None, **bits, **ends)
 
 
 def _alike(alphabet: int, zero: float) -> float:
@@ -292,8 +360,9 @@ class Problem:
     """Samples (a, <a, s> + e) mod q as attacks see them.
 
     samples: how many labels there are, None for any number. size_bits: log2 of the number of
-    secrets. information: the bits that a label tells of <a, s> at most. noise: the rate of flips,
-    for q = 2. labels: how many labels make a sample, on average.
+    secrets. information: the bits that a label tells of <a, s> at most. labels: how many labels
+    make a sample, on average. spent: how many samples made the secret as narrow as the error, and
+    again: how many of them count as samples once more, with the secret's entries for errors.
 
     >>> kyber = read("lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", samples=512)
     >>> round(kyber.size_bits), kyber.secret.deviation == kyber.error.deviation
@@ -307,8 +376,9 @@ class Problem:
     size_bits: float
     information: float
     samples: int | None = None
-    noise: Fraction = Fraction(0)
     labels: int = 1
+    spent: int = 0
+    again: int = 0
 
     @cached_property
     def ln_q(self) -> float:
@@ -346,8 +416,13 @@ class Problem:
 
     @property
     def rows(self) -> int | None:
-        """How many samples (a, b) there are; None for any number."""
-        return None if self.samples is None else self.samples // self.labels
+        """How many samples (a, b) there are, 2^62 at most; None for any number."""
+        return None if self.samples is None else min(self.samples // self.labels, _MOST_ROWS)
+
+    def label_bits(self, m: int) -> float:
+        """Compute log2 of the labels that m samples (a, b) take, with those that are spent."""
+        fresh = m if self.rows is None else min(m, self.rows - self.again)
+        return log2(self.labels * (fresh + self.spent))
 
     @property
     def no_rows(self) -> str:
@@ -364,6 +439,15 @@ class Problem:
             return "no error: linear algebra does it"
         return "" if self.secret.deviation else "there is one secret only"
 
+    def shifted(self) -> "Problem":
+        """Subtract the likeliest values of secrets and errors, which is public.
+
+        >>> read("lwe:n=64,q=97,sigma=1,secret=binary,h=60").shifted().secret.weight
+        4
+        """
+        error = self.error and self.error.shifted(self.samples or 0)
+        return replace(self, secret=self.secret.shifted(self.n), error=error)
+
     def normal(self) -> "Problem":
         """Take the secret distributed as the error, for n of the samples, where it is narrower.
 
@@ -372,16 +456,48 @@ class Problem:
         >>> read("lwe:n=64,q=3329,sigma=3", samples=200).normal().rows
         136
         """
-        error, rows = self.error, self.rows
-        if error is None or error.deviation >= self.secret.deviation:
+        narrow = self.error is None or self.error.ln_deviation >= self.secret.ln_deviation
+        if narrow or (self.rows is not None and self.rows <= self.n):
             return self
-        if rows is not None and rows <= self.n:
-            return self
+        return self._replaced(0)
+
+    def forms(self) -> list["Problem"]:
+        """List the forms that attacks may take: some, all or none of the secret are errors.
+
+        n samples turn the secret s into their errors e, and are samples of e with the errors s
+        after that, of which j count. With all n and no others s and e are swapped.
+
+        >>> [form.rows for form in read("lwe:n=64,q=97,sigma=1,secret=ternary,h=60", 96).forms()]
+        [96, 32]
+        >>> wide = read("lwe:n=64,q=97,sigma=1,secret=gaussian,spread=2", 96)
+        >>> [(form.rows, form.again) for form in wide.forms()]
+        [(96, 0), (32, 0), (48, 16), (64, 32), (80, 48), (96, 64)]
+        """
+        error, law, rows = self.error, self.secret, self.rows
+        if error is None or error.ln_deviation >= law.ln_deviation or (rows or self.n) < self.n:
+            return [self]
+        if law.log_bias == -math.inf:  # as samples they say nothing, and as secrets no less
+            return [self.normal()]
+        if rows is None or not math.isfinite(law.deviation):
+            return [self, self.normal()]
+        again = sorted({-(-self.n * i // _PARTS) for i in range(_PARTS + 1)})
+        return [self, *map(self._replaced, again)]
+
+    def _replaced(self, again: int) -> "Problem":
+        """Make the secret of n errors, and count `again` of their samples once more."""
+        error, rows = self.error, None if self.rows is None else self.rows - self.n + again
+        assert error is not None
+        share = again / rows if rows else 0.0
+        kept = (1 - share) * self.information
         return replace(
             self,
             secret=replace(error, weight=None),
+            error=_mixed(error, self.secret, share) if again else error,
             size_bits=self.n * error.entropy,
-            samples=None if rows is None else self.labels * (rows - self.n),
+            information=kept + share * max(0.0, self.log2_q - self.secret.entropy),
+            samples=None if rows is None else self.labels * rows,
+            spent=self.n,
+            again=again,
         )
 
 
@@ -397,10 +513,7 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     (8, 2.291)
     """
     found = LINEAR_SAMPLES.need(family)
-    require(
-        samples is None or 0 <= samples <= _MOST_SAMPLES,
-        f"samples={samples} given: at most 2^62",
-    )
+    require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
     secrets = found.secrets
     return _told(
         f"{family}",
@@ -412,7 +525,6 @@ def problem(family: Family, samples: int | None = None) -> Problem:
             size_bits=log2(found.secrets.size),
             information=found.information,
             samples=samples,
-            noise=found.noise,
             labels=found.labels,
         ),
     )
@@ -468,10 +580,7 @@ def read(text: str, samples: int | None = None) -> Problem:
     >>> round(read("lwr:n=512,q=3329,p=1000,secret=cbd,spread=2").error.deviation, 2)
     0.92
     """
-    require(
-        samples is None or 0 <= samples <= _MOST_SAMPLES,
-        f"samples={samples} given: at most 2^62",
-    )
+    require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
     name, _, rest = text.strip().partition(":")
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
@@ -502,23 +611,34 @@ def modulus(text: str) -> int:
     >>> modulus("2^10-3")
     1021
     """
-    text = text.strip()
-    power = _POWER.fullmatch(text)
-    if power and int(power[2]) * max(1, int(power[1]).bit_length()) <= 2 * _MOST_BITS:
-        added = int(power[4] or 0)
-        found = int(power[1]) ** int(power[2]) + (-added if power[3] == "-" else added)
-    elif _DIGITS.fullmatch(text):
-        found = sum(
-            int(text[max(0, end - 4000) : end]) * 10 ** (len(text) - end)
-            for end in range(len(text), 0, -4000)
-        )
-    else:
-        found = 0
+    found = long_integer(text, "q")
     require(
         found >= 2 and found.bit_length() <= _MOST_BITS,
         f"q={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
     )
     return found
+
+
+def long_integer(text: str, what: str) -> int:
+    """Read an integer of up to 19729 digits, "-3329", "2e4" or "2^881+1"; raises UsageError.
+
+    >>> long_integer("-2^80", "width") == -(2**80)
+    True
+    """
+    sign, digits = (-1, text.strip()[1:]) if text.strip()[:1] == "-" else (1, text.strip())
+    power = _POWER.fullmatch(digits)
+    if power and int(power[2]) * max(1, int(power[1]).bit_length()) <= 2 * _MOST_BITS:
+        added = int(power[4] or 0)
+        return sign * int(power[1]) ** int(power[2]) + (-added if power[3] == "-" else added)
+    return sign * whole(digits) if _DIGITS.fullmatch(digits) else integer(text, what)
+
+
+def _long_fraction(text: str, what: str) -> Fraction:
+    """Read a number of a deviation, "3.2", "1/3", "2^61" or "2^-200"; raises UsageError."""
+    base, minus, power = text.strip().partition("^-")
+    if minus:
+        return Fraction(1, long_integer(f"{base}^{power}", what))
+    return Fraction(long_integer(text, what)) if base.count("^") else fraction(text, what)
 
 
 def _brief(q: int) -> str:
@@ -542,7 +662,7 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     elif kind == "tuniform":
         law = tuniform(integer(given["spread"], "spread"), q)
     elif kind == "gaussian":
-        law = gaussian(number(given["spread"], "spread"), q)
+        law = gaussian(_long_fraction(given["spread"], "spread"), q)
     elif kind == "cbd":
         law = cbd(integer(given["spread"], "spread"), q)
     elif kind == "range":
@@ -575,9 +695,9 @@ def _around(width: str | int, key: str, q: int) -> Law:
     """Read a number of integers around 0, or LOW..HIGH."""
     low, dots, high = str(width).partition("..")
     if dots:
-        ends = integer(low, key), integer(high, key)
+        ends = long_integer(low, key), long_integer(high, key)
     else:
-        count = width if isinstance(width, int) else integer(width, key)
+        count = width if isinstance(width, int) else long_integer(width, key)
         ends = -((count - 1) // 2), count // 2
     require(ends[0] < ends[1], f"{key}={cut(str(width), 60)} given: at least 2 values, that rise")
     return uniform(*ends, q)
@@ -620,7 +740,7 @@ def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
     named = [k for k in _SIZES if k in given]
     if kind.startswith("["):
         require(not named, f"{', '.join(named)} given with error={cut(kind, 60)}: it has all")
-        law = _listed(kind, "error", samples or _MOST_SAMPLES, q)
+        law = _listed(kind, "error", samples or _MOST_ROWS, q)
         require(
             samples is not None or law.weight is None,
             f"error={cut(kind, 60)} given without a number of samples, of which it counts: "
@@ -657,11 +777,10 @@ def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
     if kind == "uniform":
         return _around(given["width"], "width", q)
     if "sigma" in given:
-        return gaussian(number(given["sigma"], "sigma"), q)
-    alpha = fraction(given["alpha"], "alpha")
+        return gaussian(_long_fraction(given["sigma"], "sigma"), q)
+    alpha = _long_fraction(given["alpha"], "alpha")
     require(0 < alpha < 1, f"alpha={given['alpha']} given: sigma/q, between 0 and 1")
-    require(q.bit_length() < 1000, "alpha given with so large a q: give sigma")
-    return gaussian(float(alpha * q), q)
+    return gaussian(alpha * q, q)
 
 
 def _rounding(given: dict[str, str], q: int) -> Law | None:
@@ -692,12 +811,13 @@ def _information(error: Law | None, q: int) -> float:
     """Compute the bits that a label tells of <a, s>: log2 q less the entropy of e mod q."""
     if error is None:
         return log2(q)
-    wide = math.exp(math.log(error.deviation) - math.log(q)) if error.deviation else 0.0
+    wide = _exp(error.ln_deviation - math.log(q))
     if wide < _NARROW or error.kind != "gaussian":
         return max(0.0, log2(q) - error.entropy)
+    width = f"2^{error.ln_deviation / math.log(2):.1f}"
     require(
         wide <= 2,
-        f"errors of standard deviation {error.deviation:g} given with q={_brief(q)}: labels then "
+        f"errors of standard deviation {width} given with q={_brief(q)}: labels then "
         "say nothing, lower it",
     )
     from scipy.special import xlog1py

@@ -1,7 +1,9 @@
 """What an estimate is: the cost of one attack, and of all of them on one problem."""
 
-from dataclasses import dataclass, field, fields
-from math import inf
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
+from math import inf, log2
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hardness.lower.record import Claim
@@ -11,6 +13,9 @@ from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from hardness.cost.problem import Problem
+    from hardness.cost.reduction import Setting
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
 Standing = Literal["published", "contested"]
@@ -110,10 +115,48 @@ class Estimate:
         """What attacks are ordered by: log2 of operations, infinity where there is none."""
         return inf if self.rop is None else self.rop
 
+    def at_least(self, bits: float, why: str) -> "Estimate":
+        """Raise a cost to that of something it includes, with a note that says why."""
+        if self.rop is None or self.rop >= bits:
+            return self
+        return replace(self, rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
+
+    def noted(self, more: str) -> "Estimate":
+        """Add a note."""
+        return replace(self, note=f"{self.note}; {more}" if self.note else more)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the estimate as plain data, logarithms as such; what is not known is null."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
         return {"applies": self.applies, "samples": self.samples, **values}
+
+
+def cheapest_form(
+    attack: "Callable[[Problem, Setting], Estimate]",
+) -> "Callable[[Problem, Setting], Estimate]":
+    """Make an attack on one form of a problem the cheapest of those on all its forms.
+
+    To make the secret of errors is linear algebra on n samples, n^3 operations. If that form leaves
+    samples over, more of them with wider errors are of no use.
+    """
+
+    @wraps(attack)
+    def cheapest(problem: "Problem", setting: "Setting") -> Estimate:
+        tried = list[Estimate]()
+        for form in [problem] if problem.too_few else problem.forms():
+            estimate = attack(form, setting)
+            if form.spent:
+                estimate = estimate.at_least(3 * log2(form.n), "it makes the secret of errors")
+            if form.again:
+                also = f"{form.again} of {form.rows} samples have the secret's entries for errors"
+                estimate = estimate.noted(also)
+            tried.append(estimate)
+            full = form.spent and not form.again
+            if full and estimate.m is not None and estimate.m < (form.rows or inf):
+                break
+        return min(tried, key=lambda estimate: estimate.rank)
+
+    return cheapest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

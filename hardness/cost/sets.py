@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hardness.cost import bridge
-from hardness.cost.problem import KEYS, Problem, problem, read
+from hardness.cost.problem import KEYS, Problem, long_integer, problem, read
 from instances.catalog import CATALOG, CatalogEntry
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
-from instances.parameters import integer, key_values, plain, split_list
+from instances.parameters import key_values, plain, split_list
 from instances.residues import next_prime
 from instances.spec import known, parse
 from instances.text import cut
@@ -227,7 +227,7 @@ def words_of(text: str) -> tuple[str, int | None]:
         return text.strip(), None
     require(len(counted) == 1, f"samples is given twice in {name[:60]}")
     kept = [part for part in split_list(rest) if part not in counted]
-    return f"{name}{colon}{','.join(kept)}", integer(counted[0].partition("=")[2], "samples")
+    return f"{name}{colon}{','.join(kept)}", long_integer(counted[0].partition("=")[2], "samples")
 
 
 def _beyond(spec: str) -> bool:

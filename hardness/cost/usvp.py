@@ -30,7 +30,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hardness.cost.problem import Law, Problem
+from hardness.cost.problem import Problem
 from hardness.cost.record import SMALL_BLOCK, Estimate
 from hardness.cost.reduction import (
     Array,
@@ -233,22 +233,15 @@ class Embedding:
 def embedding(problem: Problem, shape: str = "gsa") -> Embedding:
     """Read off a problem what its lattices depend on."""
     assert problem.error is not None
-    ln_error = ln_deviation(problem.error)
+    ln_error = problem.error.ln_deviation
     return Embedding(
         n=problem.n,
         ln_q=problem.ln_q,
         ln_error=ln_error,
-        ln_scale=ln_error - ln_deviation(problem.secret),
+        ln_scale=ln_error - problem.secret.ln_deviation,
         limit=problem.rows,
         shape=shape,
     )
-
-
-def ln_deviation(law: Law) -> float:
-    """Compute ln of a law's standard deviation, beyond what floats hold where it is uniform."""
-    if math.isfinite(law.deviation):
-        return math.log(law.deviation)
-    return math.log(law.high - law.low + 1) - math.log(12) / 2
 
 
 def usvp(problem: Problem, setting: Setting) -> Estimate:

@@ -54,6 +54,8 @@ _FORMULAS = {  # what estimates call the attacks
     "dual": ("dual_guess",),
 }
 
+_ZEROS = ("guess+usvp", "dual_guess", "restricted-elimination")  # estimates of guessed zeros
+
 
 class AttackResult(Record, frozen=True, kw_only=True):
     """The runs of one attack, on fresh instances of a family or on the instance of a folder."""
@@ -259,7 +261,10 @@ def _estimates(family: Family) -> dict[str, Estimate]:
     """The least that attacks cost by formulas, by the names of their learners; those that apply."""
     try:
         only = tuple(dict.fromkeys(one for names in _FORMULAS.values() for one in names))
-        estimates = estimate(problem(family), family.spec, only=only).estimates
+        asked = problem(family)
+        if asked.shifted() != asked:  # learners guess zeros, and no other likely value
+            only = tuple(name for name in only if name not in _ZEROS)
+        estimates = estimate(asked, family.spec, only=only).estimates
         found = {one.name: one for one in estimates if one.applies}
         if "guess+usvp" in found and found["guess+usvp"].space:  # no zeros, but all values
             del found["guess+usvp"]

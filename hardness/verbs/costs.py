@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, overload
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, flag, number, rational, text, thing, whole
+from hardness.verbs.ask import called, flag, number, power, rational, text, thing
 from hardness.verbs.asks import FILE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.arguments import exact
@@ -83,7 +83,7 @@ class Attackers(TypedDict, total=False):
     spec: Annotated[str | None, SPEC_OF(group=_ATTACKERS)]
     samples: Annotated[
         int | None,
-        whole(
+        power(
             "Number of samples: (a, b), that an attacker has.",
             default="samples= of the SPEC, those of a folder, what a set gives away, or any",
             group=_ATTACKERS,

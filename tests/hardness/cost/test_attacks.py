@@ -266,7 +266,7 @@ REASONS = [  # attacks, problem, samples, why they do not apply
     ("usvp", "window:n=1,q=16,parts=8,secret=binary", 5, "one label in 8"),
     ((*DUAL, *DECODING), "lwe:n=20,q=97,error=none", None, "no error"),
     (DUAL, "lwe:n=10,q=97,sigma=1", 0, "given out"),
-    (DUAL, "lwe:n=40,q=2^5000,sigma=3", 10, "as wide as q"),
+    (DUAL, "lwe:n=40,q=2^5000,sigma=3", 10, "several secrets"),
     (DECODING, "lwe:n=64,q=97,sigma=30,secret=ternary", None, "too wide"),
     (DECODING, "lwe:n=64,q=97,sigma=1,secret=ternary", 3, "several secrets"),
     ("coded-bkw", "lpn:n=32,noise=0.1", None, "other"),
@@ -279,8 +279,8 @@ REASONS = [  # attacks, problem, samples, why they do not apply
     (ARORA, "lwe:n=65536,q=3,sigma=1", None, "every element"),
     (ARORA, "lwe:n=8,q=3,sigma=0.003", None, "linear algebra"),
     ("meet-in-the-middle", "lpn:n=9,noise=0.1", None, "noisy bits"),
-    ("restricted-elimination", "parity:d=20,m=3", None, "no noise"),
-    ("restricted-elimination", "lwe:n=4,q=17,error=none", None, "q is not 2"),
+    ("restricted-elimination", "parity:d=20,m=3", None, "no error"),
+    ("restricted-elimination", "lwe:n=4,q=17,sigma=1", None, "at least half"),
     ("linear-algebra", "parity:d=20,m=3,noise=0.1", None, "errors or are rounded"),
     ("guess+usvp", "lwe:n=20,q=997,sigma=2", None, "too many to guess"),
     ("guess+usvp", "lwe:n=20,q=97,sigma=2,secret=binary", 2, "leave several secrets"),
@@ -469,7 +469,7 @@ MAY_FAIL = {  # why an attack may have no estimate on a set; the others have one
     "guess+arora-gb": "is no prime|too many to guess|more than brute-force does|no degree up to",
     "guess+usvp": "too many to guess",
     "linear-algebra": "have errors or are rounded",
-    "restricted-elimination": "q is not 2",
+    "restricted-elimination": "at least half",
 }
 
 

@@ -160,7 +160,7 @@ def test_a_uniform_secret_goes_to_normal_form():
     assert usvp(unlimited, ROUGH).d == usvp(unlimited.normal(), ROUGH).d == whole.d
     found = dual(UNIFORM, DEFAULT)
     assert found.samples == found.m + 256
-    assert dual_at(UNIFORM, DEFAULT, beta=found.beta, m=found.m) == found
+    assert dual_at(UNIFORM.normal(), DEFAULT, beta=found.beta, m=found.m) == found
 
 
 def test_small_block_sizes_are_flagged():

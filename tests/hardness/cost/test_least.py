@@ -17,7 +17,7 @@ from scipy.stats import hypergeom
 
 from hardness.cost.arora_ge import arora_gb, equations, regularity, secret_values
 from hardness.cost.bkw import bkw, coded_bkw, coded_costs, codes, costs
-from hardness.cost.combinatorial import best_size, near_matches, trials_bits
+from hardness.cost.combinatorial import SPARE, best_size, near_matches
 from hardness.cost.dual import (
     TABLE,
     Dual,
@@ -93,9 +93,10 @@ def _primal(given: Problem, setting: Setting) -> float:
 
 
 def _tiny(rng: np.random.Generator) -> Drawn:
-    for i in range(8):
+    for i in range(12):
         n, q = int(rng.integers(4, 9)), int(rng.choice([31, 97, 257]))
         kinds = ["secret=ternary", "secret=binary", f"secret=ternary,h={n // 2}"]
+        kinds.append("secret=gaussian,spread=2")  # wider than the errors
         spec = f"lwe:n={n},q={q},sigma={rng.choice([0.7, 1.0, 1.5])},{rng.choice(kinds)}"
         model = MODELS["matzov" if i % 2 else "adps16"]
         yield read(spec, samples=int(rng.integers(n, n + 6))), Setting(model=model)
@@ -112,8 +113,16 @@ def _flat(rng: np.random.Generator) -> Drawn:
     yield read(spec, samples=samples), Setting(model=MODELS["adps16"], shape="lgsa")
 
 
+def _of_forms(
+    least: Callable[[Problem, Setting], float], given: Problem, setting: Setting
+) -> float:
+    """Take the least of all forms; a secret that is made of errors takes linear algebra."""
+    floors = [3 * math.log2(form.n) if form.spent else 0.0 for form in given.forms()]
+    return min(max(f, least(p, setting)) for f, p in zip(floors, given.forms(), strict=True))
+
+
 def _decoding(meet: bool, given: Problem, setting: Setting) -> float:
-    given, model, best = given.normal(), setting.model, math.inf
+    model, best = setting.model, math.inf
     n, rows, law, sigma = given.n, given.rows, given.secret, given.error.deviation
     ln_scale = math.log(sigma / law.deviation)
     for zeta in range(n):
@@ -186,7 +195,6 @@ def _small(count: int, most: int, rng: np.random.Generator) -> Drawn:
 
 
 def _distinguishing(given: Problem, setting: Setting) -> float:
-    given = given.normal()
     lattice = Dual(problem=given, setting=setting)
     beta = np.arange(2, 400)[:, None]
     m = np.arange(1, 1 + min(given.rows or 400, 400))
@@ -200,7 +208,7 @@ def _distinguishing(given: Problem, setting: Setting) -> float:
 
 def _ways(made: Callable, given: Problem, setting: Setting) -> float:
     """Block sizes below 150, by each way: the search is to find their least, too."""
-    lattice = Dual(problem=given.normal(), setting=setting)
+    lattice = Dual(problem=given, setting=setting)
     ways, beta = made(lattice.problem), np.arange(2.0, 150)
     d = lattice.dimension(beta[:, None], lattice.problem.n - ways.outside, ways.shift)
     everything = ways.rop(lattice, beta[:, None], d)
@@ -317,16 +325,24 @@ def _guesses(attack: Callable, given: Problem, setting: Setting) -> float:
 CASES = {
     "usvp": Case(attack=usvp, drawn=_middling, least=_primal),
     "bdd_hybrid": Case(
-        attack=bdd_hybrid, drawn=_tiny, least=partial(_decoding, False), above=GAP, below=1e-6
+        attack=bdd_hybrid,
+        drawn=_tiny,
+        least=partial(_of_forms, partial(_decoding, False)),
+        above=GAP,
+        below=1e-6,
     ),
     "bdd_mitm_hybrid": Case(
-        attack=bdd_mitm_hybrid, drawn=_tiny, least=partial(_decoding, True), above=GAP, below=1e-6
+        attack=bdd_mitm_hybrid,
+        drawn=_tiny,
+        least=partial(_of_forms, partial(_decoding, True)),
+        above=GAP,
+        below=1e-6,
     ),
     **{
         f"{name}, flat": Case(
             attack=one,
             drawn=_flat,
-            least=partial(_decoding, one is bdd_mitm_hybrid),
+            least=partial(_of_forms, partial(_decoding, one is bdd_mitm_hybrid)),
             above=GAP,
             below=1e-6,
         )
@@ -335,7 +351,7 @@ CASES = {
     "dual": Case(
         attack=dual,
         drawn=partial(_small, 50, 60),
-        least=_distinguishing,
+        least=partial(_of_forms, _distinguishing),
         above=1e-3,
         below=1e-3,
         inside=lambda found: found.beta < 400 and found.m < 400,
@@ -344,19 +360,23 @@ CASES = {
     "dual_hybrid": Case(
         attack=dual_hybrid,
         drawn=partial(_small, 20, 9),
-        least=partial(_ways, _all_splits),
+        least=partial(_of_forms, partial(_ways, _all_splits)),
         below=math.inf,
     ),
     "dual_guess": Case(
         attack=dual_guess,
         drawn=partial(_small, 30, 40),
-        least=partial(_ways, lambda given: scored(given, np.arange(float(given.n)), 1e4)),
+        least=partial(
+            _of_forms, partial(_ways, lambda given: scored(given, np.arange(float(given.n)), 1e4))
+        ),
         below=math.inf,
     ),
     "dual_mitm": Case(
         attack=dual_mitm,
         drawn=partial(_small, 30, 40),
-        least=partial(_ways, lambda given: halves(given, np.arange(float(given.n)), 1e4)),
+        least=partial(
+            _of_forms, partial(_ways, lambda given: halves(given, np.arange(float(given.n)), 1e4))
+        ),
         below=math.inf,
         seed=3,  # on 3 of 400 toys of other seeds the search misses up to 0.4 bits
     ),
@@ -511,7 +531,10 @@ def test_the_size_of_a_restricted_elimination_is_the_best():
         (1000, 10, 0.005),
         (12, 1, 0.3),
     ):
-        work = {k: trials_bits(n, h, k, rate) + 3 * math.log2(k) for k in range(h, n + 1)}
+        work = {
+            k: math.log2(k**3 / math.comb(k, h)) - (k + SPARE) * math.log2(1 - rate)
+            for k in range(h, n + 1)
+        }
         assert best_size(n, h, rate) == min(work, key=work.get)
     assert best_size(1000, 10, 0.005) in range(900, 1001)  # h/-ln(1 - rate) is beyond n
     assert best_size(40, 0, 0.1) == 40  # of unknown weight

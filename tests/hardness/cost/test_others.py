@@ -26,9 +26,9 @@ from hardness.cost.combinatorial import (
     brute_force,
     halves,
     linear_algebra,
+    lucky_bits,
     meet_in_the_middle,
     near_matches,
-    trials_bits,
 )
 from hardness.cost.guessing import guess, without
 from hardness.cost.problem import cbd, gaussian, problem, read
@@ -139,11 +139,42 @@ def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
 # ---- elimination, of noisy bits
 
 
-def test_trials_by_enumeration():
-    n, h, k, rate = 8, 2, 5, 0.25
+@pytest.mark.parametrize("rows", [5, 6, 7, 9, None])
+def test_trials_by_enumeration(rows):
+    """Each trial draws places and rows; errors stay what they are. The least trials that suffice."""
+    n, h, k, rate, success = 6, 2, 4, 0.1, 0.9
+    spec = f"lwe:n={n},q=97,error=[0:{1 - rate},1:{rate}],secret=binary,h={h}"
     hit = sum(set(range(h)) <= set(c) for c in itertools.combinations(range(n), k))
-    chance = hit / math.comb(n, k) * (1 - rate) ** (k + SPARE)
-    assert trials_bits(n, h, k, rate) == pytest.approx(-math.log2(chance))
+    places, chances = hit / math.comb(n, k), {(1 - rate) ** (k + 1): 1.0}
+    if rows:
+        chances = {}
+        for errors in itertools.product((0, 1), repeat=rows):
+            drawn = list(itertools.combinations(errors, k + 1))
+            lucky = sum(not any(e) for e in drawn) / len(drawn)
+            share = math.prod(rate if e else 1 - rate for e in errors)
+            chances[lucky] = chances.get(lucky, 0.0) + share
+    reached = (
+        trials
+        for trials in range(1, 2000)
+        if sum(p * (1 - (1 - places * lucky) ** trials) for lucky, p in chances.items()) >= success
+    )
+    expected = math.log2(next(reached, math.inf))
+    assert lucky_bits(read(spec, rows), k, 1, success) == pytest.approx(expected)
+
+
+def test_lucky_trials_never_rise_with_the_rows():
+    for spec in ("n=20,q=97,error=[0:0.9,1:0.1]", "n=300,q=2^32,sigma=0.25,secret=ternary,h=10"):
+        every = [*range(20, 400, 7), 10**4, 2**29, 2**40, 2**80, None]
+        bits = [lucky_bits(read(f"lwe:{spec}", m), 18, SPARE, 0.99) for m in every]
+        assert all(more <= fewer + 1e-6 for fewer, more in itertools.pairwise(bits))
+        assert bits[0] > bits[-1]
+
+
+def test_errors_of_fixed_number_are_avoided_by_their_count():
+    found = lucky_bits(read("lwe:n=8,q=97,error=binary,weight=3", 20), 8, 2, 0.99)
+    chance = math.comb(17, 10) / math.comb(20, 10)
+    assert found == math.log2(math.ceil(math.log(0.01) / math.log1p(-chance)))
+    assert lucky_bits(read("lwe:n=8,q=97,error=binary,weight=3", 12), 8, 2, 0.99) == math.inf
 
 
 def test_linear_algebra_takes_as_many_samples_as_unknowns():
