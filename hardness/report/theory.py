@@ -38,7 +38,7 @@ def finding_words(found: Finding) -> str:
             "",
             wrap(found.meaning),
             *map(wrap, note_words(found)),
-            f"Predictions {found.digest}, made before anything was measured; seed {found.seed}, "
+            f"Predictions {found.digest}, made before this run; seed {found.seed}, "
             f"{number(found.seconds)} s.",
         ]
     )

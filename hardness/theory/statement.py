@@ -348,7 +348,7 @@ def _short(value: float | None) -> str | None:
 class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A statement with what was predicted and measured at its settings.
 
-    digest: of the predictions, made before anything was measured.
+    digest: of the predictions, made before this run measured anything.
     """
 
     seed: int
