@@ -367,6 +367,7 @@ STATEMENTS = (
         "the row: the share is then an integral over two logits.",
         meaning="False positives come of a bias that no number of examples removes; it falls with "
         "d.",
+        revised="192 layers are measured for 12, too few to refute it",
     ),
     made(
         name="certificate-residual", owner="docs", source="", settings=_RATIOS,

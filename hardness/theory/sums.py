@@ -235,7 +235,7 @@ def _measure_gaussian(d: int, theta: str, seed: int) -> Measured:
     from scipy.special import ndtr
 
     found = []
-    for one in range(1 if theta == "identity" else min(3000, 80 << max(0, 20 - d))):
+    for one in range(1 if theta == "identity" else min(3000, 320 << max(0, 18 - d))):
         rng = generator(seed, "theory", "logit", theta, d, one)
         row, sums = rng.choice([-1.0, 1.0], d) @ _head(theta, d, rng), np.zeros(1)
         for weight in row:
