@@ -50,36 +50,74 @@ def test_all_is_predicted_and_hashed_before_anything_is_measured():
     [
         ([{"x": 1}, {"x": 5}], 0, "agrees"),
         ([{"x": 1}, {"x": 5}], 1, "fails"),
-        ([{"x": 5}, {"x": 1, "kind": "most"}], -0.5, "fails outside its conditions"),
+        ([{"x": 5}, {"x": 1, "kind": "most"}], -0.5, "looser by 2, fails outside its conditions"),
         ([{"x": 2, "kind": "most"}, {"x": 2, "kind": "least"}], 0, "agrees"),
         ([{"x": 2, "kind": "most"}], 1, "fails"),
         ([{"x": 2, "kind": "least"}], 1, "looser by 2"),
         ([{"x": 2, "kind": "most"}, {"x": 3, "kind": "most"}], -0.75, "looser by 4"),
         ([{"x": 2, "kind": "none"}], 1, "not applicable"),
+        ([{"x": 5}, {"x": 6, "kind": "most"}], 0, "outside its conditions"),
+        ([{"x": 5}, {"x": 2, "kind": "none"}], 1, "outside its conditions"),
     ],
 )
 def test_a_verdict_follows_from_intervals(settings, seed, verdict):
     assert find(made(*settings), seed).verdict == verdict
 
 
-def test_an_interval_that_reaches_what_is_predicted_agrees_and_one_that_does_not_fails():
-    said = Predicted(low=1.0, high=2.0)
-    for low, high, holds in (
-        (2.0, 3.0, True),
-        (0.0, 1.0, True),
-        (2.1, 3.0, False),
-        (0, 0.9, False),
-    ):
-        at = Measured(value=(low + high) / 2, low=low, high=high, how="95 %, 3 layers")
-        assert Point(at={"x": 1}, predicted=said, measured=at).holds is holds
+def _wide(x, seed, kind="equal"):
+    return Measured(value=x, low=x - 0.3 * x * seed, high=x + 0.3 * x, how="95 %, 3 layers")
+
+
+@pytest.mark.parametrize(
+    ("settings", "seed", "verdict", "telling"),
+    [
+        ([{"x": 1}, {"x": 2}], 1, "cannot tell", 1),  # .6 of the number wide
+        ([{"x": 1, "kind": "most"}, {"x": 2, "kind": "least"}], 1, "cannot tell", 1),
+        ([{"x": 1, "kind": "least"}, {"x": 2, "kind": "most"}], 0, "agrees at 1 of 2", 2),
+        ([{"x": 1, "kind": "least"}, {"x": 5, "kind": "most"}], 0, "agrees", 1),
+    ],
+)
+def test_an_interval_that_is_too_wide_cannot_tell(settings, seed, verdict, telling):
+    found = find(made(*settings, measure=_wide), seed)
+    assert (found.verdict, found.telling.at["x"]) == (verdict, telling)
+
+
+@pytest.mark.parametrize(
+    ("said", "low", "high", "verdict"),
+    [
+        ((1.0, 2.0), 2.0, 3.0, "agrees"),
+        ((1.0, 2.0), 0.0, 1.0, "agrees"),
+        ((1.0, 2.0), 2.1, 3.0, "fails"),
+        ((1.0, 2.0), 0.0, 0.9, "fails"),
+        ((1.0, 2.0), 0.9, 2.0, "cannot tell"),  # wider than the band
+        ((1.0, 1.0), 0.95, 1.14, "agrees"),  # no band: a fifth of the number
+        ((1.0, 1.0), 0.95, 1.16, "cannot tell"),
+        ((0.0, 0.0), 0.0, 0.1, "cannot tell"),
+        ((None, 1.0), 0.2, 1.1, "cannot tell"),  # the interval holds the end of the bound
+        ((None, 1.0), 0.2, 1.0, "agrees"),
+        ((None, 1.0), 1.0, 1.1, "cannot tell"),
+        ((1.0, None), 1.0, 9.0, "agrees"),
+        ((1.0, None), 0.9, 9.0, "cannot tell"),
+        ((None, None), 0.9, 9.0, ""),
+    ],
+)
+def test_a_point_agrees_only_if_its_interval_could_have_shown_otherwise(said, low, high, verdict):
+    at = Measured(value=(low + high) / 2, low=low, high=high, how="95 %, 3 layers")
+    one = Point(at={"x": 1}, predicted=Predicted(low=said[0], high=said[1]), measured=at)
+    assert one.verdict == verdict
 
 
 def test_what_was_not_found_has_no_upper_end():
     at = Measured(value=64.0, low=64.0, high=None, how="96.9 %, 6 layers")
-    for low, high, holds in ((100.0, None, True), (64.0, 64.0, True), (None, 32.0, False)):
+    for low, high, verdict in (
+        (100.0, None, "cannot tell"),
+        (64.0, None, "agrees"),
+        (64.0, 64.0, "cannot tell"),
+        (None, 32.0, "fails"),
+    ):
         said = Predicted(low=low, high=high)
         one = Point(at={"x": 1}, predicted=said, measured=at)
-        assert one.holds is holds
+        assert one.verdict == verdict
         assert one.said[1] == "above 64"
     found = find(made({"x": 1}, {"x": 2}, measure=_open))
     assert type(found).read({k: v for k, v in found.to_dict().items() if k != "format"}) == found
@@ -124,6 +162,14 @@ def test_the_page_of_the_sources_names_lines_that_there_are():
     named_there = {name for one in columns for name in re.findall("`([a-z-]+)`", one)}
     assert len(named_there) > 20
     assert named_there <= set(statements())
+
+
+def test_an_identity_and_a_revised_prediction_are_marked():
+    found = find(named("net-size").updated(settings=[{"m": 2, "steps": 10}]))
+    assert "An identity: it can fail only if the toolkit is wrong." in repr(found)
+    assert f"Revised after a measurement: {found.revised}." in " ".join(repr(found).split())
+    row = h.Theory(findings=(found,)).to_frame().loc[0]
+    assert (row["identity"], row["revised"]) == ("yes", found.revised)
 
 
 def nowhere(x, seed):

@@ -101,7 +101,8 @@ def test_the_corner_is_pulled_by_labels_as_sampled_prompts_say():
     calm = slopes[(slopes > low) & (slopes < high)]  # the tails are heavy: the sign is what is told
     assert abs(calm.mean()) > 5 * calm.std() / len(calm) ** 0.5
     one = small("sparsity", {"d": 1, "n": n, "layers": layers, "entries": "corner"})
-    assert find(one).verdict == "fails outside its conditions"
+    found = find(one)
+    assert (found.verdict, found.telling.verdict) == ("outside its conditions", "fails")
 
 
 def test_losses_of_attention_and_of_other_predictors_are_those_of_raw_prompts_by_numpy():

@@ -17,10 +17,9 @@ def verdict(name, *settings, **changed):
 
 def test_certified_numbers_are_the_predicted_ones_and_others_fail():
     small = {"d": 24, "m": 3}
-    assert verdict("composition", small) == verdict("floor-growth", small) == "agrees"
+    assert verdict("floor-growth", small) == "agrees"
     assert verdict("tolerance-window", small) == verdict("sq-queries", {"d": 512, "m": 3})
     for name, at, other in (
-        ("composition", small, {"d": 24, "m": 4}),
         ("floor-growth", small, {"d": 24, "m": 9}),
         ("tolerance-window", small, {"d": 48, "m": 3}),
         ("sq-queries", {"d": 512, "m": 3}, {"d": 512, "m": 4}),
@@ -67,11 +66,9 @@ def test_the_error_of_frozen_units_is_that_of_least_squares_member_by_member():
 
 
 def test_learners_are_measured_beside_what_binds_them(monkeypatch):
-    assert verdict("composition-learned", {"m": 2, "degree": 2}, {"m": 2, "degree": 1}) == "agrees"
-    assert statement("composition-learned").predict(m=3, degree=2).low == 1  # it learns nothing
     few = {"learner": "mlp:steps=200", "examples": 4}
-    assert verdict("plain-training", few) == "agrees"
-    assert statement("plain-training").predict(learner="mlp", examples=10**6).says is False
+    assert verdict("plain-training", few) == "cannot tell"  # none of 20 runs, of at most .035
+    assert statement("plain-training").predict(learner="mlp", examples=10**6).high is None
     assert statement("plain-training").predict(**few).high == pytest.approx(16 / 455)
     assert verdict("two-tokens", {"d": 16, "m": 3}).startswith(("agrees", "looser"))
     off = statement("two-tokens").measure(d=16, m=3, seed=0)

@@ -82,7 +82,7 @@ def test_weights_of_pairs_of_examples_are_unbiased():
 def test_verdicts_change_where_a_prediction_or_a_measurement_is_wrong():
     few = [{"spec": "nice:m=1,k=2,d=5", "degree": k} for k in (1, 3)]
     decay = replace(statement("walsh-decay"), settings=few)
-    assert find(decay).verdict == "agrees"
+    assert find(decay).verdict == "agrees at 1 of 2"
 
     def wrong(spec, degree):
         return decay.predict(spec=spec.replace("d=5", "d=5,scale=1"), degree=degree)

@@ -1,7 +1,7 @@
 """Theory beside measurement in words: statements, what was predicted, what was measured."""
 
 from hardness.report.text import item, number, table, wrap
-from hardness.theory import Finding, Point, Statements, Theory, short_number
+from hardness.theory import Finding, Point, Statements, Theory, Told, short_number
 
 
 def theory_words(found: Theory) -> str:
@@ -37,18 +37,25 @@ def finding_words(found: Finding) -> str:
             table(header, rows),
             "",
             wrap(found.meaning),
-            f"Predictions {found.digest}, made before anything was measured; seed {found.seed}, "
+            *map(wrap, note_words(found)),
+            f"Predictions {found.digest}, made before this run; seed {found.seed}, "
             f"{number(found.seconds)} s.",
         ]
     )
 
 
+def note_words(found: Told) -> list[str]:
+    """Say of an identity that it is one, and of a revised prediction what was changed."""
+    notes = ["An identity: it can fail only if the toolkit is wrong."] * found.identity
+    return [*notes, f"Revised after a measurement: {found.revised}."] if found.revised else notes
+
+
 def point_words(one: Point) -> str:
     """Say how a point compares."""
-    said = {None: "", True: "agrees", False: "fails"}[one.holds]
+    words = one.verdict
     if one.factor is not None and short_number(one.factor) != "1":
-        said = f"looser by {short_number(one.factor)}"
-    return said if one.predicted.within else ", ".join(filter(None, (said, "outside conditions")))
+        words = f"looser by {short_number(one.factor)}"
+    return words if one.predicted.within else ", ".join(filter(None, (words, "outside conditions")))
 
 
 def listed_words(found: Statements) -> str:

@@ -11,6 +11,7 @@ from hardness.theory.statement import Setting as Setting
 from hardness.theory.statement import Statement as Statement
 from hardness.theory.statement import Statements as Statements
 from hardness.theory.statement import Theory as Theory
+from hardness.theory.statement import Told as Told
 from hardness.theory.statement import find as find
 from hardness.theory.statement import place as place
 from hardness.theory.statement import short_number as short_number

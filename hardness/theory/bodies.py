@@ -249,6 +249,7 @@ STATEMENTS = (
         "Θ: d² - min(rows (k-1), d² - (m-1)) dimensions.",
         predicts="That number: every constraint counts until the hull is left.",
         meaning="The body is flat along the hull alone from (d² - m + 1)/(k - 1) rows on.",
+        identity=True,
     ),
     made(
         name="body-width", owner="docs", source="", settings=_WIDTHS, predict=_predict_width,
@@ -265,8 +266,8 @@ STATEMENTS = (
         name="span-unclear", owner="talk", source="CL24", settings=_SPANS, predict=_predict_span,
         measure=_span, along="rows", by="noise", log="xy", x="constraints over d²",
         y="tangent of the angle of the span",
-        says="From a body that is pointwise close to the affine hull it is unclear how to "
-        "estimate the span, even of one dimension.",
+        says="Given membership queries to a convex body that is pointwise close to the affine "
+        "hull, it is unclear how to estimate the span, even of one dimension.",
         predicts="How close is not legible in what was read; here .1. Heads that differ by .1 of "
         "their distance on rows at random turn the span by a closed form; heads that differ as "
         "little on each row turn it by at most another one; and a cube about the hull turns its "
@@ -275,13 +276,15 @@ STATEMENTS = (
         "an adversary is several times larger, and falls ever more slowly.",
     ),
     made(
-        name="net-size", owner="paper", source="CL24", settings=_GRIDS, predict=_predict_tuples,
+        name="net-size", owner="summary", source="CL24", settings=_GRIDS, predict=_predict_tuples,
         measure=_tuples, along="steps", by="m", log="xy", x="1/ε", y="tuples",
-        says="All combinations of guesses from an ε-net over the span of the heads are tried.",
+        says="All combinations of guesses of attention matrices from an ε-net over the approximate "
+        "span are tried.",
         predicts="Over a hull of m - 1 dimensions they grow as (1/ε)^(m (m-1)): the volume of the "
         "ball over that of a cell, less or more half a cell's diagonal, to the power m, over m!.",
         meaning="The exponent m (m-1) makes the time of the last stage exponential in the square "
         "of the number of heads.",
+        identity=True, revised="4 heads are counted at finer steps",
     ),
     made(
         name="net-error", owner="docs", source="", settings=_NETS, predict=_predict_net,

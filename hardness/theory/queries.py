@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from hardness.lower import BoundParameters, certify
-from hardness.lower.learners import Kernel, NoisyDescent, certify_named
+from hardness.lower.learners import Kernel, certify_named
 from hardness.lower.tolerances import of_members
 from hardness.oracles import Budget
-from hardness.runs import descent_study, run
+from hardness.runs import run
 from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean, share
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.noisygd import cube, known_signs, random_features, signs
 from instances import parse
 from instances.streams import generator
-
-_TAU = Fraction(1, 10)
 
 
 def _predict_dimension(d: int, m: int) -> Predicted:
@@ -64,18 +62,6 @@ def _predict_window(d: int, m: int) -> Predicted:
 def _window(d: int, m: int, seed: int) -> Measured:
     found = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
     return exactly(float((found and found.first()) or math.nan))
-
-
-def _predict_descent(model: str, steps: int) -> Predicted:
-    noisy = NoisyDescent(steps=steps, clip=Fraction(1), std=Fraction(1))
-    claim = certify_named(parse(_DESCENT), [noisy])["gd-noise-success"]
-    return Predicted(high=float(claim.value))
-
-
-def _descent(model: str, steps: int, seed: int) -> Measured:
-    runs = 100 if model == "members" else 20  # whose gradients vary from run to run
-    found = descent_study(parse(_DESCENT), model=model, steps=(steps,), runs=runs, seed=seed)
-    return share(found.points[0].right, found.points[0].runs, "runs")
 
 
 def _predict_training(learner: str, examples: int) -> Predicted:
@@ -122,30 +108,6 @@ def _two_tokens(d: int, m: int, seed: int) -> Measured:
     return Measured(value=off, low=off, high=off, how="the largest of 4096 inputs")
 
 
-def _predict_composition(d: int, m: int) -> Predicted:
-    queries = math.ceil((Fraction(2, 3) * comb(d - 1, m) - 1) / math.floor(1 / (4 * _TAU**2)))
-    return Predicted(low=queries, high=queries)
-
-
-def _composition(d: int, m: int, seed: int) -> Measured:
-    return exactly(_certified(f"composed:d={d},m={m}", "stat-queries"))
-
-
-def _predict_composed(m: int, degree: int) -> Predicted:
-    if degree >= m:
-        return Predicted(high=1e-9)
-    return Predicted(low=1.0)
-
-
-def _composed(m: int, degree: int, seed: int) -> Measured:
-    family = parse(f"composed:d={_PLACES + 1},m={m}")
-    learner = parse_learner(f"lowdegree:degree={degree}")
-    made = (run(learner, family.instance(5 * seed + i), Budget()).risk for i in range(5))
-    risks = [one.unclipped for one in made if one and one.unclipped is not None]
-    return mean(risks, "members", len(_COMPOSED))
-
-
-_DESCENT = "parity:d=11,m=3"
 _PLACES, _HIDDEN, _RUNS = 15, 3, 20
 _STUDENT, _MLP = "student:steps=2500", "mlp:steps=2000"
 _TRAINING = [(_STUDENT, 4), (_STUDENT, 10**6), (_MLP, 4), (_MLP, 10**6)]
@@ -154,7 +116,6 @@ _KERNEL = [
     for spec in ("parity:d=11,m=3", "profile:g=majority,d=11,m=3")
     for features in (5, 20, 60, 100)
 ]
-_COMPOSED = [{"m": m, "degree": degree} for m in (1, 2, 3, 4) for degree in (1, 2, 3)]
 _hard = partial(Statement, subject="hardness", owner="docs", source="CL24")
 
 
@@ -163,8 +124,8 @@ STATEMENTS = (
         name="sq-dimension",
         says="Two-token layers of m heads have statistical-query dimension d^Ω(m).",
         predicts="C(d - 1, m) hidden sets of m of d - 1 coordinates, pairwise uncorrelated.",
-        meaning="The exponent of d is m. Both sides are arithmetic: the line tests the "
-        "certificate, not the theorem.",
+        meaning="The exponent of d is m.",
+        identity=True,
         settings=[{"d": d, "m": m} for m in (2, 3, 4) for d in (16, 64, 256, 1024)],
         predict=_predict_dimension,
         measure=_dimension,
@@ -176,12 +137,13 @@ STATEMENTS = (
     _hard(
         name="sq-queries",
         owner="talk",
-        says="Even for k = 2, statistical query algorithms need a number of queries, or an inverse "
-        "tolerance, that is exponential in m. The slide's formula cannot be read; here: d^Ω(m).",
+        says="Even for k = 2, statistical query lower bounds suggest that in the worst case some "
+        "exponential dependence on m is necessary. The slide's formula for queries or inverse "
+        "tolerance cannot be read; here: d^Ω(m).",
         predicts="At tolerance 1/10 the slope between d and 2d is at least m, and at most the sum "
         "of d/(d - 1 - j) over j below m, as queries are nearly a multiple of C(d - 1, m).",
-        meaning="The exponent of the bound is the number of hidden coordinates, m. Both sides are "
-        "arithmetic: the line tests the certificate, not the theorem.",
+        meaning="The exponent of the bound is the number of hidden coordinates, m.",
+        identity=True,
         settings=[{"d": 4**i, "m": m} for m in (2, 4, 8, 16) for i in (5, 7, 9)],
         predict=_predict_queries,
         measure=_queries,
@@ -192,11 +154,12 @@ STATEMENTS = (
     ),
     _hard(
         name="floor-growth",
+        source="",
         says="Every learner needs about m log2(d/m) examples: the information floor.",
         predicts="An example has one bit, and 2/3 of C(d - 1, m) members are to be told apart: "
         "between m log2((d - 1)/m) and m log2(e(d - 1)/m), less log2(3/2), rounded up.",
-        meaning="Statistical queries cost about d^m, examples need not: that is the gap. Both "
-        "sides are arithmetic: the line tests the certificate.",
+        meaning="Statistical queries cost about d^m, examples need not: that is the gap.",
+        identity=True,
         settings=[{"d": 10**i, "m": m} for m in (2, 8, 32) for i in (2, 3, 4, 5)],
         predict=_predict_floor,
         measure=_floor,
@@ -211,8 +174,9 @@ STATEMENTS = (
         "It says something from there to 1/2; above 1/2 no number of queries is enough.",
         predicts="With M = 2/3 C(d - 1, m) - 1 members to rule out and 1/(4 tau^2) a query, more "
         "than two queries are needed from tau = 1/sqrt(2M) on; two digits are kept.",
-        meaning="The statement has 'queries or inverse tolerance': this is where the one turns "
-        "into the other. Both sides are arithmetic: the line tests the search for the tolerance.",
+        meaning="The talk has 'queries/inv. tolerance': this is where the one turns into the "
+        "other.",
+        identity=True,
         settings=[{"d": d, "m": m} for m in (2, 4, 8) for d in (16, 64, 256, 1024)],
         predict=_predict_window,
         measure=_window,
@@ -222,32 +186,14 @@ STATEMENTS = (
         y="least tolerance with a bound",
     ),
     _hard(
-        source="AS20",
-        name="noisy-descent",
-        says="Gradient descent of any rule, on exact gradients with normal noise, succeeds with at "
-        "most the certified probability.",
-        predicts=f"At most the certificate's number for {_DESCENT}, gradients of norm 1, noise 1.",
-        meaning="What binds is the noise of answers, whatever the rule: one with a coordinate for "
-        "each member is built to come near the bound, a network is not.",
-        settings=[
-            {"model": model, "steps": steps}
-            for model in ("members", "network")
-            for steps in (30, 100, 300)
-        ],
-        predict=_predict_descent,
-        measure=_descent,
-        along="steps",
-        by="model",
-        log="x",
-        y="share of runs that succeed",
-    ),
-    _hard(
         name="plain-training",
+        source="",
         says="Four examples cannot tell a parity of 3 among 15 coordinates from the others. Above "
         "the information floor no theorem here bounds training on single examples.",
         predicts="With four examples a success of at most 2^4/C(15, 3); nothing with a million.",
-        meaning="What a network does with a million examples depends on what it sees: tokens "
-        "(student) or their product (mlp). It is measured, not proved.",
+        meaning="The student is an attention layer that sees the tokens, mlp a ReLU network that "
+        "sees their product. What they do with a million examples is measured, not proved.",
+        revised="more runs, and more steps of the student",
         settings=[{"learner": name, "examples": count} for name, count in _TRAINING],
         predict=_predict_training,
         measure=_training,
@@ -264,7 +210,7 @@ STATEMENTS = (
         "of a family unlearned, whatever is fitted on top.",
         predicts="At least the certified error for as many features, on average over members.",
         meaning="The best features attain it, random units need not. For parities it is "
-        "1 - (features + 1)/members.",
+        "1 - (features + 1)/members. The bound is proved for every set of features.",
         settings=_KERNEL,
         predict=_predict_kernel,
         measure=_kernel,
@@ -275,11 +221,12 @@ STATEMENTS = (
     ),
     _hard(
         name="two-tokens",
-        says="The paper's lower bounds hold even for two tokens. Here: a layer on two tokens "
+        says="The lower bounds hold even for two tokens. Here: a layer on two tokens "
         "computes a parity of m bits, with m heads if m is odd and m + 1 if it is even.",
         predicts="The layer is off the parity by rounding alone: at most the bound over all "
         "inputs by interval arithmetic.",
         meaning="The hard family is made of layers, not of something like them.",
+        identity=True,
         settings=[{"d": d, "m": m} for m in (1, 3, 8, 21) for d in (32, 128, 512)],
         predict=_predict_tokens,
         measure=_two_tokens,
@@ -287,34 +234,5 @@ STATEMENTS = (
         by="m",
         log="xy",
         y="largest error of the layer",
-    ),
-    _hard(
-        name="composition",
-        says="The talk asks whether theories of feed-forward and of attention layers compose. "
-        "Here: one head with a public piecewise-linear map on top is as hard as m heads.",
-        predicts="As many queries as of a parity: (2/3 C(d - 1, m) - 1)/25, rounded up.",
-        meaning="A public map through m + 2 points makes one head hard for statistical queries. "
-        "Both sides are arithmetic: the line tests the certificate, not the theorem.",
-        settings=[{"d": d, "m": m} for m in (2, 3, 5) for d in (16, 32, 64, 256)],
-        predict=_predict_composition,
-        measure=_composition,
-        along="d",
-        by="m",
-        log="xy",
-        y="certified queries",
-    ),
-    _hard(
-        name="composition-learned",
-        says="The talk asks whether the theories compose. Here: a head with a public map through "
-        "m + 2 points is learned by polynomials of degree m, and not by those of lower degree.",
-        predicts="No error from degree m on. Below it at least 1, the risk of learning nothing, as "
-        "the label has no part of degree below m.",
-        meaning="Where it is learned, it takes about as many examples as there are monomials, d^m.",
-        settings=_COMPOSED,
-        predict=_predict_composed,
-        measure=_composed,
-        along="degree",
-        by="m",
-        y="relative risk, unclipped",
     ),
 )

@@ -28,9 +28,19 @@ from instances.streams import BitStream, key
 from instances.text import outward
 
 Setting = Mapping[str, int | float | str]
-Owner = Literal["paper", "talk", "docs"]
-_OWNERS = {"paper": "the paper", "talk": "the talk", "docs": "this manual"}
+Owner = Literal["paper", "summary", "talk", "docs"]
+_OWNERS = {
+    "paper": "the paper",
+    "summary": "a summary of the paper",
+    "talk": "the talk",
+    "docs": "this manual",
+}
 _LOOSE = 1.5  # a bound within this factor of what is measured is not called loose
+_DECISIVE = (  # verdicts of points, inside the conditions or not: what decides a line comes first
+    *(("fails", True), ("cannot tell", True), ("fails", False)),
+    *(("agrees", True), ("cannot tell", False), ("agrees", False)),
+)
+_FINE = 0.2  # an interval within this fraction of the prediction tells, however narrow the band
 
 
 class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,9 +54,10 @@ class Predicted(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     within: bool = True
 
     @property
-    def says(self) -> bool:
-        """Whether anything is predicted."""
-        return self.low is not None or self.high is not None
+    def ends(self) -> tuple[float, float]:
+        """Both ends, infinite where there is none."""
+        low = -math.inf if self.low is None else self.low
+        return low, math.inf if self.high is None else self.high
 
     def said(self, digits: int = 3) -> str:
         """Write a number, a range or a bound in words.
@@ -158,13 +169,21 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     measured: Measured
 
     @property
-    def holds(self) -> bool | None:
-        """Whether the interval measured meets what is predicted; None where nothing is."""
-        if not self.predicted.says:
-            return None
-        low, high = self.predicted.low, self.predicted.high
-        above = low is None or self.measured.top >= low
-        return above and (high is None or self.measured.low <= high)
+    def verdict(self) -> str:
+        """How the interval measured compares with the prediction; empty if nothing is predicted.
+
+        "cannot tell": the interval lies on both sides of a bound, or it is wider than the predicted
+        band and than a fifth of the predicted number.
+        """
+        low, high, least, most = *self.predicted.ends, self.measured.low, self.measured.top
+        if low == -math.inf and high == math.inf:
+            return ""
+        if most < low or least > high:
+            return "fails"
+        if math.isinf(high - low):
+            return "agrees" if low <= least and most <= high else "cannot tell"
+        wide = most - least > max(high - low, _FINE * max(abs(low), abs(high)))
+        return "cannot tell" if wide else "agrees"
 
     @property
     def said(self) -> tuple[str, str]:
@@ -174,8 +193,9 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         >>> Point(at={}, predicted=Predicted(low=1.43553, high=1.43553), measured=off).said
         ('1.436', '1.435')
         """
-        ends = (self.predicted.low, self.measured.top), (self.predicted.high, self.measured.low)
-        apart = [(a, b) for a, b in ends if a is not None and b < math.inf and not self.holds]
+        pairs = zip(self.predicted.ends, (self.measured.top, self.measured.low), strict=True)
+        finite = [pair for pair in pairs if all(map(math.isfinite, pair))]
+        apart = finite if self.verdict == "fails" else []
         digits = 3
         while digits < 12 and any(
             short_number(a, digits) == short_number(b, digits) for a, b in apart
@@ -193,14 +213,15 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "low": self.measured.low,
             "high": self.measured.high,
             "known": self.measured.how,
-            "holds": self.holds,
+            "verdict": self.verdict,
         }
 
     @property
     def factor(self) -> float | None:
         """By how much a bound is off what is measured, at least 1; None for what is no bound."""
         low, high, value = self.predicted.low, self.predicted.high, self.measured.value
-        if not self.holds or (low is None) == (high is None) or value <= 0 or not (low or high):
+        one_sided = (low is None) != (high is None)
+        if self.verdict != "agrees" or not one_sided or value <= 0 or not (low or high):
             return None
         found = value / low if low is not None else (high or 0.0) / value
         return max(1.0, found) if math.isfinite(found) and found > 0 else None
@@ -209,8 +230,8 @@ class Point(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def owned(owner: Owner, source: str) -> str:
     """Say whose a statement is.
 
-    >>> owned("paper", "CL24"), owned("docs", "CL24"), owned("docs", "")
-    ('the paper [CL24]', 'this manual on [CL24]', 'this manual')
+    >>> owned("summary", "CL24"), owned("docs", "CL24"), owned("docs", "")
+    ('a summary of the paper [CL24]', 'this manual on [CL24]', 'this manual')
     """
     on = " on" if owner == "docs" and source else ""
     return f"{_OWNERS[owner]}{on}" + (f" [{source}]" if source else "")
@@ -223,7 +244,8 @@ class Told(Record, frozen=True, kw_only=True):
     exponents and conditions. predicts: how numbers follow from that at the sizes run. meaning: what
     the comparison is worth, true whatever is measured. along: the part of a setting that lies along
     x; by: the part that tells series apart, if any. x, y: the titles of axes, with units. log: the
-    axes that are logarithmic.
+    axes that are logarithmic. identity: whether it is proved for every draw. revised: what of the
+    prediction was changed after a measurement.
     """
 
     name: str
@@ -238,6 +260,8 @@ class Told(Record, frozen=True, kw_only=True):
     along: str
     by: str = ""
     log: str = ""
+    identity: bool = False
+    revised: str = ""
 
     @property
     def of(self) -> str:
@@ -327,7 +351,7 @@ def _short(value: float | None) -> str | None:
 class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A statement with what was predicted and measured at its settings.
 
-    digest: of the predictions, made before anything was measured.
+    digest: of the predictions, made before this run measured anything.
     """
 
     seed: int
@@ -348,27 +372,32 @@ class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def verdict(self) -> str:
         """How measurement and prediction compare, in the words of the table."""
-        judged = [one for one in self.points if one.holds is not None]
+        judged = [one for one in self.points if one.verdict]
         inside = [one for one in judged if one.predicted.within]
-        if not judged:
-            return "not applicable"
-        if not all(one.holds for one in inside):
+        if not inside:
+            return "outside its conditions" if judged else "not applicable"
+        if any(one.verdict == "fails" for one in inside):
             return "fails"
-        if len(inside) < len(judged) and not all(one.holds for one in judged):
-            return "fails outside its conditions"
-        factors = [one.factor for one in judged if one.factor is not None]
-        if len(factors) == len(judged) and min(factors) > _LOOSE:
+        agreeing = sum(one.verdict == "agrees" for one in inside)
+        factors = [one.factor for one in inside if one.factor is not None]
+        if len(factors) == len(inside) and min(factors) > _LOOSE:
             least, most = map(_factor, (min(factors), max(factors)))
-            return f"looser by {least}" + (f" to {most}" if most != least else "")
-        return "agrees"
+            words = f"looser by {least}" + (f" to {most}" if most != least else "")
+        elif agreeing < len(inside):
+            words = f"agrees at {agreeing} of {len(inside)}" if agreeing else "cannot tell"
+        else:
+            words = "agrees"
+        fails = any(one.verdict == "fails" for one in judged)
+        return f"{words}, fails outside its conditions" if fails else words
 
     @property
     def telling(self) -> Point:
-        """The point that decides: the first to fail, inside its conditions if any, or the last."""
-        inside = [one for one in self.points if one.holds is False and one.predicted.within]
-        failed = [one for one in self.points if one.holds is False]
-        judged = [one for one in self.points if one.holds]
-        return next(iter(inside or failed), (judged or self.points)[-1])
+        """The point that decides: the first that fails or cannot tell, or the last that agrees."""
+        for verdict, within in _DECISIVE:
+            same = [p for p in self.points if (p.verdict, p.predicted.within) == (verdict, within)]
+            if same:
+                return same[-1 if verdict == "agrees" else 0]
+        return self.points[-1]
 
     def _rows(self) -> list[TableRow]:
         return [{"statement": self.name, **one.at, **one.row()} for one in self.points]
@@ -393,6 +422,8 @@ class Theory(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "measured": one.telling.said[1],
                 "known": one.telling.measured.how,
                 "verdict": one.verdict,
+                "identity": "yes" if one.identity else "",
+                "revised": one.revised,
                 "digest": one.digest,
             }
             for one in self.findings

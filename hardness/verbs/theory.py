@@ -39,7 +39,7 @@ def theory(
     out: Annotated[Path | None, path("A folder, or a table.", flag="--out")] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> "Theory | Statements":
-    """Say what theory predicts, measure it, and judge: agrees, looser by a factor, or fails.
+    """Say what theory predicts, measure it, and judge: agrees, looser, fails or cannot tell.
 
     Without NAMES: list the statements; --json has what they predict. Each setting is predicted, and
     the predictions are hashed, before any is measured. In the folder --out a statement that stands

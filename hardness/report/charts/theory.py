@@ -42,7 +42,7 @@ def of_theory(found: Finding) -> Data:
         elif ends:
             rows.append({"kind": "predicted", **at, "y": ends[0]})
         told = {"y": one.measured.value, "low": one.measured.low, "high": one.measured.high}
-        rows.append({"kind": "measured", **at, **told, "meets": one.holds is not False})
+        rows.append({"kind": "measured", **at, **told, "meets": one.verdict != "fails"})
     if not rows:
         raise UsageError(f"statement {found.name} has nothing along {found.along} to draw")
     outside = sum(not one.predicted.within for one in found.points)

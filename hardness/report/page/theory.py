@@ -1,5 +1,6 @@
 """The page of statements: a table a subject, and each with its picture, settings and command."""
 
+import re
 from collections import Counter
 from itertools import groupby
 
@@ -9,17 +10,17 @@ from hardness.report.figures import draw
 from hardness.report.page.text import prose
 from hardness.report.page.write import asset, slim, template
 from hardness.report.text import count
-from hardness.report.theory import point_words
+from hardness.report.theory import note_words, point_words
 from hardness.theory import Finding, Theory, place
 
 
 def page(found: Theory) -> str:
     """Lay statements out as one HTML file that needs nothing outside it, and no script."""
     every = found.findings
-    return template("theory.html", (point_words, place, prose, count)).render(
+    return template("theory.html", (point_words, note_words, place, prose, count)).render(
         style=Markup(asset("page.css")),
         findings=every,
-        verdicts=Counter(one.verdict.partition(" by ")[0] for one in every).most_common(),
+        verdicts=Counter(re.split(" by | at |,", one.verdict)[0] for one in every).most_common(),
         subjects=[(name, list(some)) for name, some in groupby(every, lambda one: one.subject)],
         pictures={one.name: _picture(one) for one in every},
     )
