@@ -8,7 +8,7 @@ others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
    coefficients are uniform (with a noisy b on a hyperplane: a set is at most q times as likely);
 3. rows of short integer relations that LLL finds, if so many of such lengths are rare;
 4. mod 2 all rows but a basis, if so many sums of three or four rows of A are rare;
-5. all rows but a basis, if 2 and 3 do not end or leave less than half of the rows;
+5. all rows but a basis, if 2 and 3 do not end soon, or 3 shows many relations;
 6. all rows but a basis of a matrix whose rank is too low for its columns, except for zero columns
    and sparse relations of columns; and so if noisy labels follow from a solution without errors.
 
@@ -39,7 +39,7 @@ from instances.streams import generator
 _CHANCE = 2.0**-SPARE  # below it something is no accident
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
-_ROUNDS = 3  # and those in which some may: if there are more, a whole table follows
+_ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
 _EACH, _LEAST = 2, 48  # rows for a column, and rows, in a look for short relations
 _SIZE, _SHORT = 48, 4  # columns in such a look, and the square norm for a row, at most
 _SUMMED = 1 << 10  # rows of which sums mod 2 are counted
@@ -84,18 +84,17 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
         return np.sort(kept[basis]), np.sort(kept[basis])
     left, others = np.split(rng.permutation(kept), [max(1, _MOST // len(columns) ** 2)])
     looks = [_following, _related] if len(columns) <= _SIZE else [_following]
-    quiet, rounds, tested = 0, 0, len(left)
-    patience = _QUIET if tested * len(columns) ** 2 <= _MANY else 1
-    while quiet < patience and rounds <= _ROUNDS and len(left) > len(columns):
+    quiet, rounds, table = 0, 0, False
+    patience = _QUIET if len(left) * len(columns) ** 2 <= _MANY else 1
+    while quiet < patience and not table and len(left) > len(columns):
         quiet += 1
         for look in looks:
             follows = look(rows[left], columns, q, q if noisy else 1, rng)
             if follows.any():
                 left, quiet, rounds = left[~follows], 0, rounds + 1
-    table = (
-        rounds > _ROUNDS or 2 * len(left) < tested or (q == 2 and _sums(found.a[left], rank, rng))
-    )
-    if table:  # of sums, which what is left of it is, too
+                table |= look is _related and 2 * follows.sum() > len(columns)
+        table |= rounds > _ROUNDS
+    if table or (q == 2 and _sums(found.a[left], rank, rng)):  # what is left is one of sums, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 

@@ -246,10 +246,20 @@ def test_small_sums_of_more_rows_than_columns_are_seen(spec, base, width):
     """Errors of small sums are small where those of the rows are, so coins would fit secrets."""
     rows, rng = coins(base, spec), np.random.default_rng(2)
     q = parse(spec).q
-    sums = [rows[rng.permutation(base)[:width]].sum(axis=0) % q for _ in range(120)]
-    assert len(counted(np.concatenate([rows, sums]), spec)) <= rows.shape[1]
+    weights = rng.choice([-2, -1, 1, 2] if q > 2 else [1], (120, base)) * (
+        rng.random((120, base)).argsort(1) < width
+    )
+    assert len(counted(np.concatenate([rows, weights @ rows % q]), spec)) <= rows.shape[1]
     fresh = coins(base + 120, spec, 3)
     assert len(counted(fresh, spec)) == len(distinct(fresh, q))
+
+
+def test_combinations_of_a_few_rows_among_fresh_rows_do_not_count():
+    few, fresh = coins(3), coins(40, seed=1)
+    mixed = np.random.default_rng(2).integers(0, 97, (60, 3)) @ few % 97
+    kept = counted(np.concatenate([mixed, fresh]))
+    assert len(kept) == 43
+    assert kept[3:].tolist() == [*range(60, 100)]
 
 
 def test_which_rows_count_does_not_depend_on_their_order():
