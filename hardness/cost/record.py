@@ -25,6 +25,7 @@ STANDING = {  # why, of what is not simply published
 MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 SMALL_BLOCK = 50  # below it models of cost say little
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
+_MORE, _SAME = 0.5, 2.0**-8  # bits by which costs of two forms differ, or are alike
 _FIGURES = 20  # bits below which a count is written out
 
 
@@ -131,13 +132,24 @@ class Estimate:
         return {"applies": self.applies, "samples": self.samples, **values}
 
 
+def _is_least(
+    attack: "Callable[[Problem, Setting], Estimate]",
+    form: "Problem",
+    setting: "Setting",
+    found: Estimate,
+) -> bool:
+    """Whether an attack costs no more than with any number of samples."""
+    return found.applies and found.rank <= attack(replace(form, samples=None), setting).rank + _SAME
+
+
 def cheapest_form(
     attack: "Callable[[Problem, Setting], Estimate]",
 ) -> "Callable[[Problem, Setting], Estimate]":
     """Make an attack on one form of a problem the cheapest of those on all its forms.
 
-    To make the secret of errors is linear algebra on n samples, n^3 operations. If that form leaves
-    samples over, more of them with wider errors are of no use.
+    To make the secret of errors is linear algebra on n samples, n^3 operations. If that form has
+    samples enough, more of them with wider errors are of no use; and if some more cost more, so do
+    the next.
     """
 
     @wraps(attack)
@@ -151,8 +163,11 @@ def cheapest_form(
                 also = f"{form.again} of {form.rows} samples have the secret's entries for errors"
                 estimate = estimate.noted(also)
             tried.append(estimate)
-            full = form.spent and not form.again
-            if full and estimate.m is not None and estimate.m < (form.rows or inf):
+            if form.again:
+                worse = tried[-1].rank > tried[-2].rank + _MORE
+            else:
+                worse = form.spent and form.rows and _is_least(attack, form, setting, tried[-1])
+            if worse:
                 break
         return min(tried, key=lambda estimate: estimate.rank)
 
