@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardness.check import kernel
 from hardness.lower.algebra import LONG, Shown, compute, name_of, names, number, shown, symbolic
-from instances.spec import kind_of, parse_stored
+from instances.spec import built_in, kind_of, parse_stored
 
 if TYPE_CHECKING:
     from hardness.lower.record import Certificate
@@ -190,13 +190,15 @@ def _given(problem: Any, spec: str) -> Iterator[Any]:
         return
     family: Any = kind_of(spec.partition(":")[0]) and parse_stored(spec)
     if problem.kind != "residues":
+        family = family if family and built_in(family) else None
         if d := getattr(family, "d", None):
             yield "d", None, d, "the dimension"
         yield "n", d and f"d - {d - problem.n}", problem.n, "places, or dimensions"
         if hard := getattr(family, "hard", None):
             yield "hard", None, hard, "places that are hidden"
         yield "m", hard and "hard", problem.m, "places that are hidden, or the degree"
-        yield "eta", None, (1 - problem.fade) / 2, "the rate of the label noise"
+        # Noise of what has other heads beside the hidden ones flips no label.
+        yield "eta", hard and "0", (1 - problem.fade) / 2, "the rate of the label noise"
         return
     name = getattr(family, "name", "")
     problem.flips, problem.window = name == "lpn", name == "window"
