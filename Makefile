@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-promises test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -25,10 +25,6 @@ test: $(VENV)/.test
 # More cases, and longer ones, of what `make test` holds too.
 test-slow: $(VENV)/.test
 	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|isolated\.driving" tests)
-
-# What users were promised, as commands and what they answer: two minutes on two cores.
-test-promises: $(VENV)/.test
-	$(TESTS) -m promises tests/test_promises.py
 
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test

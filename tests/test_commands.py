@@ -185,6 +185,5 @@ ASKED_FOR = {
         *("--about", "--features", "--parameters", "--batch", "--state-bits", "--within"),
         *("--grid", "--out"),
     },
-    "challenge submit": {"--predictions", "--claim", "--learner"},
     "stress": {"--ladder", "--on", "--learner", "--out"},
 }

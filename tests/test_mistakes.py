@@ -141,34 +141,6 @@ MISTAKES = """\
 2 certify parity:d=8,m=3 --format parquet | add --out FILE.parquet
 1 certify parity:d=8,m=3 --out kept/x.json | kept/x | cannot be written
 2 certify made/secret.json | secret part
-2 challenge create parity:d=8,m=2 --seed 1 --examples 9 --out x --secret y | --seed
-2 challenge create parity:d=8,m=2 --examples 5 --out pub | --secret
-2 challenge submit nowhere --name me --out s.safetensors | give one of --predictions
-2 challenge create parity:d=16,m=3 --out x --secret y --examples 5 --seed 0 | draws its own
-2 challenge create parity:d=16,m=3 --secret y --examples 5 | needs --out DIR
-2 challenge create parity:d=16,m=3 --out x --secret y --examples 0 | --examples
-2 challenge create parity:d=16,m=3 --out x --secret x/y --examples 5 | lies in the public folder
-2 challenge create parity:d=16,m=3 --out x/z --secret x --examples 5 | or that one in it
-1 challenge create parity:d=16,m=3 --out pub --secret y --examples 5 | exists and was kept
-1 challenge create parity:d=16,m=3 --out x --secret s.json --examples 5 --force \
-  | could never be opened
-1 challenge create parity:d=16,m=3 --out x --secret y --examples 5 --fresh 999999999999 | memory
-1 challenge create parity:d=16,m=3 --out x --secret y --examples 99999999999999 | disk
-2 challenge submit nowhere --name a --claim [1,2,3] --out a.safetensors | challenge create
-2 challenge submit pub --name a --out a.safetensors | give one of
-2 challenge submit pub --name a --claim [1,2,3] --learner trivial --out a.safetensors | one of
-2 challenge submit pub --name a --claim [1,2,3] | --out FILE.safetensors
-2 challenge submit pub --name a --claim [1,2,3] --out a.json | ends in .safetensors
-2 challenge submit pub --name a --claim x --out a.safetensors | write [2,5,7]
-1 challenge submit pub --name a --learner queries --out a.safetensors | statistical queries
-2 challenge submit pub --name a --predictions p.txt --out a.safetensors | .npy, .npz
-2 challenge submit pub --name a --predictions p.npy --out a.safetensors | (50, 2, 16) is wanted
-2 challenge score nowhere --secret s.json | challenge create
-1 challenge score pub --secret s.json no.safetensors | does not exist
-1 challenge score pub --secret s.json s.json | its header claims
-2 challenge score pub --secret s.json --out s.json | give another name to write
-2 challenge score pub --secret s.json a.safetensors b.safetensors | unexpected extra argument
-1 challenge score pub --secret pub/challenge.json | is wanted
 1 check nowhere.json | nowhere.json
 1 check /dev/zero | /dev/zero
 1 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
@@ -533,7 +505,6 @@ ROWS = rows()
 MADE = (
     "certify parity:d=8,m=3 --out c.json",
     "generate parity:d=8,m=3 --examples 100 --out made",
-    "challenge create parity:d=16,m=3 --examples 100 --fresh 50 --out pub --secret s.json",
 )
 FOREIGN = (
     *('{"a": ' + "1" * 5000 + "}", "", "{", "[1]", "null", '{"format": "other/1"}', "\0\1"),
@@ -571,7 +542,6 @@ def world(tmp_path_factory):
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
         save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
         np.savez("places.npz", embedding=np.ones((7, 4)), positions=np.ones((3, 4)))
-        np.save("p.npy", np.zeros((50, 2, 15)))
         create(Path("empty.db")).close()
         for line in MADE:
             with pytest.raises(SystemExit, match="0"):

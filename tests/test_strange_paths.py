@@ -18,7 +18,6 @@ LINES = [
     "sweep status {}",
     "store merge {} --out m.db",
     "store check {}",
-    "challenge score {} --secret {} {}",
 ]
 
 
@@ -26,7 +25,7 @@ LINES = [
 def test_no_kind_of_path_is_waited_for_or_a_traceback(hardness, line):
     os.mkfifo("fifo")
     Path("folder").mkdir()
-    for name in ("results.json", "instance.json", "challenge.json", "secret.json"):
+    for name in ("results.json", "instance.json", "secret.json"):
         os.mkfifo(f"folder/{name}")
     Path("empty").touch()
     for path in ("fifo", "folder", "empty", "/dev/zero", "none"):

@@ -39,7 +39,6 @@ GROUPS = {
         "theory": "verbs.theory.theory",
         "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
-        "challenge": "verbs.root.CHALLENGE",
     },
     "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
     "In-context regression": {"icl": "verbs.root.ICL"},
@@ -74,14 +73,6 @@ def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Gr
     )
 
 
-CHALLENGE = _group(
-    "challenge",
-    "Commit to a secret, submit, reveal, score.",
-    "Challenges by commit and reveal.\n\n"
-    "An organiser makes a public folder and a secret file, participants submit predictions or a "
-    "claimed secret, and when the secret file is public anybody can score and check everything.",
-    {name: f"verbs.challenge.{name}" for name in ("create", "submit", "score")},
-)
 SWEEP = _group(
     "sweep",
     "Many runs, named by a file.",
