@@ -196,6 +196,16 @@ def test_every_page_is_reached_from_the_index():
     assert [called(page) for page in pages if page not in reached] == []
 
 
+def test_every_promise_names_tests_that_exist():
+    rows = re.findall(r"^\| \d+ \|.*\|$", (ROOT / "docs/promises.md").read_text(), re.M)
+    assert len(rows) == 17
+    assert all("`tests/" in row or LINK.search(row) for row in rows)
+    for file, name in re.findall(
+        r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs/promises.md").read_text()
+    ):
+        assert f"def {name}(" in (ROOT / file).read_text(), (file, name)
+
+
 @pytest.mark.parametrize(("folder", "names"), [("families", FAMILIES), ("learners", LEARNERS)])
 def test_every_family_and_learner_has_its_section(folder, names):
     pages = "".join(page.read_text() for page in (ROOT / "docs" / folder).glob("*.md"))
