@@ -43,7 +43,6 @@ CALLS = {
         **{"name": "queries", "source": SPEC, "out": "a.svg", **given}
     ),
     "sweep": lambda **given: h.sweep(**{"file": "a.toml", "store": "a.db", **given}),
-    "cite": lambda **given: h.cite(**given),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),
     "save": lambda **given: estimated().save(**given),
@@ -72,8 +71,7 @@ REQUIRED = {
     "sweep": ("engine",),
 }
 PATHS = {
-    **{"sweep": ("file", "store"), "cite": ("source",)},
-    **{"load": ("path",), "save": ("path",)},
+    **{"sweep": ("file", "store"), "load": ("path",), "save": ("path",)},
 }
 REFUSED = [
     *((f, n, v) for f, names in WHOLE.items() for n in names for v in NOT_WHOLE),

@@ -53,7 +53,8 @@ def test_help_imports_nothing_heavy():
         assert (code, "click" in imported) == ("0", True), line
         assert not HEAVY & {*imported}, line
         assert {name for name in imported if name.startswith("instances.")} <= {
-            *("instances.arguments", "instances.errors", "instances.lazy", "instances.text")
+            *("instances.arguments", "instances.errors", "instances.lazy", "instances.text"),
+            "instances.withdrawn",
         }, line
 
 

@@ -97,7 +97,7 @@ def marked(pages):
     return [pytest.param(page, id=called(page), marks=marks[page]) for page in pages]
 
 
-AS_DATA = {"--json", "--format", "cite", "query"}  # a paper outlives defaults; a cell is data
+AS_DATA = {"--json", "--format", "query"}  # a paper outlives defaults; a cell is data
 
 
 @pytest.mark.parametrize("page", marked([page for page in PAGES if blocks(page)]))

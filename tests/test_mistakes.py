@@ -148,11 +148,10 @@ MISTAKES = """\
 1 check other.json | other.json
 1 check empty | empty is a folder: give the name of a file
 1 check made/secret.json | no certificate
-1 cite parity:d=8,m=2 | `hardness certify ... --out FILE.json`
-2 cite c.json --out c.tex | in .bib or .json
-1 cite list.json | no object
+2 challenge create parity:d=8,m=2 | the command 'challenge' is gone
+2 map parity:d=16,m=3 | the command 'map' is gone: `hardness compare
+2 cite c.json | the command 'cite' is gone: `hardness certify ... --format latex` | references.bib
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
-2 map parity:d=8,m=2,noise=0.1 --learner trivial --out m.xyz | name a folder without an ending
 2 compare nice:m=2,k=2 --over d=6..8 --learner none | no bound from below is claimed
 2 compare parity:m=2 --over d=9..8 | empty
 2 compare nice:k=2,d=6 --over m=1..2 --learner queries | cannot run on
@@ -192,7 +191,6 @@ MISTAKES = """\
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure adversary nowhere.json --json | does not exist
 1 figure stages nowhere.json --out f.svg | does not exist
-1 figure map nowhere --out f.svg | does not exist
 2 figure both-side nowhere --out f.svg | did you mean 'both-sides'
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure queries parity:d=8,m=2 --out f.jpg | .svg, .pdf or .png
@@ -321,14 +319,6 @@ MISTAKES = """\
 2 learners new mine.txt | .py
 2 learners elimination | try hardness learners show elimination
 2 learners shwo elimination | did you mean show?
-2 map parity:d=16,m=3 | give noise=0.1
-2 map parity:d=16,m=3,noise=0.4999999 | lower the noise
-2 map parity:d=3,m=2,noise=0.1 | at least 3 are needed
-2 map lpn:n=16,noise=0 | give noise=0.1
-2 map profile:g=majority,d=8,m=3 | lacks `noisy_parities`
-2 map lwr:n=4,q=16,p=2 | lacks `noisy_parities`
-2 map parity:d=16,m=3,noise=0.1 --learner queries | counts examples
-2 map parity:d=16,m=3,noise=0.1 --learner arora-ge | arora-ge cannot run on
 2 measures nice:m=2,k=2,d=8 | nice given: it lacks `factor`
 2 measures lwr:n=32,q=16,p=2 | d=129 is too large, take d - 1 up to 26
 2 measures parity:d=8,m=2 --sensitivity 2 | at most 1
@@ -478,7 +468,7 @@ ODD = [
         for line in (
             *("certify parity:d=8,m=3", "check c.json", "compare parity:m=2 --over d=6"),
             *("generate parity:d=8,m=3", "inspect parity:d=8,m=3", "verify parity:d=8,m=3"),
-            *("learn elimination parity:d=8,m=3", "map parity:d=8,m=2,noise=0.1", "report both"),
+            *("learn elimination parity:d=8,m=3", "report both"),
         )
     ),
     *(

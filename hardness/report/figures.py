@@ -80,10 +80,6 @@ STRESS = Source(
 )  # fmt: skip
 PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
 STORE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "runs_of", store=True)
-MAP = Source(
-    made="map SPEC --out DIR", read="hardness.runs.noisy_parity:Map.load",
-    given="hardness.runs.noisy_parity:Map",
-)  # fmt: skip
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
@@ -106,8 +102,8 @@ class Figure:
     def takes(self) -> str:
         """Say what stands in the place of SOURCE.
 
-        >>> FIGURES["sda"].takes, FIGURES["map"].takes
-        ('a SPEC', 'what `hardness map SPEC --out DIR` writes')
+        >>> FIGURES["sda"].takes, FIGURES["stages"].takes
+        ('a SPEC', 'what `hardness learn staged SPEC --out FILE` writes')
         """
         return f"what `hardness {self.source.made}` writes" if self.source.made else "a SPEC"
 
@@ -154,8 +150,6 @@ FIGURES: dict[str, Figure] = {
         STAGED, "stages:of_stages", "stages:draw_stages"),
     "stress": Figure("how far learners climb a ladder, and at what cost",
         STRESS, "ladder:of_stress", "ladder:draw_stress"),
-    "map": Figure("noisy parity: examples against time, bounds and runs",
-        MAP, "parity_map:of_map", "parity_map:draw_map"),
     "adversary": Figure("members left after each query of a game",
         GAME, "bounds:of_adversary", "bounds:draw_adversary"),
     "theory": Figure("a statement beside what was measured",

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from hardness.verbs.command import command
+from instances.errors import UsageError
 from instances.lazy import Imported
+from instances.withdrawn import withdrawn
 
 GROUPS = {
     "Families and instances": {
@@ -20,7 +22,6 @@ GROUPS = {
         "certify": "verbs.bounds.certify",
         "bound": "verbs.bounds.bound",
         "check": "verbs.bounds.check",
-        "cite": "verbs.bounds.cite",
         "verify": "verbs.bounds.verify",
         "estimate": "verbs.costs.estimate",
     },
@@ -37,7 +38,6 @@ GROUPS = {
         "compare": "verbs.comparing.compare",
         "least": "verbs.least.least",
         "theory": "verbs.theory.theory",
-        "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
     },
     "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
@@ -131,6 +131,14 @@ README.md and docs/index.md say what the numbers mean."""
 
 class Root(click.Group):
     """A group whose help lists its commands by subject."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Say of a command of a former version what serves instead; raises UsageError."""
+        if gone := withdrawn("command", args[0]):
+            raise UsageError(gone)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of commands a subject, with their texts in one column."""

@@ -42,7 +42,6 @@ from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
 STORED = {
-    "map": "map",
     "icl": "icl-steps",
     "stages": "stages",
     "risks": "easy-to-hard",

@@ -461,13 +461,6 @@ def test_learners_solve_it_with_every_example():
     assert shown.target.weights[2] == pytest.approx(1)
 
 
-def test_what_counts_half_open_examples_refuses_it():
-    from hardness.runs.parity_curves import require_noisy
-
-    with pytest.raises(ToolkitError, match="every other one"):
-        require_noisy(spec(20, 3, "corner", noise="0.1"))
-
-
 # ---- three tokens: what an open example shows, and what one query can learn
 
 
