@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
     from hardness.verbs.bounds import bound, certify, check, verify
     from hardness.verbs.comparing import compare, ladders, stress
-    from hardness.verbs.costs import estimate, measures
+    from hardness.verbs.costs import estimate
     from hardness.verbs.demo import demo
     from hardness.verbs.examples import generate, inspect, reduce, samples
     from hardness.verbs.families import families, learners
@@ -102,7 +102,6 @@ __all__ = [
     "learner",
     "learners",
     "least",
-    "measures",
     "reduce",
     "samples",
     "spectrum",

@@ -8,6 +8,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "challenge": "",
         "cite": _LATEX,
         "map": _BOTH,
+        "measures": _INSPECT,
     },
     "option": {"--with": "--learner", "--method": "--optimizer", "--form": "--rewrite"},
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},

@@ -74,8 +74,7 @@ def test_every_command_stands_in_the_table_once():
 OFFERED = {
     "le": {"learn", "learners"},
     "s": {"spectrum", "stress", "sweep", "store"},
-    "mea": {"measures"},
-    "measures prof": {"profile:"},
+    "inspect prof": {"profile:"},
     "learn elim": {"elimination"},
     "learn elimination pari": {"parity:", "parity-first"},
     "certify lw": {"lwr:", "lwe:"},

@@ -31,7 +31,10 @@ FIELDS = [
         "generate parity:d=20,m=3 --examples 300 --out x",
         "= spec folder examples shards commitments",
     ),
-    ("inspect parity:d=12,m=4", "spec members heads k d A evidence layer"),
+    (
+        "inspect parity:d=12,m=4",
+        "spec members heads k d A evidence layer information_exponent leap sq_leap",
+    ),
     (
         "verify parity:d=12,m=3 --members 9 --samples 2000",
         "spec agrees members samples confidence inequality radius largest_deviation "
@@ -43,12 +46,6 @@ FIELDS = [
         ("goal/claims", "= quantity value terms step says"),
     ),
     ("check c.json", "= file accepted checker spec conditions assumed statements"),
-    (
-        "measures profile:g=h**2,d=12,m=3 --out m.json",
-        "= spec member measures weights weights_meaning weights_source scope",
-        ("measures", "= name value decimal kind parameters meaning source reason"),
-        ("weights", "= degree share decimal"),
-    ),
     ("learn student:steps=20 parity:d=10,m=2", " ".join(RUN)),
     (
         "compare parity:m=2 --over d=6,8 --learner elimination --learner queries --seeds 1 --out c",
@@ -74,7 +71,7 @@ FIELDS = [
     ),
 ]
 FOLLOWS = {"cells", "values", "scaling", "paired"}  # from what the file holds
-KEPT = {"certify": "c.json", "measures": "m.json", "sweep plan": "p.json"}
+KEPT = {"certify": "c.json", "sweep plan": "p.json"}
 KEPT |= {"least": "l/results.json", "compare": "c/results.json"}
 
 
@@ -220,17 +217,6 @@ def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
     assert bad.code == 3
     bad.one_line("the layer of member [", "differs from the label formula")
     assert (bad.json["layer"]["agrees"], bad.json["disagreements"]) == (False, 0)
-
-
-def test_measures(hardness):
-    found = hardness("measures", "profile:g=h**2,d=12,m=3", "--json").json
-    rows = {row["name"]: row for row in found["measures"]}
-    assert (rows["bias"]["value"], rows["bias"]["kind"]) == (None, "not defined")
-    assert rows["bias"]["reason"] == "g takes 4 values"
-    assert rows["noise sensitivity"]["parameters"] == {"delta": "1/10"}
-    given = hardness("measures", "parity:d=12,m=3", "--sensitivity", "1/3", "--json").json
-    rows = {row["name"]: row for row in given["measures"]}
-    assert rows["noise sensitivity"]["value"] == "13/27"
 
 
 @pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])

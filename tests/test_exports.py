@@ -31,7 +31,6 @@ COMMANDS = {
     "bound parity:d=24,m=3": (None, None),
     "check c.json": (None, None),
     "estimate lwe:n=30,q=521,sigma=1.5": (None, None),
-    "measures parity:d=8,m=3": ("measures", "value"),
     "verify parity:d=8,m=3 --members 5 --samples 1000": (None, None),
     f"learn elimination parity:d=8,m=2 {FEW}": (".", "seed"),
     f"attack parity:d=8,m=2 --learner elimination {FEW}": ("attacks.0.runs", "risk"),

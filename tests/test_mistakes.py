@@ -149,6 +149,7 @@ MISTAKES = """\
 1 check empty | empty is a folder: give the name of a file
 1 check made/secret.json | no certificate
 2 challenge create parity:d=8,m=2 | the command 'challenge' is gone
+2 measures parity:d=8,m=2 | the command 'measures' is gone: `hardness inspect SPEC`
 2 map parity:d=16,m=3 | the command 'map' is gone: `hardness compare
 2 cite c.json | the command 'cite' is gone: `hardness certify ... --format latex` | references.bib
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
@@ -319,11 +320,6 @@ MISTAKES = """\
 2 learners new mine.txt | .py
 2 learners elimination | try hardness learners show elimination
 2 learners shwo elimination | did you mean show?
-2 measures nice:m=2,k=2,d=8 | nice given: it lacks `factor`
-2 measures lwr:n=32,q=16,p=2 | d=129 is too large, take d - 1 up to 26
-2 measures parity:d=8,m=2 --sensitivity 2 | at most 1
-2 measures | SOURCE
-1 measures notes.txt | notes.txt is no LWE challenge
 1 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
 2 reduce lwr-to-attention nowhere.txt | needs --out
 2 reduce attention-to-lwr nowhere --out x.npz | nowhere

@@ -46,7 +46,7 @@ REST = (
     f"generate {LWE},secret=gaussian,spread=1,heads=exact --examples 90 --out lwe",
     "reduce attention-to-lwr lwe --out samples.npz",
     "reduce lwr-to-attention samples.npz --out x",
-    *(f"certify {LONG}", f"estimate {LONG}", "measures profile:g=majority,d=100001,m=101"),
+    *(f"certify {LONG}", f"estimate {LONG}"),
     "certify parity:d=1001,m=20,noise=0.1 --about all --steps 1e9",
     "attack lwe:n=6,q=31,error=cbd,eta=1 --learner trivial --learner mlp:steps=2 --seeds 1",
     "distinguish student:steps=20,rate=0.05 parity:d=8,m=2 --trials 2",

@@ -15,7 +15,6 @@ GROUPS = {
         "families": "verbs.families.families",
         "generate": "verbs.examples.generate",
         "inspect": "verbs.examples.inspect",
-        "measures": "verbs.costs.measures",
         "reduce": "verbs.examples.reduce",
     },
     "Lower bounds": {

@@ -12,7 +12,6 @@ import pytest
 
 from hardness.check import check
 from hardness.lower import BoundParameters, certify, verify
-from hardness.lower.measures import measures
 from hardness.oracles import (
     Budget,
     Character,
@@ -238,7 +237,6 @@ def test_what_is_said_of_the_layer_is_said_of_one_head():
     assert facts["heads"] == len(facts["layer"]["heads"]) == 1
     assert "sum_abs_a" not in facts
     assert "P, odd and piecewise linear" in facts["on_top"]
-    assert not [row for row in measures(family).rows if "approximate heads" in row.name]
     learner = parse_learner("levenberg:restarts=1,examples=400,steps=3")
     assert "truth" not in run(learner, family.instance(0), Budget()).details  # labels are mapped
     solved = run(parse_learner("elimination"), family.instance(0), Budget())
