@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -120,10 +120,6 @@ results: $(VENV)/.core
 evidence: $(VENV)/.core
 	$(BIN)/python docs/examples/evidence.py > evidence.part && mv evidence.part docs/evidence.md
 	cat docs/evidence.md
-
-scaling-tables: $(VENV)/.test
-	$(BIN)/python benchmarks/scaling.py > scaling.part && mv scaling.part docs/scaling-tables.md
-	cat docs/scaling-tables.md
 
 scale-tables: $(VENV)/.cluster
 	$(BIN)/python benchmarks/scale.py > scale.part && mv scale.part docs/scale-tables.md

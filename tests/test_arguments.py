@@ -39,9 +39,7 @@ CALLS = {
     "stress": lambda **given: h.stress(
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
-    "figure": lambda **given: h.figure(
-        **{"name": "queries", "source": SPEC, "out": "a.svg", **given}
-    ),
+    "figure": lambda **given: h.figure(**{"name": "sda", "source": SPEC, "out": "a.svg", **given}),
     "sweep": lambda **given: h.sweep(**{"file": "a.toml", "store": "a.db", **given}),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),

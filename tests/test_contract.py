@@ -55,7 +55,7 @@ FIELDS = [
     (
         "least parity:d=6,m=2 --learner elimination --seeds 6 --out l",
         "= format spec parameter specs learners seeds seed unit budget total tau pilots thresholds "
-        "cells curve scaling",
+        "cells scaling",
         (
             "cells",
             "= value spec learner least interval confidence range relapses ends floor ratio "
@@ -70,7 +70,7 @@ FIELDS = [
         ("left_out", "group learner specs reasons why"),
     ),
 ]
-FOLLOWS = {"cells", "values", "scaling", "paired"}  # from what the file holds
+FOLLOWS = {"cells", "values", "scaling"}  # from what the file holds
 KEPT = {"certify": "c.json", "sweep plan": "p.json"}
 KEPT |= {"least": "l/results.json", "compare": "c/results.json"}
 

@@ -84,7 +84,7 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "membership", "regression")),
-    *("docs/growth.md", "docs/winners.md"),
+    "docs/growth.md",
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),
     *("docs/tutorials/questions/my-layer.md", "docs/tutorials/questions/how-many-examples.md"),
@@ -117,11 +117,9 @@ def test_commands_print_what_the_page_says(hardness, page):
                     found.reads_well()
 
 
-@pytest.mark.parametrize(
-    "script", ["collapse", "descent", pytest.param("dial", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("script", ["collapse", pytest.param("dial", marks=pytest.mark.slow)])
 def test_scripts_of_the_docs_draw_their_picture(hardness, monkeypatch, script):
-    spec = {"descent": "parity:d=6,m=2", "dial": "out"}.get(script, "linear:m=1,k=2,d=2")
+    spec = "out" if script == "dial" else "linear:m=1,k=2,d=2"
     if script == "dial":
         wanted = "compare nice:m=1,k=2 --over d=2..3 --learner staged --seeds 1 --out out"
         assert hardness(*wanted.split()).code == 0

@@ -131,7 +131,6 @@ def test_the_summary_of_a_store_is_what_sql_counts(command):
     assert float(rows[0]["examples"]) <= most
     floor = command("certify", "parity:d=8,m=2", "--json").json["goal"]["claims"][-1]
     assert (floor["quantity"], rows[1]["examples"]) == ("information-floor", floor["value"])
-    assert command("figure", "summary", "runs.db", "--out", "summary.pdf").code == 0
 
 
 def test_thresholds_have_a_caption_with_the_terms_of_their_floor():

@@ -246,13 +246,13 @@ def test_what_there_is_prints_as_the_command_does(verb, hardness):
 
 
 def test_a_figure_is_that_of_the_command(hardness):
-    h.figure("queries", parse("parity:d=16,m=3"), "a.svg")
-    assert hardness("figure", "queries", "parity:d=16,m=3", "--out", "b.svg").code == 0
+    h.figure("sda", parse("parity:d=16,m=3"), "a.svg")
+    assert hardness("figure", "sda", "parity:d=16,m=3", "--out", "b.svg").code == 0
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
     with pytest.raises(AlreadyExists):
-        h.figure("queries", "parity:d=16,m=3", "a.svg")
+        h.figure("sda", "parity:d=16,m=3", "a.svg")
     with pytest.raises(h.ToolkitError, match=r"end its name in \.svg"):
-        h.figure("queries", "parity:d=16,m=3", "a.txt")
+        h.figure("sda", "parity:d=16,m=3", "a.txt")
 
 
 def test_a_figure_is_drawn_of_a_result_as_of_its_file(made, tmp_path):

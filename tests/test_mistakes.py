@@ -190,23 +190,20 @@ MISTAKES = """\
 2 families --out f.html | end its name in
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure histogram parity:d=8,m=2 --json | correlations
-1 figure adversary nowhere.json --json | does not exist
 1 figure stages nowhere.json --out f.svg | does not exist
 2 figure both-side nowhere --out f.svg | did you mean 'both-sides'
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
-2 figure queries parity:d=8,m=2 --out f.jpg | .svg, .pdf or .png
-2 figure queries --out f.svg | needs a SOURCE: a SPEC
+2 figure sda parity:d=8,m=2 --out f.jpg | .svg, .pdf or .png
+2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
 2 figure sda | SPEC
+2 figure risks out --out f.svg | the figure 'risks' is gone: `hardness report`
+2 figure map m --out f.svg | the figure 'map' is gone
 2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
 2 figure sda two.py:Wide --json | of 2^40 points
 2 figure walsh two.py:Real --json | is not -1 or +1
 2 figure sda parity:d=8,m=3 --out a.svg --format png | a.svg | png
-2 figure binding notes.txt --out b.svg | it is no store
-2 figure binding empty.db --out b.svg | no runs are in it
-2 figure binding empty.db --out b.svg --slice m=3 | all runs
 2 figure correlations c.json --out d.svg | not of a file such as a certificate | was given
-1 figure stress climb.json --out x.svg | climb.json is damaged
 2 generate lwr:n=4,q=16,p=2,beta=1000000000000000000 --out x | lower beta
 2 generate parity:d=8,m=2 | --out
 1 generate parity:d=8,m=2 --examples 1000000000000000000 --out x | disk

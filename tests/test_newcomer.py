@@ -21,7 +21,6 @@ LINES = {  # with a word of what they say
     "certify SPEC --out c.json; check c.json": "sq-dimension = ",
     "certify SPEC --about gd --noise-std 1 --out c.json; check c.json": "information-floor",
     "inspect SPEC": "sq_leap",
-    "figure portrait SPEC --json": '"reads"',
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
     "compare SPEC --over d=5,6 --learner none": "sq-dimension",

@@ -124,7 +124,8 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
         return None
     codes = tables.codes(secret)
     seen = _sets(np.array(whole, np.float64)[codes])
-    shown = np.unique(np.concatenate([_sets(np.float64(codes == code)) for code in set(codes)]))
+    every = [_sets((codes == code).astype(np.float64)) for code in np.unique(codes)]
+    shown = np.unique(np.concatenate(every))
     return Leaps(min(map(int.bit_count, seen.tolist()), default=0), leap(seen), leap(shown))
 
 

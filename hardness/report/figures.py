@@ -62,10 +62,6 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
     given="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-CURVE = Source(
-    made="least SPEC ... --curve --out DIR", read="hardness.runs.least:Least.load",
-    given="hardness.runs.least:Least",
-)  # fmt: skip
 THEORY = Source(
     made="theory NAME --out DIR", read="hardness.theory:Finding.load",
     given="hardness.theory:Finding",
@@ -74,19 +70,10 @@ FORECAST = Source(
     made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
     given="hardness.runs.forecast:Forecasts",
 )  # fmt: skip
-STRESS = Source(
-    made="stress ... --out FILE", read=_SOURCE + "stress_of",
-    given="hardness.runs:Stress", store=True,
-)  # fmt: skip
 PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
-STORE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "runs_of", store=True)
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
-INSPECT = Source(made="inspect FILE --out FILE", read=_SOURCE + "facts_of", given=_RESULT)
-GAME = Source(
-    made="learn NAME SPEC --oracle adversary --transcript FILE", given="hardness.runs.game:Game"
-)
 
 
 @dataclass(frozen=True)
@@ -124,18 +111,8 @@ FIGURES: dict[str, Figure] = {
         COMPARE, "runs:of_both_sides", "runs:draw_both_sides"),
     "least": Figure("least examples or queries of learners beside certified bounds",
         LEAST, "runs:of_least", "runs:draw_both_sides"),
-    "learning-curve": Figure("relative risk against the budget, about the least",
-        CURVE, "curves:of_curve", "curves:draw_curve"),
     "phase": Figure("where learners solve, over two parameters, beside bounds",
         PLANE, "phase:of_phase", "phase:draw_phase"),
-    "binding": Figure("what binds which class of learners",
-        STORE, "binding:of_binding", "binding:draw_binding"),
-    "winners": Figure("who solves with the fewest examples, over a family's parameters",
-        STORE, "winners:of_winners", "winners:draw_winners"),
-    "summary": Figure("what learners solved, problem by problem",
-        STORE, "summary:of_summary", "summary:draw_summary"),
-    "risks": Figure("relative risk and examples, over a parameter",
-        COMPARE, "costs:of_risks", "costs:draw_risks"),
     "scaling": Figure("costs with fitted power laws",
         COMPARE, "costs:of_scaling", "costs:draw_scaling"),
     "contours": Figure("costs of attacks over two parameters",
@@ -144,31 +121,17 @@ FIGURES: dict[str, Figure] = {
         COMPARE, "costs:of_attacks", "costs:draw_attacks"),
     "forecast": Figure("attacks with the parameters of estimates, beside these",
         FORECAST, "forecast:of_forecast", "forecast:draw_forecast"),
-    "training": Figure("advantage of trained networks by steps",
-        COMPARE, "costs:of_training", "costs:draw_training"),
     "stages": Figure("what the stages of one run of staged saw",
         STAGED, "stages:of_stages", "stages:draw_stages"),
-    "stress": Figure("how far learners climb a ladder, and at what cost",
-        STRESS, "ladder:of_stress", "ladder:draw_stress"),
-    "adversary": Figure("members left after each query of a game",
-        GAME, "bounds:of_adversary", "bounds:draw_adversary"),
     "theory": Figure("a statement beside what was measured",
         THEORY, "theory:of_theory", "theory:draw_theory"),
     "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),
-    "coherence": Figure("how alike the heads of a layer are",
-        INSPECT, "coherence:of_coherence", "coherence:draw_coherence"),
     "correlations": Figure("correlation of two members, how often",
         MEMBERS, "bounds:of_correlations", "bounds:draw_correlations"),
-    "eigenvalues": Figure("spectrum of the Gram matrix of all members",
-        MEMBERS, "bounds:of_eigenvalues", "bounds:draw_eigenvalues"),
     "sda": Figure("statistical dimension, average correlation",
         MEMBERS, "bounds:of_sda", "bounds:draw_sda"),
-    "queries": Figure("certified queries over the tolerance",
-        MEMBERS, "bounds:of_queries", "bounds:draw_queries"),
     "walsh": Figure("Walsh weight of an LWE-style member by degree",
         SPEC, "spectra:of_walsh", "spectra:draw_walsh"),
-    "portrait": Figure("what a member computes, by formula and layer",
-        SPEC, "portrait:of_portrait", "portrait:draw_portrait"),
 }  # fmt: skip
 
 
@@ -311,8 +274,6 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
         if not given or not isinstance(source, resolve_name(given)):
             kind = type(source).__name__
             raise UsageError(f"a {kind} given: figure {name} is of {figure.takes}")
-        if given == GAME.given:
-            return source.transcript.to_dict()
         return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
         from hardness.lower.members import Members, of_family

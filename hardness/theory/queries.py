@@ -2,24 +2,28 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.lower import BoundParameters, certify
-from hardness.lower.learners import Kernel, NoisyDescent, certify_named
+from hardness.lower.learners import Kernel, certify_named
 from hardness.lower.tolerances import of_members
 from hardness.oracles import Budget
-from hardness.runs import descent_study, run
+from hardness.runs import run
 from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean, share
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.noisygd import cube, known_signs, random_features, signs
 from instances import parse
+from instances.family import Secret
 from instances.streams import generator
+from instances.symmetric import Symmetric
 
+Array = NDArray[np.float64]
 _TAU = Fraction(1, 10)
 
 
@@ -66,18 +70,6 @@ def _window(d: int, m: int, seed: int) -> Measured:
     return exactly(float((found and found.first()) or math.nan))
 
 
-def _predict_descent(model: str, steps: int) -> Predicted:
-    noisy = NoisyDescent(steps=steps, clip=Fraction(1), std=Fraction(1))
-    claim = certify_named(parse(_DESCENT), [noisy])["gd-noise-success"]
-    return Predicted(high=float(claim.value))
-
-
-def _descent(model: str, steps: int, seed: int) -> Measured:
-    runs = 100 if model == "members" else 20  # whose gradients vary from run to run
-    found = descent_study(parse(_DESCENT), model=model, steps=(steps,), runs=runs, seed=seed)
-    return share(found.points[0].right, found.points[0].runs, "runs")
-
-
 def _predict_training(learner: str, examples: int) -> Predicted:
     members = comb(_PLACES, _HIDDEN)
     known = examples <= 40  # more examples tell any member, and no theorem binds training then
@@ -96,16 +88,50 @@ def _predict_kernel(spec: str, features: int) -> Predicted:
     return Predicted(low=float(Fraction(found["kernel-error"].value)))
 
 
+def _cube(n: int) -> Array:
+    """List {-1,+1}^n, (2^n, n), the last coordinate the fastest.
+
+    >>> _cube(2).astype(int).tolist()
+    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    """
+    return np.array(list(itertools.product((1.0, -1.0), repeat=n)))
+
+
+def _signs(family: Symmetric, points: Array, secrets: Sequence[Secret]) -> Array:
+    """The values of members as +-1 at points of z_1 .. z_n: (members, points)."""
+    minus = (points < 0).astype(np.intp)
+    chosen = np.array(secrets, np.intp).reshape(len(secrets), family.m) - 1
+    profile = (np.array([float(v) for v in family.values]) - float(family.centre)) / _half(family)
+    return np.asarray(profile[minus[:, chosen].sum(axis=2).T])
+
+
+def _known_signs(family: Symmetric, points: Array) -> Array:
+    """The public part of the values as +-1, noise aside: (points,); 0 for a parity."""
+    count = np.count_nonzero(points < 0, axis=1)
+    return np.asarray((family.prior[count] - float(family.centre)) / _half(family))
+
+
+def _half(family: Symmetric) -> float:
+    return float(max(family.values) - min(family.values)) / 2
+
+
+def _random_units(points: Array, width: int, rng: np.random.Generator) -> Array:
+    """`width` fixed random units tanh(w z + b) at the points, scaled by 1/sqrt(width)."""
+    n = points.shape[1]
+    inner, bias = rng.standard_normal((n, width)), rng.standard_normal(width)
+    return np.asarray(np.tanh(points @ inner / np.sqrt(n) + bias) / np.sqrt(width))
+
+
 def _kernel(spec: str, features: int, seed: int) -> Measured:
     """The error of the best combination of random units, on average over all members, exactly."""
     family: Any = parse(spec)
-    points = cube(family.d - 1)
+    points = _cube(family.d - 1)
     places = list(itertools.combinations(range(1, family.d), family.m))
-    hidden = signs(family, points, places) - known_signs(family, points)
+    hidden = _signs(family, points, places) - _known_signs(family, points)
     found = []
     for i in range(5):
-        units = random_features(points, features, generator(seed, "theory", "units", str(i)))
-        basis = np.linalg.svd(units.features, full_matrices=False)[0]
+        units = _random_units(points, features, generator(seed, "theory", "units", str(i)))
+        basis = np.linalg.svd(units, full_matrices=False)[0]
         found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
     return mean(found, "sets of random units", among=len(_KERNEL))
 
@@ -145,7 +171,6 @@ def _composed(m: int, degree: int, seed: int) -> Measured:
     return mean(risks, "members", len(_COMPOSED))
 
 
-_DESCENT = "parity:d=11,m=3"
 _PLACES, _HIDDEN, _RUNS = 15, 3, 20
 _STUDENT, _MLP = "student:steps=2500", "mlp:steps=2000"
 _TRAINING = [(_STUDENT, 4), (_STUDENT, 10**6), (_MLP, 4), (_MLP, 10**6)]
@@ -220,26 +245,6 @@ STATEMENTS = (
         by="m",
         log="xy",
         y="least tolerance with a bound",
-    ),
-    _hard(
-        source="AS20",
-        name="noisy-descent",
-        says="Gradient descent of any rule, on exact gradients with normal noise, succeeds with at "
-        "most the certified probability.",
-        predicts=f"At most the certificate's number for {_DESCENT}, gradients of norm 1, noise 1.",
-        meaning="What binds is the noise of answers, whatever the rule: one with a coordinate for "
-        "each member is built to come near the bound, a network is not.",
-        settings=[
-            {"model": model, "steps": steps}
-            for model in ("members", "network")
-            for steps in (30, 100, 300)
-        ],
-        predict=_predict_descent,
-        measure=_descent,
-        along="steps",
-        by="model",
-        log="x",
-        y="share of runs that succeed",
     ),
     _hard(
         name="plain-training",

@@ -126,7 +126,7 @@ def figure(
     .pdf or .png holds the picture; --json prints the numbers in it. From Python SOURCE is also what
     a function gave back, and without `out` a notebook shows the picture, which `save` writes.
 
-    >>> figure("queries", "parity:d=40,m=4").to_dict()["spec"]
+    >>> figure("sda", "parity:d=40,m=4").to_dict()["spec"]
     'parity:d=40,m=4,noise=0,rho=3'
     """
     from dataclasses import replace

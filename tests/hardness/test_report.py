@@ -169,13 +169,13 @@ def test_the_page_of_a_profile_does_not_speak_of_parities():
     assert "hidden parities" not in words
 
 
-def test_a_family_without_bounds_has_a_page_and_a_figure_of_risks():
+def test_a_family_without_bounds_has_a_page():
     found = compare("nice:k=2,d=4", "m=1,2", ("trivial", "linear"), seeds=1)
     assert not found.certificates
     made = page(found)
     assert "No bound on queries is certified for these problems." in made
     assert "No bound is drawn; <bdi" in made
-    assert 'data-key="risks-1"' in made
+    assert 'data-key="both-sides-1"' in made
     assert "certified" not in comparison_table(found)
 
 

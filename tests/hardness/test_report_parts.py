@@ -233,15 +233,6 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
         ).fetchall()
         assert one.examples == (median(cost for (cost,) in costs) if costs else None)
     assert made.learners["runs"].sum() == number
-    joined = (
-        "SELECT count(*) FROM runs AS a JOIN runs AS b USING (spec, seed, budget_examples) "
-        "WHERE a.learner LIKE ? AND b.learner LIKE ? AND a.passed > b.passed"
-    )
-    pairs = [pair for one in made.paired for pair in one.table.itertuples(index=False, name=None)]
-    for names in {pair[:2] for pair in pairs}:
-        alone = connection.execute(joined, [f"{name}%" for name in names]).fetchone()[0]
-        assert sum(pair[2] for pair in pairs if pair[:2] == names) == alone
-    assert sum(pair[2] + pair[3] for pair in pairs) > 10
     assert made.title == "<b>small & wild</b>"
     assert made.reproduce[0].text == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
@@ -255,16 +246,15 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
 def test_every_chart_is_drawn_again_by_its_command(store):
     """Its name, source and slice give the same data."""
     made = report_of(store)
-    assert {chart.name for chart in made.charts} >= {"both-sides", "phase", "stress", "risks"}
+    assert {chart.name for chart in made.charts} >= {"both-sides", "phase"}
     assert len({chart.key for chart in made.charts}) == len(made.charts)
     for chart in made.charts:
         words = shlex.split(chart.command)
         choice = words[words.index("--slice") + 1] if "--slice" in words else None
         assert words[:4] == ["hardness", "figure", chart.name, str(store)]
         assert numbers(chart.name, store, choice).items() >= chart.data.items()
-    for name in ("phase", "stress"):
-        data = next(chart.data for chart in made.charts if chart.name == name)
-        assert draw(name, data).startswith(b"<svg")
+    data = next(chart.data for chart in made.charts if chart.name == "phase")
+    assert draw("phase", data).startswith(b"<svg")
 
 
 def test_intervals_are_those_of_scipy():

@@ -25,7 +25,6 @@ from hardness.report.page.tables import (
     growth,
     learner_rows,
     least,
-    pairs,
     rungs,
     runs_table,
 )
@@ -41,8 +40,6 @@ from hardness.runs.stress import Stress
 from instances.disk import write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
 from instances.parameters import plain
-
-_PAIRED = 12  # slices of which learners are compared in pairs
 
 
 def report_of(path: Path) -> Report:
@@ -67,9 +64,7 @@ def report(material: Material) -> Report:
     ordered = sorted(material.slices, key=_interest)
     drawn, not_drawn = charts(material, ordered)
     shown, not_shown = cards(material)
-    stress, runs = material.stress, list(material.runs["run"])
-    beside = [(one.title, one.comparison.paired) for one in ordered[:_PAIRED]]
-    beside += [(stress.ladder.title, stress.paired)] if stress else []
+    runs = list(material.runs["run"])
     return Report(
         title=_title(material),
         source=material.source,
@@ -80,8 +75,7 @@ def report(material: Material) -> Report:
         cards=tuple(shown),
         diagnoses=tuple(diagnoses(runs)),
         growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
-        paired=tuple(pairs(title, found) for title, found in beside if found),
-        rungs=rungs(stress) if stress else None,
+        rungs=tuple(rungs(name, found) for name, found in material.climbs.items()),
         least=tuple(least(name, found) for name, found in material.least.items()),
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),

@@ -10,24 +10,20 @@ from hardness.report.comparison import ASKER
 from hardness.report.figures import FIGURES
 from hardness.report.page.material import Chart, Data, Facts, Material
 from hardness.runs.certified import query_bound
-from hardness.runs.names import brief_spec, short, short_specs
+from hardness.runs.names import brief_spec, short
 from hardness.runs.run import Run
 from hardness.runs.slices import Plane, Slice
-from hardness.runs.stress import Stress
 from instances.errors import DamagedFile
 from instances.parameters import plain
 
 MOST = 6  # charts of a kind: a page of more is neither read nor loaded in a moment
 _TITLES = {
     "both-sides": "Both sides of",
-    "risks": "Risks on",
-    "stress": "Climbs:",
     "phase": "Phase diagram of",
     "scaling": "Growth of costs on",
     "stages": "Stages of",
     "least": "Least examples or queries on",
 }
-_SECTIONS = {"risks": "both-sides", "stress": "climbs"}  # where a chart stands, if not by its name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +51,12 @@ def charts(
     slices: in the order in which they are shown.
     """
     fitted = [one for one in slices if one.comparison.scaling.laws]
-    bare = [one for one in slices if not one.comparison.certificates]
     diagrams = sorted(material.diagrams, key=lambda one: -len(one.rows))
     every = [
         [_of("both-sides", one) for one in slices],
-        [_climbed(material, name, found) for name, found in material.climbs.items()],
         [_phase(material, one) for one in diagrams],
         [_of("scaling", one) for one in fitted],
         [_stages(one, run) for one in slices for run in staged_runs(one)],
-        [_of("risks", one) for one in bare],
         [
             _Wanted(name="least", of=found[0].spec, words=name, choice=name, source=found)
             for name, found in material.least.items()
@@ -81,16 +74,15 @@ def charts(
 
 def _chart(material: Material, wanted: _Wanted, place: int) -> Chart:
     data = FIGURES[wanted.name].rows(wanted.source)
-    told = [wanted.words, *(["risks"] if wanted.name == "risks" else [])]
     return Chart(
-        key=f"{'climbs' if wanted.name == 'stress' else wanted.name}-{place}",
+        key=f"{wanted.name}-{place}",
         name=wanted.name,
-        section=_SECTIONS.get(wanted.name, wanted.name),
+        section=wanted.name,
         title=f"{_TITLES[wanted.name]} {wanted.of}",
         data=data,
         command=_command(material, wanted),
         facts=wanted.facts or (_hatched(data) if wanted.name == "phase" else {}),
-        choice=", ".join(filter(None, told)),
+        choice=wanted.words,
     )
 
 
@@ -117,12 +109,6 @@ def _of(name: str, one: Slice) -> _Wanted:
         source=comparison,
         facts=facts,
     )
-
-
-def _climbed(material: Material, name: str, found: Stress) -> _Wanted:
-    common, _ = short_specs(found.ladder)
-    choice = name if material.store else ""
-    return _Wanted(name="stress", of=common, words=name, choice=choice, source=found)
 
 
 def _phase(material: Material, one: Plane) -> _Wanted:

@@ -111,8 +111,7 @@ class Report:
     cards: tuple[Card, ...] = ()
     diagnoses: tuple[Section, ...] = ()
     growth: tuple[Section, ...] = ()
-    paired: tuple[Section, ...] = ()
-    rungs: Section | None = None
+    rungs: tuple[Section, ...] = ()
     least: tuple[Section, ...] = ()
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...

@@ -27,7 +27,6 @@ _HEADS = {
     "both-sides": ("Both sides", "Slice"),
     "least": ("The least that is needed", "Thresholds"),
     "phase": ("Phase diagram", "Diagram"),
-    "climbs": ("Climbs", "Ladder"),
     "stages": ("Stages", "Run"),
     "scaling": ("Growth", "Slice"),
 }
