@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -29,13 +29,6 @@ test-slow: $(VENV)/.test
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test
 	$(BIN)/python tests/kernels.py --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
-
-# What might go by a clock, with the clock of the package at an eighth of its pace and at eight times.
-test-clocks: $(VENV)/.test
-	for pace in 1/8 8; do \
-	    HARDNESS_CLOCK=$$pace $(TESTS) -m 'clocks and not slow' \
-	        $$(grep -rl --include='*.py' 'mark\.clocks' tests) || exit; \
-	done
 
 check: lint types layers test
 
@@ -121,10 +114,6 @@ evidence: $(VENV)/.core
 	$(BIN)/python docs/examples/evidence.py > evidence.part && mv evidence.part docs/evidence.md
 	cat docs/evidence.md
 
-scale-tables: $(VENV)/.cluster
-	$(BIN)/python benchmarks/scale.py > scale.part && mv scale.part docs/scale-tables.md
-	cat docs/scale-tables.md
-
 # About ten minutes. ALL=--all runs the sources that take over a minute each, too: an hour.
 figures: $(VENV)/.test
 	$(BIN)/python benchmarks/figures.py $(ALL)
@@ -177,10 +166,6 @@ $(VENV)/.cluster: $(VENV)/.test
 # 100,000 forged certificates, and what became of them.
 forge: $(VENV)/.test
 	$(BIN)/python benchmarks/forge.py
-
-# The kernel, each rule and check weakened in turn, and how that is caught: seconds.
-mutants: $(VENV)/.test
-	$(BIN)/python benchmarks/mutants.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
