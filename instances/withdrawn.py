@@ -27,7 +27,12 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "training": "the details of a run hold its curve: `hardness learn ... --json`",
         "winners": "figure phase shows where each learner solves",
     },
-    "option": {"--with": "--learner", "--method": "--optimizer", "--form": "--rewrite"},
+    "option": {
+        "--with": "--learner",
+        "--method": "--optimizer",
+        "--form": "--rewrite",
+        "--slice": "--where",
+    },
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }
 

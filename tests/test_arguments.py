@@ -83,7 +83,7 @@ REFUSED = [
     *((f, "samples", 0) for f in ("verify", "estimate")),
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
     *(("figure", "out", v) for v in NOT_PATHS[1:]),
-    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
+    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("where", 5), ("out", "a.txt"))),
     *(("learn", "oracle", v) for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
     *(("compare", "over", v) for v in (5, ["d=6"], "", "d=" + 9999 * "x")),

@@ -39,7 +39,7 @@ class Source:
     """What a figure is drawn from.
 
     made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
-    store the part that is chosen. given: the class of what a function of `hardness` gives back of
+    store the runs that are chosen. given: the class of what a function of `hardness` gives back of
     it. store: whether a store of `hardness sweep` will do, too. members: whether functions of a
     file and layers in a folder will do in the place of a SPEC. Both names are MODULE:NAME, for the
     modules are heavy, and imported where they are used.
@@ -70,7 +70,7 @@ FORECAST = Source(
     made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
     given="hardness.runs.forecast:Forecasts",
 )  # fmt: skip
-PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
+PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "phase_of", store=True)
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
@@ -217,12 +217,12 @@ def known(name: str) -> Figure:
 
 
 def numbers(
-    name: str, source: "Family | Members | Path | Result", choice: str | None = None
+    name: str, source: "Family | Members | Path | Result", query: str | None = None
 ) -> Data:
     """Collect the data of a figure from a family, its members, a file or folder, or a result.
 
-    A file of a figure's own rows gives these again. choice: which part of a store is drawn, as
-    "m=3,noise=0". Raises UsageError or DamagedFile for a source that does not have them.
+    A file of a figure's own rows gives these again. query: which runs of a store are drawn, as
+    "m == 3 and noise == 0". Raises UsageError or DamagedFile for a source that does not have them.
     """
     from hardness.report.stored import is_store
 
@@ -233,8 +233,8 @@ def numbers(
             f"{source} given: it is a store, from which {drawn} are drawn; figure {name} is "
             f"of {figure.takes}"
         )
-    if choice is not None and not figure.source.store:
-        raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
+    if query is not None and not figure.source.store:
+        raise UsageError(f"--where given: it chooses runs of a store, which {name} is not of")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():
@@ -247,7 +247,7 @@ def numbers(
             "certificate: give what `certify` was given"
         )
     read = resolve_name(figure.source.read)
-    material = read(source, choice) if figure.source.store else read(source)
+    material = read(source, query) if figure.source.store else read(source)
     try:
         data = _data(name, material)
         if isinstance(material, dict):  # which nobody has looked at: it must give a picture

@@ -8,8 +8,8 @@ from hardness.report.caption import PASSED, captioned, goal, seeds_words
 from hardness.report.comparison import fit_rows, short_name
 from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.comparison import BOUND, Comparison, worded
+from hardness.runs.groups import over_one
 from hardness.runs.run import Run
-from hardness.runs.slices import slices
 from instances.errors import UsageError
 from instances.parameters import plain
 from instances.result import TableRow
@@ -25,10 +25,10 @@ def of_summary(runs: Iterable[Run], certifier: Certifier) -> dict[str, Any]:
     medians there. growth: the fitted power of the examples. Rows of what is certified are of the
     largest size.
     """
-    parts = slices(runs, certifier)
+    parts = over_one(runs, certifier)
     if not parts:
         raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
-    short = [replace(one, choice="").title for one in parts]  # its sizes alone, where that is clear
+    short = [replace(one, beside="").title for one in parts]  # its sizes alone, where that is clear
     names = [n if short.count(n) == 1 else one.title for n, one in zip(short, parts, strict=True)]
     terms = [one.comparison for one in parts if one.comparison.certificates]
     goals = dict.fromkeys(goal(one.terms, query_bound(one.certificates)) for one in terms)

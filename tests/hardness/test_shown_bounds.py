@@ -14,7 +14,6 @@ from hardness.lower import BoundParameters, certify
 from hardness.lower.tolerances import Tolerances, of_certificate
 from hardness.oracles import Budget
 from hardness.report.charts.phase import (
-    diagrams,
     draw_phase,
     needed,
     of_phase,
@@ -31,7 +30,7 @@ from hardness.report.text import laid_out
 from hardness.runs import compare
 from hardness.runs.certified import Certifier, number, success
 from hardness.runs.game import play
-from hardness.runs.slices import planes
+from hardness.runs.groups import over_two
 from hardness.runs.stress import Stress, stress
 from hardness.upper import parse_learner
 from instances import parse
@@ -208,7 +207,7 @@ def test_a_page_says_it_beside_what_is_enough_at_other_sizes(partly):
 
 def test_a_phase_diagram_hatches_it_at_every_budget():
     every = [compare(f"parity:d={d},m=3", "noise=0.4,0.45", ("trivial",), 1) for d in (16, 20)]
-    (plane,) = diagrams(planes([run for one in every for run in one.runs]))
+    (plane,) = over_two([run for one in every for run in one.runs])
     data = of_phase(plane, Certifier(()))
     assert sorted(needed(data).values())[2:] == [math.inf] * 2
     assert sorted(needed(data).values())[0] < 10**9

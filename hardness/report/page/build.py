@@ -32,10 +32,10 @@ from hardness.report.page.write import write
 from hardness.report.sweep import missing_words
 from hardness.report.text import count
 from hardness.runs import Comparison
+from hardness.runs.groups import Line
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice
 from hardness.runs.stress import Stress
 from instances.disk import write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
@@ -61,7 +61,7 @@ def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") 
 
 def report(material: Material) -> Report:
     """Say all that follows from the material."""
-    ordered = sorted(material.slices, key=_interest)
+    ordered = sorted(material.lines, key=_interest)
     drawn, not_drawn = charts(material, ordered)
     shown, not_shown = cards(material)
     runs = list(material.runs["run"])
@@ -87,13 +87,13 @@ def _title(material: Material) -> str:
     if material.stress:
         return f"Climbs of {material.stress.ladder.title}"
     if not material.store:
-        return f"Both sides of {material.slices[0].comparison.spec}"
+        return f"Both sides of {material.lines[0].comparison.spec}"
     names = dict.fromkeys(sweep.name for sweep in material.sweeps)
     return ", ".join(names) or Path(material.source).name
 
 
-def _interest(one: Slice) -> tuple[bool, bool]:
-    """Slices over several sizes first, of these those with a bound; else in their own order."""
+def _interest(one: Line) -> tuple[bool, bool]:
+    """Those over several sizes first, of these those with a bound; else in their own order."""
     return len(one.comparison.values) < 2, not one.comparison.certificates
 
 

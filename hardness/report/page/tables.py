@@ -19,11 +19,11 @@ from hardness.report.comparison import (
 from hardness.report.page.material import Section
 from hardness.report.text import bound
 from hardness.runs.cells import seen, tally
+from hardness.runs.groups import Line, answers, version_of, version_words
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice, answers, version_of, version_words
 from hardness.runs.stress import Stress
 from instances.parameters import plain
 
@@ -73,7 +73,7 @@ def _answered(run: Run) -> str:
     """Say how queries of a run are answered."""
     said = dict(answers(run))
     shown = [said["oracle"]] if "oracle" in said else []
-    return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
+    return ", ".join(shown + ([f"tau {said['tolerance']}"] if "tolerance" in said else []))
 
 
 def learner_rows(runs: Sequence[Run]) -> "DataFrame":
@@ -191,8 +191,8 @@ def rungs(name: str, found: Stress) -> Section:
     return Section(title=name, table=concat([rows, last], ignore_index=True))
 
 
-def growth(one: Slice) -> Section:
-    """Lay out what was fitted of a slice, and the exponents that are certified."""
+def growth(one: Line) -> Section:
+    """Lay out what was fitted over a parameter, and the exponents that are certified."""
     found, rows = one.comparison.scaling, list[Sequence[Any]](fit_rows(one.comparison))
     for quantity in found.certified:
         grown = power(found.parameter, quantity.exponent)
