@@ -178,7 +178,7 @@ def test_an_object_is_not_taken_for_what_is_built_in():
 
 
 def test_endings_in_capitals_are_endings(tmp_path):
-    h.figure("queries", SPEC, tmp_path / "a.SVG")
+    h.figure("sda", SPEC, tmp_path / "a.SVG")
     assert b"<svg" in (tmp_path / "a.SVG").read_bytes()
 
 
