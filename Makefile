@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-promises test-kernels test-clocks test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -26,20 +26,9 @@ test: $(VENV)/.test
 test-slow: $(VENV)/.test
 	$(TESTS) -m slow $$(grep -rlE --include="test_*.py" "mark\.slow|isolated\.driving" tests)
 
-# What users were promised, as commands and what they answer: two minutes on two cores.
-test-promises: $(VENV)/.test
-	$(TESTS) -m promises tests/test_promises.py
-
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test
 	$(BIN)/python tests/kernels.py --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
-
-# What might go by a clock, with the clock of the package at an eighth of its pace and at eight times.
-test-clocks: $(VENV)/.test
-	for pace in 1/8 8; do \
-	    HARDNESS_CLOCK=$$pace $(TESTS) -m 'clocks and not slow' \
-	        $$(grep -rl --include='*.py' 'mark\.clocks' tests) || exit; \
-	done
 
 check: lint types layers test
 
@@ -125,14 +114,6 @@ evidence: $(VENV)/.core
 	$(BIN)/python docs/examples/evidence.py > evidence.part && mv evidence.part docs/evidence.md
 	cat docs/evidence.md
 
-scaling-tables: $(VENV)/.test
-	$(BIN)/python benchmarks/scaling.py > scaling.part && mv scaling.part docs/scaling-tables.md
-	cat docs/scaling-tables.md
-
-scale-tables: $(VENV)/.cluster
-	$(BIN)/python benchmarks/scale.py > scale.part && mv scale.part docs/scale-tables.md
-	cat docs/scale-tables.md
-
 # About ten minutes. ALL=--all runs the sources that take over a minute each, too: an hour.
 figures: $(VENV)/.test
 	$(BIN)/python benchmarks/figures.py $(ALL)
@@ -185,10 +166,6 @@ $(VENV)/.cluster: $(VENV)/.test
 # 100,000 forged certificates, and what became of them.
 forge: $(VENV)/.test
 	$(BIN)/python benchmarks/forge.py
-
-# The kernel, each rule and check weakened in turn, and how that is caught: seconds.
-mutants: $(VENV)/.test
-	$(BIN)/python benchmarks/mutants.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -38,8 +38,6 @@ instances of this rung and of all below it. *Touched*: the highest rung on which
 five seeds passed. Costs are medians of what passed on the rung held.
 """
 END = """\
-![Rung against cost, of three of them and of built-in ones](images/ladder.svg)
-
 The seconds of a rung (60) are wall time on this machine. Where *seconds spent* stands,
 a faster machine may climb higher. Elsewhere learners ended by themselves, or without
 examples. Seconds are those of learning; predicting is measured apart.

@@ -3,7 +3,6 @@
 One BLAS thread and one process; what is timed is warmed before; the best of several rounds.
 """
 
-import math
 import platform
 import statistics
 import subprocess
@@ -14,33 +13,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from runpy import run_path
-from typing import Any
 
 from timing import best, bests, table  # isort: skip
 
 import numpy as np
-from flint import fmpq, fmpq_poly, nmod_mat
+from flint import nmod_mat
 from numpy.typing import NDArray
 
 from hardness.check import check
 from hardness.kernels import System, onebit
-from hardness.kernels.pairsums import strips
 from hardness.kernels.walsh import transform
-from hardness.lower import BoundParameters, Johnson, certify, hidden_sets
-from hardness.lower.codes import best_code
+from hardness.lower import certify
 from hardness.lower.gram import of_sets, sampled
 from hardness.lower.learners import Asked, Kernel, LowDegree, NoisyDescent, certify_named
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.runs.run import Run
 from hardness.upper import Learner, parse_learner
-from instances import Parity, parse, steps, tokens
-from instances.families.parity import signs
-from instances.streams import BitStream, generator
-from instances.symmetric import exact_heads
+from instances import Parity, parse, tokens
+from instances.streams import BitStream
 
 
 def generation(d: int, m: int) -> list[str]:
@@ -118,94 +111,7 @@ def certificates() -> list[str]:
     ]
 
 
-def heads(m: int) -> list[str]:
-    def exact() -> None:
-        exact_heads.cache_clear()
-        exact_heads(signs(m), Fraction(3))
-
-    alternating = np.array([(-1.0) ** h for h in range(m + 1)])
-    ours, fast = best(exact), best(lambda: steps.exact(alternating, 0, math.log(3)))
-    return [
-        f"| exact heads, m = {m}, all rationals | {ours * 1e3:.0f} ms | {ours / fast:.0f} times "
-        f"the same in balls ({fast * 1e3:.1f} ms) |"
-    ]
-
-
-def dimensions(n: int, m: int) -> list[str]:
-    family: Any = parse(f"profile:g=majority,d={n + 1},m={m}")
-    scheme = Johnson.family(family)
-    bracket = best(lambda: hidden_sets.dimensions(family, [Fraction(1, 20)]), 2)
-    code = best(lambda: best_code(scheme), 2)
-    sda, dimension = map(certify(family).__getitem__, ("sda-all-subsets", "sq-dimension"))
-    return [
-        f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {sda.value}.."
-        f"{sda.upper} | {bracket * 1e3:.0f} ms | {bracket / code:.0f} times the code "
-        f"of SQ-DIM, {dimension.value}..{dimension.upper} ({code * 1e3:.2f} ms) |"
-    ]
-
-
 # Bounds on named learners.
-
-FIVE = ("parity", "majority", "mod(3)", "threshold(3)", "exactly(2)")
-
-
-def features(d: int, m: int) -> list[str]:
-    families = [parse(f"profile:g={g},d={d},m={m}") for g in FIVE]
-    terms = BoundParameters(risk=Fraction(1, 2), success=Fraction(1))
-
-    def bounds() -> None:
-        for family in families:
-            certify_named(family, [Kernel(features=1000)], terms)
-
-    small = 12, 3  # the largest Gram matrix that eigenvalues are found of here: 220 members
-    z = 1 - 2 * ((np.arange(1 << small[0])[:, None] >> np.arange(small[0])) & 1)
-    members = np.array([z[:, list(s)].sum(axis=1) > 0 for s in combinations(range(small[0]), 3)])
-
-    def brute() -> None:
-        centred = members - members.mean()
-        np.linalg.eigvalsh(centred @ centred.T)
-
-    ours, gram = best(bounds), best(brute)
-    return [
-        f"| error of 1000 fixed features and features for error 1/2, d = {d}, m = {m}, five "
-        f"profiles, certified | {ours * 1e3:.1f} ms | {gram / ours:.1f} times as fast as numpy's "
-        f"eigenvalues of one Gram matrix of 220 members, n = 12 ({gram * 1e3:.0f} ms) |"
-    ]
-
-
-def ratio(d: int, m: int, degree: int, examples: int) -> list[str]:
-    family: Any = parse(f"profile:g=mod(3),d={d},m={m},noise=0.1")
-    fade, half = 1 - 2 * Fraction(family.noise), (max(family.values) - min(family.values)) / 2
-
-    def ours() -> Fraction:
-        made = certify_named(family, [LowDegree(degree=degree, examples=examples)])
-        return Fraction(made.value("low-degree-advantage-open"))
-
-    def plain() -> Fraction:
-        """Powers of each overlap's polynomial one after the other, by flint."""
-        mean = fmpq(family.fourier[0]) - fmpq(*Fraction(family.centre).as_integer_ratio())
-        unit = fmpq(*(fade**2 / Fraction(half) ** 2).as_integer_ratio())
-        unit /= 1 - unit * mean**2
-        total, count = fmpq(0), math.comb(d - 1, m)
-        for t in range(1, m + 1):
-            chance = fmpq(math.comb(m, t) * math.comb(d - 1 - m, m - t), count)
-            terms = [fmpq(0), fmpq(0)]
-            terms += [unit * w**2 * math.comb(t, a) for a, w in enumerate(family.fourier) if a]
-            lead = fmpq_poly(terms)
-            power, ways = fmpq_poly([1]), fmpq(1)
-            for i in range(1, degree // 2 + 1):
-                power = fmpq_poly((power * lead).coeffs()[: degree + 1])
-                ways = ways * (examples - i + 1) / i
-                total += chance * ways * sum(power.coeffs(), fmpq(0))
-        return Fraction(int(total.p), int(total.q))
-
-    assert ours() == plain()
-    mine, peer = best(ours), best(plain, 2)
-    return [
-        f"| low-degree ratio of mod(3), d = {d}, m = {m}, D = {degree}, {examples:.0e} examples, "
-        f"certified | {mine * 1e3:.1f} ms | {peer / mine:.1f} times as fast as flint's rational "
-        f"polynomials, power by power ({peer * 1e3:.0f} ms) |"
-    ]
 
 
 def about_learners(d: int, m: int) -> list[str]:
@@ -224,24 +130,6 @@ def about_learners(d: int, m: int) -> list[str]:
     ]
 
 
-def pairs(n: int, count: int) -> list[str]:
-    rng = generator(0, "benchmark", "pairs")
-    words = rng.integers(0, 2**63, size=(count, -(-n // 64)), dtype=np.uint64)
-    values, table = rng.normal(size=(count, n)), rng.normal(size=64 * words.shape[1] + 1)
-    square = rng.normal(size=(256, count))
-
-    def product() -> None:
-        for _ in range(count // 512):  # half of all pairs
-            square @ values
-
-    ours, peer = best(lambda: sum(strips(words, values, table)), 2), best(product, 2)
-    each = ours / (count * (count - 1) / 2)
-    return [
-        f"| sums over pairs of {count} samples, {n} places | {each * 1e9:.1f} ns a pair | "
-        f"{ours / peer:.1f} times the matrix products alone (float64 BLAS, {peer * 1e3:.0f} ms) |"
-    ]
-
-
 # What a process of its own costs a learner.
 
 _LEARNER = '''
@@ -253,13 +141,12 @@ from hardness.upper.learner import Hypothesis
 class Draws:
     """Draws `count` examples in batches of `each`, and says how long it took once it was warm.
 
-    looks: at tokens and labels, as learners do.
     """
 
     name, revision, access, about = "draws", 1, "examples", "draws examples and learns nothing"
 
-    def __init__(self, count=0, each=1, looks=False):
-        self.count, self.each, self.looks = count, each, looks
+    def __init__(self, count=0, each=1):
+        self.count, self.each = count, each
 
     def supports(self, family):
         return None
@@ -269,16 +156,14 @@ class Draws:
         for n in range(batches + 1 if batches else 0):
             if n == 1:
                 started = time.perf_counter()
-            examples = oracle.draw(self.each)
-            if self.looks:
-                examples.x, examples.y
+            oracle.draw(self.each)
         details = {"seconds": time.perf_counter() - started} if batches else {}
         return Hypothesis(predict=oracle.family.known, details=details)
 '''
 
 
 @contextmanager
-def _both(**given: int | bool) -> Iterator[tuple[Learner, Learner]]:
+def _both(**given: int) -> Iterator[tuple[Learner, Learner]]:
     """The same learner: in process, and from its file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "learners.py")
@@ -316,11 +201,11 @@ def _seconds(learner: Learner, spec: str) -> float:
     return float(details.get("reported", details)["seconds"])
 
 
-def examples(spec: str, count: int, each: int, looks: bool = False, rounds: int = 5) -> str:
-    with _both(count=count, each=each, looks=looks) as both:
+def examples(spec: str, count: int, each: int, rounds: int = 5) -> str:
+    with _both(count=count, each=each) as both:
         here, there = (min(_seconds(one, spec) for _ in range(rounds)) for one in both)
     return (
-        f"| examples of {spec} through a socket, {each} a time{', looked at' * looks} | "
+        f"| examples of {spec} through a socket, {each} a time | "
         f"{there / here:.2f} times the time in process | {there:.3f} s against {here:.3f} s |"
     )
 
@@ -341,7 +226,7 @@ def walsh() -> list[str]:
         f"| Walsh-Hadamard transform, float32, n = 14 | {ours * 1e6:.1f} µs | "
         f"{theirs / ours:.0f} times as fast as sympy.fwht ({theirs * 1e3:.0f} ms) |"
     )
-    for n in (22, 24, 26):
+    for n in (24,):
         values = np.zeros(1 << n, np.float32)
         values.fill(0)
         once_over = partial(np.negative, values, out=values)
@@ -400,22 +285,12 @@ def main() -> None:
         *generation(1024, 8),
         *elimination(1000),
         *gram(500, 200_000),
-        *heads(60),
         *certificates(),
-        *dimensions(1000, 20),
-        *features(1001, 20),
-        *ratio(1001, 20, 84, 10**20),
         *about_learners(1001, 20),
-        *pairs(100, 8192),
         *walsh(),
         one_bit(),
         overhead(),
         examples("parity:d=64,m=5", 1 << 21, 1 << 17),
-        examples("parity:d=64,m=5", 1 << 18, 1 << 12),
-        examples("parity:d=64,m=5", 1 << 16, 1 << 12, looks=True),
-        examples("parity:d=1000,m=10", 1 << 16, 1 << 13),
-        examples("nice:m=2,k=2,d=16", 1 << 16, 1 << 13),
-        examples("lwr:n=32,q=1024,p=32", 1 << 21, 1 << 17),
         *start_up(),
     ]
     table("", "| what | figure | against |", rows)

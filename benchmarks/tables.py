@@ -1,7 +1,6 @@
 """Small tables of single pages of the docs: `python benchmarks/tables.py NAME` prints one.
 
-attention: what other attention, and W_i on a lattice, do to learners; some minutes. binding: what
-binds whom, by the numbers that `make figures` keeps, or of the STORE that follows. blocks: block
+attention: what other attention, and W_i on a lattice, do to learners; some minutes. blocks: block
 sizes of the primal attack, as predicted and as taken: two minutes an instance with growing blocks,
 10, 14, .., two tours each; the one in use when the secret came out is kept. directions: bounds of
 the family `direction` over d and m. membership: values and errors of membership learners.
@@ -10,9 +9,7 @@ the family `direction` over d and m. membership: values and errors of membership
 import math
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
-from typing import Any
 
 from timing import table
 
@@ -20,17 +17,13 @@ from hardness.cost.problem import problem
 from hardness.cost.usvp import embedding
 from hardness.lower import certify
 from hardness.oracles import Budget
-from hardness.report.charts.binding import bound_words, measured_words
-from hardness.report.figures import numbers
 from hardness.runs import attack, run
 from hardness.runs.run import learn_once
 from hardness.upper import parse_learner
 from hardness.upper.matching import match
 from instances import parse
 from instances.fineprint import off_lattice
-from instances.strict import read_json
 
-DATA = Path(__file__).parent.parent / "docs/data/binding.json"
 SEEDS, SECONDS = 3, 60
 KINDS = ("softmax", "hardmax", "power2", "power4", "power8")
 LATTICES = (0, 0.5, 0.9, 1)
@@ -87,20 +80,6 @@ def lattice() -> Iterator[Row]:
         yield share, f"{apart:.2g}", *risks(spec, *names)
 
 
-def binding(data: dict[str, Any] | None = None) -> Iterator[Row]:
-    """A row a problem, a column a class of learners."""
-    data = data or (numbers("binding", Path(sys.argv[2])) if sys.argv[2:] else read_json(DATA))
-    yield "problem", *(f"{name}, {cost}" for name, cost in data["classes"].items())
-    every: dict[str, list[str]] = {}
-    for cell in data["rows"]:
-        learner = cell["learner"]
-        measured = measured_words(cell, f"`{learner}`" if learner else None)
-        solved = f", {cell['passed']}/{cell['runs']}" if learner else ""
-        every.setdefault(cell["spec"], []).append(f"{measured}{solved}; {bound_words(cell)}")
-    for spec, cells in every.items():
-        yield f"`{spec}`", *cells
-
-
 def blocks() -> Iterator[Row]:
     yield "instance", "predicted", "taken, each seed", "found", "seconds, median"
     for spec in ATTACKED:
@@ -145,7 +124,7 @@ def membership() -> Iterator[Row]:
 
 
 TABLES: dict[str, list[Callable[[], Iterator[Row]]]] = {"attention": [attention, lattice]}
-TABLES |= {made.__name__: [made] for made in (binding, blocks, directions, membership)}
+TABLES |= {made.__name__: [made] for made in (blocks, directions, membership)}
 
 if __name__ == "__main__":
     for made in TABLES[sys.argv[1]]:

@@ -11,7 +11,6 @@ from importlib.util import find_spec as _find
 from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
-YEAR = 2026  # of this version
 
 _found = _find("instances")
 if _found is None or _found.submodule_search_locations is None:
@@ -29,22 +28,20 @@ if TYPE_CHECKING:
     from hardness.lower.bound import Bound
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
-    from hardness.report.citation import Citation
     from hardness.report.figures import Picture
     from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison
     from hardness.runs.forecast import Forecasts
     from hardness.runs.game import Game
     from hardness.runs.least import Least
-    from hardness.runs.noisy_parity import Map
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from hardness.theory.statement import Finding, Theory
     from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
-    from hardness.verbs.bounds import bound, certify, check, cite, verify
-    from hardness.verbs.comparing import compare, ladders, noisy_map, stress
-    from hardness.verbs.costs import estimate, measures
+    from hardness.verbs.bounds import bound, certify, check, verify
+    from hardness.verbs.comparing import compare, ladders, stress
+    from hardness.verbs.costs import estimate
     from hardness.verbs.demo import demo
     from hardness.verbs.examples import generate, inspect, reduce, samples
     from hardness.verbs.families import families, learners
@@ -65,7 +62,6 @@ __all__ = [
     "Bound",
     "Certificate",
     "Checked",
-    "Citation",
     "Claim",
     "Comparison",
     "Ended",
@@ -77,7 +73,6 @@ __all__ = [
     "Grid",
     "Inspection",
     "Least",
-    "Map",
     "Picture",
     "Refuted",
     "Result",
@@ -92,7 +87,6 @@ __all__ = [
     "bound",
     "certify",
     "check",
-    "cite",
     "compare",
     "demo",
     "distinguish",
@@ -108,8 +102,6 @@ __all__ = [
     "learner",
     "learners",
     "least",
-    "measures",
-    "noisy_map",
     "reduce",
     "samples",
     "spectrum",

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from instances.text import cut
+from instances.withdrawn import withdrawn
 
 _LONGEST, _QUOTED = 1000, 100  # characters of a message, and of what it quotes
 
@@ -59,6 +60,8 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
     >>> str(unknown("family", "partiy", ["parity"], listed="`hardness families`"))
     "unknown family 'partiy': did you mean 'parity'? `hardness families` lists all"
     """
+    if gone := withdrawn(what, given):
+        return UsageError(gone)
     names, said = sorted(known), cut(given, _QUOTED)
     if not names:
         return UsageError(f"unknown {what} '{said}': there are none")

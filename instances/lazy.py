@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from instances.errors import ToolkitError
+from instances.withdrawn import withdrawn
 
 EXTRAS = {  # by what is imported
     "sklearn": "sklearn",
@@ -58,7 +59,9 @@ class _Lazy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.__all__:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            gone = withdrawn("command", name) or withdrawn("name", name)
+            lacks = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(f"{lacks}: {gone}" if gone else lacks)
         value = self.__dict__[name] = getattr(import_module(_names(self.__name__)[name]), name)
         return value
 

@@ -8,14 +8,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from hardness.oracles import Budget
-from hardness.report.charts.phase import diagrams
 from hardness.report.page.build import report
 from hardness.report.page.material import Material, Report
 from hardness.report.page.write import write
 from hardness.runs.columns import table
+from hardness.runs.groups import over_one, over_two
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run, run
-from hardness.runs.slices import planes, slices
 from hardness.upper import parse_learner
 from instances import parse
 
@@ -55,7 +54,7 @@ def row(
 def material(runs: list[Run], **parts: Any) -> Material:
     """The runs as those of a store."""
     every = table(runs)
-    own = {"source": "runs.db", "slices": slices(runs), "diagrams": diagrams(planes(runs))}
+    own = {"source": "runs.db", "lines": over_one(runs), "planes": over_two(runs)}
     return Material(runs=every, store=True, **own | parts)
 
 

@@ -39,11 +39,8 @@ CALLS = {
     "stress": lambda **given: h.stress(
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
-    "figure": lambda **given: h.figure(
-        **{"name": "queries", "source": SPEC, "out": "a.svg", **given}
-    ),
+    "figure": lambda **given: h.figure(**{"name": "sda", "source": SPEC, "out": "a.svg", **given}),
     "sweep": lambda **given: h.sweep(**{"file": "a.toml", "store": "a.db", **given}),
-    "cite": lambda **given: h.cite(**given),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),
     "save": lambda **given: estimated().save(**given),
@@ -72,8 +69,7 @@ REQUIRED = {
     "sweep": ("engine",),
 }
 PATHS = {
-    **{"sweep": ("file", "store"), "cite": ("source",)},
-    **{"load": ("path",), "save": ("path",)},
+    **{"sweep": ("file", "store"), "load": ("path",), "save": ("path",)},
 }
 REFUSED = [
     *((f, n, v) for f, names in WHOLE.items() for n in names for v in NOT_WHOLE),
@@ -87,7 +83,7 @@ REFUSED = [
     *((f, "samples", 0) for f in ("verify", "estimate")),
     *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
     *(("figure", "out", v) for v in NOT_PATHS[1:]),
-    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
+    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("where", 5), ("out", "a.txt"))),
     *(("learn", "oracle", v) for v in ("x", None, 5)),
     *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
     *(("compare", "over", v) for v in (5, ["d=6"], "", "d=" + 9999 * "x")),
@@ -182,7 +178,7 @@ def test_an_object_is_not_taken_for_what_is_built_in():
 
 
 def test_endings_in_capitals_are_endings(tmp_path):
-    h.figure("queries", SPEC, tmp_path / "a.SVG")
+    h.figure("sda", SPEC, tmp_path / "a.SVG")
     assert b"<svg" in (tmp_path / "a.SVG").read_bytes()
 
 

@@ -53,7 +53,8 @@ def test_help_imports_nothing_heavy():
         assert (code, "click" in imported) == ("0", True), line
         assert not HEAVY & {*imported}, line
         assert {name for name in imported if name.startswith("instances.")} <= {
-            *("instances.arguments", "instances.errors", "instances.lazy", "instances.text")
+            *("instances.arguments", "instances.errors", "instances.lazy", "instances.text"),
+            "instances.withdrawn",
         }, line
 
 
@@ -73,8 +74,7 @@ def test_every_command_stands_in_the_table_once():
 OFFERED = {
     "le": {"learn", "learners"},
     "s": {"spectrum", "stress", "sweep", "store"},
-    "mea": {"measures"},
-    "measures prof": {"profile:"},
+    "inspect prof": {"profile:"},
     "learn elim": {"elimination"},
     "learn elimination pari": {"parity:", "parity-first"},
     "certify lw": {"lwr:", "lwe:"},
@@ -185,6 +185,5 @@ ASKED_FOR = {
         *("--about", "--features", "--parameters", "--batch", "--state-bits", "--within"),
         *("--grid", "--out"),
     },
-    "challenge submit": {"--predictions", "--claim", "--learner"},
     "stress": {"--ladder", "--on", "--learner", "--out"},
 }

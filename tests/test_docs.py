@@ -84,7 +84,7 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *(f"docs/learners/{name}.md" for name in ("attacks", "membership", "regression")),
-    *("docs/growth.md", "docs/winners.md"),
+    "docs/growth.md",
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),
     *("docs/tutorials/questions/my-layer.md", "docs/tutorials/questions/how-many-examples.md"),
@@ -97,7 +97,7 @@ def marked(pages):
     return [pytest.param(page, id=called(page), marks=marks[page]) for page in pages]
 
 
-AS_DATA = {"--json", "--format", "cite", "query"}  # a paper outlives defaults; a cell is data
+AS_DATA = {"--json", "--format", "query"}  # a paper outlives defaults; a cell is data
 
 
 @pytest.mark.parametrize("page", marked([page for page in PAGES if blocks(page)]))
@@ -117,11 +117,9 @@ def test_commands_print_what_the_page_says(hardness, page):
                     found.reads_well()
 
 
-@pytest.mark.parametrize(
-    "script", ["collapse", "descent", pytest.param("dial", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("script", ["collapse", pytest.param("dial", marks=pytest.mark.slow)])
 def test_scripts_of_the_docs_draw_their_picture(hardness, monkeypatch, script):
-    spec = {"descent": "parity:d=6,m=2", "dial": "out"}.get(script, "linear:m=1,k=2,d=2")
+    spec = "out" if script == "dial" else "linear:m=1,k=2,d=2"
     if script == "dial":
         wanted = "compare nice:m=1,k=2 --over d=2..3 --learner staged --seeds 1 --out out"
         assert hardness(*wanted.split()).code == 0
@@ -235,6 +233,16 @@ def test_every_page_is_reached_from_the_index():
         found += {(page.parent / link).resolve() for link in links} - reached
     pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
     assert [called(page) for page in pages if page not in reached] == []
+
+
+def test_every_promise_names_tests_that_exist():
+    rows = re.findall(r"^\| \d+ \|.*\|$", (ROOT / "docs/promises.md").read_text(), re.M)
+    assert len(rows) == 17
+    assert all("`tests/" in row or LINK.search(row) for row in rows)
+    for file, name in re.findall(
+        r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs/promises.md").read_text()
+    ):
+        assert f"def {name}(" in (ROOT / file).read_text(), (file, name)
 
 
 @pytest.mark.parametrize(("folder", "names"), [("families", FAMILIES), ("learners", LEARNERS)])

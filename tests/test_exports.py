@@ -31,7 +31,6 @@ COMMANDS = {
     "bound parity:d=24,m=3": (None, None),
     "check c.json": (None, None),
     "estimate lwe:n=30,q=521,sigma=1.5": (None, None),
-    "measures parity:d=8,m=3": ("measures", "value"),
     "verify parity:d=8,m=3 --members 5 --samples 1000": (None, None),
     f"learn elimination parity:d=8,m=2 {FEW}": (".", "seed"),
     f"attack parity:d=8,m=2 --learner elimination {FEW}": ("attacks.0.runs", "risk"),
@@ -132,7 +131,6 @@ def test_the_summary_of_a_store_is_what_sql_counts(command):
     assert float(rows[0]["examples"]) <= most
     floor = command("certify", "parity:d=8,m=2", "--json").json["goal"]["claims"][-1]
     assert (floor["quantity"], rows[1]["examples"]) == ("information-floor", floor["value"])
-    assert command("figure", "summary", "runs.db", "--out", "summary.pdf").code == 0
 
 
 def test_thresholds_have_a_caption_with_the_terms_of_their_floor():

@@ -12,7 +12,6 @@ import pytest
 
 import hardness as h
 from hardness.runs import Comparison, Run
-from hardness.runs.challenge import create, read_challenge
 from hardness.sweep.file import read_sweep
 from instances import (
     AttentionLayer,
@@ -106,11 +105,6 @@ def _write_folder(path: Path) -> Any:
     return _examples(instance.examples(0, 50))
 
 
-def _write_challenge(path: Path) -> Any:
-    create(path.parent, path.parent.with_name("secret.json"), parse(SPEC), 10, 10)
-    return read_challenge(path.parent).said
-
-
 def _savez(read: Callable[[Path], Any], **arrays: np.ndarray) -> Kind:
     """A file that users make: it reads the same twice."""
 
@@ -148,9 +142,6 @@ KINDS = {
     "x/secret.json": OF_FOLDERS,
     "x/examples-00000.npz": OF_FOLDERS,
     "x/examples-00000.safetensors": OF_FOLDERS,
-    "x/challenge.json": Kind(
-        write=_write_challenge, read=lambda path: read_challenge(path.parent).said, sealed=True
-    ),
     "law.npz": _savez(lambda path: read_law(path, 4).sha256, embedding=np.eye(4)),
     "heads.npz": _savez(
         lambda path: _numbers({"w": read_heads(path).w.left}), theta=LAYER.theta, w=LAYER.w

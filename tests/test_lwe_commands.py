@@ -126,7 +126,6 @@ def test_plain_arrays_take_a_spec(hardness):
     assert parse(spec).n == 6
 
 
-@pytest.mark.clocks
 def test_an_attack_that_does_not_fit_stops_no_other(hardness):
     spec = "lwr:n=10,q=256,p=16,secret=ternary,h=2"
     found = hardness("attack", spec, "--seeds", 1, "--jobs", 1, "--budget-seconds", 20, "--json")

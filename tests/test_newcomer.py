@@ -12,7 +12,6 @@ SIGNED = Path(__file__).parents[1] / "docs/examples/signed_majority.py"
 NAME, SPEC = "signed.py:SignedMajority", "signed.py:SignedMajority:d=7,m=3"
 ZERO = "def zero(x, y):\n    return lambda new: 0.0 * new\n"
 LINES = {  # with a word of what they say
-    "inspect SPEC": "members         160",
     "learn lowdegree SPEC": "outcome",
     "learn student:steps=50 SPEC --budget-examples 500": "outcome",
     "verify SPEC --members 10 --samples 20000": "agrees",
@@ -21,8 +20,7 @@ LINES = {  # with a word of what they say
     "distinguish lowdegree SPEC --trials 4 --jobs 1": "",
     "certify SPEC --out c.json; check c.json": "sq-dimension = ",
     "certify SPEC --about gd --noise-std 1 --out c.json; check c.json": "information-floor",
-    "measures SPEC": "SQ-leap",
-    "figure portrait SPEC --json": '"reads"',
+    "inspect SPEC": "sq_leap",
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
     "compare SPEC --over d=5,6 --learner none": "sq-dimension",
@@ -124,11 +122,6 @@ def test_a_stored_instance_is_read_again_where_its_family_is_named(hardness, sig
         found = hardness(*line.split())
         assert found.code == 1
         found.one_line("x/instance.json: unknown family 'signed-majority'", "--family")
-    secret = json.loads(Path("x/secret.json").read_text())["secret"]
-    measured = ("measures", "x", "--family", NAME, "--json")
-    assert hardness(*measured).json["member"] == secret
-    Path("x/secret.json").unlink()
-    hardness(*measured).one_line("the folder has no secret part")
 
 
 WRONG = [  # old and new text, the exit code of `learn`, words of the one line that it says

@@ -26,7 +26,6 @@ LINES = {  # with a word of what they say
     "certify SPEC --format latex": "largest-correlation & 1/2 & - &  & exact & this certificate",
     "certify SPEC --about gd --noise-std 1 --out g.json; check g.json": "named: Conjunctions:d=6",
     "certify SPEC --out c.json; check c.json": "named: Conjunctions:d=6,w=2",
-    "certify SPEC --out d.json; cite d.json": "For Conjunctions:d=6,w=2, given",
     "compare OF:w=2 --over d=5..6 --learner lowdegree --seeds 1 --jobs 1": "d=6: at least",
     "compare SPEC --over w=1..2 --learner none": "w=2",
     "compare OF --over d=5..6 --learner none": "d=6",

@@ -97,7 +97,6 @@ def test_status_says_how_it_stands(done, hardness):
         assert hardness("check", "c.json").code == 0
 
 
-@pytest.mark.clocks
 def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     endless = SMALL.replace('"lowdegree"', '"student:steps=1000000000"')
     endless = endless.replace("examples = 2000", "examples = 1000000000")

@@ -1,7 +1,7 @@
 """Thresholds of learners that pass from a number on, without a run."""
 
 from hardness.oracles import Budget, Usage
-from hardness.runs.least import Least, Search, Threshold, Trial, least, walk, with_curve
+from hardness.runs.least import Least, Search, Threshold, Trial, least, walk
 from hardness.runs.risk import Risk
 from hardness.runs.run import Run
 from hardness.upper import Outcome
@@ -43,8 +43,7 @@ def _done(searches):
             )  # fmt: skip
 
 
-def thresholds(over: str = "d=6,8,10,12,14", curve: bool = False, seeds: int = 9) -> Least:
+def thresholds(over: str = "d=6,8,10,12,14", seeds: int = 9) -> Least:
     """Find them: of elimination n = d^2 + 7 seed, of lowdegree none up to the most."""
     names = ("elimination", "lowdegree")
-    found = least("parity:m=2", over, names, seeds, budget=Budget(examples=MOST // 2), do=_done)
-    return with_curve(found, _done) if curve else found
+    return least("parity:m=2", over, names, seeds, budget=Budget(examples=MOST // 2), do=_done)

@@ -7,7 +7,6 @@ from instances.lazy import lazily
 if TYPE_CHECKING:
     from hardness.lower.certificate import certify
     from hardness.lower.johnson import Johnson
-    from hardness.lower.measures import Measure, Measures, measures
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.terms import BoundParameters
     from hardness.lower.verify import Verification, verify
@@ -17,11 +16,8 @@ __all__ = [
     "Certificate",
     "Claim",
     "Johnson",
-    "Measure",
-    "Measures",
     "Verification",
     "certify",
-    "measures",
     "verify",
 ]
 

@@ -1,4 +1,4 @@
-"""Where the weight of a function lies, by degree, and what follows. [ODo14]
+"""Where the weight of a function lies, by degree, and its leaps. [ODo14]
 
 A function of m bits is given by its Walsh coefficients, of which a symmetric one has one for each
 degree, or by the sets of coordinates at which they are not 0.
@@ -6,13 +6,19 @@ degree, or by the sets of coordinates at which they are not 0.
 
 import math
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from hardness.kernels.walsh import transform
+from instances.capabilities import FACTOR, SCHEME
+from instances.family import Family, Secret
 from instances.krawtchouk import krawtchouk
 from instances.threshold import Rational
+
+_MOST_BITS, _MOST_SUM = 20, 1 << 53  # of a table over z; sums below it are exact in float64
 
 
 def weights(fourier: Sequence[Rational]) -> list[Rational]:
@@ -49,16 +55,6 @@ def level_weights(values: Sequence[Hashable]) -> list[Rational]:
     return out
 
 
-def shares(weight: Sequence[Rational]) -> list[Rational]:
-    """Divide weights by the variance, with 0 on degree 0: they add up to 1.
-
-    >>> shares([fmpq(9), fmpq(1), fmpq(3)])
-    [0, 1/4, 3/4]
-    """
-    variance = sum(weight[1:], fmpq(0))
-    return [fmpq(0), *(w / variance for w in weight[1:])]
-
-
 def least_degree(weight: Sequence[Rational]) -> int:
     """Find the least k >= 1 with weight; 0 for a constant, which has none.
 
@@ -70,44 +66,6 @@ def least_degree(weight: Sequence[Rational]) -> int:
     2
     """
     return next((k for k, w in enumerate(weight) if k and w), 0)
-
-
-def degree(weight: Sequence[Rational]) -> int:
-    """Find the largest k with weight; 0 for a constant.
-
-    >>> degree([fmpq(1), fmpq(3), fmpq(0)])
-    1
-    """
-    return max((k for k, w in enumerate(weight) if w), default=0)
-
-
-def total_influence(weight: Sequence[Rational]) -> Rational:
-    """Compute sum_k k W_k, over all coordinates the sum of E Var g(z) when one is drawn again.
-
-    Of the weights of level sets, twice that is how many flips change the function on average.
-
-    >>> total_influence([fmpq(0), fmpq(3, 4), fmpq(0), fmpq(1, 4)])
-    3/2
-    >>> 2 * total_influence(level_weights([1, -1, 1, -1]))
-    3
-    """
-    return sum((k * w for k, w in enumerate(weight)), fmpq(0))
-
-
-def stability(weight: Sequence[Rational], rho: Rational) -> Rational:
-    """Compute sum_k rho^k W_k = E g(z) g(z'), E z_j z'_j = rho for each bit on its own.
-
-    Of the weights of level sets it is Pr[g(z) = g(z')].
-
-    >>> stability([fmpq(0), fmpq(0), fmpq(1)], fmpq(1, 3))
-    1/9
-    >>> 1 - stability(level_weights([0, 1, 2]), fmpq(4, 5))
-    37/200
-    """
-    out = fmpq(0)
-    for w in reversed(weight):
-        out = out * rho + w
-    return out
 
 
 def leap(masks: NDArray[np.int64]) -> int:
@@ -129,3 +87,50 @@ def leap(masks: NDArray[np.int64]) -> int:
         seen |= int(left[nearest])
         left = left[left & ~seen != 0]
     return worst
+
+
+class Leaps(NamedTuple):
+    """Three exponents of the labels' unknown factor, on open tokens and without label noise.
+
+    information_exponent: the least k >= 1 with a Walsh coefficient that is not 0 [AGJ21]. leap: of
+    the sets of these coefficients, what correlational queries see [ABM23]. sq_leap: of the sets
+    that some function of the label shows, what statistical queries see [JMS24].
+    """
+
+    information_exponent: int
+    leap: int
+    sq_leap: int
+
+
+def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
+    """Compute the leaps exactly: in closed form for hidden sets, else from a member's table over z.
+
+    None for a family without such a function, for a table of more than 2^20 entries, and for a
+    member whose secret is not known.
+
+    >>> from instances import parse
+    >>> leaps(parse("parity:d=1000,m=21"))
+    Leaps(information_exponent=21, leap=21, sq_leap=21)
+    """
+    if scheme := SCHEME.of(family):
+        exponent = least_degree(weights(scheme.fourier))
+        return Leaps(exponent, exponent, least_degree(level_weights(scheme.values)))
+    tables = FACTOR.of(family)
+    if tables is None or secret is None or tables.n > _MOST_BITS:
+        return None
+    unit = math.lcm(*(v.denominator for v in tables.family.levels))  # makes levels whole numbers
+    whole = [int(v * unit) for v in tables.family.levels]
+    if max(map(abs, whole)) << tables.n >= _MOST_SUM:
+        return None
+    codes = tables.codes(secret)
+    seen = _sets(np.array(whole, np.float64)[codes])
+    every = [_sets((codes == code).astype(np.float64)) for code in np.unique(codes)]
+    shown = np.unique(np.concatenate(every))
+    return Leaps(min(map(int.bit_count, seen.tolist()), default=0), leap(seen), leap(shown))
+
+
+def _sets(table: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The sets, not empty, at which the Walsh coefficients of a table of integers are not 0."""
+    transform(table)
+    found = np.flatnonzero(table)
+    return found[found != 0]

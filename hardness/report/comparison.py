@@ -1,14 +1,12 @@
 """A comparison in words: its table, how costs grow, learners two by two; for terminal and page."""
 
 import textwrap
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
-from hardness.runs.paired import LEAST_DISCORDANT, Paired
 from instances.parameters import plain
 from instances.text import outward
 
@@ -29,8 +27,6 @@ def comparison_words(found: Comparison) -> str:
     if found.certificates:
         parts += map(wrap, unbound_words(found.runs, names.__getitem__))
     parts += [scaling_words(found)]
-    if found.paired:
-        parts.append(paired_words(found.paired, lambda name: names[name]))
     return "\n\n".join(parts)
 
 
@@ -181,59 +177,3 @@ def power(parameter: str, exponent: float | None) -> str:
 
 def _short(exponent: float) -> str:
     return f"{exponent:z.2f}"
-
-
-# Learners two by two.
-
-PAIR_HEADER = ("1st", "2nd", "1st alone", "2nd alone", "of", "p", "solves more", "risk")
-PAIR_TITLE = "instances that one learner of two solved and the other did not"
-_SHOWN = 10  # pairs in the terminal
-
-
-def pair_note(found: Sequence[Paired]) -> str:
-    """Say how the numbers of a table of pairs are known."""
-    many = f"corrected for the {len(found)} pairs by Holm" if len(found) > 1 else "of the one pair"
-    said = (
-        "Of the instances that both ran, within one budget, over all sizes. p: exact, two-sided, "
-        f"of McNemar, {many}; with fewer than {LEAST_DISCORDANT} instances that differ it is never "
-        "below 0.05. Risk: mean relative risk of the 1st less that of the 2nd"
-    )
-    if any(one.risk_interval for one in found):
-        said += ", with an approximate 95 % interval of the paired bootstrap"
-    said += "."
-    lost = sum(one.left_out for one in found)
-    if not lost:
-        return said
-    times = "once" if lost == 1 else f"{lost} times"
-    return (
-        f"{said} Left out {times}: the machine ended a run, or a learner does not take its family."
-    )
-
-
-def pair_row(one: Paired, short: Callable[[str], str]) -> tuple[str | int | float, ...]:
-    """Lay a pair out under `PAIR_HEADER`; short: writes the name of a learner.
-
-    >>> one = Paired(first="queries", second="lowdegree", instances=12, first_only=5, second_only=0,
-    ...     left_out=0, p=0.0625, p_corrected=0.0625, risk_instances=12, risk_difference=-0.4,
-    ...     risk_interval=None)
-    >>> pair_row(one, str)
-    ('queries', 'lowdegree', 5, 0, 12, 0.0625, 'cannot tell', '-0.40')
-    """
-    risk = "" if one.risk_difference is None else f"{one.risk_difference:+z.2f}"
-    if one.risk_interval:
-        risk += f" [{outward(*one.risk_interval, '+z.2f')}]"
-    verdict = one.verdict if one.verdict == "cannot tell" else short(one.verdict)
-    names = (short(one.first), short(one.second))
-    return (*names, one.first_only, one.second_only, one.instances, one.p_corrected, verdict, risk)
-
-
-def paired_words(found: Sequence[Paired], short: Callable[[str], str]) -> str:
-    """Write pairs for the terminal, the most different first where they are many."""
-    shown = sorted(found, key=lambda one: one.p)[:_SHOWN] if len(found) > _SHOWN else found
-    rows = [
-        [number(cell) if isinstance(cell, int | float) else cell for cell in pair_row(one, short)]
-        for one in shown
-    ]
-    more = len(found) - len(shown)
-    left = f"\n{more} more pairs are in --json" if more else ""
-    return f"{PAIR_TITLE}\n{table(PAIR_HEADER, rows)}{left}\n{wrap(pair_note(found))}"

@@ -39,7 +39,7 @@ class Source:
     """What a figure is drawn from.
 
     made: the command that wrote it; empty for a SPEC. read: the function that reads that, and of a
-    store the part that is chosen. given: the class of what a function of `hardness` gives back of
+    store the runs that are chosen. given: the class of what a function of `hardness` gives back of
     it. store: whether a store of `hardness sweep` will do, too. members: whether functions of a
     file and layers in a folder will do in the place of a SPEC. Both names are MODULE:NAME, for the
     modules are heavy, and imported where they are used.
@@ -62,10 +62,6 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
     given="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-CURVE = Source(
-    made="least SPEC ... --curve --out DIR", read="hardness.runs.least:Least.load",
-    given="hardness.runs.least:Least",
-)  # fmt: skip
 THEORY = Source(
     made="theory NAME --out DIR", read="hardness.theory:Finding.load",
     given="hardness.theory:Finding",
@@ -74,23 +70,10 @@ FORECAST = Source(
     made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
     given="hardness.runs.forecast:Forecasts",
 )  # fmt: skip
-STRESS = Source(
-    made="stress ... --out FILE", read=_SOURCE + "stress_of",
-    given="hardness.runs:Stress", store=True,
-)  # fmt: skip
-PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "plane_of", store=True)
-STORE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "runs_of", store=True)
-MAP = Source(
-    made="map SPEC --out DIR", read="hardness.runs.noisy_parity:Map.load",
-    given="hardness.runs.noisy_parity:Map",
-)  # fmt: skip
+PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "phase_of", store=True)
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
 STAGED = Source(made="learn staged SPEC --out FILE", given=_RESULT)
-INSPECT = Source(made="inspect FILE --out FILE", read=_SOURCE + "facts_of", given=_RESULT)
-GAME = Source(
-    made="learn NAME SPEC --oracle adversary --transcript FILE", given="hardness.runs.game:Game"
-)
 
 
 @dataclass(frozen=True)
@@ -106,8 +89,8 @@ class Figure:
     def takes(self) -> str:
         """Say what stands in the place of SOURCE.
 
-        >>> FIGURES["sda"].takes, FIGURES["map"].takes
-        ('a SPEC', 'what `hardness map SPEC --out DIR` writes')
+        >>> FIGURES["sda"].takes, FIGURES["stages"].takes
+        ('a SPEC', 'what `hardness learn staged SPEC --out FILE` writes')
         """
         return f"what `hardness {self.source.made}` writes" if self.source.made else "a SPEC"
 
@@ -128,18 +111,8 @@ FIGURES: dict[str, Figure] = {
         COMPARE, "runs:of_both_sides", "runs:draw_both_sides"),
     "least": Figure("least examples or queries of learners beside certified bounds",
         LEAST, "runs:of_least", "runs:draw_both_sides"),
-    "learning-curve": Figure("relative risk against the budget, about the least",
-        CURVE, "curves:of_curve", "curves:draw_curve"),
     "phase": Figure("where learners solve, over two parameters, beside bounds",
         PLANE, "phase:of_phase", "phase:draw_phase"),
-    "binding": Figure("what binds which class of learners",
-        STORE, "binding:of_binding", "binding:draw_binding"),
-    "winners": Figure("who solves with the fewest examples, over a family's parameters",
-        STORE, "winners:of_winners", "winners:draw_winners"),
-    "summary": Figure("what learners solved, problem by problem",
-        STORE, "summary:of_summary", "summary:draw_summary"),
-    "risks": Figure("relative risk and examples, over a parameter",
-        COMPARE, "costs:of_risks", "costs:draw_risks"),
     "scaling": Figure("costs with fitted power laws",
         COMPARE, "costs:of_scaling", "costs:draw_scaling"),
     "contours": Figure("costs of attacks over two parameters",
@@ -148,33 +121,17 @@ FIGURES: dict[str, Figure] = {
         COMPARE, "costs:of_attacks", "costs:draw_attacks"),
     "forecast": Figure("attacks with the parameters of estimates, beside these",
         FORECAST, "forecast:of_forecast", "forecast:draw_forecast"),
-    "training": Figure("advantage of trained networks by steps",
-        COMPARE, "costs:of_training", "costs:draw_training"),
     "stages": Figure("what the stages of one run of staged saw",
         STAGED, "stages:of_stages", "stages:draw_stages"),
-    "stress": Figure("how far learners climb a ladder, and at what cost",
-        STRESS, "ladder:of_stress", "ladder:draw_stress"),
-    "map": Figure("noisy parity: examples against time, bounds and runs",
-        MAP, "parity_map:of_map", "parity_map:draw_map"),
-    "adversary": Figure("members left after each query of a game",
-        GAME, "bounds:of_adversary", "bounds:draw_adversary"),
     "theory": Figure("a statement beside what was measured",
         THEORY, "theory:of_theory", "theory:draw_theory"),
     "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),
-    "coherence": Figure("how alike the heads of a layer are",
-        INSPECT, "coherence:of_coherence", "coherence:draw_coherence"),
     "correlations": Figure("correlation of two members, how often",
         MEMBERS, "bounds:of_correlations", "bounds:draw_correlations"),
-    "eigenvalues": Figure("spectrum of the Gram matrix of all members",
-        MEMBERS, "bounds:of_eigenvalues", "bounds:draw_eigenvalues"),
     "sda": Figure("statistical dimension, average correlation",
         MEMBERS, "bounds:of_sda", "bounds:draw_sda"),
-    "queries": Figure("certified queries over the tolerance",
-        MEMBERS, "bounds:of_queries", "bounds:draw_queries"),
     "walsh": Figure("Walsh weight of an LWE-style member by degree",
         SPEC, "spectra:of_walsh", "spectra:draw_walsh"),
-    "portrait": Figure("what a member computes, by formula and layer",
-        SPEC, "portrait:of_portrait", "portrait:draw_portrait"),
 }  # fmt: skip
 
 
@@ -260,12 +217,12 @@ def known(name: str) -> Figure:
 
 
 def numbers(
-    name: str, source: "Family | Members | Path | Result", choice: str | None = None
+    name: str, source: "Family | Members | Path | Result", query: str | None = None
 ) -> Data:
     """Collect the data of a figure from a family, its members, a file or folder, or a result.
 
-    A file of a figure's own rows gives these again. choice: which part of a store is drawn, as
-    "m=3,noise=0". Raises UsageError or DamagedFile for a source that does not have them.
+    A file of a figure's own rows gives these again. query: which runs of a store are drawn, as
+    "m == 3 and noise == 0". Raises UsageError or DamagedFile for a source that does not have them.
     """
     from hardness.report.stored import is_store
 
@@ -276,8 +233,8 @@ def numbers(
             f"{source} given: it is a store, from which {drawn} are drawn; figure {name} is "
             f"of {figure.takes}"
         )
-    if choice is not None and not figure.source.store:
-        raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
+    if query is not None and not figure.source.store:
+        raise UsageError(f"--where given: it chooses runs of a store, which {name} is not of")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():
@@ -290,7 +247,7 @@ def numbers(
             "certificate: give what `certify` was given"
         )
     read = resolve_name(figure.source.read)
-    material = read(source, choice) if figure.source.store else read(source)
+    material = read(source, query) if figure.source.store else read(source)
     try:
         data = _data(name, material)
         if isinstance(material, dict):  # which nobody has looked at: it must give a picture
@@ -317,8 +274,6 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
         if not given or not isinstance(source, resolve_name(given)):
             kind = type(source).__name__
             raise UsageError(f"a {kind} given: figure {name} is of {figure.takes}")
-        if given == GAME.given:
-            return source.transcript.to_dict()
         return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
         from hardness.lower.members import Members, of_family

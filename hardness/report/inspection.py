@@ -19,12 +19,12 @@ def inspection_words(found: Inspection) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
     facts = found.facts
     lines = [
-        f"{key:15} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
+        f"{key:20} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
         for key, value in facts.items()
         if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
     ]
     for key in ("read_as", "left_out"):
-        lines += [f"{key.replace('_', ' '):15} {one}" for one in facts.get(key, ())]
+        lines += [f"{key.replace('_', ' '):20} {one}" for one in facts.get(key, ())]
     if "not_shown" in facts:
         return "\n".join(lines)
     layer = facts["layer"]

@@ -5,18 +5,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hardness.report.charts.phase import diagrams
 from hardness.runs import Comparison, Least
 from hardness.runs.certified import Certifier
+from hardness.runs.columns import parameters_of
+from hardness.runs.groups import Plane, matching, over_one, over_two, single, where
 from hardness.runs.least import Threshold
 from hardness.runs.run import Run
-from hardness.runs.slices import Plane, chosen, planes, slices
 from hardness.runs.stress import FORMAT, Stress
 from hardness.sweep.store import Reader, read
-from instances.checkpoint import holds_layer, read_heads
 from instances.disk import damage
 from instances.errors import DamagedFile, UsageError
-from instances.inspect import inspect_heads
 from instances.strict import opened, read_json
 
 
@@ -67,54 +65,44 @@ def record_of(path: Path) -> Comparison | Least | Stress:
     return (Least if is_least else Comparison).load(where)
 
 
-def comparison_of(path: Path, choice: str | None = None) -> Comparison:
-    """Read a comparison: the folder of `compare`, its results.json, or a slice of a store.
+def comparison_of(path: Path, query: str | None = None) -> Comparison:
+    """Read a comparison: the folder of `compare`, its results.json, or runs of a store.
 
-    choice: which slice, as "m=3,noise=0". Raises DamagedFile, and UsageError where the store has
-    several slices and none is chosen, with their choices.
+    query: which runs, as "m == 3". Raises DamagedFile, and UsageError where runs that are left
+    cannot be compared.
     """
     if is_store(path):
         with read(path) as store:
-            found = slices(store.runs(), store.certificates())
-        return chosen(found, choice, str(path)).comparison
-    if choice is not None:
-        raise UsageError(
-            f"--slice '{choice[:100]}' given: {path} is no store: leave --slice out, for a "
-            "comparison is one slice"
-        )
+            runs, certifier = where(store.runs(), query), Certifier(store.certificates())
+        return single(over_one(runs, certifier), runs, str(path), query).comparison
+    _refuse(path, query)
     return Comparison.load(path)
 
 
-def plane_of(path: Path, choice: str | None = None) -> tuple[Plane, Certifier]:
-    """Read the plane of a phase diagram from a store, one chosen, with what is certified in it.
+def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
+    """Read the plane of a phase diagram from a store, and what is certified in it.
 
-    A choice may name parameters that are axes of the plane; "part=2" chooses the second few
-    learners where there are many. Raises DamagedFile, and UsageError as `comparison_of` and for
-    runs over one parameter alone.
+    query: which runs, as "noise == 0". Raises DamagedFile, and UsageError as `comparison_of` and
+    for runs over one parameter alone.
     """
-    curve = UsageError(
-        f"{path} given: its runs are over one parameter, and a phase diagram is over two: draw "
-        "both-sides or risks, or sweep over two parameters into a store"
-    )
     if not is_store(path):
-        comparison_of(path, choice)
-        raise curve
+        comparison_of(path, query)
+        raise UsageError(f"{path} given: a phase diagram is of a store: sweep over two parameters")
     with read(path) as store:
-        certifier = Certifier(store.certificates())
-        found = diagrams(planes(store.runs()))
-    if not found:
-        raise curve
-    return chosen(found, choice, str(path)), certifier
+        runs, certifier = where(store.runs(), query), Certifier(store.certificates())
+    return single(over_two(runs), runs, str(path), query), certifier
 
 
-def runs_of(path: Path, choice: str | None = None) -> tuple[list[Run], Certifier]:
-    """Read all runs of a store, and what is certified in it; raises DamagedFile and UsageError."""
-    if choice is not None:
+def _refuse(path: Path, query: str | None) -> None:
+    if query is not None:
         raise UsageError(
-            "--slice given: it chooses a part of a store, and this figure is of all runs"
+            f"--where '{query[:100]}' given: {path} is no store: leave --where out, for it chooses "
+            "runs of a store"
         )
-    if not is_store(path):
-        raise UsageError(f"{path} given: it is no store: give one that `hardness sweep run` wrote")
+
+
+def runs_of(path: Path) -> tuple[list[Run], Certifier]:
+    """Read all runs of a store, and what is certified in it; raises DamagedFile."""
     with read(path) as store:
         return list(store.runs()), Certifier(store.certificates())
 
@@ -123,20 +111,6 @@ def climbs_in(path: Path, asked: dict[str, Any], runs: Iterable[Run]) -> Stress:
     """Give climbs that a store asked, on its runs; raises DamagedFile where some are missing."""
     with damage(path):
         return Stress.of_store(asked, runs)
-
-
-def stress_of(path: Path, choice: str | None = None) -> Stress:
-    """Read a stress test's file, or climbs of a store.
-
-    choice: the name of climbs, as "climbs 1 of 4dadd984". Raises DamagedFile, and UsageError where
-    there are none or several and none is chosen.
-    """
-    if not is_store(path):
-        if choice is not None:
-            raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
-        return Stress.load(path)
-    with read(path) as store:
-        return climbs_in(path, _named(path, store.climbs(), choice, "climbs"), store.runs())
 
 
 def least_in(store: Reader) -> dict[str, Least]:
@@ -160,18 +134,31 @@ def _revision(one: Threshold) -> tuple[int, ...]:
     return tuple(one.revisions[name] for name in sorted(one.revisions))
 
 
-def least_of(path: Path, choice: str | None = None) -> tuple[Least, ...]:
+def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
     """Read what `least` wrote, the thresholds of a demo, or some of a store.
 
-    choice: their name in a store, as "least 1 of 4dadd984". Raises DamagedFile, and UsageError
-    where a store has none or several and none is chosen.
+    query: which of a store, as "m == 3"; its columns are the parameters of their specs, and
+    `least`, their name. Raises DamagedFile, and UsageError where none or several are left.
     """
-    if is_store(path):
-        with read(path) as store:
-            return (_named(path, least_in(store), choice, "least"),)
-    if choice is not None:
-        raise UsageError("--slice given: it chooses a part of a store, which these are not of")
-    return least_beside(path) or (Least.load(path),)
+    if not is_store(path):
+        _refuse(path, query)
+        return least_beside(path) or (Least.load(path),)
+    with read(path) as store:
+        every = least_in(store)
+    if not every:
+        raise UsageError(
+            f"{path} given: it has no least of a size that is finished: run a sweep with [[least]] "
+            "into it"
+        )
+    rows = [
+        {"least": name, **parameters_of(spec)} for name, one in every.items() for spec in one.specs
+    ]
+    left = matching(rows, query) if query is not None else range(len(rows))
+    kept = {rows[i]["least"]: every[str(rows[i]["least"])] for i in left}
+    if len(kept) != 1:
+        names = " or ".join(f'--where "least == {name!r}"' for name in list(kept or every)[:20])
+        raise UsageError(f"{path} given: {len(kept)} of its least are meant: choose by {names}")
+    return tuple(kept.values())
 
 
 def least_beside(path: Path) -> tuple[Least, ...]:
@@ -179,27 +166,6 @@ def least_beside(path: Path) -> tuple[Least, ...]:
     return tuple(Least.load(one) for one in sorted(path.glob("least-*.json")))
 
 
-def _named(path: Path, every: dict[str, Any], choice: str | None, group: str) -> Any:
-    """Take the one of a store that is meant; raises UsageError with the names of several."""
-    kept = [name for name in every if choice is None or name.startswith(choice)]
-    if len(kept) == 1:
-        return every[kept[0]]
-    if not every:
-        done = "" if group == "climbs" else " of a size that is finished"
-        raise UsageError(
-            f"{path} given: it has no {group}{done}: run a sweep with [[{group}]] into it"
-        )
-    names = "; ".join(f"'{name}'" for name in list(every)[:20])
-    raise UsageError(
-        f"{path} given: {len(kept)} of its {group} are meant: give one with --slice, of {names}"
-    )
-
-
 def study_of(path: Path) -> dict[str, Any]:
     """Read a JSON object, of a folder that of its results.json; raises DamagedFile."""
     return read_json(path / "results.json" if path.is_dir() else path)
-
-
-def facts_of(path: Path) -> dict[str, Any]:
-    """Read what `hardness inspect` wrote of a layer, or look at the layer of a file."""
-    return inspect_heads(read_heads(path)).to_dict() if holds_layer(path) else read_json(path)

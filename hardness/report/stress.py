@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hardness.claims import chance
-from hardness.report.comparison import paired_words
 from hardness.report.run import unbound_words
 from hardness.report.text import big, number, table, wrap
 from hardness.runs.cells import Cost
@@ -32,9 +31,6 @@ def stress_words(found: Stress) -> str:
     blocks = ["\n".join(wrap(headline(found, climb)) for climb in own)]
     blocks += [_overview(found)]
     blocks += [_costs(found, climb) for climb in own if climb.rungs]
-    if pairs := found.paired:
-        names = {climb.learner: climb.asked for climb in found.climbs}
-        blocks += [paired_words(pairs, lambda name: names[name])]
     blocks += ["\n".join(wrap(line) for line in [*certified_words(found), *_terms(found)])]
     return "\n\n".join(blocks)
 

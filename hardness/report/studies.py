@@ -1,4 +1,4 @@
-"""Studies of learners in words: attacks, distinguishers, spectra, noisy descent, checks."""
+"""Studies of learners in words: attacks, distinguishers, spectra, checks."""
 
 import textwrap
 from collections import Counter
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardness.claims import WORD, digits, vacuous
 from hardness.cost.record import Estimate
 from hardness.cost.usvp import SMALL
 from hardness.report.run import unbound_words
@@ -22,14 +21,12 @@ from instances.text import outward
 
 if TYPE_CHECKING:
     from hardness.runs.conformance import Conformance
-    from hardness.runs.descent import DescentStudy
     from hardness.runs.spectrum import Spectra
     from hardness.upper.spectra import Spectrum
 
 _NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND, Outcome.AMBIGUOUS)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 _ROUNDING = 1e-12
-_SUCCESS, _STEPS = "gd-noise-success", "gd-noise-steps"
 
 
 def one_attack_words(found: AttackResult) -> str:
@@ -237,43 +234,6 @@ def _value(value: float) -> str:
     if abs(value) < _ROUNDING:
         return "0"
     return f"{value:.4f}" if abs(value) >= 1e-4 else f"{value:.1e}"
-
-
-# Noisy gradient descent
-
-
-def descent_words(study: "DescentStudy") -> str:
-    """Write how often runs succeed, with intervals, beside what the bound allows."""
-    silent = vacuous(_STEPS, study.needed)
-    rows = [
-        [
-            str(p.steps),
-            f"{p.right}/{p.runs}",
-            outward(*p.interval, ".3f", ".."),
-            WORD if vacuous(_SUCCESS, p.bound) else digits(p.bound, up=True, places=4),
-            "BEATEN" if p.beaten else "holds",
-        ]
-        for p in study.points
-    ]
-    lines = [
-        f"{study.spec}, model {study.model}, clip {study.clip}, noise {study.std}",
-        "",
-        table(["steps", "right", "rate at 95%", "bound", ""], rows),
-        "",
-        f"for relative risk {study.risk} with probability {study.success} the bound "
-        + (f"is {WORD}" if silent else f"asks for {study.needed} steps at least"),
-    ]
-    if study.reached is None:
-        lines.append("the runs do not pass that probability between these steps")
-    else:
-        lines.append(
-            f"the runs pass it after about {study.reached:.0f} steps"
-            + (f", between {study.bracket[0]} and {study.bracket[1]}" if study.bracket else "")
-            + ("" if silent else f": {number(study.reached / study.needed)} times the bound")
-        )
-    if study.enough:
-        lines.append(f"about enough by 8 M ln(M) noise^2/(fade clip)^2: {study.enough} steps")
-    return "\n".join(lines)
 
 
 # Checks of learners

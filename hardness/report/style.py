@@ -27,7 +27,6 @@ GREY = "#8A8A8A"
 PALE = "#D0D0D0"
 _GRID = "#E4E4E4"
 RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
-CROSS = "M-1,-1L1,1M1,-1L-1,1"
 _LINE = "M-1.8,0L1.8,0"  # in a legend
 # Those that mostly stand beside each other differ in both; no two are equal.
 _BUILT_IN = {

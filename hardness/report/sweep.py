@@ -226,8 +226,8 @@ class Held(Answer):
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        from hardness.report.charts.summary import of_summary
         from hardness.report.stored import runs_of
+        from hardness.report.summary import of_summary
 
         return of_summary(*runs_of(self.db))
 

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
         usual,
         values_of,
     )
-    from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
     from hardness.runs.distinguish import Distinction, distinguish
     from hardness.runs.game import Game, play
     from hardness.runs.growth import Scaling
     from hardness.runs.least import Least, LeastCell, Threshold, least
-    from hardness.runs.paired import Paired, paired
     from hardness.runs.planned import Cut
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
@@ -32,12 +30,10 @@ __all__ = [
     "Climb",
     "Comparison",
     "Cut",
-    "DescentStudy",
     "Distinction",
     "Game",
     "Least",
     "LeastCell",
-    "Paired",
     "Risk",
     "Run",
     "Scaling",
@@ -47,14 +43,11 @@ __all__ = [
     "attack",
     "attacks_on",
     "compare",
-    "descent_sizes",
-    "descent_study",
     "distinct",
     "distinguish",
     "learn_once",
     "least",
     "measure",
-    "paired",
     "play",
     "require_support",
     "run",

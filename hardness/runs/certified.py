@@ -1,4 +1,4 @@
-"""Certificates of slices: made again from the specs, and held against those that a store has."""
+"""Certificates of runs: made again from the specs, and held against those that a store has."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

@@ -15,7 +15,6 @@ from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.names import Value, numbers
-from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
@@ -61,7 +60,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _captioned: ClassVar[str] = "hardness.report.caption:comparison"
     _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
-    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "paired", "certificates")
+    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "certificates")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
@@ -114,11 +113,6 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         sizes = dict(zip(self.specs, self.values, strict=True))
         return scaling(self.parameter, self._by_learner, sizes, self.certificates)
 
-    @cached_property
-    def paired(self) -> tuple[Paired, ...]:
-        """Every two learners on the instances that both ran."""
-        return paired(self.runs)
-
     def by_size(self) -> Iterator[tuple[str, dict[str, int | None], list[Cell]]]:
         """Give each size as text, with the cells there and what is certified by its quantity.
 
@@ -166,7 +160,6 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             **self.filed(),
             "values": [v if isinstance(v, int) else plain(v) for v in self.values],
             "scaling": self.scaling.to_dict(),
-            "paired": [one.to_dict() for one in self.paired],
         }
 
     @classmethod

@@ -8,7 +8,7 @@ expected logarithms of costs at the sizes run, whether or not the law holds. Its
 sources that are never taken for one another: how far the means lie off the law, of which there is
 one a size, and how seeds scatter within a size. An interval is the widest that a residual
 bootstrap, the first and the second source give, so it also says something of costs without chance
-in them. docs/growth.md has the method, docs/scaling-tables.md its coverage.
+in them. docs/growth.md has the method.
 """
 
 import math

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from math import ceil, comb, isqrt
+from math import comb, isqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import msgspec
@@ -28,7 +28,7 @@ from hardness.runs.columns import parameters_of
 from hardness.runs.comparison import certificates, distinct, specs_over, values_of
 from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
-from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded
+from hardness.runs.planned import Do, collect, cut_to, here, require_loaded
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, run, versions
 from hardness.upper import Learner, Outcome, learner_spec, parse_learner
@@ -56,7 +56,6 @@ MOST: dict[Unit, int] = {"examples": 1 << 20, "queries": 1 << 14, "values": 1 <<
 TOTAL = 10**8  # of all runs of a learner at a size
 _OCTAVE, _IN_A_ROW = 4, 3
 _AUDITED = (-_OCTAVE, _OCTAVE // 2, _OCTAVE, 2 * _OCTAVE)  # from a threshold: half to four times
-_AROUND = range(-4, 3)  # octaves of a learning curve, from the median threshold
 _TAIL = Fraction(1, 40)  # on either side of an interval
 
 
@@ -388,12 +387,6 @@ class LeastCell:
         return self.least / floor if self.least and floor else None
 
     @property
-    def around(self) -> tuple[int, ...]:
-        """The budgets of a learning curve: 1/16 to 4 times the median; none where it has none."""
-        least = self.least or 0
-        return tuple(dict.fromkeys(ceil(least * 2.0**step) for step in _AROUND if least))
-
-    @property
     def runs(self) -> int:
         """All runs, those of the pilots with them."""
         return sum(len(one.tried) for one in (*self.pilots, *self.thresholds))
@@ -427,8 +420,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     spec: as asked; parameter: that varies, empty where there is one size; specs: canonical, one a
     size. seed: the first; the pilots have those after the counted ones. budget, total: of a run,
     and of all runs of a learner at a size. tau: of queries, and of the bound on them. pilots,
-    thresholds: size by size, learners in the order asked, by seed. curve: the runs of
-    `curve_planned`; empty where they were not asked for.
+    thresholds: size by size, learners in the order asked, by seed.
     """
 
     spec: str
@@ -443,9 +435,8 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tau: Fraction = Fraction(1, 10)
     pilots: tuple[Threshold, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    curve: tuple[Run, ...] = ()
 
-    _format: ClassVar[str] = "hardness-least/1"
+    _format: ClassVar[str] = "hardness-least/2"
     _words: ClassVar[str] = "hardness.report.least.least_words"
     _captioned: ClassVar[str] = "hardness.report.caption:least"
     _inside: ClassVar[str] = "results.json"
@@ -453,7 +444,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _parts: ClassVar[dict[str, type[Record]]] = {
         "pilots": Threshold,
         "thresholds": Threshold,
-        "curve": Run,
     }
 
     @property
@@ -571,22 +561,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """
         return cls._of({n: part for n, part in asked.items() if n != "format"}, {}).holding(every)
 
-    @property
-    def curve_planned(self) -> list[Planned]:
-        """The runs of a learning curve: all seeds within each budget about every median."""
-        return [
-            Planned(
-                spec=cell.spec,
-                learner=cell.learner,
-                seed=seed,
-                budget=replace(self.budget, **{self.unit: n}),
-                tau=self.tau,
-            )
-            for cell in self.cells
-            for n in cell.around
-            for seed in range(self.seed, self.seed + self.seeds)
-        ]
-
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
         """Every learner at every size, size by size."""
@@ -666,10 +640,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return reason
         if self.holding(every) != self:
             return "its searches are not those of its sizes, learners, seeds and pilots"
-        ran = [(one.spec, one.learner, one.seed, one.budget) for one in self.curve]
-        if ran and ran != [(p.spec, p.learner, p.seed, p.budget) for p in self.curve_planned]:
-            return "its learning curve is not that of its thresholds"
-        return next((reason for one in self.curve if (reason := one.inconsistency)), None)
+        return None
 
 
 def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:
@@ -754,23 +725,6 @@ def least(
         found = found.updated(pilots=tuple(pilots[place] for place in sorted(pilots)))
         collect(do, found.searches(pilot=False), done, progress)
     return found.holding((*pilots.values(), *done.values()))
-
-
-def with_curve(
-    found: Least, do: Do = here, progress: Callable[[int], None] = lambda done: None
-) -> Least:
-    """Run a learning curve about every median, from anew; raises ToolkitError where none can be.
-
-    Where a search stopped was chosen by how its runs ended, so a median of their risks would be
-    biased; these budgets follow from the median threshold alone.
-
-    >>> made = with_curve(least("parity:d=6,m=2", None, ("elimination",), seeds=6))
-    >>> len(made.curve), made.curve[-1].budget.examples
-    (42, 308)
-    """
-    done = dict[int, Run]()
-    collect(do, found.curve_planned, done, progress)
-    return found.updated(curve=tuple(done[place] for place in sorted(done)))
 
 
 def most_of(budget: Budget, unit: Unit) -> Budget:

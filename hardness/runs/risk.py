@@ -12,7 +12,6 @@ and are refused. (docs/mathematics.md, sections 13 and 30)
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
@@ -515,79 +514,3 @@ class Repeated:
                 if (np.abs(again - y[rows]) > size + _SAME * np.abs(y[rows])).any():
                     return False
         return True
-
-
-# Tokens that are given: the risk is exact on them, and no statement about any others.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Losses:
-    """Sums over given tokens: of |F - F^|^2 projected and as given, and of |F - known|^2."""
-
-    clipped: float
-    raw: float
-    scale: float
-
-    @property
-    def risk(self) -> float:
-        """The relative risk: 1 is knowing the family alone, 0 is having learned all."""
-        return self.clipped / self.scale
-
-    @property
-    def unclipped(self) -> float | None:
-        """The relative risk of predictions as given; None beyond float64."""
-        return _finite(self.raw / self.scale)
-
-
-def losses(instance: Instance, examples: Examples, given: Array) -> Losses:
-    """Sum the losses of predictions (n, k, d) on the tokens of examples, whose labels are not read.
-
-    >>> from instances import parse
-    >>> instance = parse("parity:d=8,m=3").instance(0)
-    >>> drawn = instance.examples(0, 50)
-    >>> losses(instance, drawn, drawn.y).risk, losses(instance, drawn, 0 * drawn.y).risk
-    (0.0, 1.0)
-    """
-    family, secret = instance.family, instance.hidden.secret
-    projected = _projection(instance)
-    batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
-    sums = np.zeros(3)
-    for start in range(0, len(examples), batch):
-        part = examples.cut(start, min(start + batch, len(examples)))
-        x, said = part.x, given[start : start + batch]
-        target = family.mean(secret, x)
-        clipped = projected(part, said, target)
-        with np.errstate(over="ignore"):
-            found = (clipped, said, family.known(x) + family.beside(secret, x))
-            sums += [float(((target - v) ** 2).sum()) for v in found]
-    return Losses(clipped=float(sums[0]), raw=float(sums[1]), scale=float(sums[2]))
-
-
-def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]:
-    """Choose the projection of (examples, predictions, F) on a convex set that F lies in."""
-    family = instance.family
-    if coded := CODED.of(family):
-
-        def on_segment(part: Examples, said: Array, target: Array) -> Array:
-            """Clip where the label is unknown; elsewhere it is known, and there is no loss."""
-            rows = coded.open(as_coded(part).words)
-            out = target.copy()
-            out[rows] = coded.clip(part.x[rows], said[rows])
-            return out
-
-        return on_segment
-    if CUBIC.of(family):
-        require_memory(64 * family.d**4, f"the cubic map of {family}")
-        layer = instance.layer()
-        size = reach(coefficients(layer.theta, layer.w))
-        return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
-    if dense := REAL_LABELS.of(family):
-        size, part_of = dense.reach(instance.hidden.secret), dense.reached[0]
-
-        def within_reach(part: Examples, said: Array, target: Array) -> Array:
-            beside = dense.beside(instance.hidden.secret, part.x)
-            longest = size * np.sqrt(_longest(part.x[:, :, part_of]))[:, None]
-            return beside + shorten(said - beside, longest)
-
-        return within_reach
-    raise _no_risk(family)

@@ -31,7 +31,6 @@ from hardness.runs.cells import Cost, interval
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
-from hardness.runs.paired import Paired, paired
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
@@ -304,9 +303,7 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _format: ClassVar[str] = FORMAT
     _words: ClassVar[str] = "hardness.report.stress.stress_words"
     _captioned: ClassVar[str] = "hardness.report.caption:stress"
-    _follows: ClassVar[tuple[str, ...]] = (
-        *("passes_to_hold", "confidence", "terms", "certificates", "paired"),
-    )
+    _follows: ClassVar[tuple[str, ...]] = ("passes_to_hold", "confidence", "terms", "certificates")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
@@ -347,12 +344,6 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """With which confidence all rungs are held that a learner is said to hold."""
         return confidence(self.seeds)
 
-    @cached_property
-    def paired(self) -> tuple[Paired, ...]:
-        """Every learner beside every other, references beside each other apart."""
-        own = [climb.learner for climb in self.climbs if not climb.reference]
-        return paired(self.runs, about=own)
-
     def _rows(self) -> list[TableRow]:
         sure, rows = self.confidence, self.rung_rows()
         label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
@@ -378,7 +369,7 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write it as JSON with what follows: climbs, what is certified, learners in pairs."""
+        """Write it as JSON with what follows: climbs, what is certified."""
         return {
             **self.filed(),
             "passes_to_hold": needed(self.seeds),
@@ -386,7 +377,6 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
             "learners": [climb.to_dict() for climb in self.climbs],
             "certificates": [one.to_dict() for one in self.certified],
-            "paired": [one.to_dict() for one in self.paired],
         }
 
     def on(self, climbs: Iterable[Climb]) -> Self:

@@ -2,12 +2,14 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.lower import BoundParameters, certify
 from hardness.lower.learners import Kernel, certify_named
@@ -16,9 +18,12 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean, share
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.noisygd import cube, known_signs, random_features, signs
 from instances import parse
+from instances.family import Secret
 from instances.streams import generator
+from instances.symmetric import Symmetric
+
+Array = NDArray[np.float64]
 
 
 def _predict_dimension(d: int, m: int) -> Predicted:
@@ -82,16 +87,50 @@ def _predict_kernel(spec: str, features: int) -> Predicted:
     return Predicted(low=float(Fraction(found["kernel-error"].value)))
 
 
+def _cube(n: int) -> Array:
+    """List {-1,+1}^n, (2^n, n), the last coordinate the fastest.
+
+    >>> _cube(2).astype(int).tolist()
+    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    """
+    return np.array(list(itertools.product((1.0, -1.0), repeat=n)))
+
+
+def _signs(family: Symmetric, points: Array, secrets: Sequence[Secret]) -> Array:
+    """The values of members as +-1 at points of z_1 .. z_n: (members, points)."""
+    minus = (points < 0).astype(np.intp)
+    chosen = np.array(secrets, np.intp).reshape(len(secrets), family.m) - 1
+    profile = (np.array([float(v) for v in family.values]) - float(family.centre)) / _half(family)
+    return np.asarray(profile[minus[:, chosen].sum(axis=2).T])
+
+
+def _known_signs(family: Symmetric, points: Array) -> Array:
+    """The public part of the values as +-1, noise aside: (points,); 0 for a parity."""
+    count = np.count_nonzero(points < 0, axis=1)
+    return np.asarray((family.prior[count] - float(family.centre)) / _half(family))
+
+
+def _half(family: Symmetric) -> float:
+    return float(max(family.values) - min(family.values)) / 2
+
+
+def _random_units(points: Array, width: int, rng: np.random.Generator) -> Array:
+    """`width` fixed random units tanh(w z + b) at the points, scaled by 1/sqrt(width)."""
+    n = points.shape[1]
+    inner, bias = rng.standard_normal((n, width)), rng.standard_normal(width)
+    return np.asarray(np.tanh(points @ inner / np.sqrt(n) + bias) / np.sqrt(width))
+
+
 def _kernel(spec: str, features: int, seed: int) -> Measured:
     """The error of the best combination of random units, on average over all members, exactly."""
     family: Any = parse(spec)
-    points = cube(family.d - 1)
+    points = _cube(family.d - 1)
     places = list(itertools.combinations(range(1, family.d), family.m))
-    hidden = signs(family, points, places) - known_signs(family, points)
+    hidden = _signs(family, points, places) - _known_signs(family, points)
     found = []
     for i in range(5):
-        units = random_features(points, features, generator(seed, "theory", "units", str(i)))
-        basis = np.linalg.svd(units.features, full_matrices=False)[0]
+        units = _random_units(points, features, generator(seed, "theory", "units", str(i)))
+        basis = np.linalg.svd(units, full_matrices=False)[0]
         found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
     return mean(found, "sets of random units", among=len(_KERNEL))
 

@@ -1,4 +1,4 @@
-"""Lower bounds: certified, checked again, cited, and verified by sampling."""
+"""Lower bounds: certified, checked again, and verified by sampling."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from hardness.lower import BoundParameters, Certificate, Verification
     from hardness.lower.bound import Bound
     from hardness.lower.members import Members
-    from hardness.report.citation import Citation
     from hardness.runs.game import Game
     from hardness.verbs.sources import Source
     from instances import Family, Folder
@@ -260,38 +259,19 @@ def check(
         return derive(source.transcript.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_json(_certificate("check", source), CERTIFICATE)
+    data = read_json(_certificate(source), CERTIFICATE)
     try:
         return replace(derive(data), file=str(source))
     except (Refuted, DamagedFile) as error:
         raise type(error)(f"{source}: {error}") from error
 
 
-@verb(
-    "Cite a certificate: sentence and BibTeX.",
-    out="Where to write: FILE.bib, the BibTeX, or FILE.json.",
-    place="own",
-    endings=(".bib", ".json"),
-)
-def cite(
-    source: Annotated["str | PathLike[str] | Certificate", thing("The certificate, or its file.")],
-) -> "Citation":
-    """Check a certificate, and print a sentence and BibTeX for a paper; exit 3 if refused.
-
-    The key and the entry name the file by its SHA-256: a reader who has it can check it again.
-    """
-    from hardness.lower import Certificate
-    from hardness.report.citation import cite as cited
-
-    return cited(source if isinstance(source, Certificate) else _certificate("cite", source))
-
-
-def _certificate(command: str, source: "str | PathLike[str]") -> Path:
+def _certificate(source: "str | PathLike[str]") -> Path:
     """Return the path of a certificate's file that is there; raises ToolkitError."""
     path = Path(located("source", source))
     if not sources.exists(str(path)):
         raise ToolkitError(
-            f"{path} does not exist: {command} needs the file of a certificate, which `hardness "
+            f"{path} does not exist: check needs the file of a certificate, which `hardness "
             "certify ... --out FILE.json` writes"
         )
     return path

@@ -28,17 +28,13 @@ from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
 from instances.text import printable
+from instances.withdrawn import WITHDRAWN
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 Place = Literal["file", "folder", "table", "page", "own", ""]
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _TABLES = ("json", "csv", "latex", "markdown", "parquet")
-_RENAMED = {  # options by their former names
-    "--with": "--learner",
-    "--method": "--optimizer",
-    "--form": "--rewrite",
-}
 _PRINTED = "the table alone on stdout; --out writes it as .csv, .tex, .md, .parquet."
 # What every command takes, so that scripts may give it to each; a verb that takes it says so.
 _EVERYWHERE = {"seed": ask.whole("Seed of all that is random.", 0), "jobs": ask.whole("Processes.")}
@@ -313,7 +309,7 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
-            if (now := _RENAMED.get(error.option_name)) in shown:
+            if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
                 raise click.UsageError(f"{error.message} It is {now} now.", context) from error
             word = error.option_name.strip("-")
             kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]

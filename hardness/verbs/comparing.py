@@ -4,22 +4,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, path, text, thing
+from hardness.verbs.ask import called, text, thing
 from hardness.verbs.asks import (
     FILE,
-    FORCE,
     LEARNER,
     SEED,
     SEEDS,
     TAU,
-    Limits,
     budget_of,
     learners,
     specs,
 )
 from hardness.verbs.asks import ladders as known_ladders
 from hardness.verbs.command import line, verb
-from hardness.verbs.keeping import KeptRungs, KeptRuns, kept, require_folder
+from hardness.verbs.keeping import KeptRungs, KeptRuns, kept
 from instances.arguments import exact
 from instances.errors import UsageError
 
@@ -28,14 +26,12 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from hardness.runs import Comparison, Stress
-    from hardness.runs.noisy_parity import Map
     from hardness.verbs.sources import Learners, Source
     from instances import Family
     from instances.result import Answer
 
     Exact = int | float | str | Fraction
 
-_MAP = ("results.json", "map.svg")  # what is in a folder of `map`
 PAGE = ("results.json", "report.html", "figure.svg")  # what is in a folder of `compare`
 
 
@@ -193,48 +189,4 @@ def stress(
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)
         keep(found)
-    return found
-
-
-@verb(
-    "The map of noisy parity: examples against time.",
-    out="Where to write: the results, to a folder.",
-    place="folder",
-    ours=_MAP,
-    reads="`hardness figure map`",
-)
-def noisy_map(
-    source: Annotated["str | Family", thing("A SPEC of noisy parity.", specs)],
-    learner: Annotated[
-        "Learners",
-        LEARNER("repeatable.", default="those worth a run", many=True, flag="--learner"),
-    ] = (),
-    *,
-    seeds: Annotated[int, SEEDS] = 3,
-    out: Annotated[Path | None, path("A folder.", writes=True)] = None,
-    seed: Annotated[int, SEED] = 0,
-    force: Annotated[bool, FORCE] = False,
-    **limits: Unpack[Limits],
-) -> "Map":
-    """Draw bounds and algorithms for a noisy parity: examples against seconds, runs as points.
-
-    Rates are measured first, then learners run one after another, so --jobs changes nothing. --out
-    writes a folder with results.json and map.svg.
-    """
-    from hardness.report.charts.parity_map import of_map
-    from hardness.report.figures import draw
-    from hardness.runs.noisy_parity import noisy_map as drawn
-    from instances.disk import new_folder, write_bytes, write_json
-    from instances.export import form_of, write
-
-    require_folder(out)
-    names, limit = sources.names(learner, "map"), budget_of(limits)
-    with progress.counted(len(names or range(4)) * seeds, "running learners") as bar:
-        found = drawn(sources.family(source), names, seeds, seed, limit, bar)
-    if out and (form := form_of(out)):
-        write(out, form, found.filed, found, force)
-    elif out:
-        with new_folder(out, force=force, ours=_MAP) as folder:
-            write_json(folder / "results.json", found.filed())
-            write_bytes(folder / "map.svg", draw("map", of_map(found)))
     return found

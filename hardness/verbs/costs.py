@@ -1,13 +1,12 @@
-"""What formulas say of a family: its exact measures, and what attacks on an instance cost."""
+"""What attacks on an instance cost, by formulas."""
 
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, overload
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, flag, number, power, rational, text, thing
-from hardness.verbs.asks import FILE, SEED, SPEC_OF, specs
+from hardness.verbs.asks import FILE, SPEC_OF
 from hardness.verbs.command import verb
-from instances.arguments import exact
-from instances.errors import ToolkitError, UsageError
+from instances.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from hardness.cost.grid import Grid, SearchResult
     from hardness.cost.record import Estimates, EstimatesTable
     from hardness.cost.sets import Given
-    from hardness.lower.measures import Measures
     from hardness.verbs.sources import Source
     from instances.result import Answer
 
@@ -44,37 +42,6 @@ def problems() -> list[str]:
     from hardness.cost.sets import SETS
 
     return ["lwe:", "lwr:", "lpn:", "parity:", *SETS]
-
-
-@verb("Exact measures of a family in one table.", out=FILE)
-def measures(
-    source: Annotated["Source", thing("What is measured: a SPEC or a folder.", specs)],
-    *,
-    sensitivity: Annotated[
-        "Exact",
-        rational("Probability delta that a bit is flipped, of noise sensitivity and stability."),
-    ] = "0.1",
-    seed: Annotated[int, SEED] = 0,
-) -> "Measures":
-    """Measure a family: leaps, correlations, weight by degree, sensitivities.
-
-    Where members differ, of the member of a seed, or of a folder's.
-
-    >>> measures("parity:d=12,m=3").value("leap")
-    '3'
-    """
-    from hardness.lower import measures as measured
-    from instances.capabilities import SCHEME
-
-    family, folder = sources.target(source)
-    instance = folder.instance if folder else family.instance(seed)
-    if instance is None and SCHEME.of(family) is None:
-        raise ToolkitError(
-            "the folder has no secret part, and members of the family have measures of their own: "
-            "run it where secret.json is"
-        )
-    delta = exact(called("sensitivity"), sensitivity)
-    return measured(family, delta, instance.hidden.secret if instance else None)
 
 
 class Attackers(TypedDict, total=False):

@@ -150,6 +150,7 @@ def inspect(
     """
     from dataclasses import replace
 
+    from hardness.measures.function import leaps
     from instances import AttentionLayer
     from instances.checkpoint import heads_of, holds_layer, is_layer, read_heads
     from instances.forms import formed
@@ -184,6 +185,8 @@ def inspect(
     family, folder = sources.target(given)
     instance = folder.instance if folder else family.instance(seed)
     found = described(family, instance, rewrite)
+    if three := leaps(family, instance.hidden.secret if instance else None):
+        found = replace(found, facts=found.facts | three._asdict())
     if save_layer:
         if instance is None:
             raise UsageError(f"--save-layer given: {given} has no secret part")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, choice, flag, text, thing, whole
+from hardness.verbs.ask import called, choice, text, thing, whole
 from hardness.verbs.asks import LEARNER, SEED, SEEDS, TAU, budget_of, specs
 from hardness.verbs.command import verb
 from hardness.verbs.keeping import KeptRuns, kept
@@ -40,10 +40,6 @@ def least(
         choice("What is counted; seconds differ by machine.", "examples", "queries", "values"),
     ] = "examples",
     total: Annotated[int, whole("Most of the unit in all runs of a learner at a size.")] = 10**8,
-    curve: Annotated[
-        bool,
-        flag("Also the risk of all seeds at 1/16 to 4 times the median: figure learning-curve."),
-    ] = False,
     tau: Annotated["Exact", TAU] = "0.1",
     seed: Annotated[int, SEED] = 0,
     **how: Unpack[KeptRuns],
@@ -61,7 +57,7 @@ def least(
     from hardness.report.charts.runs import of_least
     from hardness.report.figures import draw
     from hardness.runs import distinct, values_of
-    from hardness.runs.least import PILOTS, with_curve
+    from hardness.runs.least import PILOTS
     from hardness.runs.least import least as search
     from instances.disk import write_bytes, write_json, write_text
     from instances.export import text as written
@@ -76,7 +72,6 @@ def least(
         "seeds": [seed, seeds],
         "unit": [unit, total],
         "tau": str(tau),
-        "curve": curve,
         "budget": vars(limit),
     }
 
@@ -91,8 +86,5 @@ def least(
             sizes * len(distinct(names)) * (seeds + PILOTS), "searching thresholds"
         ) as bar:
             found = search(spec, over, names, seeds, seed, unit, limit, total, within, runs.do, bar)
-        if curve:
-            with progress.counted(len(found.curve_planned), "running learners") as bar:
-                found = with_curve(found, runs.do, bar)
         keep(found)
     return found

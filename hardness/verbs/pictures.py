@@ -102,12 +102,12 @@ def figure(
         Literal["paper", "talk"],
         choice("talk: 16:9, larger letters and lines.", *("paper", "talk")),
     ] = "paper",
-    slice: Annotated[
+    where: Annotated[
         str | None,
         text(
-            "Which part of a store, where it has several.",
-            metavar="m=3,noise=0",
-            default="it must have one",
+            "Which runs of a store: a condition of pandas over the parameters of specs.",
+            metavar='"m == 3"',
+            default="all, if they stand in one figure",
         ),
     ] = None,
     beside: Annotated[
@@ -126,7 +126,7 @@ def figure(
     .pdf or .png holds the picture; --json prints the numbers in it. From Python SOURCE is also what
     a function gave back, and without `out` a notebook shows the picture, which `save` writes.
 
-    >>> figure("queries", "parity:d=40,m=4").to_dict()["spec"]
+    >>> figure("sda", "parity:d=40,m=4").to_dict()["spec"]
     'parity:d=40,m=4,noise=0,rho=3'
     """
     from dataclasses import replace
@@ -148,9 +148,9 @@ def figure(
     if beside:
         if name != "both-sides" or not isinstance(material, Path | Comparison):
             raise UsageError("--beside given: it is of both-sides of what `compare` made")
-        runs = comparison_of(material, slice) if isinstance(material, Path) else material
-        material, slice = (runs, *least_of(beside)), None
-    data = numbers(name, material, slice)
+        runs = comparison_of(material, where) if isinstance(material, Path) else material
+        material, where = (runs, *least_of(beside)), None
+    data = numbers(name, material, where)
     known = (data.get(key) for key in ("spec", "about", "title"))
     of = str(next(filter(None, known), sources.text_of(source) or type(source).__name__))
     made = Picture(name=name, of=of, data=data, look=style)

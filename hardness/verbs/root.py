@@ -6,21 +6,21 @@ from typing import Any
 import click
 
 from hardness.verbs.command import command
+from instances.errors import UsageError
 from instances.lazy import Imported
+from instances.withdrawn import withdrawn
 
 GROUPS = {
     "Families and instances": {
         "families": "verbs.families.families",
         "generate": "verbs.examples.generate",
         "inspect": "verbs.examples.inspect",
-        "measures": "verbs.costs.measures",
         "reduce": "verbs.examples.reduce",
     },
     "Lower bounds": {
         "certify": "verbs.bounds.certify",
         "bound": "verbs.bounds.bound",
         "check": "verbs.bounds.check",
-        "cite": "verbs.bounds.cite",
         "verify": "verbs.bounds.verify",
         "estimate": "verbs.costs.estimate",
     },
@@ -37,9 +37,7 @@ GROUPS = {
         "compare": "verbs.comparing.compare",
         "least": "verbs.least.least",
         "theory": "verbs.theory.theory",
-        "map": "verbs.comparing.noisy_map",
         "stress": "verbs.comparing.stress",
-        "challenge": "verbs.root.CHALLENGE",
     },
     "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
     "In-context regression": {"icl": "verbs.root.ICL"},
@@ -74,14 +72,6 @@ def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Gr
     )
 
 
-CHALLENGE = _group(
-    "challenge",
-    "Commit to a secret, submit, reveal, score.",
-    "Challenges by commit and reveal.\n\n"
-    "An organiser makes a public folder and a secret file, participants submit predictions or a "
-    "claimed secret, and when the secret file is public anybody can score and check everything.",
-    {name: f"verbs.challenge.{name}" for name in ("create", "submit", "score")},
-)
 SWEEP = _group(
     "sweep",
     "Many runs, named by a file.",
@@ -140,6 +130,14 @@ README.md and docs/index.md say what the numbers mean."""
 
 class Root(click.Group):
     """A group whose help lists its commands by subject."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Say of a command of a former version what serves instead; raises UsageError."""
+        if gone := withdrawn("command", args[0]):
+            raise UsageError(gone)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of commands a subject, with their texts in one column."""

@@ -132,8 +132,8 @@ def status(db: Annotated[Path, _DB]) -> "Answer":
 def show(db: Annotated[Path, _DB]) -> "Answer":
     """Count what a store holds, by learner and outcome; also while a sweep writes it.
 
-    As a table (.tex, .csv, .md) it has a row for each problem over its sizes and each learner:
-    `hardness figure summary` draws it. Thresholds of sizes that are finished are shown as by
+    As a table (.tex, .csv, .md) it has a row for each problem over its sizes and each learner.
+    Thresholds of sizes that are finished are shown as by
     `hardness least`, which is also the table of a store without runs.
     """
     from hardness.report.stored import least_in

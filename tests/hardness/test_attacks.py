@@ -157,7 +157,6 @@ def test_coins_give_no_secret(learner, spec):
         assert found.outcome is Outcome.NOISY
 
 
-@pytest.mark.clocks
 def test_what_is_no_member_is_not_claimed():
     """Coins favour one of 2^28 vectors by more than any of the 28 members."""
     for seed in range(6):
@@ -355,7 +354,6 @@ def test_trials_are_as_many_as_expected():
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 
-@pytest.mark.clocks
 def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
     """Ten million half secrets: the clock is looked at again and again while they are written."""
     ticks(0.1)
@@ -365,7 +363,6 @@ def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
     assert (found.details["start"], found.details["tried"]) == (0, 0)
 
 
-@pytest.mark.clocks
 def test_arora_ge_does_not_start_what_would_not_end(ticks):
     """A part of its elimination takes a second: the whole would take over ten."""
     ticks(1.0)
@@ -373,7 +370,6 @@ def test_arora_ge_does_not_start_what_would_not_end(ticks):
     assert learn("arora-ge:errors=13", spec, seconds=10).outcome is Outcome.SECONDS_SPENT
 
 
-@pytest.mark.clocks
 @pytest.mark.parametrize(
     ("name", "spec"),
     [

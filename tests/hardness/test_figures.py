@@ -11,30 +11,22 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness import check, estimate, figure, forecast, inspect, learn
+from hardness import check, estimate, figure, forecast, learn
 from hardness.cost.grid import grid
 from hardness.oracles import Budget
 from hardness.report import style as styles
-from hardness.report.charts.costs import (
-    draw_attacks,
-    draw_training,
-    of_attacks,
-    of_risks,
-    of_scaling,
-    of_training,
-)
+from hardness.report.charts.costs import draw_attacks, of_attacks, of_scaling
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import COLOURS, SHAPES, Style, style_of, styles_of
-from hardness.runs import compare, play, stress
+from hardness.runs import compare, play
 from hardness.theory import find, statement
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.verbs.icl import optimum
 from instances import UsageError, parse
 from instances.disk import write_json
 from instances.errors import DamagedFile, ToolkitError
-from instances.ladders import ladder_of
 from instances.strict import read_json
 from tests.charts import panels_of, rows_of, said, texts
 from tests.hardness.sweep.here import sweep_here
@@ -42,13 +34,10 @@ from tests.thresholds import thresholds
 
 DOCS = Path(__file__).parents[2] / "docs/data"
 STORED = {
-    "map": "map",
     "icl": "icl-steps",
     "stages": "stages",
-    "risks": "easy-to-hard",
-    "winners": "winners",
 }
-SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3", "portrait": "parity:d=8,m=3"}
+SPECS = {"walsh": "lwr:n=4,q=16,p=2,secret=binary,h=3"}
 LWR, MLP = "lwr:q=8,p=2,secret=binary", "mlp:width=8,steps=20,batch=16"
 SWEEP = """
     format = "hardness-sweep/1"
@@ -88,25 +77,15 @@ def data(request, small, attacked, store, tmp_path_factory):
         return name, read_json(DOCS / f"{STORED[name]}.json")
     source = {
         **dict.fromkeys(("both-sides", "scaling"), small),
-        **dict.fromkeys(("attacks", "training"), attacked),
-        **dict.fromkeys(("phase", "binding", "summary"), store),
+        **{"attacks": attacked, "phase": store},
     }.get(name)
     if name == "contours":
         over = ["n=64,80,96", "h=4,6,8"]
         source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
-    elif name in ("least", "learning-curve"):
-        source = thresholds(curve=True)
-    elif name == "stress":
-        own = ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)])
-        source = stress(["trivial", "elimination"], own, 1)
-    elif name == "adversary":
-        game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
-        source = tmp_path_factory.mktemp("game") / "game.json"
-        write_json(source, game.transcript.to_dict())
+    elif name == "least":
+        source = thresholds()
     elif name == "forecast":
         source = forecast("lwe:n=12,q=521,sigma=1.5", attack="usvp", seeds=2, jobs=1)
-    elif name == "coherence":
-        source = inspect("nice:m=3,k=2,d=8")
     elif name == "theory":
         source = find(statement("sq-queries"))
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
@@ -191,7 +170,6 @@ def sources():
     over = ["n=64,80", "h=4,6"]
     made = {
         "stages": learn("staged", "nice:m=2,k=2,d=8"),
-        "coherence": inspect("nice:m=3,k=2,d=8"),
         "contours": grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"]),
         "icl": optimum(samples=100),
     }
@@ -206,8 +184,6 @@ def sources():
         ("stages", ("details", "heads"), -1),
         ("icl", ("n",), -1),
         ("icl", ("d",), 0),
-        ("coherence", ("layer", "cosines", 0, 1), "x"),
-        ("coherence", ("layer", "cosines", 0, 1), 7.0),
         ("contours", ("problems", 0, "rop"), -1),
         ("contours", ("problems", 0, "rop"), int("9" * 400)),
     ],
@@ -222,20 +198,11 @@ def test_nonsense_in_a_source_without_a_version_is_refused(sources, tmp_path, na
     assert "\n" not in str(refused.value)
 
 
-def test_a_matrix_of_too_many_heads_is_refused(tmp_path):
-    file = tmp_path / "rows.json"
-    data = numbers("coherence", inspect("nice:m=3,k=2,d=8"))
-    file.write_text(json.dumps({**data, "heads": 2**63 - 1}))
-    with pytest.raises(DamagedFile, match="2 to 128"):
-        numbers("coherence", file)
-
-
-def test_a_picture_names_all_endings_and_a_game_is_drawn_as_its_transcript(tmp_path):
+def test_a_picture_names_all_endings(tmp_path):
     game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
-    drawn = figure("adversary", game)
     write_json(tmp_path / "game.json", game.transcript.to_dict())
-    assert drawn.data == numbers("adversary", tmp_path / "game.json")
     assert check(game).statements == check(tmp_path / "game.json").statements
+    drawn = figure("sda", "parity:d=9,m=2")
     with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))
     with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
@@ -243,10 +210,6 @@ def test_a_picture_names_all_endings_and_a_game_is_drawn_as_its_transcript(tmp_p
 
 
 def test_notes_speak_of_what_is_drawn_alone(small):
-    rows = [{**row, "risk": 0.0, "low": 0.0, "high": 0.0} for row in of_risks(small)["rows"]]
-    drawn = said("risks", {**of_risks(small), "rows": rows})
-    assert "no risk above 0" in drawn
-    assert "median over the seeds" not in drawn
     data = of_scaling(small)
     rows = [row | ({"exponent": None} if row["kind"] == "law" else {}) for row in data["rows"]]
     rows = [row for row in rows if row["kind"] != "certified"]
@@ -256,8 +219,8 @@ def test_notes_speak_of_what_is_drawn_alone(small):
 
 
 def test_ticks_of_whole_sizes_are_whole(small):
-    for name, data in (("both-sides", of_both_sides(small)), ("risks", of_risks(small))):
-        assert {"6", "8"} <= set(texts(draw(name, {"figure": name, **data})))
+    drawn = draw("both-sides", {"figure": "both-sides", **of_both_sides(small)})
+    assert {"6", "8"} <= set(texts(drawn))
 
 
 def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():
@@ -349,15 +312,6 @@ def test_figures_are_listed_and_drawn_from_rows_and_formats_are_read(hardness):
     assert Path("again.svg").read_bytes() == Path("once.svg").read_bytes()
 
 
-def test_risks_count_late_runs_as_not_solved_and_say_the_sizes_that_a_learner_lacks(small):
-    rows = of_risks(replace(small, runs=small.runs[:-2]))["rows"]
-    assert [row["runs"] for row in rows] == [2, 2, 2, 0]
-    assert rows[-1]["risk"] is None
-    late = [replace(run, budget=Budget(seconds=1e-9)) for run in small.runs]
-    rows = of_risks(replace(small, runs=tuple(late)))["rows"]
-    assert {row["solved"] for row in rows} == {0}
-
-
 def test_seconds_of_attacks_are_those_that_two_of_three_runs_stayed_within(attacked):
     """1, 2, 4 times the learner's place and the size's; hollow where not most are solved."""
     runs = []
@@ -391,37 +345,6 @@ def test_estimates_are_those_of_each_size(attacked):
         asked = tuple(name for name, size in found if size == value)
         made = {(one.name, value): one.rop for one in estimate(spec, attack=asked).estimates}
         assert made == {key: bits for key, bits in found.items() if key[1] == value}
-
-
-def test_training_keeps_the_curves_of_the_runs_and_draws_what_a_loss_implies(attacked):
-    data = of_training(attacked)
-    columns = ("value", "run", "step", "examples", "loss")
-    assert [tuple(map(row.get, columns)) for row in data["rows"]] == [
-        (plain, i, *point)
-        for plain, value in zip(("3", "4"), attacked.values, strict=True)
-        for i, run in enumerate(attacked.of(attacked.learner_names[1], value))
-        for point in run.details["curve"]
-    ]
-    own = {"learner": MLP, "value": "3", "run": 0, "examples": 1}
-    losses = enumerate((1.0, 0.25, 0.0, 4.0), 1)
-    data["rows"] = [{**own, "step": step, "loss": loss} for step, loss in losses]
-    drawn = [row for row in rows_of(draw_training(data)) if "step" in row]
-    assert [row["advantage"] for row in drawn] == [0.0, 0.25, 0.5, -0.5]
-    assert {row["series"] for row in drawn} == {f"{MLP}, n=3"}
-
-
-def test_training_needs_whole_curves_and_labels_that_are_a_fair_bit(attacked):
-    for point in ([1, 2], [1, 16, "low"], [1, 16, math.nan], "curve", [1, 16, -1.0]):
-        runs = [replace(r, details={**r.details, "curve": [point]}) for r in attacked.runs]
-        with pytest.raises(DamagedFile, match="training curve"):
-            of_training(replace(attacked, runs=tuple(runs)))
-    runs = tuple(r for r in attacked.runs if r.learner.startswith("bruteforce"))
-    with pytest.raises(UsageError, match="no run in these results kept a training curve"):
-        of_training(replace(attacked, runs=runs))
-    for spec in ("lwr:n=3,q=8,p=4", "window:n=3,q=8,parts=4", "profile:d=8,m=3,g=majority"):
-        odd = replace(attacked, specs=(attacked.specs[0], parse(spec).spec))
-        with pytest.raises(UsageError, match="two equally likely levels"):
-            of_training(odd)
 
 
 # Colours, marks and lines: seen on white, told apart by everybody, and a learner's own.

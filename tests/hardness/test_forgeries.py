@@ -1,7 +1,7 @@
 """Crafted forgeries: certificates of another family than their problem's, and files that are none.
 
-Changes of every place of a proof are those of `benchmarks/forge.py`, weakened checks those of
-`benchmarks/mutants.py`. Here is what those do not see: what `check` knows beyond the kernel.
+Changes of every place of a proof are those of `benchmarks/forge.py`. Here is what those do not
+see: what `check` knows beyond the kernel.
 """
 
 import contextlib

@@ -141,7 +141,6 @@ SPENT = [
 ]
 
 
-@pytest.mark.clocks
 @pytest.mark.parametrize(("learner", "spec", "budget"), SPENT)
 def test_a_spent_budget_is_an_outcome(learner, spec, budget, ticks):
     ticks(0.1)

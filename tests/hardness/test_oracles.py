@@ -2,8 +2,6 @@
 
 import math
 import re
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from hardness.oracles import (
     Spent,
     Usage,
     ValueOracle,
-    clock,
 )
 from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.comparison import comparison_words
@@ -349,7 +346,6 @@ def test_every_learner_has_a_class_and_sees_what_its_oracle_gives_and_the_manual
 # The clock of budgets.
 
 
-@pytest.mark.clocks
 def test_a_budget_of_seconds_goes_by_the_clock(ticks):
     ticks(1.0)
     meter = Meter(Budget(seconds=2.5))
@@ -357,24 +353,3 @@ def test_a_budget_of_seconds_goes_by_the_clock(ticks):
     assert meter.has_time()
     with pytest.raises(Spent, match="seconds"):
         meter.require_time()
-
-
-@pytest.mark.clocks
-def test_its_pace_holds_for_processes_that_are_started():
-    code = "import time; time.monotonic = lambda: 3.0; "
-    code += "from hardness.oracles import clock; print(clock.now())"
-    for pace in (0.125, 8.0):
-        env = {clock.CLOCK: f"{pace}"}
-        found = subprocess.check_output([sys.executable, "-c", code], env=env, text=True)
-        assert float(found) == 3 * pace
-
-
-@pytest.mark.clocks
-def test_a_pace_that_is_none_is_one_line(hardness, monkeypatch):
-    for pace in ("", "fast", "0", "-1", "inf", "1e9"):
-        monkeypatch.setenv(clock.CLOCK, pace)
-        clock.pace.cache_clear()
-        found = hardness("learn", "trivial", "parity:d=8,m=2")
-        clock.pace.cache_clear()
-        assert (found.code, found.out) == (2, ""), pace
-        found.one_line(clock.CLOCK)

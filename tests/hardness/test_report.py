@@ -169,13 +169,13 @@ def test_the_page_of_a_profile_does_not_speak_of_parities():
     assert "hidden parities" not in words
 
 
-def test_a_family_without_bounds_has_a_page_and_a_figure_of_risks():
+def test_a_family_without_bounds_has_a_page():
     found = compare("nice:k=2,d=4", "m=1,2", ("trivial", "linear"), seeds=1)
     assert not found.certificates
     made = page(found)
     assert "No bound on queries is certified for these problems." in made
     assert "No bound is drawn; <bdi" in made
-    assert 'data-key="risks-1"' in made
+    assert 'data-key="both-sides-1"' in made
     assert "certified" not in comparison_table(found)
 
 
@@ -227,7 +227,7 @@ def test_a_phase_diagram_says_which_budget_it_assumes():
     assert "none is known of the runs" in words
 
 
-def test_growth_names_the_sizes_of_its_fit_the_slice_it_is_of_and_the_certified_exponent():
+def test_growth_names_the_sizes_of_its_fit_the_runs_it_is_of_and_the_certified_exponent():
     """Not those where a run failed, and not the same law of another budget."""
     runs = []
     for examples in (100, 200):
@@ -238,7 +238,7 @@ def test_growth_names_the_sizes_of_its_fit_the_slice_it_is_of_and_the_certified_
             runs.append(row(spec, usage=usage, solved=d < 12, budget=budget, seed=len(runs)))
     words = page_of(report(material(runs))).words
     said = re.findall(
-        r"elimination on parity:m=2 \(200 examples\): its number of[^.]*d\^.*?;", words
+        r"elimination on parity:m=2 \(budget_examples == 200\): its number of[^.]*d\^.*?;", words
     )
     assert len(said) == 1
     assert "95 % interval [" in said[0]

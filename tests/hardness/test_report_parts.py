@@ -1,6 +1,7 @@
-"""What a page says, held against the store itself by SQL; slices and diagrams of runs by hand."""
+"""What a page says, held against the store itself by SQL; what is drawn of runs, by hand."""
 
 import dataclasses
+import re
 import shlex
 import sqlite3
 from contextlib import closing
@@ -15,15 +16,15 @@ from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
-from hardness.report.charts.phase import budgets, diagrams, draw_phase, needed, of_phase
+from hardness.report.charts.phase import budgets, draw_phase, needed, of_phase
 from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report_of
-from hardness.report.stored import comparison_of, plane_of
+from hardness.report.stored import comparison_of, phase_of
 from hardness.runs import compare
 from hardness.runs.cells import interval
 from hardness.runs.certified import Certifier
+from hardness.runs.groups import _plane, comparable, over_one, over_two, where
 from hardness.runs.rows import CertificateRow
-from hardness.runs.slices import chosen, planes, slices
 from hardness.sweep.store import create
 from hardness.upper import Outcome
 from instances import parse
@@ -95,14 +96,15 @@ ROWS = st.builds(
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(ROWS, max_size=25))
-def test_slices_and_planes_hold_every_run_and_can_be_chosen(rows):
-    """Whatever names stand in a store."""
-    found, flat = slices(rows), planes(rows)
-    for parts in (found, flat):
-        assert {id(r) for one in parts for r in one.rows} == set(map(id, rows))
-        assert len({one.choice for one in parts}) == len(parts)
-        assert all(chosen(parts, one.choice, "x") is one for one in parts)
+def test_lines_hold_every_run_that_can_be_compared_and_are_chosen_by_their_condition(rows):
+    """Whatever names stand in a store; of a learner of several revisions, the latest."""
+    found = over_one(rows)
+    kept = {id(run) for some in comparable(rows).values() for run in some}
+    assert {id(run) for one in found for run in one.rows} == kept
+    assert len({one.where for one in found}) == len(found)
     for one in found:
+        chosen = where(rows, one.where or None)
+        assert {*map(id, one.rows)} <= {*map(id, chosen)}
         comparison = one.comparison
         assert len({r.budget for r in one.rows}) == 1
         assert len(set(comparison.values)) == len(comparison.values) == len(comparison.specs)
@@ -121,13 +123,53 @@ def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
     arms = [row(parse(f"parity:d=6,m=2,noise={n}").spec) for n in ("0.1", "0.2")]
 
     def cut(rows):
-        found = slices(rows)
-        return [(one.choice, one.comparison.parameter, one.comparison.values) for one in found]
+        found = over_one(rows)
+        return [(one.where, one.comparison.parameter, one.comparison.values) for one in found]
 
-    assert cut(grid) == [("m=2", "d", (6, 8, 10)), ("m=3", "d", (6, 8, 10))]
+    assert cut(grid) == [("m == 2", "d", (6, 8, 10)), ("m == 3", "d", (6, 8, 10))]
     crossed = [one[1:] for one in cut(grid + arms)]
     assert crossed.count(("d", (6, 8, 10))) == 2
     assert ("noise", (0, Fraction(1, 10), Fraction(1, 5))) in crossed
+    (plane,) = over_two(grid + arms)
+    assert (plane.x, plane.y, plane.xs, plane.ys) == ("d", "m", (6, 8, 10), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        (None, [0, 1, 2, 3]),
+        ("m == 3", [1]),
+        ("noise == 0.1 or m == 3", [1, 2]),
+        ("noise == 1/3", [3]),
+        ("budget_examples.isna() and m >= 2", [0, 1, 3]),
+        ("budget_examples == 100", [2]),
+        ("learner in ['trivial']", [3]),
+        ("family == 'lwr'", []),
+    ],
+)
+def test_runs_are_chosen_by_a_condition_over_their_parameters(query, kept):
+    rows = [
+        row(parse("parity:d=8,m=2").spec),
+        row(parse("parity:d=8,m=3").spec),
+        row(parse("parity:d=8,m=2,noise=0.1").spec, budget=Budget(examples=100)),
+        row(parse("parity:d=8,m=2,noise=1/3").spec, "trivial"),
+    ]
+    assert where(rows, query) == [rows[i] for i in kept]
+
+
+@pytest.mark.parametrize("query", ["m = 3", "x == 3", "m ==", "m", "import os", "m > 'a'", ""])
+def test_a_condition_that_is_none_is_one_line_with_the_columns(query):
+    with pytest.raises(
+        UsageError, match=r'write a condition as "m == 3", over .*d, m, noise'
+    ) as no:
+        where([row(parse("parity:d=8,m=2").spec)], query)
+    assert "\n" not in str(no.value)
+
+
+def plane_of(rows):
+    """The plane of d and m, maybe of one m alone."""
+    ((fixed, some),) = comparable(rows).items()
+    return _plane("d", "m", some, fixed)
 
 
 def test_phase_cells_follow_from_hand_made_runs():
@@ -138,7 +180,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(c, seed=s, solved=False) for s in range(2)]
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
-    (plane,) = planes(rows)
+    plane = plane_of(rows)
     data = of_phase(plane, Certifier(()))
     cells = [one for one in data["rows"] if one["kind"] == "cell"]
     said = [(one["x"], one["state"], one["passed"], one["runs"]) for one in cells]
@@ -149,7 +191,7 @@ def test_phase_cells_follow_from_hand_made_runs():
         *(("9", "could not run", 0, 2), ("10", "not solved", 0, 1)),
     ]
     slow = replace(SOLVED.usage, seconds=9.0)
-    (late,) = planes([row(a, usage=slow, budget=Budget(seconds=1))])
+    late = plane_of([row(a, usage=slow, budget=Budget(seconds=1))])
     assert of_phase(late, Certifier(()))["rows"][-1]["state"] == "not solved"
 
 
@@ -157,7 +199,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     """Above the budget of the runs, or one that shows it; for each cell its own number."""
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
-    (plane,) = planes(rows)
+    (plane,) = over_two(rows)
     data = of_phase(plane, Certifier(()))
     certified = {
         (str(d), str(m)): int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
@@ -169,7 +211,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert needed(data) == {at: n for at, n in certified.items() if n > 2}  # others are vacuous
     assert {n > data["query_budget"] for n in certified.values()} == {True, False}
     assert data["budget_given"]
-    (free,) = planes([row(spec, "queries") for spec in specs])
+    (free,) = over_two([row(spec, "queries") for spec in specs])
     shown = of_phase(free, Certifier(()))
     assert shown["query_budget"] < max(certified.values()) <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
@@ -180,7 +222,7 @@ def test_the_slider_of_a_phase_diagram_compares_exactly():
     specs = [parse(f"parity:d={d},m={m}").spec for d in (200, 1000) for m in (7, 21)]
     rows = [row(spec, learner, budget=Budget(queries=10**6 + 1)) for spec in specs
             for learner in ("queries", "elimination")]  # fmt: skip
-    (plane,) = diagrams(planes(rows))
+    (plane,) = over_two(rows)
     data = of_phase(plane, Certifier(()))
     certified = {(r["x"], r["y"]): r for r in data["rows"] if r["kind"] == "certified"}
     first = certified[data["xs"][0], data["ys"][0]]
@@ -205,11 +247,10 @@ def test_the_slider_of_a_phase_diagram_compares_exactly():
 
 def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
     """A curve is no diagram: none is drawn, and the command says so."""
-    (plane,) = planes([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)])
-    assert diagrams([plane]) == ()
+    assert over_two([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]) == ()
     compare("parity:m=2", "d=6..7", ("trivial",)).save(tmp_path / "results.json")
-    with pytest.raises(UsageError, match="over one parameter"):
-        plane_of(tmp_path)
+    with pytest.raises(UsageError, match="a phase diagram is of a store"):
+        phase_of(tmp_path)
 
 
 def test_the_numbers_of_a_page_are_those_of_its_store(store):
@@ -236,15 +277,6 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
         costs = select(f"SELECT examples FROM runs WHERE {where} AND passed ORDER BY 1", values)
         assert one.examples == (median(cost for (cost,) in costs) if costs else None)
     assert made.learners["runs"].sum() == number
-    joined = (
-        "SELECT count(*) FROM runs AS a JOIN runs AS b USING (spec, seed, budget_examples) "
-        "WHERE a.learner LIKE ? AND b.learner LIKE ? AND a.passed > b.passed"
-    )
-    pairs = [pair for one in made.paired for pair in one.table.itertuples(index=False, name=None)]
-    for names in {pair[:2] for pair in pairs}:
-        alone = sum(pair[2] for pair in pairs if pair[:2] == names)
-        assert select(joined, [f"{name}%" for name in names]) == [(alone,)]
-    assert sum(pair[2] + pair[3] for pair in pairs) > 10
     assert made.title == "<b>small & wild</b>"
     assert made.reproduce[0].text == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
@@ -258,16 +290,15 @@ def test_the_numbers_of_a_page_are_those_of_its_store(store):
 def test_every_chart_is_drawn_again_by_its_command(store):
     """Its name, source and slice give the same data."""
     made = report_of(store)
-    assert {chart.name for chart in made.charts} >= {"both-sides", "phase", "stress", "risks"}
+    assert {chart.name for chart in made.charts} >= {"both-sides", "phase"}
     assert len({chart.key for chart in made.charts}) == len(made.charts)
     for chart in made.charts:
         words = shlex.split(chart.command)
-        choice = words[words.index("--slice") + 1] if "--slice" in words else None
+        query = words[words.index("--where") + 1] if "--where" in words else None
         assert words[:4] == ["hardness", "figure", chart.name, str(store)]
-        assert numbers(chart.name, store, choice).items() >= chart.data.items()
-    for name in ("phase", "stress"):
-        data = next(chart.data for chart in made.charts if chart.name == name)
-        assert draw(name, data).startswith(b"<svg")
+        assert numbers(chart.name, store, query).items() >= chart.data.items()
+    data = next(chart.data for chart in made.charts if chart.name == "phase")
+    assert draw("phase", data).startswith(b"<svg")
 
 
 def test_intervals_are_those_of_scipy():
@@ -311,10 +342,17 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
         report_of(changed)
 
 
-def test_which_slice_is_meant_must_be_said(store):
-    """One line that lists the choices."""
-    with pytest.raises(UsageError, match=r"holds \d+ slices: give one with --slice, of 'family="):
+def test_which_runs_are_meant_must_be_said(store):
+    """One line with conditions that leave one figure."""
+    with pytest.raises(UsageError, match=r"\d+ figures can be drawn .*--where \"family ==") as no:
         comparison_of(store)
-    with pytest.raises(UsageError, match="true of no slice"):
-        comparison_of(store, "m=9")
-    assert comparison_of(store, "m=3,examples=2000").values == (6, 8, 10, 12)
+    for query in re.findall(r'--where "(.*?)"', str(no.value)):
+        assert comparison_of(store, query).specs
+    with pytest.raises(UsageError, match=r"choose one, as by --where \"\(m == 3\) and budget_ex"):
+        comparison_of(store, "m == 3")
+    with pytest.raises(UsageError, match="no runs are left"):
+        comparison_of(store, "m == 9")
+    chosen = comparison_of(store, "m == 3 and budget_examples == 2000")
+    assert chosen.values == (6, 8, 10, 12)
+    with pytest.raises(UsageError, match="over one parameter"):
+        phase_of(store, "m == 3 and budget_examples == 2000")

@@ -301,21 +301,11 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     found = front.inspect(layer, k=3)
     assert list(found.to_frame()["head"]) == [0, 1]
     assert found.facts["linearity"]["k"] == 3
-    assert "heads           2" in repr(front.inspect(tmp_path / "layer.npz"))
+    assert "heads                2" in repr(front.inspect(tmp_path / "layer.npz"))
     assert "red" in repr(front.inspect("parity:d=8,m=3"))
     assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
     with pytest.raises(UsageError, match="--k 2 given: it is of a layer in a file"):
         front.inspect("parity:d=8,m=3", k=2)
-    found.save(tmp_path / "i.json")
-    figure = ("figure", "coherence", tmp_path / "i.json", "--out")
-    assert hardness(*figure, tmp_path / "c.svg").code == 0
-    assert b"largest |cosine|" in (tmp_path / "c.svg").read_bytes()
-    (tmp_path / "i.json").write_text('{"layer": null}')
-    hardness(*figure, tmp_path / "d.svg").one_line("no cosines of heads there")
-    one = front.inspect("nice:m=1,k=2,d=4")
-    one.save(tmp_path / "one.json")
-    said = hardness("figure", "coherence", tmp_path / "one.json", "--out", tmp_path / "e.svg")
-    said.one_line("1 heads given: figure coherence shows 2 to 128")
 
 
 # ---- as the public library writes them

@@ -12,7 +12,6 @@ import pytest
 
 from hardness.check import check
 from hardness.lower import BoundParameters, certify, verify
-from hardness.lower.measures import measures
 from hardness.oracles import (
     Budget,
     Character,
@@ -30,7 +29,7 @@ from hardness.oracles.query import enumerate_mean
 from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.runs.game import listed_spread, play
-from hardness.runs.risk import losses, measure
+from hardness.runs.risk import measure
 from hardness.runs.spectrum import spectra
 from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, UsageError, parse, tokens, write_folder
@@ -238,7 +237,6 @@ def test_what_is_said_of_the_layer_is_said_of_one_head():
     assert facts["heads"] == len(facts["layer"]["heads"]) == 1
     assert "sum_abs_a" not in facts
     assert "P, odd and piecewise linear" in facts["on_top"]
-    assert not [row for row in measures(family).rows if "approximate heads" in row.name]
     learner = parse_learner("levenberg:restarts=1,examples=400,steps=3")
     assert "truth" not in run(learner, family.instance(0), Budget()).details  # labels are mapped
     solved = run(parse_learner("elimination"), family.instance(0), Budget())
@@ -440,8 +438,6 @@ def test_risks_are_relative_and_within_their_bounds(w0):
     assert found.low < 1 < found.high
     assert found.high - found.low < 0.2
     assert measure(instance, lambda x: family.mean(secret, x)).high < 0.05
-    drawn = instance.examples(0, 500)
-    assert losses(instance, drawn, family.mean(secret, drawn.x)).risk < 1e-30
     # A prediction off the segment by a part that no factor makes is no worse for it.
     rng = np.random.default_rng(0)
     off = family.clip(x, target + 100 * rng.normal(size=(1, 1, 6)))
@@ -461,13 +457,6 @@ def test_learners_solve_it_with_every_example():
     shown = spectra(spec(8, 2, "gaussian").instance(0), parse_learner("lowdegree:degree=2"))
     assert shown.attempt.learned.correlation == pytest.approx(1, abs=1e-6)
     assert shown.target.weights[2] == pytest.approx(1)
-
-
-def test_what_counts_half_open_examples_refuses_it():
-    from hardness.runs.parity_curves import require_noisy
-
-    with pytest.raises(ToolkitError, match="every other one"):
-        require_noisy(spec(20, 3, "corner", noise="0.1"))
 
 
 # ---- three tokens: what an open example shows, and what one query can learn
@@ -664,10 +653,6 @@ def test_a_risk_is_relative_to_the_hidden_part(part):
     assert exact == pytest.approx(part**2)
     found = measure(one, predict)
     assert found.low <= exact <= found.high <= exact + 0.2
-    drawn = one.examples(0, 500)
-    of_these = losses(one, drawn, predict(drawn.x))
-    assert of_these.risk == pytest.approx(part**2)
-    assert of_these.unclipped == pytest.approx(part**2)
 
 
 def test_no_hypothesis_fits_more_members_than_is_certified_in_the_risk_of_a_run():

@@ -1,10 +1,7 @@
-"""Figures of what runs cost and what they learned: growth, risks, attacks, training."""
+"""Figures of what runs cost: growth, attacks."""
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
-from statistics import median
 
 import numpy as np
 
@@ -21,20 +18,14 @@ from hardness.report.charts.runs import (
 )
 from hardness.report.comparison import short_name
 from hardness.report.plot import HIGH, MOST, WIDE, Axis, Data, decades, named, panels, plot
-from hardness.report.style import Style, level, series_style, style_of, styles_of
+from hardness.report.style import Style, style_of, styles_of
 from hardness.runs import Comparison
 from hardness.runs.cells import COSTS
-from hardness.runs.distinguish import implied_accuracy
-from hardness.runs.risk import SOLVED_BELOW
-from hardness.runs.run import Run
-from instances.errors import DamagedFile, UsageError
+from instances.errors import UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored
 from instances.text import outward
 
-_FLOOR = 1e-32  # what a logarithm shows of a risk of 0
-_ROOM = 20.0  # up to which an axis of risks goes, for what stands above 1
-_RATIO = 20.0  # of the largest to the least value from which an axis is logarithmic
 _POINTS = 33  # of a fitted line
 _LEARNER = {  # that runs what an estimate is about: both have one colour
     "arora-ge": "arora-ge",
@@ -45,7 +36,6 @@ _LEARNER = {  # that runs what an estimate is about: both have one colour
     "usvp": "primal",
     "restricted-elimination": "restricted",
 }
-_CURVES = 12  # training curves of one size that are drawn
 _BESIDE = (WIDE + 60, HIGH)  # pixels of one of two panels
 
 
@@ -186,70 +176,6 @@ def _line(law: Data, runs: list[Data]) -> list[Data]:
 _LAW = ("place", "amount", "low", "high")
 
 
-def of_risks(comparison: Comparison) -> Data:
-    """Give the risks of a learner at a size: median and range over the runs, who solved, costs."""
-    return {
-        **head(comparison),
-        "rows": [
-            {
-                "learner": short_name(comparison, name),
-                "place": float(value),
-                "runs": len(runs),
-                "solved": sum(run.solved for run in runs),
-                "risk": median(risks) if risks else None,
-                "low": min(risks, default=None),
-                "high": max(risks, default=None),
-                "examples": median(run.usage.examples for run in runs) if runs else None,
-                "seconds": median(run.usage.seconds for run in runs) if runs else None,
-            }
-            for name in comparison.learner_names
-            for value in comparison.values
-            for runs in [comparison.of(name, value)]
-            for risks in [[run.risk.value for run in runs if run.risk]]
-        ],
-    }
-
-
-def draw_risks(data: Data) -> Data:
-    """Draw the median risk with the range over seeds, and the examples that were spent."""
-    places, parameter = data["places"], named(data["parameter"])
-    far = places and min(places) > 0 and max(places) >= _RATIO * min(places)
-    styles = styles_of(dict.fromkeys(named(row["learner"]) for row in data["rows"]))
-    ranged = {n: replace(one, marks=("band", "line", "point")) for n, one in styles.items()}
-    rows = [
-        {**row, "learner": named(row["learner"])}
-        | {name: row[name] and max(row[name], _FLOOR) for name in ("risk", "low", "high")}
-        for row in data["rows"]
-    ]
-    levels: list[Data] = [{"learner": "", "risk": 1.0, "says": "nothing learned"}]
-    levels.append({"learner": "", "risk": SOLVED_BELOW, "says": "solved below", "dy": 9})
-    told = {"learner": "learner", "median risk": "risk", "least": "low", "largest": "high"}
-    told |= {"solved": "solved", "examples": "examples", parameter: "place"}
-    common: Data = {"by": "learner", "told": told, "size": _BESIDE}
-    common["x"] = sizes(data, "log" if far else "linear")
-    return panels(
-        plot(
-            [*levels, *rows],
-            y=Axis("risk", "relative risk", scale="log", holds=(SOLVED_BELOW, _ROOM)),
-            styles={"": level(dash=(4, 3)), **ranged},
-            title="What was learned",
-            **common,
-        ),
-        plot(
-            rows,
-            y=Axis("examples", "number of examples, median", scale="log"),
-            styles=styles,
-            title="From how many examples",
-            **common,
-        ),
-        title=about(data),
-        notes=[f"median over the seeds, with their range; a run passes below {SOLVED_BELOW:g}"]
-        if any(row["risk"] for row in rows)
-        else ["no risk above 0: a logarithm shows none"],
-        pick="learner",
-    )
-
-
 def of_attacks(comparison: Comparison) -> Data:
     """Give the seconds of every learner and the estimated bits of every attack, by size.
 
@@ -318,77 +244,4 @@ def draw_attacks(data: Data) -> Data:
             "estimated: operations by formulas",
         ],
         pick="learner",
-    )
-
-
-def of_training(comparison: Comparison) -> Data:
-    """Give the points of the training curves of the runs that kept one.
-
-    Raises UsageError where there is none, and where labels are no fair bit, of which alone the loss
-    implies how often it is predicted.
-    """
-    for spec in comparison.specs:
-        shares = getattr(parse_stored(spec), "shares", None)
-        if shares != (Fraction(1, 2), Fraction(1, 2)):
-            raise UsageError(
-                f"{spec} given: the figure needs labels of two equally likely levels, as those of "
-                "lwr with p=2, lpn, parity"
-            )
-    rows = [
-        {"learner": short_name(comparison, name), "value": plain(value), "run": i, **point}
-        for value in comparison.values
-        for name in comparison.learner_names
-        for i, curve in enumerate(_curves(comparison.of(name, value)))
-        for point in curve
-    ]
-    if not rows:
-        raise UsageError("no run in these results kept a training curve: compare with mlp")
-    return {**head(comparison), "rows": rows}
-
-
-def _curves(runs: Iterable[Run]) -> Iterator[list[Data]]:
-    """Yield the curves of some runs; raises DamagedFile for what is no curve."""
-    kept = [run.details["curve"] for run in runs if run.details.get("curve")]
-    for curve in kept[:_CURVES]:
-        try:
-            if not all(0 <= value < math.inf for point in curve for value in point):
-                raise ValueError("a value that is none of a curve")
-            yield [
-                {"step": step, "examples": examples, "loss": loss} for step, examples, loss in curve
-            ]
-        except (TypeError, ValueError) as error:
-            raise DamagedFile(
-                "a training curve in these results is not (step, examples, loss) a point"
-            ) from error
-
-
-def draw_training(data: Data) -> Data:
-    """Draw the advantage that the loss implies against training steps, one line a run."""
-    rows = [
-        {
-            "series": f"{named(row['learner'])}, {data['parameter']}={row['value']}",
-            "run": row["run"],
-            "step": row["step"],
-            "advantage": implied_accuracy(row["loss"]) - 0.5,
-        }
-        for row in data["rows"]
-        if row["step"] > 0
-    ]
-    names = dict.fromkeys(row["series"] for row in rows)
-    styles = {  # a size each: the learner is mostly the same
-        name: Style(colour=series_style(i).colour, shape="stroke", marks=("line",), thick=0.67)
-        for i, name in enumerate(names)
-    }
-    chart = plot(
-        [{"series": "", "advantage": 0, "says": "a coin"}, *rows],
-        x=Axis("step", "number of training steps", scale="log"),
-        y=Axis("advantage", "advantage implied by the loss"),
-        styles={"": level(dash=(4, 3)), **styles},
-        size=(2 * WIDE, HIGH + 40),
-    )
-    return panels(
-        chart,
-        title="How much better than a coin a label is predicted",
-        notes=[f"{about(data)}; a line is a run"],
-        pick="series",
     )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product, zip_longest
 
@@ -13,9 +12,9 @@ from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
 from hardness.report.text import big
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
+from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.slices import Plane, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 from instances.text import decimal
@@ -38,7 +37,7 @@ LOOKS = {
 
 
 def of_phase(plane: Plane, certifier: Certifier) -> Data:
-    """Give the phase diagram of a plane of runs, of at most `PANELS` of its learners.
+    """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
 
     Rows are of the kind cell, of a learner on a spec, or certified, of a spec: the queries that a
     statistical-query learner must be allowed, exact, as text; null where no number is enough; none
@@ -47,8 +46,7 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
     query_budget: that of the runs, or `assumed` where none is known.
     """
     specs = tuple(plane.specs.values())
-    terms = certifier.terms(specs, terms_of(dict(plane.fixed).get("tau")))
-    kept = plane.learners[PANELS * (plane.number - 1) : PANELS * plane.number]
+    terms = certifier.terms(specs, terms_of(plane.tolerance))
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = query_bound(list(known.values()))
@@ -63,8 +61,7 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
         "xs": [plain(x) for x in plane.xs],
         "ys": [plain(y) for y in plane.ys],
         "share": str(SHARE),
-        "part": plane.number,
-        "parts": -(-len(plane.learners) // PANELS),
+        "more": len(plane.learners[PANELS:]),
         "tau": str(terms.tau),
         "risk": str(terms.risk),
         "success": str(terms.success),
@@ -82,27 +79,11 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
     data["budget_given"] = queries is not None
     data["rows"] += [
         {"kind": "cell", "learner": short(name), "asks": asks(name), "x": x, "y": y, **cell}
-        for name in kept
+        for name in plane.learners[:PANELS]
         for (x, y), spec in places
         if (cell := cell_of(runs.get((name, spec), []), spec))
     ]
     return data
-
-
-def diagrams(every: Iterable[Plane]) -> tuple[Plane, ...]:
-    """List the diagrams of planes: one for each few learners, told apart by their choices.
-
-    A plane of one row or one column has none: it is a curve, which other figures draw.
-    """
-    found = []
-    for plane in every:
-        if min(len(plane.xs), len(plane.ys)) < 2:
-            continue
-        parts = -(-len(plane.learners) // PANELS)
-        for part in range(1, parts + 1):
-            own = (("part", str(part)),) if parts > 1 else ()
-            found.append(replace(plane, fixed=(*plane.fixed, *own), number=part))
-    return told_apart(found)
 
 
 def asks(learner: str) -> bool:
@@ -212,7 +193,10 @@ def draw_phase(data: Data) -> Data:
     chart = panels(
         *(_panel(data, name, rows, states, above) for name, rows in learners.items()),
         title=f"{named(data['spec'] or 'all', 80)}: where learners solve",
-        notes=[f"in a cell: runs that passed, of all; solved: at least {data['share']} of them"],
+        notes=[
+            f"in a cell: runs that passed, of all; solved: at least {data['share']} of them",
+            *([f"not shown: {data['more']} more learners, see --where"] if data["more"] else []),
+        ],
     )
     if not bounds:
         return chart

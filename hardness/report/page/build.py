@@ -25,7 +25,6 @@ from hardness.report.page.tables import (
     growth,
     learner_rows,
     least,
-    pairs,
     rungs,
     runs_table,
 )
@@ -33,16 +32,14 @@ from hardness.report.page.write import write
 from hardness.report.sweep import missing_words
 from hardness.report.text import count
 from hardness.runs import Comparison
+from hardness.runs.groups import Line
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice
 from hardness.runs.stress import Stress
 from instances.disk import write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
 from instances.parameters import plain
-
-_PAIRED = 12  # slices of which learners are compared in pairs
 
 
 def report_of(path: Path) -> Report:
@@ -64,12 +61,10 @@ def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") 
 
 def report(material: Material) -> Report:
     """Say all that follows from the material."""
-    ordered = sorted(material.slices, key=_interest)
+    ordered = sorted(material.lines, key=_interest)
     drawn, not_drawn = charts(material, ordered)
     shown, not_shown = cards(material)
-    stress, runs = material.stress, list(material.runs["run"])
-    beside = [(one.title, one.comparison.paired) for one in ordered[:_PAIRED]]
-    beside += [(stress.ladder.title, stress.paired)] if stress else []
+    runs = list(material.runs["run"])
     return Report(
         title=_title(material),
         source=material.source,
@@ -80,8 +75,7 @@ def report(material: Material) -> Report:
         cards=tuple(shown),
         diagnoses=tuple(diagnoses(runs)),
         growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
-        paired=tuple(pairs(title, found) for title, found in beside if found),
-        rungs=rungs(stress) if stress else None,
+        rungs=tuple(rungs(name, found) for name, found in material.climbs.items()),
         least=tuple(least(name, found) for name, found in material.least.items()),
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
@@ -93,13 +87,13 @@ def _title(material: Material) -> str:
     if material.stress:
         return f"Climbs of {material.stress.ladder.title}"
     if not material.store:
-        return f"Both sides of {material.slices[0].comparison.spec}"
+        return f"Both sides of {material.lines[0].comparison.spec}"
     names = dict.fromkeys(sweep.name for sweep in material.sweeps)
     return ", ".join(names) or Path(material.source).name
 
 
-def _interest(one: Slice) -> tuple[bool, bool]:
-    """Slices over several sizes first, of these those with a bound; else in their own order."""
+def _interest(one: Line) -> tuple[bool, bool]:
+    """Those over several sizes first, of these those with a bound; else in their own order."""
     return len(one.comparison.values) < 2, not one.comparison.certificates
 
 

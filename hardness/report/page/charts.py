@@ -10,62 +10,58 @@ from hardness.report.comparison import ASKER
 from hardness.report.figures import FIGURES
 from hardness.report.page.material import Chart, Data, Facts, Material
 from hardness.runs.certified import query_bound
-from hardness.runs.names import brief_spec, short, short_specs
+from hardness.runs.groups import Line, Plane
+from hardness.runs.names import brief_spec, short
 from hardness.runs.run import Run
-from hardness.runs.slices import Plane, Slice
-from hardness.runs.stress import Stress
 from instances.errors import DamagedFile
 from instances.parameters import plain
 
 MOST = 6  # charts of a kind: a page of more is neither read nor loaded in a moment
 _TITLES = {
     "both-sides": "Both sides of",
-    "risks": "Risks on",
-    "stress": "Climbs:",
     "phase": "Phase diagram of",
     "scaling": "Growth of costs on",
     "stages": "Stages of",
     "least": "Least examples or queries on",
 }
-_SECTIONS = {"risks": "both-sides", "stress": "climbs"}  # where a chart stands, if not by its name
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Wanted:
     """A figure that the page may show: its data are collected where it does.
 
-    source: what the figure is drawn from. choice: which part of the page's source that is. facts:
+    source: what the figure is drawn from. where: which runs of the page's source these are. facts:
     of its caption. command: where it is not drawn from the page's source.
     """
 
     name: str
     of: str
     words: str
-    choice: str
+    where: str
     source: Any = field(repr=False)
     facts: Facts = field(default_factory=dict)
     command: str = ""
 
 
-def charts(
-    material: Material, slices: Sequence[Slice]
-) -> tuple[list[Chart], list[tuple[str, str]]]:
+def charts(material: Material, lines: Sequence[Line]) -> tuple[list[Chart], list[tuple[str, str]]]:
     """Make the charts of all sections, at most `MOST` each, and name the commands of the others.
 
-    slices: in the order in which they are shown.
+    lines: in the order in which they are shown.
     """
-    fitted = [one for one in slices if one.comparison.scaling.laws]
-    bare = [one for one in slices if not one.comparison.certificates]
-    diagrams = sorted(material.diagrams, key=lambda one: -len(one.rows))
+    fitted = [one for one in lines if one.comparison.scaling.laws]
     every = [
-        [_of("both-sides", one) for one in slices],
-        [_climbed(material, name, found) for name, found in material.climbs.items()],
-        [_phase(material, one) for one in diagrams],
+        [_of("both-sides", one) for one in lines],
+        [_phase(material, one) for one in sorted(material.planes, key=lambda one: -len(one.rows))],
         [_of("scaling", one) for one in fitted],
-        [_stages(one, run) for one in slices for run in staged_runs(one)],
-        [_of("risks", one) for one in bare],
+        [_stages(one, run) for one in lines for run in staged_runs(one)],
         [
-            _Wanted(name="least", of=found[0].spec, words=name, choice=name, source=found)
+            _Wanted(
+                name="least",
+                of=found[0].spec,
+                words=name,
+                where=f"least == {name!r}" if name else "",
+                source=found,
+            )
             for name, found in material.least.items()
             if found[0].parameter
         ],
@@ -81,27 +77,26 @@ def charts(
 
 def _chart(material: Material, wanted: _Wanted, place: int) -> Chart:
     data = FIGURES[wanted.name].rows(wanted.source)
-    told = [wanted.words, *(["risks"] if wanted.name == "risks" else [])]
     return Chart(
-        key=f"{'climbs' if wanted.name == 'stress' else wanted.name}-{place}",
+        key=f"{wanted.name}-{place}",
         name=wanted.name,
-        section=_SECTIONS.get(wanted.name, wanted.name),
+        section=wanted.name,
         title=f"{_TITLES[wanted.name]} {wanted.of}",
         data=data,
         command=_command(material, wanted),
         facts=wanted.facts or (_hatched(data) if wanted.name == "phase" else {}),
-        choice=", ".join(filter(None, told)),
+        choice=wanted.words,
     )
 
 
 def _command(material: Material, wanted: _Wanted) -> str:
     """Write the command that draws a figure again, quoted for a shell."""
-    name, choice = wanted.name, ["--slice", wanted.choice] if wanted.choice else []
+    name, choice = wanted.name, ["--where", wanted.where] if wanted.where else []
     own = ["hardness", "figure", name, material.source, *choice, "--out", f"{name}.svg"]
     return wanted.command or shlex.join(own)
 
 
-def _of(name: str, one: Slice) -> _Wanted:
+def _of(name: str, one: Line) -> _Wanted:
     comparison = one.comparison
     facts = {
         "terms": comparison.terms,
@@ -112,25 +107,19 @@ def _of(name: str, one: Slice) -> _Wanted:
     return _Wanted(
         name=name,
         of=comparison.spec,
-        words=one.words,
-        choice=one.choice,
+        words=one.where,
+        where=one.where,
         source=comparison,
         facts=facts,
     )
-
-
-def _climbed(material: Material, name: str, found: Stress) -> _Wanted:
-    common, _ = short_specs(found.ladder)
-    choice = name if material.store else ""
-    return _Wanted(name="stress", of=common, words=name, choice=choice, source=found)
 
 
 def _phase(material: Material, one: Plane) -> _Wanted:
     return _Wanted(
         name="phase",
         of=label(one),
-        words=one.words,
-        choice=one.choice if material.store else "",
+        words=one.where,
+        where=one.where,
         source=(one, material.certifier),
     )
 
@@ -140,7 +129,7 @@ def _hatched(data: Data) -> Facts:
     return {**data, "hatched": any(n > data["query_budget"] for n in needed(data).values())}
 
 
-def _stages(one: Slice, run: Run) -> _Wanted:
+def _stages(one: Line, run: Run) -> _Wanted:
     """Show the stages in one run, which is learned again."""
     learn = ["hardness", "learn", run.learner, run.spec, "--seed", str(run.seed)]
     for name in ("examples", "seconds"):
@@ -150,14 +139,14 @@ def _stages(one: Slice, run: Run) -> _Wanted:
     return _Wanted(
         name="stages",
         of=f"{short(run.learner)} on {brief_spec(run.spec)}, seed {run.seed}",
-        words=", ".join(filter(None, (one.words, brief_spec(run.spec)))),
-        choice="",
+        words=", ".join(filter(None, (one.where, brief_spec(run.spec)))),
+        where="",
         source=run.to_dict(),
         command=f"{shlex.join([*learn, '--out', 'run.json'])} && {shlex.join(draw)}",
     )
 
 
-def staged_runs(one: Slice) -> list[Run]:
+def staged_runs(one: Line) -> list[Run]:
     """Find the run of median risk of the staged learner at the largest size where it has one.
 
     Runs that ended before a stage have no figure, and do not count.

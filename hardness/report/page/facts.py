@@ -18,9 +18,9 @@ from hardness.report.stress import NONE_ENOUGH, certified_words, headline
 from hardness.report.text import bound
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.comparison import Comparison, values_of
+from hardness.runs.groups import Line, lines
 from hardness.runs.names import Value, brief_spec
 from hardness.runs.risk import SOLVED_BELOW
-from hardness.runs.slices import Slice, fixed_words, lines, split_choice
 from hardness.runs.stress import TERMS
 from hardness.upper import LEARNERS
 from instances.errors import UsageError
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 _FAMILIES = 3  # of which it is said how far learners got
 
 
-def facts(material: Material, slices: Sequence[Slice]) -> Facts:
+def facts(material: Material, ordered: Sequence[Line]) -> Facts:
     """Collect what was solved, what was not, what is proved, and all else that a page says."""
     stress, runs = material.stress, material.runs
     large = _largest(material)
     every = list(certified(material))
     return {
         "kind": "stress" if stress else "store" if material.store else "comparison",
-        "over": "" if stress or material.store else material.slices[0].comparison.parameter,
-        "parts": len(material.slices),
+        "over": "" if stress or material.store else material.lines[0].comparison.parameter,
+        "parts": len(material.lines),
         "certificates": len(every),
         "climbs": len(material.climbs),
         "share": SHARE,
@@ -57,8 +57,8 @@ def facts(material: Material, slices: Sequence[Slice]) -> Facts:
         "examples": _examples(material),
         "below": below_floor(material),
         "sweeps": list(_unfinished(material)),
-        "cut": _cut(material.slices[0].comparison) if material.command else None,
-        "growth": [one for part in slices if part in large for one in _grown(part)],
+        "cut": _cut(material.lines[0].comparison) if material.command else None,
+        "growth": [one for part in ordered if part in large for one in _grown(part)],
         "ended": sorted(Counter(runs["bound"][~runs["reproducible"].astype(bool)]).items()),
     }
 
@@ -75,15 +75,15 @@ def _counts(runs: "DataFrame") -> Facts:
     }
 
 
-def _largest(material: Material) -> list[Slice]:
-    """The slice of most runs of each family, the last of equals: of the largest parameters."""
-    found: dict[str, Slice] = {}
-    for one in sorted(material.slices, key=lambda one: len(one.rows)):
+def _largest(material: Material) -> list[Line]:
+    """The line of most runs of each family, the last of equals: of the largest parameters."""
+    found: dict[str, Line] = {}
+    for one in sorted(material.lines, key=lambda one: len(one.rows)):
         found[one.comparison.specs[0].partition(":")[0]] = one
     return sorted(found.values(), key=lambda one: -len(one.rows))[:_FAMILIES]
 
 
-def furthest(one: Slice) -> Facts | None:
+def furthest(one: Line) -> Facts | None:
     """Say at which size learners got furthest: the rows of those that solved it, and of others.
 
     value: the largest size at which a learner passed `SHARE` of its runs, None where none did.
@@ -100,19 +100,12 @@ def furthest(one: Slice) -> Facts | None:
     return {
         "spec": comparison.spec,
         "parameter": comparison.parameter,
-        "within": _apart(one),
+        "within": one.beside,
         "sizes": comparison.values,
         "value": value,
         "best": rows[there & solves].sort_values(["examples", "seconds"]).to_dict("records"),
         "others": rows[there & ~solves].to_dict("records"),
     }
-
-
-def _apart(one: Slice) -> str:
-    """What tells a slice from the others and is not in its spec."""
-    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
-    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
-    return ", ".join(fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown)
 
 
 def _never(runs: "DataFrame") -> list[Facts]:
@@ -159,7 +152,7 @@ def _unbounded(
     bounded = {spec.partition(":")[0] for spec, _, _ in every}
     bounded |= {  # a name of the catalog is certified under its canonical spec
         one.comparison.specs[0].partition(":")[0]
-        for one in material.slices
+        for one in material.lines
         if one.comparison.certificates
     }
     none = [name for name in material.runs["family"].unique() if name not in bounded]
@@ -172,7 +165,7 @@ def _examples(material: Material) -> Facts:
     ours: from examples. others: learners of which it is not known what they ask. free: what binds
     learners by membership queries, in words.
     """
-    bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
+    bounded = {c.spec for one in material.lines for c in one.comparison.certificates}
     runs = material.runs
     passed = runs[runs["spec"].isin(bounded) & runs["solved"].astype(bool)]
     free = unbound(passed["run"])
@@ -192,7 +185,7 @@ def below_floor(material: Material) -> list[dict[Any, Any]]:
     """
     floors = {
         c.spec: c.integer("information-floor")
-        for one in material.slices
+        for one in material.lines
         for c in one.comparison.certificates
         if any(claim.quantity == "information-floor" for claim in c.claims)
     }
@@ -233,7 +226,7 @@ def _sizes(word: str, parameter: str) -> tuple[Value, ...]:
     return values_of(text)[1] if text.startswith(f"{parameter}=") else ()
 
 
-def _grown(one: Slice) -> Iterator[Facts]:
+def _grown(one: Line) -> Iterator[Facts]:
     """Give the laws of examples and queries, each with the certified exponent beside it."""
     rates: set[tuple[str, float]] = set()  # examples may follow from queries
     for fit in one.comparison.scaling.fits:
@@ -246,7 +239,7 @@ def _grown(one: Slice) -> Iterator[Facts]:
         yield {
             "learner": fit.learner,
             "spec": one.comparison.spec,
-            "within": _apart(one),
+            "within": one.beside,
             "cost": fit.cost,
             "parameter": one.comparison.parameter,
             "law": law,
@@ -268,7 +261,7 @@ _TERMS = ("tau", "vstat", "risk", "success", "gamma")
 def certified(material: Material) -> Iterator[tuple[str, BoundParameters, Certificate]]:
     """List every certificate of the runs' specs and of the store, each once."""
     found: dict[tuple[str, BoundParameters], Certificate] = {}
-    for part in material.slices:
+    for part in material.lines:
         for made in part.comparison.certificates:
             found.setdefault((made.spec, part.comparison.terms), made)
     for spec, terms in material.certifier.pairs:

@@ -1,4 +1,4 @@
-"""What a page is made of, as data: runs with their slices, certificates, sweeps; and what it shows.
+"""What a page is made of, as data: runs over a parameter, certificates, sweeps; what it shows.
 
 Tables are DataFrames, and words stand in the templates.
 """
@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.report.charts.phase import diagrams
 from hardness.report.stored import climbs_in, is_store, is_stress, least_beside, least_in
 from hardness.runs import Comparison, Least
 from hardness.runs.certified import Certifier
 from hardness.runs.columns import table
+from hardness.runs.groups import Line, Plane, over_one, over_two
 from hardness.runs.rows import SweepRow
-from hardness.runs.slices import Plane, Slice, planes, slices
 from hardness.runs.stress import Stress
 from hardness.sweep.damage import check
 from hardness.sweep.store import read, recover_with
@@ -111,8 +110,7 @@ class Report:
     cards: tuple[Card, ...] = ()
     diagnoses: tuple[Section, ...] = ()
     growth: tuple[Section, ...] = ()
-    paired: tuple[Section, ...] = ()
-    rungs: Section | None = None
+    rungs: tuple[Section, ...] = ()
     least: tuple[Section, ...] = ()
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...
@@ -130,8 +128,8 @@ class Material:
     source: str
     runs: "DataFrame" = field(repr=False)
     sha256: str = ""
-    slices: tuple[Slice, ...] = field(default=(), repr=False)
-    diagrams: tuple[Plane, ...] = field(default=(), repr=False)
+    lines: tuple[Line, ...] = field(default=(), repr=False)
+    planes: tuple[Plane, ...] = field(default=(), repr=False)
     certifier: Certifier = field(default_factory=lambda: Certifier(()), repr=False)
     store: bool = False
     sweeps: tuple[SweepRow, ...] = ()
@@ -166,13 +164,11 @@ def of_comparison(
 ) -> Material:
     """Take a comparison, and thresholds beside it."""
     runs = table(comparison.runs)
-    own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
     return Material(
         source=source,
         sha256=sha256,
         runs=runs,
-        slices=(Slice(rows=comparison.runs, comparison=comparison, fixed=own),),
-        diagrams=diagrams(planes(comparison.runs)),
+        lines=(Line(rows=comparison.runs, comparison=comparison, fixed=()),),
         command=comparison.command,
         least={"": least} if least else {},
     )
@@ -204,8 +200,8 @@ def of_store(path: Path) -> Material:
         source=str(path),
         sha256=digest(path),
         runs=runs,
-        slices=slices(runs["run"], certificates),
-        diagrams=diagrams(planes(runs["run"])),
+        lines=over_one(runs["run"], certificates),
+        planes=over_two(runs["run"]),
         certifier=certifier,
         store=True,
         sweeps=sweeps,

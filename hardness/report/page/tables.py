@@ -12,23 +12,18 @@ from hardness.oracles import Budget
 from hardness.report.comparison import (
     HEADER,
     NOTE,
-    PAIR_HEADER,
-    PAIR_TITLE,
     fit_rows,
     left_out,
-    pair_note,
-    pair_row,
     power,
 )
 from hardness.report.page.material import Section
 from hardness.report.text import bound
 from hardness.runs.cells import seen, tally
+from hardness.runs.groups import Line, answers, version_of, version_words
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
-from hardness.runs.paired import Paired
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice, answers, version_of, version_words
 from hardness.runs.stress import Stress
 from instances.parameters import plain
 from instances.text import outward
@@ -79,7 +74,7 @@ def _answered(run: Run) -> str:
     """Say how queries of a run are answered."""
     said = dict(answers(run))
     shown = [said["oracle"]] if "oracle" in said else []
-    return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
+    return ", ".join(shown + ([f"tau {said['tolerance']}"] if "tolerance" in said else []))
 
 
 def learner_rows(runs: Sequence[Run]) -> "DataFrame":
@@ -178,7 +173,7 @@ def _named(rows: "DataFrame", columns: dict[str, str]) -> "DataFrame":
     return found if found["values"].notna().any() else found.drop(columns="values")
 
 
-def rungs(found: Stress) -> Section:
+def rungs(name: str, found: Stress) -> Section:
     """Lay out the rungs of a stress test: what is certified, and how many seeds passed."""
     from pandas import concat
 
@@ -194,11 +189,11 @@ def rungs(found: Stress) -> Section:
     held = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
     rows["rung"] = rows["rung"].map(str)
     last = frame(map(str, rows), [[held, "", "", "", *(climb.held for climb in found.climbs)]])
-    return Section(title="Rungs", table=concat([rows, last], ignore_index=True))
+    return Section(title=name, table=concat([rows, last], ignore_index=True))
 
 
-def growth(one: Slice) -> Section:
-    """Lay out what was fitted of a slice, and the exponents that are certified."""
+def growth(one: Line) -> Section:
+    """Lay out what was fitted over a parameter, and the exponents that are certified."""
     found, rows = one.comparison.scaling, list[Sequence[Any]](fit_rows(one.comparison))
     for quantity in found.certified:
         grown = power(found.parameter, quantity.exponent)
@@ -208,15 +203,6 @@ def growth(one: Slice) -> Section:
         table=frame(HEADER, rows),
         note=NOTE,
         said=tuple(left_out(one.comparison)),
-    )
-
-
-def pairs(title: str, found: Sequence[Paired]) -> Section:
-    """Lay out learners two by two."""
-    names = shown_names(name for one in found for name in (one.first, one.second))
-    rows = (pair_row(pair, names.__getitem__) for pair in found)
-    return Section(
-        title=title, table=frame(PAIR_HEADER, rows), note=f"Alone: {PAIR_TITLE}. {pair_note(found)}"
     )
 
 

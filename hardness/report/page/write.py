@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _HEADS = {
-    "both-sides": ("Both sides", "Slice"),
+    "both-sides": ("Both sides", "Runs"),
     "least": ("The least that is needed", "Thresholds"),
     "phase": ("Phase diagram", "Diagram"),
-    "climbs": ("Climbs", "Ladder"),
     "stages": ("Stages", "Run"),
-    "scaling": ("Growth", "Slice"),
+    "scaling": ("Growth", "Runs"),
 }
 FIRST = 100  # rows of a long table that stand in the page without its script
 _FEW = 6  # charts that are drawn before other processes have begun

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from hardness.oracles import clock
 from hardness.oracles.budget import Budget
 from hardness.upper.isolated import contain, fence, init
 from hardness.upper.isolated.contain import Place
@@ -29,8 +28,7 @@ MEMORY = 4 << 30  # bytes of a learner, where no budget says otherwise
 _KEPT_NAMES = (
     *("PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"),
     *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
-    *(VARIABLE, clock.CLOCK),
-    "OPENBLAS_CORETYPE",
+    *(VARIABLE, "OPENBLAS_CORETYPE"),
 )
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _INIT = Path(__file__).with_name("init.py")
@@ -194,7 +192,7 @@ def _limits(memory: int, seconds: float | None) -> dict[str, int]:
     if not contain.devices():  # a driver maps all memory of its cards and of the machine
         limits["RLIMIT_AS"] = memory + _ADDRESSES
     if seconds is not None:
-        limits["RLIMIT_CPU"] = int(seconds / clock.pace()) + 3
+        limits["RLIMIT_CPU"] = int(seconds) + 3
     return limits
 
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
-from hardness.oracles import clock
 from hardness.upper.isolated import contain, init
 from hardness.upper.isolated.contain import Place
 from hardness.upper.isolated.group import Group
@@ -152,7 +151,6 @@ class Watcher(Thread):
         self._own |= {(one.pid, one.started): one.seconds for one in there}
         # What was collected by a parent, or what was seen of each: a parent may not collect.
         used = max(sum(one.seconds + one.collected for one in there), sum(self._own.values()))
-        used *= clock.pace()
         self.cpu_seconds = max(self.cpu_seconds, used)
         self.left = max(0, len(there) - 1 - (not self.status))
         files = _in_files(tree[0], self._place) if tree else 0

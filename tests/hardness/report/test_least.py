@@ -6,13 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from hardness.report.charts.curves import draw_curve, of_curve
 from hardness.report.charts.runs import ARROW, draw_both_sides, of_both_sides, of_least
 from hardness.report.comparison import scaling_words
 from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report_of, save
 from hardness.runs import compare
-from hardness.runs.least import Least
 from instances import UsageError
 from instances.text import outward
 from tests.charts import panels_of, rows_of, said, texts
@@ -25,7 +23,7 @@ SIZES = [6, 8, 10, 12, 14]
 
 @pytest.fixture(scope="module")
 def found():
-    return thresholds(curve=True)
+    return thresholds()
 
 
 def _sorted(d, learner="elimination"):
@@ -85,7 +83,7 @@ def test_a_censored_cell_is_an_arrow_and_no_point(found):
     assert "arrows: more" in said("least", data)
     assert draw("least", data) != draw("least", of_least(found.updated(learners=("elimination",),
         **{n: tuple(t for t in getattr(found, n) if t.asked.learner.startswith("elimination"))
-           for n in ("pilots", "thresholds")}, curve=())))  # fmt: skip
+           for n in ("pilots", "thresholds")})))  # fmt: skip
 
 
 def test_both_sides_shows_thresholds_in_the_place_of_what_runs_spent(found):
@@ -110,7 +108,7 @@ def test_a_command_draws_both_sides_with_thresholds_beside(found, hardness, tmp_
     found.save(tmp_path / "least.json")
     drawn = hardness("figure", "both-sides", "runs.json", "--beside", "least.json", "--json")
     assert drawn.json["rows"] == of_both_sides(made, found)["rows"]
-    other = hardness("figure", "risks", "runs.json", "--beside", "least.json", "--json")
+    other = hardness("figure", "scaling", "runs.json", "--beside", "least.json", "--json")
     assert (other.code, other.err.count("\n")) == (2, 1)
     assert "it is of both-sides" in other.err
 
@@ -138,40 +136,6 @@ def test_growth_is_fitted_to_middles_where_every_instance_has_one(found):
     assert "lowdegree: no fit: 0 sizes count, 4 are needed" in words
     few = thresholds("d=6,8,10").scaling.fits[0]
     assert few.no_fit == "3 sizes count, 4 are needed, each with the threshold of every instance"
-
-
-def test_a_learning_curve_is_a_pass_of_its_own_about_the_median(found):
-    rows = [r for r in of_curve(found)["rows"] if r["kind"] == "risk"]
-    for cell in found.cells[::2]:
-        wanted = [math.ceil(cell.least * 2.0**j) for j in range(-4, 3)]
-        assert [r["budget"] for r in rows if r["size"] == found.size_of(cell)] == wanted
-    assert len(rows) == 7 * len(SIZES)
-    assert len(found.curve) == 9 * len(rows)
-    for row in rows:
-        d = int(row["size"].removeprefix("d="))
-        risks = [min(1, least / (10 * row["budget"])) ** 2 for least in _sorted(d)]
-        assert row["risk"] == pytest.approx(np.median(risks))
-        assert (row["low"], row["high"]) == pytest.approx((min(risks), max(risks)))
-        assert row["passed"] == sum(least <= row["budget"] for least in _sorted(d))
-    panels = panels_of(draw_curve(of_curve(found)))
-    assert [one["title"]["text"] for one in panels] == [f"d={d}" for d in SIZES]
-    for cell, one in zip(found.cells[::2], panels, strict=True):
-        assert one["title"]["subtitle"] == [f"least of these: elimination, {cell.least}"]
-        (shade,) = [r for r in rows_of(one) if r.get("kind") == "least"]
-        assert (shade["budget"], shade["end"]) == cell.interval
-    with pytest.raises(UsageError, match="with --curve"):
-        of_curve(found.updated(curve=()))
-
-
-def test_a_curve_of_other_budgets_or_of_some_seeds_is_refused(found):
-    data = found.filed()
-    del data["format"]
-    assert Least.read(data) == found
-    first, *rest = data["curve"]
-    wrong = ({**first, "seed": 9}, {**first, "budget": {**first["budget"], "examples": 1}})
-    for curve in (rest, *([one, *rest] for one in wrong)):
-        with pytest.raises(ValueError, match="its learning curve is not"):
-            Least.read({**data, "curve": curve})
 
 
 def test_a_page_shows_thresholds_in_a_table_with_the_numbers_of_the_picture(found, tmp_path):

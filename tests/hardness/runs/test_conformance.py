@@ -58,7 +58,6 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.mark.clocks
 def test_a_good_learner_conforms(files):
     found = conformance(f"{files}/good.py:good", _FAMILIES)
     assert found.conforms

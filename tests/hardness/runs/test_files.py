@@ -7,14 +7,11 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import AttackResult, attack, compare, run
 from hardness.runs.attack import Attacks
-from hardness.runs.noisy_parity import noisy_map
-from hardness.runs.parity_curves import Rates
 from hardness.runs.stress import stress
 from hardness.upper import parse_learner
 from instances import AlreadyExists, DamagedFile, parse
 from instances.ladders import ladder_of
 
-RATES = Rates(candidate=1e-9, word=2e-9, group=5e-9, query=1e-10, example=1e-7, machine="a desk")
 NOISY, LADDER = (
     "parity:d=16,m=2,noise=0.1",
     ["parity:d=8,m=2", "parity:d=9,m=3", "parity:d=400,m=3"],
@@ -36,9 +33,6 @@ MADE = {
         ladder_of(LADDER),
         references=["elimination"],
     ),
-    "map": lambda: noisy_map(
-        parse(NOISY), ("restricted", "bruteforce"), seeds=2, budget=Budget(seconds=30)
-    ).updated(rates=RATES),
 }
 
 
@@ -55,7 +49,7 @@ def test_results_are_read_as_they_were_saved(made, name, tmp_path):
     assert type(found).load(file) == found
     with pytest.raises(AlreadyExists):
         found.save(file)
-    if name in ("comparison", "map"):
+    if name == "comparison":
         assert type(found).load(tmp_path) == found
     whole = found.to_dict()
     assert name == "run" or json.loads(file.read_text()).keys() <= whole.keys()
@@ -136,22 +130,6 @@ CHANGED = {
         lambda d: d["ladder"]["rungs"].pop(),
         put("ladder", name="p\u0430rity-v1"),  # a Cyrillic letter
         put("", format="hardness-stress/1"),
-    ],
-    "map": [
-        lambda d: [run.update(budget={"examples": 1}) for run in d["runs"]],
-        *(put("runs.0", budget={"seconds": 31.0}), put("runs.0", seed=1)),
-        lambda d: d["runs"].pop(),
-        lambda d: d["runs"].append(d["runs"][0]),
-        *(put("runs.0", risk_interval=[0, 1e308]), put("runs.0", secret_recovered=False)),
-        put("runs.0.usage", values=1),
-        *(
-            lambda d, name=name: [run.update(learner=name) for run in d["runs"][2:]]
-            for name in ("queries", "elimination", "nosuch", "bruteforce")
-        ),
-        *(put("", runs=runs) for runs in ("", {}, [3], None, [{}])),
-        *(put("runs.0", **{own: None}) for own in ("attempts", "key", "group", "axes", "layer")),
-        *(put("", spec="parity:d=17,m=2,noise=0.1,rho=3"), put("", rates={}), put("", seeds=3)),
-        *(put("rates", candidate=0.0), put("rates", machine=3), put("", format="hardness-map/1")),
     ],
 }
 

@@ -163,7 +163,7 @@ def test_the_record_is_read_back_and_refused_where_it_was_changed() -> None:
     assert cell.relapses[0] == 0
     assert cell.floor == 4
     data = json.loads(json.dumps(found.to_dict()))
-    assert data.pop("format") == "hardness-least/1"
+    assert data.pop("format") == "hardness-least/2"
     assert Least.read(data) == found
     assert len(found.to_frame()) == 12
     for change in (

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from hardness.oracles import Budget
 from hardness.runs import run, table
 from hardness.runs.columns import COLUMNS, JSON
-from hardness.runs.slices import comparable, planes, slices
+from hardness.runs.groups import comparable, over_one, over_two
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 
@@ -59,7 +59,7 @@ def test_groups_are_those_of_a_plain_grouping():
     groups = [(dict(fixed), part) for fixed, part in comparable(made).items()]
     assert [part for _, part in groups] == list(plain.values())
     assert {fixed["oracle"] for fixed, _ in groups} == {"exact"}
-    assert {fixed["family revision"] for fixed, _ in groups} == {"1", "unknown"}
+    assert {fixed["family_revision"] for fixed, _ in groups} == {1, None}
 
 
 def test_of_two_files_of_a_learner_that_of_most_runs_stands_with_others():
@@ -67,9 +67,9 @@ def test_of_two_files_of_a_learner_that_of_most_runs_stands_with_others():
         replace(BASE, learner="a.py:Net", seed=seed, details={"sha256": name})
         for seed, name in enumerate(("old", "new", "new"))
     ]
-    found = slices([*files, BASE])
-    assert [len(one.rows) for one in found] == [1, 3]
-    assert found[0].choice == "of=a.py:Net revision 1 old"
+    (found,) = over_one([*files, BASE])
+    assert [run.details.get("sha256") for run in found.rows][:2] == ["new", "new"]
+    assert len(found.rows) == 3
 
 
 def at(d, m, noise=0, **changed):
@@ -77,21 +77,21 @@ def at(d, m, noise=0, **changed):
     return replace(BASE, spec=spec, seed=d * 100 + m, **changed)
 
 
-def test_runs_of_a_sweep_are_cut_along_the_axes_of_their_group_and_share_what_lies_on_them():
-    """One group over m at d=10, another over d and noise at m=3: both have d=10, m=3, noise=0."""
+def test_runs_of_two_ranges_that_cross_share_what_lies_on_both():
+    """Some over m at d=10, others over d and noise at m=3: both have d=10, m=3, noise=0."""
     first = [at(10, m, group="runs 1 of a", axes=("m",)) for m in (2, 3, 4, 5)]
     second = [
         at(d, 3, noise, group="runs 2 of a", axes=("d", "noise"))
         for d in (8, 9, 11)
         for noise in (0, 0.1)
     ]
-    found = {one.choice: one.comparison for one in slices([*first, *second])}
+    found = {one.where: one.comparison for one in over_one([*first, *second])}
     assert {name: one.values for name, one in found.items()} == {
-        "d=10": (2, 3, 4, 5),
-        "m=3,noise=0": (8, 9, 10, 11),
-        "m=3,noise=0.1": (8, 9, 11),
+        "d == 10": (2, 3, 4, 5),
+        "m == 3 and noise == 0": (8, 9, 10, 11),
+        "m == 3 and noise == 0.1": (8, 9, 11),
     }
-    sizes = {(p.x, p.y): (len(p.xs), len(p.ys)) for p in planes([*first, *second])}
-    assert sizes == {("d", "m"): (4, 4), ("d", "noise"): (4, 2)}
+    (plane,) = over_two([*first, *second])
+    assert (plane.x, plane.y, len(plane.xs), len(plane.ys)) == ("d", "m", 4, 4)
     alone = [at(8, 2), at(8, 3), at(12, 3, 0.25)]
-    assert [one.comparison.parameter for one in slices(alone)] == ["m", "d"]
+    assert [one.comparison.parameter for one in over_one(alone)] == ["m", "d"]

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import re
 import shutil
 import signal
 import sqlite3
@@ -22,7 +21,6 @@ from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from tests.hardness.sweep.making import edit, forked, key, made_run, mount, rows, said, sweep
 from tests.waiting import wait_for
 
-CHAOS = Path(__file__).parents[3] / "benchmarks" / "chaos.py"
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 PAGE, RUNS = 4096, 300
 
@@ -77,22 +75,53 @@ def test_a_writer_is_killed_at_random_moments(tmp_path):
     assert not [name for name in litter if not name.startswith(".runs.db.")], litter
 
 
-@pytest.mark.parametrize(
-    ("engine", "seed"),
-    [
-        pytest.param("local", 3, marks=pytest.mark.slow),
-        pytest.param("dask", 1, marks=pytest.mark.cluster),
-    ],
-)
-def test_kills_of_drivers_workers_and_nannies_lose_nothing(engine, seed):
-    """The benchmark of chaos, in short."""
-    if engine == "dask":
-        pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    asked = f"--engine {engine} --kills 1 --seed {seed} --seeds 1 --pause 0.5"
-    found = subprocess.run([sys.executable, CHAOS, *asked.split()], text=True, capture_output=True)
-    assert found.returncode == 0, found.stdout + found.stderr
-    row = found.stdout.splitlines()[-1]
-    assert re.fullmatch(rf"\| {engine} \| 1: .* \| [1-9]\d* \| 0 \| 0 \| 0 \|", row)
+KILLED = """
+format = "hardness-sweep/1"
+name = "killed"
+seeds = 6
+[[runs]]
+spec = "parity:m=2"
+over = { d = [10, 14] }
+learners = ["elimination", "queries", "student:steps=300"]
+budget = { examples = 4000 }
+"""
+
+
+def test_a_sweep_whose_driver_is_killed_goes_on_to_the_same_export(tmp_path):
+    """Twice by SIGKILL, each time after more runs were written."""
+    (tmp_path / "killed.toml").write_text(KILLED)
+
+    def sweep_into(store):
+        command = ["sweep", "run", "killed.toml", "--store", store, "--resume", "--jobs", "2"]
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(
+            [sys.executable, "-m", "cli", *command], cwd=tmp_path, stdout=quiet, stderr=quiet
+        )
+
+    def held_by(store):
+        with suppress(ToolkitError), read(tmp_path / store) as found:
+            return {row.key: row for row in found.runs()}
+        return {}
+
+    def exported(store):
+        line = ["store", "export", store, "--comparable", "--out", f"{store}.csv"]
+        subprocess.run([sys.executable, "-m", "cli", *line], cwd=tmp_path, check=True)
+        return (tmp_path / f"{store}.csv").read_bytes()
+
+    assert sweep_into("whole.db").wait() == 0
+    kept = {}
+    for _ in range(2):
+        running, before = sweep_into("runs.db"), len(kept)
+        wait_for(lambda before=before: len(held_by("runs.db")) > before)
+        running.kill()
+        running.wait()
+        now = held_by("runs.db")
+        assert kept.items() <= now.items()
+        kept = now
+    assert len(kept) < 36
+    assert sweep_into("runs.db").wait() == 0
+    assert kept.items() <= held_by("runs.db").items()
+    assert exported("runs.db") == exported("whole.db")
 
 
 LONG = """

@@ -71,7 +71,6 @@ ENDS = [  # what a job does, given what, how that ends, in which words, at which
 ]
 
 
-@pytest.mark.clocks
 @pytest.mark.parametrize(("does", "given", "failure", "words", "limits"), ENDS)
 def test_whatever_a_job_does_ends_with_what_happened(worker, does, given, failure, words, limits):
     worker.do(bad("well"))
@@ -125,7 +124,6 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     assert worker.do(bad("well")).result["pid"] == before == os.getsid(before)
 
 
-@pytest.mark.clocks
 def test_its_start_is_no_part_of_a_job(worker, monkeypatch):
     """The clock stands, but for an hour while a process starts."""
     worker.close()
@@ -158,7 +156,6 @@ def exits_at_once(*_):
 # Engines of several
 
 
-@pytest.mark.clocks
 def test_neighbours_of_what_dies_hangs_and_eats_are_unharmed():
     with nothing_left(), local(2, answer) as engine:
         require_neighbours_unharmed(engine)
@@ -219,7 +216,6 @@ def test_an_interrupt_of_the_driver_leaves_nothing(driver):
     wait_until_gone(found)
 
 
-@pytest.mark.clocks
 def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with local(1) as engine:

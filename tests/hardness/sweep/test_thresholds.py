@@ -163,7 +163,6 @@ def test_a_store_of_thresholds_alone_is_shown_reported_drawn_and_exported(
     assert sorted((r["spec"], int(r["seed"]), int(r["high"])) for r in rows) == sorted(
         (one.asked.spec, one.asked.seed, one.high) for one in every
     )
-    assert "figure least" in hardness("figure", "summary", "a.db", "--json").err
     page = page_of(report_of(store))
     assert sum(row[1:2] in (["d=6"], ["d=8"]) for row in page.rows) == 2
     assert "figure least" in page.words

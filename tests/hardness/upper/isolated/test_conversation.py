@@ -179,7 +179,6 @@ def test_a_query_shows_no_label(threads, monkeypatch):
     assert factors == [[float(v) for v in family.levels]]
 
 
-@pytest.mark.clocks
 def test_a_pool_of_many_sets_ends_with_the_time(threads, monkeypatch, ticks):
     evaluated = []
     character = subprocess_learner.character
@@ -202,7 +201,6 @@ def test_a_claim_that_is_no_secret_is_none(threads):
     assert not found.secret_recovered
 
 
-@pytest.mark.clocks
 def test_budgets_are_held(threads):
     asks = foreign_learner("well:AsksForever")
     for budget, outcome in (
@@ -214,7 +212,6 @@ def test_budgets_are_held(threads):
         assert found.usage.queries == (budget.queries or found.usage.queries)
 
 
-@pytest.mark.clocks
 def test_processor_time_is_held_where_nobody_looks(monkeypatch):
     monkeypatch.setattr(watch, "_EVERY", 1e6)
     loop = foreign_learner("misbehaves:Misbehaves:how=loop")

@@ -178,7 +178,6 @@ def test_every_answer_ends_with_its_outcome():
         held("off", {case: one(case) for case in ANSWERS})
 
 
-@pytest.mark.clocks
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_case_ends_with_its_outcome_and_nothing_is_left(level):
     """One test a level: several processes of pytest would each run all cases again."""

@@ -151,7 +151,6 @@ def test_the_end_of_a_connection_is_seen(ends):
         here.tell({"op": "answer"}, None)
 
 
-@pytest.mark.clocks
 def test_waiting_ends(ends):
     here, other = ends
     other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])

@@ -5,35 +5,30 @@ from dataclasses import replace
 from typing import Any
 
 from hardness.report.caption import PASSED, captioned, goal, seeds_words
-from hardness.report.charts.phase import looks
 from hardness.report.comparison import fit_rows, short_name
-from hardness.report.plot import Axis, Data, cells, named, panels, roomy
 from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.comparison import BOUND, Comparison, worded
+from hardness.runs.groups import over_one
 from hardness.runs.run import Run
-from hardness.runs.slices import slices
 from instances.errors import UsageError
 from instances.parameters import plain
 from instances.result import TableRow
 
 CERTIFIED = "certified at least"
-_COSTS, _TOLD = ("queries", "examples"), ("learner", "problem", "solved")
+_COSTS = ("queries", "examples")
 
 
-def of_summary(runs: Iterable[Run], certifier: Certifier) -> Data:
+def of_summary(runs: Iterable[Run], certifier: Certifier) -> dict[str, Any]:
     """Give a row for each problem and learner; raises UsageError for a store without runs.
 
     largest: the largest size that every run solved, None where there is none; examples and queries:
     medians there. growth: the fitted power of the examples. Rows of what is certified are of the
     largest size.
     """
-    parts = slices(runs, certifier)
+    parts = over_one(runs, certifier)
     if not parts:
-        raise UsageError(
-            "no runs are in it: do a sweep with [[runs]] into it first; thresholds are drawn by "
-            "`hardness figure least`"
-        )
-    short = [replace(one, choice="").title for one in parts]  # its sizes alone, where that is clear
+        raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
+    short = [replace(one, beside="").title for one in parts]  # its sizes alone, where that is clear
     names = [n if short.count(n) == 1 else one.title for n, one in zip(short, parts, strict=True)]
     terms = [one.comparison for one in parts if one.comparison.certificates]
     goals = dict.fromkeys(goal(one.terms, query_bound(one.certificates)) for one in terms)
@@ -71,38 +66,3 @@ def _rows(problem: str, found: Comparison) -> list[TableRow]:
         law = next((one.exponent for one in found.scaling.certified if "floor" in one.quantity), 0)
         rows.append({**row, "growth": f"{name}^{law:.2f}" if law else None})
     return rows
-
-
-def draw_summary(data: Data) -> Data:
-    """Draw a cell a problem and learner: solved runs of all, and the largest size all solved."""
-    shown = [
-        {
-            "learner": named(row["learner"]),
-            "problem": named(row["problem"], 80),
-            "solved": row["solved"],
-            "state": _state(row["solved"]),
-            "all": f"to {row['largest']}" if row["largest"] else "",
-        }
-        for row in data["rows"]
-        if row["solved"]
-    ]
-    learners, problems = (list(dict.fromkeys(row[n] for row in shown)) for n in _TOLD[:2])
-    wide = {"labelLimit": 400}
-    face, ink = looks({row["state"] for row in shown})
-    chart = cells(
-        shown,
-        x=Axis("learner", scale="names", names=learners, look={"orient": "top", "labelAngle": 0}),
-        y=Axis("problem", scale="names", names=problems, look=wide | roomy(problems)),
-        colour=face,
-        says={"solved": {"dy": -6}, "all": {"dy": 7, "fontSize": 9}},
-        ink=ink,
-        told={name: name for name in _TOLD},
-        size=(110 * len(learners), 34 * len(problems)),
-    )
-    notes = ["solved runs of all; to: the largest size that every run solved"]
-    return panels(chart, title="What was solved", notes=notes)
-
-
-def _state(solved: str) -> str:
-    done, _, runs = solved.partition("/")
-    return "solved" if done == runs else "partly" if int(done) else "not solved"

@@ -1,0 +1,97 @@
+"""The table of docs/binding.md: `python benchmarks/binding.py STORE`.
+
+A row a problem, a column a class of learners: the best learner of the class, its median cost or the
+risk that stayed, how many of its runs solved, and what is certified of the class.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+
+from timing import table
+
+from hardness.claims import bound
+from hardness.lower import BoundParameters, Certificate
+from hardness.report.text import big, shown_risk
+from hardness.runs.cells import tally
+from hardness.runs.certified import Certifier, claims, number
+from hardness.runs.names import brief_spec, short
+from hardness.runs.run import Run
+from hardness.sweep.store import read
+from hardness.upper import LEARNERS, parse_learner
+from hardness.upper.classes import CLASSES, LearnerClass, class_of
+from instances.family import Family
+from instances.spec import FAMILIES, parse_stored
+
+BASELINE, MOST = "trivial", float("inf")  # the baseline knows the family alone
+SHARE = Fraction(2, 3)  # of its runs that a learner must solve
+KINDS = {"csq-queries": "correlational", "vstat-queries": "VSTAT"}
+
+
+def certified(of: LearnerClass, certificate: Certificate | None, success: Fraction) -> str:
+    """Write the first number of a certificate that binds a class, as "certified ≥ 37"."""
+    for quantity in of.bound_by:
+        if certificate and claims(certificate, quantity):
+            shown, kind = bound(quantity, number(certificate, quantity, success)), "certified"
+            kind = KINDS.get(quantity, kind)
+            if not shown[0].isdigit():
+                return f"{kind}: {shown}"
+            return f"{kind} ≥ {int(shown):,}" if shown.isdecimal() else f"{kind} ≥ {shown}"
+    return "no bound"
+
+
+def measured(of: LearnerClass, runs: Sequence[Run], family: Family) -> str:
+    """Write what the best learner of a class came to, as "`flips` 16, 3/3"."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        if class_of(run.learner, bool(run.usage.values)) is of and run.learner != BASELINE:
+            groups.setdefault(run.learner, []).append(run)
+    if groups:
+        return min(tried(of, name, group) for name, group in groups.items())[1]
+    takes = (
+        class_of(name) is of and parse_learner(name).supports(family) is None
+        for name in LEARNERS
+        if name != BASELINE
+    )
+    return "not tried" if any(takes) else "no learner takes it"
+
+
+def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, float], str]:
+    """Rank a learner: who solved at the least cost, else who solved most, else by risk."""
+    passed, said = sum(run.solved for run in runs), f"`{short(name)}`"
+    risks = [run.risk.value for run in runs if run.risk]
+    cost, risk = getattr(tally(runs), of.cost), median(risks) if risks else None
+    if passed:
+        shown = f"{round(cost):,}" if cost < 10**7 else big(round(cost))
+        rank = (0.0, cost) if passed >= SHARE * len(runs) else (1.0, -passed)
+        return rank, f"{said} {shown}, {passed}/{len(runs)}"
+    stayed = "no risk" if risk is None else f"risk {shown_risk(risk)}"
+    return (2.0, MOST if risk is None else risk), f"{said}, {stayed}, 0/{len(runs)}"
+
+
+def rows(store: Path) -> Iterator[tuple[str, ...]]:
+    """List the problems of a store: those with a bound first, else as the families are listed."""
+    with read(store) as kept:
+        runs, certifier = list(kept.runs()), Certifier(kept.certificates())
+    by_spec: dict[str, list[Run]] = {}
+    for run in runs:
+        by_spec.setdefault(run.spec, []).append(run)
+    terms = next((terms for spec, terms in certifier.pairs if spec in by_spec), BoundParameters())
+    found = {spec: certifier.one(spec, terms) for spec in by_spec}
+    proved = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
+    names = list(FAMILIES)
+    yield "problem", *(f"{name}, {of.cost}" for name, of in CLASSES.items())
+    for spec in sorted(by_spec, key=lambda s: (s not in proved, names.index(s.partition(":")[0]))):
+        family, one = parse_stored(spec), proved.get(spec)
+        cells = (
+            f"{measured(of, by_spec[spec], family)}; {certified(of, one, terms.success)}"
+            for of in CLASSES.values()
+        )
+        yield f"`{brief_spec(spec)}`", *cells
+
+
+if __name__ == "__main__":
+    made = rows(Path(sys.argv[1]))
+    table("", f"| {' | '.join(next(made))} |", made)

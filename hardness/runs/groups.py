@@ -1,0 +1,383 @@
+"""Which runs of a store stand in one figure: of one family and budget, over one parameter or two.
+
+What varies is read off their specs. Nothing of a learner's or a family's file is executed: names
+in a store are data.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.columns import BUDGET, numbers_of, parameters_of
+from hardness.runs.comparison import Comparison
+from hardness.runs.names import Value, brief_spec, short
+from hardness.runs.rows import CertificateRow
+from hardness.runs.run import Run
+from instances.errors import UsageError
+from instances.parameters import plain
+from instances.strict import one_line
+
+Fixed = tuple[tuple[str, Value | str | None], ...]  # columns with the value that all runs have
+DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
+
+
+def where(runs: Iterable[Run], query: str | None) -> list[Run]:
+    """Keep the runs of which a condition of pandas is true; raises UsageError.
+
+    Its columns are the parameters of specs, `family`, `learner`, `seed`, the budget as
+    `budget_examples`, and `oracle` and `tolerance`, how queries were answered.
+
+    >>> where([], "m == 3")
+    []
+    """
+    kept = list(runs)
+    if query is None or not kept:
+        return kept
+    return [kept[i] for i in matching([_columns(run) for run in kept], query)]
+
+
+def matching(rows: Sequence[dict[str, Any]], query: str) -> list[int]:
+    """Say of which rows a condition of pandas is true; raises UsageError."""
+    from pandas import DataFrame
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: [_cell(row.get(name)) for row in rows] for name in names}
+    try:
+        return list(DataFrame(columns, dtype=object).query(query, engine="python").index)
+    except Exception as error:  # whatever pandas and Python say of a condition
+        said, shown = one_line(error, 100), ", ".join(names)[:300]
+        raise UsageError(
+            f"--where '{query[:100]}' given: {said}: write a condition as \"m == 3\", over {shown}"
+        ) from error
+
+
+def _cell(value: Any) -> Any:
+    return math.nan if value is None else float(value) if isinstance(value, Fraction) else value
+
+
+def _columns(run: Run) -> dict[str, Any]:
+    return {
+        "family": run.spec.partition(":")[0],
+        "family_revision": run.revisions.get("family"),
+        "learner": run.learner,
+        "seed": run.seed,
+        **_budget(run),
+        **dict(answers(run)),
+        **parameters_of(run.spec),
+    }
+
+
+def _budget(run: Run) -> dict[str, Any]:
+    return {f"budget_{name}": getattr(run.budget, name) for name in BUDGET}
+
+
+def answers(run: Run) -> tuple[tuple[str, str], ...]:
+    """How queries of a run were answered; empty where its learner asks none."""
+    names = {"oracle": "oracle", "tau": "tolerance"}
+    return tuple((names[n], str(run.details[n])) for n in names if n in run.details)
+
+
+def version_of(run: Run) -> tuple[int, str]:
+    """Tell a learner's revision, and of a user's learner the SHA-256 of its file."""
+    return run.revisions.get("learner", -1), str(run.details.get("sha256", ""))
+
+
+def version_words(version: tuple[int, str]) -> str:
+    """Write a version, as "revision 1 4dadd984".
+
+    >>> version_words((2, ""))
+    'revision 2'
+    """
+    revision, origin = version
+    return f"revision {revision}" + (f" {origin[:16]}" if origin else "")
+
+
+def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
+    """Group runs by all but spec, learner and seed: what may stand in one comparison.
+
+    Runs of a group agree in family, its revision and the budget. Learners that ask queries agree in
+    how these are answered; those that ask none stand with each of these groups. Of a learner of
+    several revisions or files the latest is kept.
+    """
+    together: dict[Fixed, list[Run]] = {}
+    for run in runs:
+        revision = ("family_revision", run.revisions.get("family"))
+        fixed = (("family", run.spec.partition(":")[0]), *_budget(run).items(), revision)
+        together.setdefault(fixed, []).append(run)
+    found: dict[Fixed, list[Run]] = {}
+    for fixed, some in together.items():
+        versions: dict[str, Counter[tuple[int, str]]] = {}
+        for run in some:
+            versions.setdefault(run.learner, Counter())[version_of(run)] += 1
+        latest = {
+            name: min(every, key=lambda one: (-one[0], -every[one], one[1]))
+            for name, every in versions.items()
+        }
+        kept = [run for run in some if version_of(run) == latest[run.learner]]
+        for way in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
+            found[*fixed, *way] = [run for run in kept if answers(run) in (way, ())]
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Runs that can be compared, with all that is fixed in them.
+
+    where: the condition that leaves these of their store. beside: the part of it that the spec of
+    its comparison does not show.
+    """
+
+    rows: tuple[Run, ...] = field(repr=False)
+    fixed: Fixed
+    where: str = ""
+    beside: str = ""
+
+    @property
+    def tolerance(self) -> str | None:
+        """That of queries, where some were asked."""
+        return next((str(value) for name, value in self.fixed if name == "tolerance"), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line(Group):
+    """Runs over one parameter; uncertified: why it has no certificates, empty where it has."""
+
+    comparison: Comparison
+    uncertified: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its spec, its sizes and what tells it from the others."""
+        comparison = self.comparison
+        low, high = plain(comparison.values[0]), plain(comparison.values[-1])
+        sizes = low if low == high else f"{low} to {high}"
+        told = f" ({self.beside})" if self.beside else ""
+        return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane(Group):
+    """Runs over two parameters: x as a dimension, y as a hidden weight, or any two that vary.
+
+    specs: by (x, y), maybe not of all.
+    """
+
+    x: str
+    y: str
+    xs: tuple[Value, ...]
+    ys: tuple[Value, ...]
+    specs: dict[tuple[Value, Value], str] = field(repr=False)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Canonical names of the learners, in the order of the runs."""
+        return tuple(dict.fromkeys(row.learner for row in self.rows))
+
+
+_G = TypeVar("_G", bound=Group)
+
+
+def over_one(
+    runs: Iterable[Run], certificates: Iterable[CertificateRow] | Certifier = ()
+) -> tuple[Line, ...]:
+    """List the lines of runs, each over one parameter; raises DamagedFile.
+
+    >>> over_one([])
+    ()
+    """
+    made = certificates if isinstance(certificates, Certifier) else Certifier(certificates)
+    found: dict[object, Line] = {}
+    for fixed, some in comparable(runs).items():
+        by_spec = _by_spec(some)
+        for parameter, (first, *_) in lines([*by_spec]):
+            others = _others(first, parameter)
+            specs = [
+                spec
+                for spec in by_spec
+                if parameter in numbers_of(spec) and _others(spec, parameter) == others
+            ]
+            found[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed, made)
+    return told_apart([*found.values()])
+
+
+def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
+    """List the planes of runs, each over two parameters that both vary.
+
+    >>> over_two([])
+    ()
+    """
+    found: list[Plane] = []
+    for fixed, some in comparable(runs).items():
+        x, y = axes([run.spec for run in some])
+        by_others: dict[Fixed, list[Run]] = {}
+        for run in some:
+            if {x, y} <= {*numbers_of(run.spec)}:
+                by_others.setdefault(_others(run.spec, x, y), []).append(run)
+        planes = (_plane(x, y, kept, fixed) for kept in by_others.values())
+        found += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]
+    return told_apart(found)
+
+
+def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | None = None) -> _G:
+    """Take the one group of runs that a figure is drawn of; raises UsageError.
+
+    query: what has chosen the runs.
+    """
+    if len(groups) == 1:
+        return groups[0]
+    if not runs:
+        raise UsageError(f"{source} given: no runs are left to draw: sweep more, or widen --where")
+    if not groups:
+        raise UsageError(
+            f"{source} given: its runs are over one parameter, and a phase diagram is over two: "
+            "draw both-sides, or sweep over two parameters into a store"
+        )
+    before = f"({query}) and " if query else ""
+    shown = " or ".join(f'--where "{before}{one.where}"' for one in groups[:2])
+    raise UsageError(
+        f"{source} given: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
+    )
+
+
+def lines(specs: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Part specs of one family into lines, each with the parameter that varies along it.
+
+    They are cut along the parameter with the longest line, d or n first; what stands alone there is
+    cut again.
+
+    >>> lines([f"parity:d={d},m={m}" for m in (2, 3) for d in (8, 6)])
+    [('d', ['parity:d=6,m=2', 'parity:d=8,m=2']), ('d', ['parity:d=6,m=3', 'parity:d=8,m=3'])]
+    """
+    cuts = {name: _along(specs, name) for name in numbers_of(specs[0])}
+    parameter = max(cuts, key=lambda n: (max(map(len, cuts[n])), n in DIMENSIONS, len(cuts[n])))
+    longest = max(map(len, cuts[parameter]))
+    kept = [line for line in cuts[parameter] if len(line) > 1]
+    placed = {spec for line in kept for spec in line}
+    rest = [spec for spec in specs if spec not in placed]
+    if longest == 1:  # whatever is beside it in a store
+        return [(max(numbers_of(one), key=DIMENSIONS.__contains__), [one]) for one in specs]
+    return [(parameter, line) for line in kept] + (lines(rest) if rest else [])
+
+
+def axes(specs: Sequence[str]) -> tuple[str, str]:
+    """Choose two parameters that vary: d or n against m or h, else the longest ranges.
+
+    >>> axes([f"parity:d={d},m=3,noise=0" for d in (8, 9)])
+    ('d', 'm')
+    >>> axes([f"parity:d={d},m=3,noise=0.{d}" for d in (1, 2)])
+    ('d', 'noise')
+    """
+    counts = {name: len({numbers_of(s).get(name) for s in specs}) for name in numbers_of(specs[0])}
+    order = (*DIMENSIONS, *WEIGHTS)
+
+    def rank(name: str) -> tuple[bool, bool, int, int]:
+        place = order.index(name) if name in order else len(order)
+        return counts[name] < 2, name not in order, -counts[name], place
+
+    best = sorted(counts, key=rank)[:2]
+    best.sort(key=lambda name: (name not in DIMENSIONS, name in WEIGHTS, -counts[name]))
+    return best[0], best[-1]
+
+
+def _by_spec(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.spec, []).append(run)
+    return found
+
+
+def _others(spec: str, *without: str) -> Fixed:
+    """Give the other parameters of a spec, in its order."""
+    return tuple((k, v) for k, v in parameters_of(spec).items() if k not in without)
+
+
+def _along(specs: Iterable[str], name: str) -> list[list[str]]:
+    """Group specs that differ in one number alone, each line in the order of its values."""
+    found: dict[Fixed, list[str]] = {}
+    for spec in specs:
+        if name in numbers_of(spec):
+            found.setdefault(_others(spec, name), []).append(spec)
+    return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in found.values()]
+
+
+def _line(
+    parameter: str,
+    specs: Sequence[str],
+    by_spec: dict[str, list[Run]],
+    fixed: Fixed,
+    certifier: Certifier,
+) -> Line:
+    specs = sorted(specs, key=lambda spec: numbers_of(spec)[parameter])
+    rows = tuple(row for spec in specs for row in by_spec[spec])
+    terms, certificates, why = certifier.certify(
+        specs, terms_of(Group(rows=(), fixed=fixed).tolerance)
+    )
+    learners = tuple(dict.fromkeys(row.learner for row in rows))
+    comparison = Comparison(
+        spec=brief_spec(specs[0], parameter),
+        parameter=parameter,
+        budget=rows[0].budget,
+        specs=tuple(specs),
+        learners=tuple(short(name) for name in learners),
+        canonical=learners,
+        seeds=max(Counter((row.spec, row.learner) for row in rows).values()),
+        terms=terms,
+        runs=rows,
+        certificates=certificates,
+    )
+    own = (*fixed[:1], *_others(specs[0], parameter), *fixed[1:])
+    return Line(rows=rows, fixed=own, comparison=comparison, uncertified=why)
+
+
+def _plane(x: str, y: str, runs: Sequence[Run], fixed: Fixed) -> Plane:
+    numbers = {run.spec: numbers_of(run.spec) for run in runs}
+    places = {(one[x], one[y]): spec for spec, one in numbers.items()}
+    xs, ys = (tuple(sorted({place[i] for place in places})) for i in (0, 1))
+    return Plane(
+        rows=tuple(sorted(runs, key=lambda run: (numbers[run.spec][x], numbers[run.spec][y]))),
+        fixed=(*fixed[:1], *_others(runs[0].spec, x, y), *fixed[1:]),
+        x=x,
+        y=y,
+        xs=xs,
+        ys=ys,
+        specs=places,
+    )
+
+
+def _clause(name: str, value: Value | str | None) -> str:
+    """Write that a column has a value, as pandas reads it; of answers, or that there are none.
+
+    >>> _clause("m", 3), _clause("secret", "binary"), _clause("budget_examples", None)
+    ('m == 3', "secret == 'binary'", 'budget_examples.isna()')
+    """
+    column = name if name.isidentifier() else f"`{name}`"
+    if value is None:
+        return f"{column}.isna()"
+    if name in ("oracle", "tolerance"):  # beside learners that ask no queries
+        return f"({column} == {value!r} or {column}.isna())"
+    return f"{column} == {value!r}" if isinstance(value, str) else f"{column} == {plain(value)}"
+
+
+def told_apart(groups: Sequence[_G]) -> tuple[_G, ...]:
+    """Give each group its condition: the shortest run of what is fixed in it that no other has.
+
+    >>> groups = [Group(rows=(), fixed=(("m", m), ("noise", 0))) for m in (2, 3)]
+    >>> [one.where for one in told_apart(groups)]
+    ['m == 2', 'm == 3']
+    """
+    every, found = [dict(one.fixed) for one in groups], []
+    for one in groups:
+        same, clauses = every, dict[str, str]()
+        for name, value in one.fixed:
+            agree = [other for other in same if other.get(name, ...) == value]
+            if len(agree) < len(same):
+                same, clauses[name] = agree, _clause(name, value)
+        shown = {"family", *(name for run in one.rows[:1] for name in parameters_of(run.spec))}
+        beside = (clause for name, clause in clauses.items() if name not in shown)
+        whole = " and ".join(clauses.values())
+        found.append(replace(one, where=whole, beside=" and ".join(beside)))
+    return tuple(found)

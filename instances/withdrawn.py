@@ -1,0 +1,49 @@
+"""Names of former versions, each with what serves instead: a request for one says so in a line."""
+
+_INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap and the SQ-leap"
+_LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
+_BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
+_GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
+_LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
+WITHDRAWN = {  # by what they name: commands and their functions, options, public names
+    "command": {
+        "challenge": "",
+        "cite": _LATEX,
+        "map": _BOTH,
+        "measures": _INSPECT,
+    },
+    "figure": {
+        "adversary": _GAME,
+        "binding": "docs/binding.md has the table",
+        "coherence": "`hardness inspect` prints how alike heads are",
+        "eigenvalues": "`hardness certify SPEC` prints operator-norm and second-eigenvalue",
+        "learning-curve": _LEAST,
+        "map": _BOTH,
+        "portrait": "`hardness inspect SPEC` describes the heads",
+        "queries": "`hardness certify SPEC --tau TAU` prints the number at a tolerance",
+        "risks": "`hardness report` has the risks of runs, figure both-sides their costs",
+        "stress": "`hardness report` has a table of the climbs",
+        "summary": "`hardness store show FILE --format markdown` prints the table",
+        "training": "the details of a run hold its curve: `hardness learn ... --json`",
+        "winners": "figure phase shows where each learner solves",
+    },
+    "option": {
+        "--with": "--learner",
+        "--method": "--optimizer",
+        "--form": "--rewrite",
+        "--slice": "--where",
+    },
+    "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+}
+
+
+def withdrawn(kind: str, name: str) -> str:
+    """Say that a name is gone and what serves instead; empty for a name that never was.
+
+    >>> withdrawn("command", "challenge"), withdrawn("command", "certify")
+    ("the command 'challenge' is gone", '')
+    """
+    instead = WITHDRAWN.get(kind, {}).get(name)
+    if instead is None:
+        return ""
+    return f"the {kind} '{name}' is gone" + (f": {instead}" if instead else "")
