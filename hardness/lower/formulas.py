@@ -306,7 +306,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         yield "sq-dimension", "N"
     if rule == "laws":
         vectors, units, when = _vectors(problem)
-        unlike = _over(vectors, units) if vectors else "N"
+        unlike = _over(vectors, units) if vectors else _over("N", "A" * (cited[0].alike > 1) or "1")
         if problem.q % 2:
             unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
         yield "sq-dimension", unlike, *_parity(problem), *when
@@ -409,10 +409,13 @@ def _fit(problem: Any, fact: Any, cited: Sequence[Any], risk: Fraction) -> Itera
 
 def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterator[Any]:
     """Queries, examples, or a success that no number of queries beats."""
-    quantity = next(iter(fact.claims))
+    quantity, when = next(iter(fact.claims)), list[str]()
+    if members.law is None and getattr(problem, "entries", None):
+        uneven = len(set(kernel.residues_of(problem.entries, problem.modulus).values())) > 1
+        when += ["Eq(h, 1)" if problem.h else "Eq(n, 1)"] * uneven  # else vectors are uneven too
     if quantity.endswith("-success"):
         if members.law is None:
-            yield quantity, "Min(K, N)/N", "Eq(r, 0)"
+            yield quantity, "Min(K, N)/N", "Eq(r, 0)", *when
         return
     yield "delta", None, success, _TERMS["delta"]
     wanted = "delta*N"
@@ -420,7 +423,7 @@ def _needed(problem: Any, fact: Any, members: Any, success: Fraction) -> Iterato
         wanted, least = "T", kernel.likely(members, success)
         yield "T", None, least, "the least members that have the probability delta together"
     labels = "L" if problem.kind == "residues" else str(problem.levels)
-    when = ["Eq(delta, 1)"] * (members.law is not None and success == 1)
+    when += ["Eq(delta, 1)"] * (members.law is not None and success == 1)
     if quantity == "information-floor":
         when += ["Gt(K, 0)"] * (problem.kind == "functions" or not getattr(problem, "parity", True))
         yield quantity, f"power({labels}, {wanted}/K)", *when
