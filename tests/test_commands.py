@@ -7,11 +7,13 @@ import sys
 from collections import defaultdict
 
 import click
+import pytest
 from click.shell_completion import BashComplete
 
 import cli
 from hardness import __version__
 from hardness.verbs.root import GROUPS
+from instances.withdrawn import WITHDRAWN
 
 HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
 
@@ -187,3 +189,22 @@ ASKED_FOR = {
     },
     "stress": {"--ladder", "--on", "--learner", "--out"},
 }
+
+
+def test_what_is_gone_says_so_on_the_command_line_and_from_python(hardness):
+    import hardness as front
+    from hardness.report.figures import FIGURES
+
+    for name in WITHDRAWN["command"]:
+        assert name not in cli.cli.commands
+        said = hardness(name, "parity:d=8,m=2")
+        assert said.code == 2
+        said.one_line(f"the command '{name}' is gone")
+    for name in WITHDRAWN["figure"]:
+        assert name not in FIGURES
+        said = hardness("figure", name, "parity:d=8,m=2", "--out", "f.svg")
+        assert said.code == 2
+        said.one_line(f"the figure '{name}' is gone")
+    for name in {*WITHDRAWN["command"], *WITHDRAWN["name"]}:
+        with pytest.raises(AttributeError, match=f"'{name}' is gone"):
+            getattr(front, name)
