@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -15,15 +14,14 @@ class LinearSamples:
     """Secrets, errors (None where there are none) and what a label says of <a, s>.
 
     width: how many values in a row an error of rounding takes, uniformly. information: the bits
-    that one label tells of <a, s> at most. noise: the rate of flips, for q = 2. labels: how many
-    labels with z_0 = -1 make one sample, on average.
+    that one label tells of <a, s> at most. labels: how many labels with z_0 = -1 make a sample, on
+    average.
     """
 
     secrets: Secrets
     errors: Integers | None
     information: float
     width: int = 1
-    noise: Fraction = Fraction(0)
     labels: int = 1
 
 

@@ -196,7 +196,6 @@ class Modular(Coded):
             errors=self.errors,
             information=self.information,
             width=found.width,
-            noise=self.noise,
             labels=found.parts if found.shows == "window" else 1,
         )
 

@@ -198,7 +198,7 @@ def lucky_bits(problem: Problem, k: int, spare: int, success: float) -> float:
     >>> from hardness.cost.problem import read
     >>> lone = "lwe:n=2,q=97,error=[0:0.9,1:0.1],secret=ternary"
     >>> [2 ** lucky_bits(read(lone, m), 2, 0, 0.95) for m in (2, 3, 4, None)]
-    [inf, 4.0, 3.0, 2.0]
+    [inf, 6.0, 4.0, 2.0]
     """
     law, rows, count = problem.error, problem.rows, k + spare
     assert law is not None

@@ -139,6 +139,8 @@ def _is_least(
     found: Estimate,
 ) -> bool:
     """Whether an attack costs no more than with any number of samples."""
+    if form.rows is None:
+        return True
     return found.applies and found.rank <= attack(replace(form, samples=None), setting).rank + _SAME
 
 
@@ -166,7 +168,7 @@ def cheapest_form(
             if form.again:
                 worse = tried[-1].rank > tried[-2].rank + _MORE
             else:
-                worse = form.spent and form.rows and _is_least(attack, form, setting, tried[-1])
+                worse = form.spent > 0 and _is_least(attack, form, setting, tried[-1])
             if worse:
                 break
         return min(tried, key=lambda estimate: estimate.rank)

@@ -124,8 +124,7 @@ class Parity(Parities, Symmetric):
         """A label is a sample, of a secret with m ones."""
         secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
         errors = bernoulli(self.noise) if self.noise else None
-        told_of = told(errors, 2)
-        return LinearSamples(secrets=secrets, errors=errors, information=told_of, noise=self.noise)
+        return LinearSamples(secrets=secrets, errors=errors, information=told(errors, 2))
 
 
 def signs(m: int) -> tuple[Fraction, ...]:

@@ -141,7 +141,7 @@ def test_a_meeting_in_the_middle_that_is_run_costs_what_is_said():
 
 @pytest.mark.parametrize("rows", [5, 6, 7, 9, None])
 def test_trials_by_enumeration(rows):
-    """Each trial draws places and rows; errors stay what they are. The least trials that suffice."""
+    """Each trial draws places and rows, errors stay what they are: the least that suffices."""
     n, h, k, rate, success = 6, 2, 4, 0.1, 0.9
     spec = f"lwe:n={n},q=97,error=[0:{1 - rate},1:{rate}],secret=binary,h={h}"
     hit = sum(set(range(h)) <= set(c) for c in itertools.combinations(range(n), k))
