@@ -127,7 +127,7 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     """Estimate an attack with all samples, and with fewer of them if that costs less.
 
     What costs less than to read its samples takes fewer: the number is halved to where it costs as
-    much. Dual attacks of small blocks try two numbers an octave.
+    much. Dual attacks of small blocks try two numbers an octave, and of those beyond n.
     """
     best = _of_all(name, problem, setting)
     if not best.applies or best.samples is None:
@@ -141,8 +141,9 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
 
     every = [best]
     if name in _COARSE and (best.beta or 0) < SMALL_BLOCK:
-        tried = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length())}
-        every += [fewer(problem.labels * m) for m in tried if problem.labels * m < best.samples]
+        some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length())}
+        tried = {problem.labels * m for m in (*some, *(problem.n + m for m in some))}
+        every += [fewer(m) for m in sorted(tried) if m < best.samples]
     elif reads(best):
         low, high = min(problem.unique, best.samples), best.samples
         while low < high:

@@ -157,7 +157,7 @@ def cheapest_form(
     @wraps(attack)
     def cheapest(problem: "Problem", setting: "Setting") -> Estimate:
         tried = list[Estimate]()
-        for form in [problem] if problem.too_few else problem.forms():
+        for form in problem.forms():
             estimate = attack(form, setting)
             if form.spent:
                 estimate = estimate.at_least(3 * log2(form.n), "it makes the secret of errors")
@@ -171,7 +171,9 @@ def cheapest_form(
                 worse = form.spent > 0 and _is_least(attack, form, setting, tried[-1])
             if worse:
                 break
-        return min(tried, key=lambda estimate: estimate.rank)
+        best = min(tried, key=lambda estimate: estimate.rank)
+        few = problem.too_few if form.spent and not problem.no_rows else ""
+        return replace(best, reason=few or best.reason) if best.reason else best
 
     return cheapest
 
