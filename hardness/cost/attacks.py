@@ -128,7 +128,7 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     """Estimate an attack with all samples, and with fewer of them if that costs less.
 
     What costs less than to read its samples takes fewer: the number is halved to where it costs as
-    much. Dual attacks of small blocks and problems try two numbers an octave, and of those beyond n.
+    much. Dual attacks of small blocks and problems try two numbers an octave, from 1 and from n.
     """
     best = _of_all(name, problem, setting)
     if not best.applies or best.samples is None:
