@@ -142,9 +142,10 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
 
     every = [best]
     if name in _COARSE and (best.beta or 0) < SMALL_BLOCK and problem.n <= _SMALL_N:
-        some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length())}
+        most = min(2 * best.samples, problem.samples or math.inf)
+        some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length() + 2)}
         tried = {problem.labels * m for m in (*some, *(problem.n + m for m in some))}
-        every += [fewer(m) for m in sorted(tried) if m < best.samples]
+        every += [fewer(m) for m in sorted(tried) if m <= most]
     elif reads(best):
         low, high = min(problem.unique, best.samples), best.samples
         while low < high:
