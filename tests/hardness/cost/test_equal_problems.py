@@ -60,7 +60,7 @@ def rises(spec, counts, model):
 def close(one):
     """Bound what the search of an attack may leave; models say little of small blocks."""
     small = one.beta is not None and one.beta < SMALL_BLOCK
-    return (0.7 if small else 0.1) if one.name in COARSE else CLOSE
+    return (1.0 if small else 0.1) if one.name in COARSE else CLOSE
 
 
 @pytest.mark.parametrize(
