@@ -54,6 +54,7 @@ OTHERS: dict[str, Attack] = {
 NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
 SHAPED = ("usvp", "guess+usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")  # the others take gsa
 _COARSE = ("dual_guess", "dual_hybrid", "dual_mitm")  # their samples are not searched in full
+_SMALL_N = 64
 _ROUNDING = 1e-9
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
@@ -127,7 +128,7 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     """Estimate an attack with all samples, and with fewer of them if that costs less.
 
     What costs less than to read its samples takes fewer: the number is halved to where it costs as
-    much. Dual attacks of small blocks try two numbers an octave, and of those beyond n.
+    much. Dual attacks of small blocks and problems try two numbers an octave, from 1 and from n.
     """
     best = _of_all(name, problem, setting)
     if not best.applies or best.samples is None:
@@ -140,10 +141,11 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
         return _of_all(name, replace(problem, samples=samples), setting)
 
     every = [best]
-    if name in _COARSE and (best.beta or 0) < SMALL_BLOCK:
-        some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length())}
+    if name in _COARSE and (best.beta or 0) < SMALL_BLOCK and problem.n <= _SMALL_N:
+        most = min(2 * best.samples, problem.samples or math.inf)
+        some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length() + 2)}
         tried = {problem.labels * m for m in (*some, *(problem.n + m for m in some))}
-        every += [fewer(m) for m in sorted(tried) if m < best.samples]
+        every += [fewer(m) for m in sorted(tried) if m <= most]
     elif reads(best):
         low, high = min(problem.unique, best.samples), best.samples
         while low < high:

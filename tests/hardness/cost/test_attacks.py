@@ -266,7 +266,7 @@ REASONS = [  # attacks, problem, samples, why they do not apply
     ("usvp", "window:n=1,q=16,parts=8,secret=binary", 5, "one label in 8"),
     ((*DUAL, *DECODING), "lwe:n=20,q=97,error=none", None, "no error"),
     (DUAL, "lwe:n=10,q=97,sigma=1", 0, "given out"),
-    (DUAL, "lwe:n=40,q=2^5000,sigma=3", 10, "several secrets"),
+    (DUAL, "lwe:n=40,q=2^5000,sigma=3", 10, "so wide"),
     (DECODING, "lwe:n=64,q=97,sigma=30,secret=ternary", None, "too wide"),
     (DECODING, "lwe:n=64,q=97,sigma=1,secret=ternary", 3, "several secrets"),
     ("coded-bkw", "lpn:n=32,noise=0.1", None, "other"),
