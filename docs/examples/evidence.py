@@ -17,30 +17,30 @@ INTRODUCTION = """# Lower bounds, assumptions, attacks
 
 Three kinds of answers to how hard a family is, at one size each:
 
-- *Lower bounds*: what a certificate proves of [statistical-query learners](certificates.md) and of
-  [named ones](named.md), without any assumption.
-- *Assumption*: what a fast learner would refute.
-  [From `lwr` to LWE](lwe.md#what-a-learner-would-break) every number is explicit, and so is what
-  that LWE is estimated to cost: where that is little, as at the size below, the chain says little;
-  [reductions](lwe.md#reductions) take samples of LWE, LWR and LPN to examples.
-- *Attacks*: the attack that is [estimated](estimate.md) to cost the least, and algorithms that are
-  known to learn the family. The words behind a cost say how it is known: as the exact count of an
+- *Lower bounds*: what a certificate proves about [statistical-query learners](certificates.md) and
+  [named learners](named.md), without any assumption.
+- *Assumption*: what a fast learner would refute. The reduction
+  [from `lwr` to LWE](lwe.md#what-a-learner-would-break) has every number explicit, and the cost of
+  that LWE is estimated. If this cost is small, as at the size below, the reduction shows little.
+  [Other reductions](lwe.md#reductions) turn samples of LWE, LWR and LPN into examples.
+- *Attacks*: the attack with the lowest [estimated](estimate.md) cost, and algorithms that are
+  known to learn the family. The words behind a cost say how it is known: by an exact count of an
   algorithm's operations, by a formula or by a model. "None estimated" shows nothing about hardness;
   [what binds whom](binding.md) has measured runs.
 
 What the lower bounds count:
 
 - `stat-queries`, `csq-queries` (queries to STAT(1/10)), `information-floor` (examples) and
-  `kernel-features` (features that are chosen without labels): so many are needed at least for
-  relative risk 1/4 with probability 2/3.
-- `gd-noise-steps`: so many steps are needed for that risk and probability if each gradient is
-  clipped to norm 1 and gets fresh normal noise of deviation 1/100 in each coordinate. It says
+  `kernel-features` (features that are chosen without labels): relative risk 1/4 with probability
+  2/3 needs at least this number.
+- `gd-noise-steps`: that risk and probability need at least this number of steps, if each gradient
+  is clipped to norm 1 and gets fresh normal noise of deviation 1/100 in each coordinate. It says
   nothing about training without this noise.
-- `low-degree-examples`: so many examples are needed until a polynomial of the printed degree can
-  tell one member's labels from coins, by one standard deviation. It says nothing about a risk or
+- `low-degree-examples`: with fewer examples no polynomial of the printed degree tells the labels of
+  a random member from random labels by one standard deviation. It says nothing about a risk or
   about other tests. `low-degree-examples-open` counts open examples alone.
 
-Each answer names its command: `certify` is `hardness certify SPEC` of the spec beside the family.
+Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
 """
 LABELS = "[32](mathematics.md#32-parities-shown-otherwise)"

@@ -313,7 +313,7 @@ _SECTIONS = {  # of docs/mathematics.md: what proves rules there
 }
 _NAMED = {  # sections of docs/named-mathematics.md
     **{"features": 2, "gradients": 3, "noisy": 4, "descent": 4},
-    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9, "lwe": 18},
+    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9, "lwe": 16},
 }
 _LISTED = ("products", "spread", "leading", "weighted", "apart", "sums")
 PROVED = {  # where the theorem of a rule stands

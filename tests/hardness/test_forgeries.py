@@ -87,7 +87,7 @@ COMMON: list[Forgery] = [
     ("goal/claims/0/quantity", "a\nb" * 999),
     ("goal/claims/0/value", "1e9", "as claimed"),
     ("goal/claims/0/value", "1\x1b[2K", "as claimed"),
-    ("goal/claims/0/says", "all is hard", "as claimed"),
+    ("goal/claims/0/says", "all is hard", "words of another version"),
     ("goal/claims/0/terms/more", "1", "as claimed"),
     *(("goal/claims/0/step", number) for number in (0, 999, "1", True)),
     ("steps", []),

