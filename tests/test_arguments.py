@@ -72,7 +72,13 @@ PATHS = {
     **{"sweep": ("file", "store"), "load": ("path",), "save": ("path",)},
 }
 REFUSED = [
-    *((f, n, v) for f, names in WHOLE.items() for n in names for v in NOT_WHOLE if (f, v) != ("estimate", "3")),
+    *(
+        (f, n, v)
+        for f, names in WHOLE.items()
+        for n in names
+        for v in NOT_WHOLE
+        if (f, v) != ("estimate", "3")
+    ),
     *((f, n, v) for f in RUN for n in BUDGETS for v in (*NOT_WHOLE, 0)),
     *((f, "budget_memory", v) for f in RUN for v in (1.5, True, "x", 0, -1)),
     *((f, n, v) for f in RUN for n in ("budget_seconds", "budget_cpu") for v in NOT_NUMBERS[1:]),

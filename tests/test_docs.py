@@ -161,7 +161,16 @@ def test_the_demo_prints_what_the_readme_says(hardness):
 
 
 # What README shows of learners and sizes that the smaller demo leaves out.
-LARGER_DEMO = ("d=10", "queries ", "student", "mlp", "An attention", "A ReLU", "least queries", "...")
+LARGER_DEMO = (
+    "d=10",
+    "queries ",
+    "student",
+    "mlp",
+    "An attention",
+    "A ReLU",
+    "least queries",
+    "...",
+)
 LEAST_TABLE = [  # README leaves it out
     "learner      size  least  interval   range      relapses  floor  ratio",
     "elimination  d=18    108  (77, 108]  (77, 108]      0/24      6     18",
