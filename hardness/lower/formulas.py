@@ -306,7 +306,8 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         yield "sq-dimension", "N"
     if rule == "laws":
         vectors, units, when = _vectors(problem)
-        unlike = _over(vectors, units) if vectors else "N"
+        alike = "A" if cited[0].alike > 1 else "1"
+        unlike = _over(vectors, units) if vectors else _over("N", alike)
         if problem.q % 2:
             unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
         yield "sq-dimension", unlike, *_parity(problem), *when
