@@ -401,6 +401,13 @@ def test_the_domain_of_rounded_residues():
     ]
 
 
+def test_sq_dimension_counts_members_that_are_alike_once():
+    """Mod M = 4 < q members are alike in pairs; N of them has no formula with h uniform entries."""
+    found = hardness.bound("lwr:n=8,q=8,p=4,h=8")
+    assert found["orthogonal-members"].value == 4**8 - 2**8
+    assert found["sq-dimension"].value == found.certificate["sq-dimension"].value == 32640
+
+
 def test_where_a_query_rules_nothing_out_there_is_no_number():
     found = hardness.bound("parity:d=9,m=3")
     assert found.evaluate("stat-queries", tau="1/2") == 37
