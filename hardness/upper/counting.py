@@ -13,8 +13,8 @@ others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
    and sparse relations of columns; and so if noisy labels follow from a solution without errors.
 
 Dense combinations of as many rows as there are independent columns look like fresh rows, and
-nothing here tells them apart; nor sums of five rows mod 2, if columns are few. So a claim rests on
-the assumption that the rows that count were drawn independently.
+nothing here tells them apart. It can miss sums of three rows or more mod 2, and of two or more mod
+3, 4 and 5. So a claim rests on the assumption that the rows that count were drawn independently.
 """
 
 import math
