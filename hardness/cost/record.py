@@ -25,7 +25,7 @@ STANDING = {  # why, of what is not simply published
 MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
 SMALL_BLOCK = 50  # below it models of cost say little
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
-_MORE, _SAME = 0.5, 2.0**-8  # bits by which costs of two forms differ, or are alike
+_SAME = 2.0**-8  # bits by which costs of two searches may differ
 _FIGURES = 20  # bits below which a count is written out
 
 
@@ -150,8 +150,7 @@ def cheapest_form(
     """Make an attack on one form of a problem the cheapest of those on all its forms.
 
     To make the secret of errors is linear algebra on n samples, n^3 operations. If that form has
-    samples enough, more of them with wider errors are of no use; and if some more cost more, so do
-    the next.
+    samples enough, more of them with wider errors are of no use.
     """
 
     @wraps(attack)
@@ -165,11 +164,7 @@ def cheapest_form(
                 also = f"{form.again} of {form.rows} samples have the secret's entries for errors"
                 estimate = estimate.noted(also)
             tried.append(estimate)
-            if form.again:
-                worse = tried[-1].rank > tried[-2].rank + _MORE
-            else:
-                worse = form.spent > 0 and _is_least(attack, form, setting, tried[-1])
-            if worse:
+            if form.spent and not form.again and _is_least(attack, form, setting, tried[-1]):
                 break
         best = min(tried, key=lambda estimate: estimate.rank)
         few = problem.too_few if form.spent and not problem.no_rows else ""
