@@ -18,7 +18,7 @@ from instances.files import Folder, Held
 from instances.integers import Integers
 from instances.samples import Samples, samples
 
-COUNTED = "copies, multiples and sums of a few others follow from them and do not count"
+COUNTED = "the others follow from them, as copies, multiples or sums"
 _SURE = 2.0**-30  # what attacks ask for before they claim a secret
 _MOST = 1 << 16  # examples that are looked at
 _OFF = 5.0  # standard errors beyond which a declared deviation does not hold

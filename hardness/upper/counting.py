@@ -7,14 +7,17 @@ others. These follow, where "rare" is a chance below 2^-30 if rows are uniform:
 2. rows with at most t coefficients other than 0 in a random basis, if so many are rare. The
    coefficients are uniform (with a noisy b on a hyperplane: a set is at most q times as likely);
 3. rows of short integer relations that LLL finds, if so many of such lengths are rare;
-4. mod 2 all rows but a basis, if so many sums of three or four rows of A are rare;
+4. all rows but a basis, if the span of the columns of A has a vector with too many zeros, or too
+   many sums of up to four signed rows of A are 0 mod q, as among sums of few rows. Here "rare" is
+   2^-20 or ten standard deviations of uniform tables;
 5. all rows but a basis, if 2 and 3 do not end soon, or 3 shows many relations;
 6. all rows but a basis of a matrix whose rank is too low for its columns, except for zero columns
    and sparse relations of columns; and so if noisy labels follow from a solution without errors.
 
 Dense combinations of as many rows as there are independent columns look like fresh rows, and
-nothing here tells them apart. It can miss sums of three rows or more mod 2, and of two or more mod
-3, 4 and 5. So a claim rests on the assumption that the rows that count were drawn independently.
+nothing here tells them apart. Sums of few rows can be missed, too: the more easily the fewer rows
+there are and the more rows each sum has. So a claim rests on the assumption that the rows that
+count were drawn independently.
 """
 
 import math
@@ -25,7 +28,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, gammaln, pdtrc
+from scipy.special import bdtr, bdtrc, gammaln
 
 from hardness.upper.attack import SPARE, is_member
 from hardness.upper.modlinear import independent, inverse
@@ -42,7 +45,10 @@ _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
 _EACH, _LEAST = 2, 48  # rows for a column, and rows, in a look for short relations
 _SIZE, _SHORT = 48, 4  # columns in such a look, and the square norm for a row, at most
-_SUMMED = 1 << 10  # rows of which sums mod 2 are counted
+_ALARM = 2.0**-20  # the chance at which a table of sums is seen in rows that are none
+_LOOKED, _SUMMED = 1 << 12, 700  # rows in a look for sparse vectors, and of which sums are counted
+_LOOKS, _SMALL = 32, 8  # looks for sparse vectors, and the largest q for sums of two
+_SIMULATED, _FAR = 8, 10  # uniform tables, and standard deviations from their mean
 _MANY = 1 << 30  # multiplications for a basis: above it one look has to do
 _MOST = 1 << 32  # and the most: above it only so many rows are looked at, and count
 _ALTERNATIVES = 1 << 12  # other secrets of an affine space that are tried
@@ -94,7 +100,7 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
                 left, quiet, rounds = left[~follows], 0, rounds + 1
                 table |= look is _related and 2 * follows.sum() > len(columns)
         table |= rounds > _ROUNDS
-    if table or (q == 2 and _sums(found.a[left], rank, rng)):  # what is left is one of sums, too
+    if table or _sums(found.a[left], q, rng):  # what is left is one of sums, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 
@@ -250,18 +256,73 @@ def _related(
     return follows
 
 
-def _sums(a: Residues, rank: int, rng: np.random.Generator) -> bool:
-    """Return whether more sums of three or four rows of A are 0 mod 2 than chance explains.
+def _sums(a: Residues, q: int, rng: np.random.Generator) -> bool:
+    """Return whether rows of A are sums of few others, by more of their signs than chance explains.
 
-    Their number is taken to be Poisson.
+    What chance explains is exact for vectors, and simulated for relations.
     """
-    a = a[rng.permutation(_first(np.packbits(a, axis=1)))[:_SUMMED]]
-    keys = np.bitwise_xor.reduce(a * rng.integers(1, 1 << 62, a.shape[1]), axis=1)
-    pairs = np.concatenate([key ^ keys[i + 1 :] for i, key in enumerate(keys)])
-    alike = np.unique(pairs, return_counts=True)[1]
-    numbers = {3: int(np.isin(pairs, keys).sum()) // 3, 4: int((alike * (alike - 1)).sum()) // 6}
-    means = {size: math.comb(len(a), size) / 2**rank for size in numbers}
-    return any(n > 0 and pdtrc(n - 1, means[k]) < _CHANCE for k, n in numbers.items())
+    rows, base = _pivots(a, q, rng)
+    if len(rows) != len(base):
+        return False
+    a = a[:, base][distinct(a[:, base], q)]
+    a = a[rng.permutation(len(a))]
+    return _sparse_vectors(a[:_LOOKED], q, rng) or _many_relations(a[:_SUMMED], q, rng)
+
+
+def _sparse_vectors(a: Residues, q: int, rng: np.random.Generator) -> bool:
+    """Return whether the span of the columns of A (N, D) has vectors with too many zeros.
+
+    If rows are sums of few rows of a base little larger than D, it has. Looked at are the columns
+    of A over random bases of its rows and, for small q, sums of two.
+    """
+    size, units = a.shape[1], [u for u in range(1, q) if math.gcd(u, q) == 1] if q <= _SMALL else []
+    looks = _MANY // (size**2 * max(1, len(a)) * (1 + q * len(units)))
+    looks = max(1, min(_LOOKS, looks))
+    tried, numbers = looks * size * (1 + size * len(units) / 2), np.arange(len(a) - size + 1)
+    rare = bdtrc(numbers - 1, len(numbers) - 1, 1 / q) * tried < _ALARM
+    for _ in range(looks if rare[1:].any() else 0):
+        basis = _basis(a, q, rng)
+        if len(basis) < size:
+            return False
+        x = _coefficients(np.delete(a, basis, axis=0), a[basis], q)
+        zeros = [(x == 0).sum(axis=0)]
+        hot = [(x == value).astype(np.float32) for value in range(q if units else 0)]
+        for unit in units:
+            alike = sum(hot[value].T @ hot[unit * value % q] for value in range(q))
+            zeros.append((alike - np.diag(np.diag(alike))).astype(int).ravel())
+        if rare[max(int(part.max()) for part in zeros)]:
+            return True
+    return False
+
+
+def _many_relations(a: Residues, q: int, rng: np.random.Generator) -> bool:
+    """Return whether too many sums of up to four rows of A, with signs, are 0 mod q."""
+
+    def count(rows: Residues) -> int:
+        digits = int(62 / math.log2(q))
+        if digits < rows.shape[1]:  # a linear hash of the rows
+            rows = rows @ rng.integers(0, q, (rows.shape[1], digits)) % q
+        powers = q ** np.arange(rows.shape[1])
+        signs = (1,) if q == 2 else (1, -1)
+        pairs = [(rows[:i] + s * rows[i]) % q for i in range(1, len(rows)) for s in signs]
+        keys = np.concatenate([np.minimum(v @ powers, -v % q @ powers) for v in pairs] or [[0]])
+        alike = np.unique(keys[keys > 0], return_counts=True)[1]
+        return int((alike * (alike - 1) // 2).sum())
+
+    some, signs = len(a), 1 if q == 2 else 2
+    expected = (signs * math.comb(some, 2)) ** 2 * signs / 2 * 2.0 ** (-math.log2(q) * a.shape[1])
+    number = count(a)
+    if expected < _ALARM or number < 1.1 * expected + 8:
+        return number > 0 and expected < _ALARM
+    simulated = []
+    for _ in range(_SIMULATED):
+        rows = rng.integers(0, q, (4 * some, a.shape[1]))
+        rows = rows[rng.permutation(distinct(rows, q))[:some]]
+        if len(rows) < some:  # nearly all rows that there are
+            return False
+        simulated.append(count(rows))
+    mean = float(np.mean(simulated))
+    return number > mean + _FAR * max(float(np.std(simulated)), math.sqrt(mean), 1.0)
 
 
 def _counts(length: int, q: int, most: int) -> NDArray[np.float64]:

@@ -254,6 +254,28 @@ def test_small_sums_of_more_rows_than_columns_are_seen(spec, base, width):
     assert len(counted(fresh, spec)) == len(distinct(fresh, q))
 
 
+@pytest.mark.parametrize(
+    ("spec", "base", "width"),
+    [
+        ("lpn:n=20,noise=0.1", 21, 6),
+        ("lpn:n=100,noise=0.1", 102, 6),
+        ("lpn:n=200,noise=0.1", 208, 5),
+        ("lwe:n=8,q=3,sigma=0.4", 9, 3),
+        ("lwe:n=8,q=4,sigma=0.4", 9, 4),
+        ("lwe:n=6,q=5,sigma=0.5", 8, 2),
+        ("lwe:n=20,q=5,sigma=0.5", 22, 4),
+        ("lwe:n=60,q=7,sigma=0.5", 62, 3),
+    ],
+)
+def test_many_sums_of_few_signed_rows_are_seen_for_small_moduli(spec, base, width):
+    """Their number and the zeros of the columns' span show them, where no relation is rare."""
+    rng, q = np.random.default_rng(4), parse(spec).q
+    weights = rng.choice([-1, 1], (1000, base)) * (rng.random((1000, base)).argsort(1) < width)
+    assert len(counted(weights @ coins(base, spec) % q, spec)) <= base
+    fresh = coins(1000, spec, 5)
+    assert len(counted(fresh, spec)) == len(distinct(fresh, q))
+
+
 def test_combinations_of_a_few_rows_among_fresh_rows_do_not_count():
     few, fresh = coins(3), coins(40, seed=1)
     mixed = np.random.default_rng(2).integers(0, 97, (60, 3)) @ few % 97
