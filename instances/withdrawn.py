@@ -30,7 +30,8 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
     "option": {
         "--with": "--learner",
         "--method": "--optimizer",
-        "--form": "--rewrite",
+        "--form": "",
+        "--rewrite": "",
         "--slice": "--where",
     },
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},

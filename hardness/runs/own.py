@@ -5,7 +5,7 @@ Such a run is judged on what was held out, beside baselines that saw the same ex
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -25,7 +25,6 @@ from instances.arguments import located
 from instances.checkpoint import heads_of, is_layer, read_heads
 from instances.errors import ToolkitError, UsageError
 from instances.family import Instance
-from instances.fineprint import fine_print, first_failure
 from instances.heads import Heads
 from instances.layer import AttentionLayer
 from instances.owndata import Split
@@ -76,12 +75,11 @@ def taught(
 
 
 def verdict(found: Run, instance: Instance) -> dict[str, Any]:
-    """Say what a run found of the layer that taught it, and the first condition that fails.
+    """Say what a run found of the layer that taught it.
 
     Heads are found where the whole interval of the risk lies below 0.05 and each Theta_i and W_i
     is within the tolerance, relative to its norm, of one that was found, in any order. Q_i, K_i,
-    V_i and O_i are known by their products alone. condition: of the fine print, the first red one,
-    or else yellow one; None where all are green. [CL24]
+    V_i and O_i are known by their products alone.
 
     >>> from hardness.runs import run
     >>> from instances import parse
@@ -104,11 +102,8 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
             f"{alone} of them have no partner" if alone else f"one is {worst:.2g} of its norm off"
         )
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
-    conditions = fine_print(Heads.of(instance.layer()), instance.family.k)
-    failed = first_failure(conditions) or first_failure(conditions, "yellow")
-    condition = failed and {n: v for n, v in asdict(failed).items() if n != "by_head"}
     end = ends[bool(said) + (not found.passed)]
-    return {"found": end, "because": said, "tolerance": OFF, "condition": condition}
+    return {"found": end, "because": said, "tolerance": OFF}
 
 
 def _heads(teacher: Any, layer: int | None, heads: int | None) -> Heads:

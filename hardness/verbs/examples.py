@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, choice, flag, path, text, thing, whole
+from hardness.verbs.ask import called, choice, flag, path, thing, whole
 from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.errors import UsageError
@@ -119,13 +119,6 @@ def inspect(
         ),
     ] = None,
     k: Annotated[int | None, whole("Number of tokens: of an example.", default="not known")] = None,
-    rewrite: Annotated[
-        str | None,
-        text(
-            "Other heads of the same function: flipped, split, padded, copies, matched or moved.",
-            default="as the family has them",
-        ),
-    ] = None,
     save_layer: Annotated[
         Path | None,
         path(
@@ -153,7 +146,6 @@ def inspect(
     from hardness.measures.function import leaps
     from instances import AttentionLayer
     from instances.checkpoint import heads_of, holds_layer, is_layer, read_heads
-    from instances.forms import formed
     from instances.heads import Heads
     from instances.inspect import inspect as described
     from instances.inspect import inspect_heads
@@ -173,8 +165,6 @@ def inspect(
                 "no file of one"
             )
     if isinstance(given, Heads):
-        if rewrite:
-            raise UsageError(f"--rewrite {rewrite} given: it is of a SPEC")
         if save_layer:
             raise UsageError(
                 f"--save-layer given: {given.source} holds a layer, it is that of a SPEC"
@@ -184,14 +174,13 @@ def inspect(
         raise UsageError(f"--k {k} given: it is of a layer in a file")
     family, folder = sources.target(given)
     instance = folder.instance if folder else family.instance(seed)
-    found = described(family, instance, rewrite)
+    found = described(family, instance)
     if three := leaps(family, instance.hidden.secret if instance else None):
         found = replace(found, facts=found.facts | three._asdict())
     if save_layer:
         if instance is None:
             raise UsageError(f"--save-layer given: {given} has no secret part")
-        made = formed(instance, rewrite) if rewrite else instance.layer()
-        made.save(save_layer, force=force)
+        instance.layer().save(save_layer, force=force)
     return found
 
 

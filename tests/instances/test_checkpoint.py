@@ -9,11 +9,10 @@ from safetensors.numpy import save_file
 from instances import AttentionLayer
 from instances.checkpoint import of_projections, read_heads
 from instances.errors import DamagedFile, UsageError
-from instances.fineprint import fine_print, first_failure, structure
+from instances.fineprint import fine_print, structure
 from instances.heads import Heads, Matrices
 from instances.layer import attention as weights_of
 from instances.layer import pair_products
-from instances.linearity import linearity
 
 M, D, R = 3, 12, 4
 
@@ -237,54 +236,12 @@ def test_what_is_not_said_is_asked_for(rng, tmp_path):
         read_heads(tmp_path / "model.pkl")
 
 
-def test_the_first_failure_is_the_one_a_stage_meets_first(rng):
-    same = Matrices(left=np.repeat(rng.standard_normal((1, 16, 16)), 2, axis=0))
-    apart = Matrices(left=rng.standard_normal((2, 16, 16)))
-    opposite = Matrices(left=np.stack([apart.left[0], -apart.left[0]]))
-    assert first_failure(fine_print(Heads(theta=apart, w=apart))) is None
-    for theta, w, of, name in (
-        (same, apart, "theta", "coherence"),
-        (same, opposite, "w", "sum"),
-        (apart, same, "w", "coherence"),
-    ):
-        found = first_failure(fine_print(Heads(theta=theta, w=w)))
-        assert (found.of, found.name) == (of, name)
-
-
-def test_the_distance_to_linear_attention(rng):
-    left, w = rng.standard_normal((2, 2, 8, 8))
-
-    def share(size, k=3):
-        theta = Matrices(left=size * left / np.linalg.norm(left, axis=(1, 2))[:, None, None])
-        return linearity(Heads(theta=theta, w=Matrices(left=w)), k)
-
-    shares = [share(size).share for size in (0.01, 0.1, 1, 10)]
-    assert shares[0] < 1e-7  # in the first order of the logits it is linear attention
-    assert shares == sorted(shares)
-    assert shares[-1] > 0.1
-    one = Heads(theta=Matrices(left=left[:1]), w=Matrices(left=w[:1]))
-    alone = linearity(one)
-    assert alone.heads == pytest.approx((alone.share,))
-    linear = Heads(theta=one.theta, w=one.w, kind="linear")
-    assert linearity(linear) is None
-    x = np.random.default_rng(1).standard_normal((4000, 3, 8))  # by one least squares problem
-    theta = 3 * left[0] / np.linalg.norm(left[0])
-    logits = x @ theta @ x.transpose(0, 2, 1)
-    centred = logits - logits.mean(-1, keepdims=True)
-    parts = [a @ x @ w[0] for a in (softmax(logits), np.full_like(logits, 1 / 3), centred)]
-    out, basis = parts[0].ravel(), np.stack([p.ravel() for p in parts[1:]], axis=1)
-    rest = np.linalg.lstsq(basis, out, rcond=None)[1][0]
-    found = linearity(Heads(theta=Matrices(left=theta[None]), w=one.w), 3, 4000)
-    assert abs(found.share - rest / (out @ out)) < 6 * found.error
-
-
 def test_what_is_said_of_a_layer_does_not_depend_on_its_scale(rng):
     theta, w = rng.standard_normal((2, 2, 8, 8))
     said = []
     for size, times in ((1e9, 1), (1e15, 1e-60), (1e90, 1e90)):
         heads = Heads(theta=Matrices(left=size * theta), w=Matrices(left=times * w))
-        said.append([*linearity(heads).heads, *vars(structure(heads)).values()])
-    assert said[0][0] < 0.5  # most of a hard choice between two tokens is linear attention
+        said.append([*vars(structure(heads)).values()])
     for other in said[1:]:
         assert other == pytest.approx(said[0])
     for kind, size in (("f8", 1e150), ("f8", 1e-150), ("f4", 1e9), ("f4", 1e-9)):
@@ -300,9 +257,9 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     np.savez(tmp_path / "layer.npz", theta=layer.theta, w=layer.w)
     found = front.inspect(layer, k=3)
     assert list(found.to_frame()["head"]) == [0, 1]
-    assert found.facts["linearity"]["k"] == 3
+    assert next(c for c in found.facts["fine_print"] if c["name"] == "tokens")["value"] == 3
     assert "heads                2" in repr(front.inspect(tmp_path / "layer.npz"))
-    assert "red" in repr(front.inspect("parity:d=8,m=3"))
+    assert "the theorem asks for" in repr(front.inspect("parity:d=8,m=3"))
     assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
     with pytest.raises(UsageError, match="--k 2 given: it is of a layer in a file"):
         front.inspect("parity:d=8,m=3", k=2)

@@ -1,4 +1,4 @@
-"""Layers by their formula: heads, cubic maps, other forms, exact heads, conditions, errors."""
+"""Layers by their formula: heads, cubic maps, exact heads, conditions, errors."""
 
 import itertools
 from fractions import Fraction
@@ -12,23 +12,17 @@ from scipy.special import softmax
 
 from hardness.check import check
 from hardness.lower import certify
-from hardness.oracles import Budget
-from hardness.runs import run
-from hardness.upper import parse_learner
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.errors import Refuted
 from instances.families.parity import signs as alternating
 from instances.fineprint import fine_print, off_lattice
-from instances.forms import FORMS, formed
 from instances.heads import Heads
 from instances.layererror import counting_error
 from instances.steps import exact
 from instances.symmetric import Symmetric, exact_heads
-from instances.teacher import teach
 from instances.threshold import rational, solve
-from instances.tokenlaw import law_of
 from tests.conftest import not_refused, sealed
 
 WEIGHTS = {
@@ -85,7 +79,7 @@ def test_huge_logits_do_not_overflow():
     np.testing.assert_allclose(out, [[[1, 1], [-1, -1]]])
 
 
-def test_what_is_no_layer_and_no_form_of_one_is_refused_in_one_line():
+def test_what_is_no_layer_is_refused_in_one_line():
     def layer(theta, w=None, kind="softmax"):
         w = np.zeros(theta.shape) if w is None else w
         return lambda: AttentionLayer(theta=theta, w=w, kind=kind)(np.zeros((3, 2, 2)))
@@ -99,14 +93,7 @@ def test_what_is_no_layer_and_no_form_of_one_is_refused_in_one_line():
         ("relu", layer(one, kind="relu"), "kind"),
         ("tokens", layer(np.zeros((1, 5, 5))), "tokens of shape"),
     )
-    forms = (
-        *(("flipped", spec) for spec in ("nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4")),
-        *(("matched", spec) for spec in ("parity:d=9,m=3", "profile:g=majority,d=9,m=4")),
-        *(("copies", spec) for spec in ("hardmax:d=9,m=3", "tokens3:d=9,m=2")),
-        *(("moved", "parity:d=9,m=4"), ("none", "parity:d=9,m=3")),
-    )
-    no_forms = ((f, lambda f=f: formed(parse(f[1]).instance(0), f[0]), "") for f in forms)
-    assert not_refused(UsageError, [*wrong, *no_forms]) == []
+    assert not_refused(UsageError, wrong) == []
 
 
 def test_a_layer_cannot_be_changed():
@@ -190,52 +177,7 @@ def test_rows_stay_within_reach():
     assert 0.3 * reach(cubic) < share.max() <= reach(cubic)
 
 
-# ---- other forms: the same function, by heads that are others
-
-
-OF = {
-    "flipped": ["nice:m=3,k=2,d=7", "parity:d=9,m=3", "parity_position:d=8,m=2,w0=gaussian"],
-    "split": ["nice:m=2,k=3,d=5", "hardmax:d=9,m=3", "tokens3:d=7,m=2", "lwr:n=3,q=8,p=2"],
-    "padded": ["nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4", "profile:g=majority,d=9,m=4"],
-    "copies": ["parity:d=9,m=3", "parity:d=30,m=6", "profile:g=h**2,d=9,m=4"],
-    "matched": ["parity:d=9,m=2", "parity:d=40,m=6,rho=2"],
-    "moved": ["parity:d=9,m=3", "parity:d=30,m=7", "profile:g=majority,d=9,m=5"],
-}
-
-
-@pytest.mark.parametrize(("name", "spec"), [(n, s) for n, specs in OF.items() for s in specs])
-def test_a_form_computes_the_same(name, spec):
-    instance = parse(spec).instance(1)
-    plain, other = instance.layer(), formed(instance, name)
-    x = instance.examples(0, 3000).x
-    scale = np.abs(plain(x)).max() + np.abs(other.w).sum(axis=0).max()
-    assert np.abs(plain(x) - other(x)).max() <= 1e-12 * scale
-    assert other.m != plain.m
-    assert set(OF) == set(FORMS)
-
-
-def test_an_antisymmetric_form_has_no_diagonal_on_the_set():
-    instance = parse("parity:d=9,m=4").instance(0)
-    theta = formed(instance, "matched").theta[:4][:, 1:, 1:]
-    assert (theta == -theta.transpose(0, 2, 1)).all()
-    assert theta.any()
-
-
-@pytest.mark.slow
-def test_a_learner_finds_the_function_whatever_its_form():
-    instance = parse("nice:m=2,k=2,d=6").instance(0)
-    for name in ("split", "padded", "flipped"):
-        taught = teach(Heads.of(formed(instance, name)), law_of("boolean", 6))
-        assert run(parse_learner("levenberg:heads=2"), taught, Budget()).risk.value < 1e-20
-
-
 # ---- conditions of fine print
-
-
-def lights(spec, seed=0):
-    return {
-        (c.of, c.name): c.light for c in fine_print(Heads.of(parse(spec).instance(seed).layer()))
-    }
 
 
 def values(layer):
@@ -265,11 +207,6 @@ def test_values_by_their_definitions():
     assert found["w", "sum"] == pytest.approx(np.linalg.norm(w.sum(axis=0)) / whole)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_random_layers_are_green(seed):
-    assert set(lights("nice:m=3,k=2,d=16", seed).values()) == {"green"}
-
-
 @pytest.mark.parametrize(
     ("dial", "of", "condition", "value"),
     [
@@ -286,11 +223,10 @@ def test_random_layers_are_green(seed):
         ("lattice=1", "w", "off lattice", 0),
     ],
 )
-def test_every_dial_moves_what_it_says_and_turns_its_light_red(dial, of, condition, value):
+def test_every_dial_moves_what_it_says(dial, of, condition, value):
     found = fine_print(Heads.of(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer()))
     one = next(c for c in found if (c.of, c.name) == (of, condition))
     assert one.value == pytest.approx(value, abs=0.02)
-    assert one.light == "red"
 
 
 def test_the_worst_head_counts_and_zeros_do_not():
