@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.heads import Heads, Matrices
+from instances.heads import Matrices
+from instances.layer import AttentionLayer
 
 Of = Literal["size", "theta", "w"]
 _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
@@ -31,21 +32,22 @@ class Condition:
     by_head: tuple[float | None, ...] = ()
 
 
-def fine_print(heads: Heads, k: int | None = None) -> tuple[Condition, ...]:
+def fine_print(layer: AttentionLayer, k: int | None = None) -> tuple[Condition, ...]:
     """Measure every condition on a layer, on k tokens where it is known how many.
 
-    >>> heads = Heads(theta=Matrices(left=np.eye(4)[None]), w=Matrices(left=np.eye(4)[None]))
-    >>> {c.name: c.value for c in fine_print(heads) if c.of == "theta"}["trace"]
+    >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
+    >>> {c.name: c.value for c in fine_print(layer) if c.of == "theta"}["trace"]
     2.0
     """
-    most = max(math.log2(heads.d), 1.0)
-    asks = f"m at most of the order of log d: log2 {heads.d} = {most:.3g}"
-    found = [Condition(name="heads", of="size", value=heads.m, asks=asks)]
+    most = max(math.log2(layer.d), 1.0)
+    asks = f"m at most of the order of log d: log2 {layer.d} = {most:.3g}"
+    found = [Condition(name="heads", of="size", value=layer.m, asks=asks)]
     if k is not None:
-        asks = f"k much smaller than d = {heads.d}"
+        asks = f"k much smaller than d = {layer.d}"
         found.append(Condition(name="tokens", of="size", value=k, asks=asks))
-    found += [*_conditions("theta", heads.theta), *_conditions("w", heads.w)]
-    products = heads.w.products
+    theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
+    found += [*_conditions("theta", theta), *_conditions("w", w)]
+    products = w.products
     whole = float(np.sqrt(np.trace(products)))
     value = math.sqrt(max(float(products.sum()), 0.0)) / whole if whole else 0.0
     asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
@@ -53,7 +55,7 @@ def fine_print(heads: Heads, k: int | None = None) -> tuple[Condition, ...]:
 
 
 def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
-    d, name, norms = stack.shape[1], "Theta" if of == "theta" else "W", stack.norms
+    d, name, norms = stack.values.shape[1], "Theta" if of == "theta" else "W", stack.norms
     there = norms > 0  # a head of zeros adds nothing, and has no shape
 
     def condition(what: str, values: NDArray[np.float64], asks: str, worst: Any) -> Condition:
@@ -139,27 +141,28 @@ class Structure:
         return self.one_w > 0.9 and self.one_step > 0.9 and self.step_rank < 1.1
 
 
-def structure(heads: Heads) -> Structure:
+def structure(layer: AttentionLayer) -> Structure:
     """Measure how a layer is built.
 
     >>> from instances import parse
-    >>> found = structure(Heads.of(parse("parity:d=12,m=4").instance(0).layer()))
+    >>> found = structure(parse("parity:d=12,m=4").instance(0).layer())
     >>> found.parity_like, round(found.step_rank, 6), found.aside
     (True, 1.0, 4)
     """
-    used = np.flatnonzero(heads.w.norms > 1e-12 * heads.w.norms.max(initial=0.0))
+    theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
+    used = np.flatnonzero(w.norms > 1e-12 * w.norms.max(initial=0.0))
     if len(used) < 2:
         return Structure()
-    own = heads.w.products[np.ix_(used, used)]
+    own = w.products[np.ix_(used, used)]
     one_w = float(np.linalg.eigvalsh(own)[-1] / np.trace(own))
-    found: list[tuple[Any, int | None]] = [(_step(heads.theta, used), None)]
+    found: list[tuple[Any, int | None]] = [(_step(theta, used), None)]
     if len(used) >= 4:
-        found += [(_step(heads.theta, used[used != i]), int(i)) for i in used]
+        found += [(_step(theta, used[used != i]), int(i)) for i in used]
     best, aside = max(found, key=lambda one: (round(one[0][0], 9), one[1] is None))
     share, energy, coefficients = best
     if not energy:
         return Structure(one_w=one_w)
-    rank = energy / _top(heads.theta, coefficients) ** 2
+    rank = energy / float(np.linalg.norm(np.tensordot(coefficients, theta.values, 1), 2)) ** 2
     return Structure(one_w=one_w, one_step=share, step_rank=rank, aside=aside)
 
 
@@ -172,34 +175,10 @@ def _step(theta: Matrices, used: NDArray[np.intp]) -> tuple[float, float, NDArra
     centre = np.eye(len(used)) - 1 / len(used)
     own = theta.products[np.ix_(used, used)]
     steps = centre @ own @ centre
-    coefficients = np.zeros(theta.shape[0])
+    coefficients = np.zeros(len(theta.values))
     whole = float(np.trace(steps))
     if whole <= 1e-12 * float(np.trace(own)):
         return 0.0, 0.0, coefficients
     values, vectors = np.linalg.eigh(steps)
     coefficients[used] = centre @ vectors[:, -1]
     return float(values[-1]) / whole, float(values[-1]), coefficients
-
-
-def _top(stack: Matrices, coefficients: NDArray[np.float64]) -> float:
-    """The largest singular value of a combination of the matrices, without forming it."""
-    d = stack.shape[1]
-    if d < 64 or stack.right is None:
-        return float(np.linalg.norm(np.tensordot(coefficients, stack.dense(), axes=1), 2))
-    from scipy.sparse.linalg import LinearOperator, svds
-
-    parts = [part.transpose(1, 0, 2).reshape(d, -1) for part in (stack.left, stack.right)]
-    weights = np.repeat(coefficients, stack.left.shape[2]).astype(stack.left.dtype)
-
-    def times(x: NDArray[Any], forward: bool) -> NDArray[Any]:
-        out, into = parts if forward else parts[::-1]
-        return np.asarray(out @ (weights * (into.T @ np.ravel(x).astype(into.dtype))))
-
-    operator = LinearOperator(
-        (d, d),
-        matvec=lambda x: times(x, True),
-        rmatvec=lambda x: times(x, False),
-        dtype=weights.dtype,
-    )
-    start = np.random.default_rng(0).standard_normal(d).astype(weights.dtype)
-    return float(svds(operator, k=1, v0=start, return_singular_vectors=False)[0])

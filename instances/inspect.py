@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
 from instances.family import Family, Instance
 from instances.fineprint import fine_print, structure
-from instances.heads import Heads
+from instances.heads import Matrices
+from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.modular import Modular
 from instances.residues import is_power_of_two
@@ -54,29 +55,22 @@ class Inspection(Result):
         return [{"fact": n, "value": self.facts[n]} for n in names if n in self.facts]
 
 
-def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
-    """Describe a layer that was given, on k tokens where that is known: see `_layer_facts`."""
-    facts = {
-        "source": heads.source,
-        "d": heads.d,
-        "heads": heads.m,
-        "kind": heads.kind,
-        "rank": int(heads.theta.singular_values.shape[1]),
-        "read_as": list(heads.notes),
-        "left_out": list(heads.left_out),
-        **_layer_facts(heads, k),
-    }
-    return Inspection(facts=facts)
+def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> Inspection:
+    """Describe a layer of a user, on k tokens where that is known: see `_layer_facts`."""
+    facts = {"source": source, "d": layer.d, "heads": layer.m, "kind": layer.kind}
+    if layer.constant:
+        facts["biases"] = f"in coordinate {layer.d} of the tokens, which is always 1"
+    return Inspection(facts=facts | _layer_facts(layer, k))
 
 
-def _layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
+def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
     """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
 
     k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
     """
-    theta, w = heads.theta, heads.w
-    conditions = fine_print(heads, k) if heads.kind == "softmax" else None
-    near = structure(heads)
+    theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
+    conditions = fine_print(layer, k) if layer.kind == "softmax" else None
+    near = structure(layer)
     by_head = {
         "theta_norm": theta.norms,
         "w_norm": w.norms,
@@ -146,7 +140,7 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
     layer = instance.layer() if instance and "not_shown" not in facts else None
     if layer is None:
         return Inspection(facts=facts | {"layer": None})
-    return Inspection(facts=facts | _layer_facts(Heads.of(layer), family.k))
+    return Inspection(facts=facts | _layer_facts(layer, family.k))
 
 
 def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:

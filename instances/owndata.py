@@ -194,7 +194,6 @@ def read_data(
                 )
             require_memory(24 * math.prod(one.shape), f"{place}: {name} {one.shape}")
             arrays[name] = one.read()
-            notes += [_converted(name, one.stored)] if one.stored else []
     return split(arrays["x"], arrays["y"], share, seed, str(path), notes)
 
 

@@ -16,8 +16,6 @@ def inspection_words(found: Inspection) -> str:
         for key, value in facts.items()
         if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
     ]
-    for key in ("read_as", "left_out"):
-        lines += [f"{key.replace('_', ' '):20} {one}" for one in facts.get(key, ())]
     if "not_shown" in facts:
         return "\n".join(lines)
     layer = facts["layer"]

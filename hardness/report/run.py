@@ -137,14 +137,10 @@ def _untold(found: "Run") -> list[str]:
 
 
 def _teacher_words(taught: dict[str, Any]) -> list[str]:
-    """Name the layer that was given, and the law of its tokens; say what is left out of it."""
-    sha256 = {k: str(taught[k])[:12] for k in ("sha256", "tokens_sha256") if k in taught}
-    law = f" (sha256 {sha256['tokens_sha256']})" if "tokens_sha256" in sha256 else ""
+    """Name the layer that was given, and the law of its tokens."""
     return [
-        f"teacher  {_one_line(taught['source'])} (sha256 {sha256['sha256']})",
-        *(f"  note     {note}" for note in taught["notes"]),
-        *(f"  left out {what}" for what in taught["left_out"]),
-        f"tokens   {taught['tokens']}{law}",
+        f"teacher  {_one_line(taught['source'])} (sha256 {str(taught['sha256'])[:12]})",
+        f"tokens   {taught['tokens']}",
     ]
 
 

@@ -4,7 +4,7 @@ Such a run is judged on what was held out, beside baselines that saw the same ex
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from hardness.oracles import Budget
 from hardness.runs.misfit import measure_misfit
@@ -22,54 +21,51 @@ from hardness.runs.run import Run, judged, learn_once
 from hardness.upper import Failed, Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.lifted import Cubic
 from instances.arguments import located
-from instances.checkpoint import heads_of, is_layer, read_heads
 from instances.errors import ToolkitError, UsageError
 from instances.family import Instance
-from instances.heads import Heads
+from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.owndata import Split
 from instances.teacher import teach
-from instances.tokenlaw import NAMES, TokenLaw, given_law, law_of, read_law
 
-_TOKENS = 2  # where no positions say how many
+_TOKENS = 2  # of an example
 _WORK = 1e11  # operations of a least-squares baseline: some five seconds
 
 
 def taught(
-    teacher: Any,
-    tokens: str | PathLike[str] | ArrayLike | Mapping[str, ArrayLike] | TokenLaw = "gaussian",
+    teacher: AttentionLayer | str | PathLike[str],
+    tokens: str = "gaussian",
     k: int | None = None,
     noise: Fraction = Fraction(0),
-    layer: int | None = None,
-    heads: int | None = None,
     seed: int = 0,
 ) -> tuple[Instance, dict[str, Any]]:
     """Make an instance of a given layer, and the details of a run on it; raises ToolkitError.
 
-    teacher: a layer, a module of torch, a dictionary of its arrays, or the file or folder of one,
-    of which `layer` and `heads` say what `read_heads` asks. tokens: boolean, gaussian, a file of a
-    law, its arrays by name, an embedding (V, d) or a law. k: tokens of an example, by default as
-    many as there are positions, else 2.
+    teacher: a layer, or the file of one. k: tokens of an example, 2 by default.
 
     >>> import numpy as np
     >>> made = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
-    >>> instance, details = taught(made, np.eye(4))
+    >>> instance, details = taught(made)
     >>> instance.family.k, details["teacher"]["tokens"]
-    (2, 'vocabulary of 4 words')
+    (2, 'gaussian')
     """
-    found = _heads(teacher, layer, heads)
-    law = _law(tokens, found.d - found.constant, k)
-    count = k or (_TOKENS if law.positions is None else len(law.positions))
-    instance = teach(found, law, count, noise, seed)
-    whole = instance.layer()
+    layer, source = teacher, "an AttentionLayer"
+    if isinstance(layer, str | PathLike):
+        path = Path(located("teacher", layer))
+        if not path.exists():
+            raise UsageError(f"{path} given: there is no such file")
+        layer, source = load_layer(path), str(path)
+    if not isinstance(layer, AttentionLayer):
+        raise UsageError(
+            f"{type(layer).__name__} given: the file of a layer or an AttentionLayer is needed; "
+            "AttentionLayer.from_torch(module) and .from_qkvo(q, k, v, o) make one"
+        )
+    instance = teach(layer, tokens, k or _TOKENS, noise, seed)
     return instance, {
         "teacher": {
-            "source": found.source or "given as arrays",
-            "sha256": hashlib.sha256(whole.theta.tobytes() + whole.w.tobytes()).hexdigest(),
+            "source": source,
+            "sha256": hashlib.sha256(layer.theta.tobytes() + layer.w.tobytes()).hexdigest(),
             "tokens": instance.family.token_text,
-            **({"tokens_sha256": law.sha256} if law.sha256 else {}),
-            "notes": list(found.notes),
-            "left_out": list(found.left_out),
         }
     }
 
@@ -104,39 +100,6 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     ends = ("heads found", Outcome.UNIDENTIFIED.value, "neither")
     end = ends[bool(said) + (not found.passed)]
     return {"found": end, "because": said, "tolerance": OFF}
-
-
-def _heads(teacher: Any, layer: int | None, heads: int | None) -> Heads:
-    if isinstance(teacher, AttentionLayer | Heads):
-        if layer is not None or heads is not None:
-            raise UsageError("layer or heads given: they are of a checkpoint in a file")
-        return teacher if isinstance(teacher, Heads) else Heads.of(teacher)
-    if is_layer(teacher):
-        return heads_of(teacher, layer, heads)
-    if not isinstance(teacher, str | PathLike):
-        raise UsageError(
-            f"{type(teacher).__name__} given: the path of a layer, a module of torch or a "
-            "dictionary of its arrays, or an AttentionLayer, is needed"
-        )
-    path = Path(located("teacher", teacher))
-    if not path.exists():
-        raise UsageError(f"{path} given: there is no such file or folder")
-    return read_heads(path, layer, heads)
-
-
-def _law(tokens: Any, d: int, k: int | None) -> TokenLaw:
-    if isinstance(tokens, TokenLaw):
-        return tokens
-    if isinstance(tokens, Mapping):
-        return given_law(tokens, d, k)
-    if not isinstance(tokens, str | PathLike):
-        return given_law({"embedding": tokens}, d, k)
-    if str(tokens) in NAMES:
-        return law_of(str(tokens), d)
-    path = Path(located("tokens", tokens))
-    if path.suffix and not path.exists():
-        raise UsageError(f"tokens={path} given: there is no such file")
-    return read_law(path, d, k)
 
 
 def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) -> Run:

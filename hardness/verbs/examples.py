@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from hardness.verbs.sources import Source
     from instances import AttentionLayer, Family
     from instances.family import Instance
-    from instances.heads import Heads
     from instances.inspect import Inspection
     from instances.result import Answer
     from instances.samples import Samples
@@ -106,18 +105,8 @@ def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) ->
 
 @verb("Heads, norms and coherence of a layer.", out=FILE)
 def inspect(
-    source: Annotated["Source | AttentionLayer | Heads | Any", thing("What is looked at.", specs)],
+    source: Annotated["Source | AttentionLayer", thing("What is looked at.", specs)],
     *,
-    layer: Annotated[
-        int | None, whole("Which layer of a checkpoint, from 0.", 0, default="its only")
-    ] = None,
-    heads: Annotated[
-        int | None,
-        whole(
-            "Number of heads: of a checkpoint, or of q_proj and its kin.",
-            default="of its config.json",
-        ),
-    ] = None,
     k: Annotated[int | None, whole("Number of tokens: of an example.", default="not known")] = None,
     save_layer: Annotated[
         Path | None,
@@ -132,11 +121,9 @@ def inspect(
 ) -> "Inspection":
     """Show what a layer is like: heads, norms, how alike its heads are.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, a file of a layer, .safetensors, .npz or a
-    state of torch (.pt), with theta and w, with q, k, v and o, or under a name of the field, such
-    as q_proj.weight or in_proj_weight; or a model's checkpoint in the layout of GPT-2, Llama or
-    BERT, with --layer. From Python also a layer, a module of torch, which is evaluated and held
-    against F(X), or a dictionary of its arrays.
+    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer, .npz or .safetensors,
+    with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python also an
+    AttentionLayer, which `from_torch` and `from_qkvo` make.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -145,31 +132,20 @@ def inspect(
 
     from hardness.measures.function import leaps
     from instances import AttentionLayer
-    from instances.checkpoint import heads_of, holds_layer, is_layer, read_heads
-    from instances.heads import Heads
+    from instances.files import load_layer
     from instances.inspect import inspect as described
-    from instances.inspect import inspect_heads
+    from instances.inspect import inspect_layer
 
     given: Any = source
-    if isinstance(source, AttentionLayer):
-        given = replace(Heads.of(source), source="the layer given")
-    if is_layer(given):
-        given, layer, heads = heads_of(given, layer, heads), None, None
-    if (file := sources.text_of(given)) and holds_layer(Path(file)):
-        given = read_heads(Path(file), layer, heads)
-        layer = heads = None
-    for name, value in {"layer": layer, "heads": heads}.items():
-        if value is not None:
-            raise UsageError(
-                f"{called(name)} {value} given: it is of a layer in a file, and {given} is "
-                "no file of one"
-            )
-    if isinstance(given, Heads):
+    file = Path(sources.text_of(source))
+    if file.suffix in (".npz", ".safetensors", ".npy", ".pt", ".pth", ".bin"):
+        given = load_layer(file)
+    if isinstance(given, AttentionLayer):
         if save_layer:
             raise UsageError(
-                f"--save-layer given: {given.source} holds a layer, it is that of a SPEC"
+                "--save-layer given: it writes the layer of a SPEC, and this is a layer"
             )
-        return inspect_heads(given, k)
+        return inspect_layer(given, sources.text_of(source) or "an AttentionLayer", k)
     if k is not None:
         raise UsageError(f"--k {k} given: it is of a layer in a file")
     family, folder = sources.target(given)

@@ -84,8 +84,9 @@ def learn(
     both (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
     token, example, x0, x1, ..., y0, y1, ... Labels y of the first token alone are (n, 1, d), or
     (n,) if each is a number. The risk is measured on fresh examples, the misfit of
-    data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher a
-    layer, and `layer` of what comes back the one that `staged`, `levenberg` and `student` found.
+    data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher an
+    AttentionLayer, and `layer` of what comes back the one that `staged`, `levenberg` and `student`
+    found.
 
     Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
     A given seed is public: who knows it and this code can compute the secret.

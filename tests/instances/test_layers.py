@@ -18,7 +18,6 @@ from instances.cubic import coefficients, evaluate, power, reach
 from instances.errors import Refuted
 from instances.families.parity import signs as alternating
 from instances.fineprint import fine_print, off_lattice
-from instances.heads import Heads
 from instances.layererror import counting_error
 from instances.steps import exact
 from instances.symmetric import Symmetric, exact_heads
@@ -181,7 +180,7 @@ def test_rows_stay_within_reach():
 
 
 def values(layer):
-    return {(c.of, c.name): c.value for c in fine_print(Heads.of(layer))}
+    return {(c.of, c.name): c.value for c in fine_print(layer)}
 
 
 def test_values_by_their_definitions():
@@ -224,7 +223,7 @@ def test_values_by_their_definitions():
     ],
 )
 def test_every_dial_moves_what_it_says(dial, of, condition, value):
-    found = fine_print(Heads.of(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer()))
+    found = fine_print(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer())
     one = next(c for c in found if (c.of, c.name) == (of, condition))
     assert one.value == pytest.approx(value, abs=0.02)
 
@@ -240,7 +239,7 @@ def test_the_worst_head_counts_and_zeros_do_not():
 
 def test_heads_of_zeros_and_single_heads_do_not_break_it():
     zero = np.zeros((1, 3, 3))
-    assert {c.name for c in fine_print(Heads.of(AttentionLayer(theta=zero, w=zero)))} == {
+    assert {c.name for c in fine_print(AttentionLayer(theta=zero, w=zero))} == {
         "heads",
         "coherence",
         "sum",
