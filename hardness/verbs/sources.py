@@ -60,35 +60,24 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     return folder.family, folder
 
 
-def own_data(
-    source: object, labels: str | PathLike[str] | None, hold_out: float | None, seed: int
-) -> "Split | None":
-    """Read data of a user and split it; None for a source of another kind.
-
-    Raises UsageError where labels or a hold-out are given with such.
-    """
+def own_data(source: object, seed: int) -> "Split | None":
+    """Read data of a user and split it; None for a source of another kind, raises UsageError."""
     from instances.spec import OF_DATA
 
-    found = None
     if isinstance(source, tuple | list):
-        from instances.owndata import HOLD_OUT, split
+        from instances.owndata import split
 
-        if len(source) != 2 or labels is not None:
+        if len(source) != 2:
             raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
         x, y = source
-        found = split(x, y, HOLD_OUT if hold_out is None else hold_out, seed)
-    elif isinstance(source, str | PathLike) and (path := Path(source)).suffix and path.is_file():
-        from instances.owndata import HOLD_OUT, is_data, read_data
-
-        if is_data(path, labels):
-            share = HOLD_OUT if hold_out is None else hold_out
-            found = read_data(path, labels, share, seed)
-    elif isinstance(source, str | PathLike) and Path(source).suffix in OF_DATA:
+        return split(x, y, seed)
+    if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
+        return None
+    if not path.is_file():
         raise UsageError(f"{source} given: there is no such file")
-    for name, value in (("labels", labels), ("hold-out", hold_out)):
-        if value is not None and found is None:
-            raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
-    return found
+    from instances.owndata import is_data, read_data
+
+    return read_data(path, seed) if is_data(path) else None
 
 
 def require_unseen(learner: "Learner", *files: object) -> None:

@@ -208,7 +208,7 @@ def test_a_learner_s_file_that_could_read_its_teacher_is_refused(hardness, tmp_p
     for folder in ("own", "."):
         (tmp_path / folder / "mine.py").write_text(source)
     save_layer(tmp_path / "layer.npz", LAYER)
-    np.savez(tmp_path / "data.npz", x=RNG.normal(size=(99, 2, D)), y=RNG.normal(size=(99, 2, D)))
+    np.savez(tmp_path / "data.npz", x=RNG.normal(size=(999, 2, D)), y=RNG.normal(size=(999, 2, D)))
     for what in (("--teacher", tmp_path / "layer.npz"), (tmp_path / "data.npz",)):
         asked = ("learn", f"{tmp_path}/mine.py:mine", *what, "--budget-examples", 100)
         hardness(*asked).one_line("a learner can read its folder, and so what it is judged by")
