@@ -130,13 +130,6 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
         facts |= _modular_facts(forms, instance)
     elif coded:
         facts["A"] = float(coded.known_constant)
-    if coded:
-        found = coded.layer_error
-        facts |= {
-            "layer_error": found.error,
-            "half_gap": float(found.half_gap),
-            "rounded_layer": str(found),
-        }
     layer = instance.layer() if instance and "not_shown" not in facts else None
     if layer is None:
         return Inspection(facts=facts | {"layer": None})

@@ -14,7 +14,7 @@ def inspection_words(found: Inspection) -> str:
     lines = [
         f"{key:20} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
         for key, value in facts.items()
-        if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
+        if isinstance(value, str | int | float)
     ]
     if "not_shown" in facts:
         return "\n".join(lines)
