@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from hardness.verbs.ask import choice, flag, number, rational, size, text, thing, whole
+from hardness.verbs.ask import choice, flag, number, path, rational, size, text, thing, whole
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -41,6 +41,10 @@ SPEC_OF = text(
     complete=specs,
     default="the one that the file names",
 )
+A_FILE = path(
+    "File of A alone, in place of SOURCE: .npy, .npz, .safetensors or .csv.", default="none"
+)
+B_FILE = path("File of b, beside --a.", default="none")
 SEED = whole("Seed of all that is random.", 0)
 JOBS = whole("Processes.", default="all cores")
 SEEDS = whole("Number of seeds")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, choice, flag, path, thing, whole
-from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
+from hardness.verbs.asks import A_FILE, B_FILE, FILE, FORCE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
@@ -167,8 +167,12 @@ def inspect(
 )
 def reduce(
     direction: Annotated[str, choice("Which way.", "lwr-to-attention", "attention-to-lwr")],
-    source: Annotated[Path, path("A file of samples, or a folder of examples.")],
+    source: Annotated[
+        Path | None, path("A file of samples, or a folder of examples.", default="--a and --b")
+    ] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     out: Annotated[Path | None, path("A folder, or a file of samples.")] = None,
     seed: Annotated[int, SEED] = 0,
@@ -177,31 +181,34 @@ def reduce(
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
     lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .csv, .txt or .npy, a Darmstadt challenge), --out
-    a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz,
-    .safetensors, .csv or .txt).
+    .safetensors, a table of integers in .csv or .npy, a Darmstadt challenge), --out a folder.
+    attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors,
+    .csv or .txt).
     """
-    from instances.capabilities import LINEAR_FORMS
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import Held, read_folder, write_folder
     from instances.result import Answer
-    from instances.samples import read_samples, to_attention
     from instances.samples import samples as seen
-    from instances.spec import parse_stored
+    from instances.samples import to_attention
 
     if out is None:
         raise UsageError("reduce needs --out: a folder of examples, or a file of samples")
+    given = sources.paired(source, a, b)
+    if given is None:
+        raise UsageError("reduce needs a file of samples or a folder, or --a and --b")
     if direction == "attention-to-lwr":
+        if isinstance(given, sources.Arrays):
+            raise UsageError("--a and --b given: attention-to-lwr takes a folder of examples")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        folder = read_folder(source)
+        folder = read_folder(given)
         found = seen(folder.examples(0, folder.count))
         told = f"{len(found)} samples of {folder.count} examples"
         apart = _written(out, found, folder.instance, force)
         told += f"; the secret in {apart}" if folder.instance else ""
     else:
-        found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
-        held = Held.of(source, to_attention(found, seed))
+        found = sources.read_file(given, spec)
+        held = Held.of(Path(str(given)), to_attention(found, seed))
         made = write_folder(out, held, held.count, force=force)
         told = "; ".join((f"{made.count} examples of {len(found)} samples", *found.notes))
     data = {"spec": found.family.spec, "samples": len(found), "written": str(out)}
@@ -210,9 +217,11 @@ def reduce(
 
 @verb("Samples (a, b) of an LWE-style instance.")
 def samples(
-    source: Annotated["Source", thing("What samples are of.", specs)],
+    source: Annotated["Source | None", thing("What samples are of.", specs)] = None,
     count: Annotated[int | None, whole("Number of samples.", default="all of a file")] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     seed: Annotated[int, SEED] = 0,
 ) -> "Samples":
@@ -228,7 +237,8 @@ def samples(
     from instances.samples import draw_samples
     from instances.samples import samples as seen
 
-    if file := sources.file_of(source):
+    source = sources.paired(source, a, b)
+    if file := source if isinstance(source, sources.Arrays) else sources.file_of(source):
         read = sources.read_file(file, spec)
         return read.cut(0, count or len(read))
     found, folder = sources.target(source, spec)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, choice, path, thing
 from hardness.verbs.asks import (
+    A_FILE,
+    B_FILE,
     FILE,
     FORCE,
     LEARNER,
@@ -36,6 +38,8 @@ def learn(
     learner: Annotated[object, LEARNER],
     source: Annotated["Source | Data | None", thing("What is to be learned.", specs)] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     oracle: Annotated[
         Literal["samples", "exact", "adversary", "stabbing"],
@@ -99,6 +103,8 @@ def learn(
     if transcript and oracle in ("samples", "exact"):
         raise UsageError("--transcript needs --oracle adversary or stabbing")
     _require_layers(chosen, save_layer)
+    sources.require_unseen(chosen, a, b)
+    source = sources.paired(source, a, b)
     if data := sources.own_data(None if teacher is not None or spec else source, seed or 0):
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
