@@ -319,16 +319,16 @@ def load_layer(path: Path) -> AttentionLayer:
     if meta is not None:
         require_format(meta, LAYER, path)
     names, known = set(arrays), meta or {}
-    try:
-        with damage(path):
+    with damage(path):
+        try:
             if names == {"theta", "w"}:
                 kind, constant = known.get("kind", "softmax"), known.get("constant") is True
                 return AttentionLayer(**arrays, kind=kind, constant=constant)
             if set("qkvo") <= names <= {*"qkvo", "bq", "bk", "bv", "bo", "scale"}:
                 scale = float(arrays.pop("scale")) if "scale" in arrays else None
                 return AttentionLayer.from_qkvo(**arrays, scale=scale)
-    except UsageError as error:
-        raise DamagedFile(f"{path}: {error}") from error
+        except UsageError as error:
+            raise DamagedFile(f"{path}: {error}") from error
     held = ", ".join(sorted(names))[:80] or "nothing"
     raise UsageError(
         f"{path} holds {held}: a layer is theta and w, or q, k, v and o with biases bq, bk, bv and "

@@ -315,7 +315,8 @@ class _Command(click.Command):
                 gone = withdrawn("option", error.option_name)
                 raise click.UsageError(gone, context) from error
             word = error.option_name.strip("-")
-            kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
+            kin = [n for n in shown if word in n[2:].split("-")]
+            kin += [n for n in shown if n[3:] and word.startswith(n[2:]) and n not in kin]
             if not kin:
                 raise
             told = f"{error.message} Did you mean {' or '.join(kin)}?"
