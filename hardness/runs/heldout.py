@@ -19,7 +19,7 @@ from instances.result import Record
 from instances.streams import generator
 
 _BATCH_NUMBERS = 1 << 21
-_MOST = 1 / 20  # of the loss, or of the squared labels: what one example may have
+_ROUNDING = 1e-20  # added to the error for its interval: what is less is rounding of exact fits
 _RESAMPLES, _GROUPS = 1000, 4096  # sums of groups are resampled where examples are more
 
 Array = NDArray[np.float64]
@@ -67,11 +67,12 @@ def measure_held_out(held_out: Examples, predict: Predict, seed: int = 0) -> Hel
     if not repeated.again(held_out.y, seed):
         said = "predictions of the same tokens differ from one call to another"
         raise Failed(Outcome.RANDOMISED, {"reason": said})
-    reason = unsuited(loss, norm)
-    low, high = (None, None) if reason else ratio_interval(loss, norm, seed)
+    value, more = float(loss.sum() / norm.sum()), loss + _ROUNDING * norm
+    reason = unsuited(more, norm)
+    low, high = (None, None) if reason else ratio_interval(more, norm, seed)
     return HeldOutError(
-        value=float(loss.sum() / norm.sum()),
-        low=low,
+        value=value,
+        low=None if low is None else min(value, max(0.0, low - _ROUNDING)),
         high=high,
         confidence=CONFIDENCE,
         examples=len(loss),
@@ -82,15 +83,20 @@ def measure_held_out(held_out: Examples, predict: Predict, seed: int = 0) -> Hel
 def unsuited(loss: Array, norm: Array) -> str:
     """Say why losses and squared labels give no interval; empty if they give one.
 
-    >>> unsuited(np.ones(40), np.ones(40)), unsuited(np.ones(10), np.ones(10))
-    ('', 'one of 10 held-out examples has 10 % of the loss: an interval needs at most 5 % for each')
+    >>> unsuited(np.ones(40), np.ones(40))
+    ''
+    >>> unsuited(np.ones(10), np.ones(10))
+    'one of 10 held-out examples has 10.0 % of the loss: an interval needs at most 5.0 % for each'
     """
+    most = 1 / (
+        2 * math.sqrt(max(len(loss), 100))
+    )  # the order of the largest if the variance is infinite
     for values, what in ((loss, "the loss"), (norm, "the squared labels")):
         share = float(values.max() / (values.sum() or 1.0))
-        if share > _MOST:
+        if share > most:
             return (
-                f"one of {len(values)} held-out examples has {100 * share:.0f} % of {what}: an "
-                f"interval needs at most {100 * _MOST:.0f} % for each"
+                f"one of {len(values)} held-out examples has {100 * share:.1f} % of {what}: an "
+                f"interval needs at most {100 * most:.1f} % for each"
             )
     return ""
 

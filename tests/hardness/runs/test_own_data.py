@@ -273,9 +273,11 @@ def test_there_is_no_interval_if_one_example_has_much_of_the_loss_or_of_the_labe
     even, odd = np.ones(100), np.ones(100)
     odd[3] = 20.0
     assert unsuited(even, even) == unsuited(0 * even, even) == ""
-    assert "one of 100 held-out examples has 17 % of the loss" in unsuited(odd, even)
-    assert "17 % of the squared labels" in unsuited(even, odd)
-    assert "has 10 % of the loss" in unsuited(even[:10], even[:10])
+    assert "one of 100 held-out examples has 16.8 % of the loss" in unsuited(odd, even)
+    assert "16.8 % of the squared labels" in unsuited(even, odd)
+    assert "has 10.0 % of the loss: an interval needs at most 5.0 %" in unsuited(
+        even[:10], even[:10]
+    )
     x = np.random.default_rng(1).normal(size=(1000, 2, 4))
     y = np.exp(4 * np.random.default_rng(0).normal(size=(1000, 1, 1))) * np.ones((1, 2, 4))
     found = h.learn("linear", (x, y))
