@@ -168,7 +168,7 @@ def test_the_page_of_the_sources_names_lines_that_there_are():
 def test_an_identity_and_a_revised_prediction_are_marked():
     found = find(named("net-size").updated(settings=[{"m": 2, "steps": 10}]))
     assert "An identity: it can fail only if the toolkit is wrong." in repr(found)
-    assert f"Revised after a measurement: {found.revised}." in " ".join(repr(found).split())
+    assert f"Revised since the first commit: {found.revised}." in " ".join(repr(found).split())
     row = h.Theory(findings=(found,)).to_frame().loc[0]
     assert (row["identity"], row["revised"]) == ("yes", found.revised)
 

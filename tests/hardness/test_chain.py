@@ -209,7 +209,8 @@ def test_what_is_assumed_is_named_in_text_json_and_latex():
         assert "holds for every law of integers e, independent of a, with |e| <= 3 and with" in text
     caption = export("latex", made)
     assert "LWE(n=8, q=64" in caption
-    assert "for some law of errors" in caption
+    assert "some distribution of errors, of absolute value at most 3, that has 0 as" in caption
+    assert "textless" not in caption
     assert "LWE" not in export("latex", h.certify("parity:d=8,m=3"))
 
 
