@@ -191,7 +191,7 @@ MISTAKES = """\
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure phase empty.db --slice m=3 --out b.svg | It is --where now
 2 figure phase empty.db --out b.svg | no runs are left
-2 figure both-sides out --where m==3 --out b.svg | is no store
+2 figure both-sides out --where m==3 --out b.svg | is not a store
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 2 figure both-side nowhere --out f.svg | did you mean 'both-sides'
