@@ -2,17 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.upper.attack import SPARE, enough
 from instances.capabilities import SCHEME
 from instances.family import Examples, Secret
 from instances.reduced import reduce
 from instances.symmetric import Symmetric
-from instances.tokens import mask, unpack
+from instances.tokens import mask
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,7 +20,7 @@ class Signs:
     >>> from instances import parse
     >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
     >>> found = signs(instance.examples(0, 400))
-    >>> found.evidence(instance.hidden.secret) > wanted(instance.family)
+    >>> found.evidence(instance.hidden.secret) > 40
     True
     """
 
@@ -32,15 +30,6 @@ class Signs:
 
     def __len__(self) -> int:
         return len(self.signs)
-
-    @cached_property
-    def z(self) -> NDArray[np.int8]:
-        """z_1 .. z_(d-1): (N, d-1)."""
-        return unpack(self.words, self.family.d)[:, 1:]
-
-    def cut(self, count: int) -> "Signs":
-        """Return the first `count`."""
-        return Signs(family=self.family, words=self.words[:count], signs=self.signs[:count])
 
     def evidence(self, secret: Secret) -> float:
         """Compute the bits by which the signs favour a hidden set over coins of the same mean."""
@@ -61,28 +50,6 @@ def signs(examples: Examples) -> Signs:
         words=found.words,
         signs=1 - 2 * found.codes.astype(np.int8),
     )
-
-
-def wanted(family: Symmetric) -> float:
-    """Count the bits from which a hidden set is believed: among coins any is with 2^-30 at most."""
-    return math.log2(family.size) + SPARE
-
-
-def telling(family: Symmetric) -> int:
-    """Count the open examples by which the hidden set is believed, once it is found.
-
-    >>> from instances import parse
-    >>> telling(parse("parity:d=24,m=3")), telling(parse("parity:d=24,m=3,noise=0.1"))
-    (42, 207)
-    """
-    bits = _bits(family)
-    fade, middle = _fade(family), _middle(family)
-    mean = square = 0.0
-    for (value, sign), told in bits.items():
-        chance = (1 + value * middle) / 2 * (1 + fade * value * sign) / 2
-        if chance:
-            mean, square = mean + chance * told, square + chance * told**2
-    return enough(wanted(family), mean, math.sqrt(max(square - mean**2, 0.0)))
 
 
 def _bits(family: Symmetric) -> dict[tuple[int, int], float]:
