@@ -162,7 +162,7 @@ MISTAKES = """\
 2 least parity:m=2,d=8 --learner trivial --seeds 5 | at least 6 are needed
 2 least parity:m=2,d=8 --learner trivial --unit seconds | one of examples, queries, values
 2 least parity:m=2,d=16 --learner trivial --budget-examples 4 | below 6, the certified floor
-2 least parity:m=2 --over d=8,16 --learner km | spends values: ask for its least values
+2 least parity:m=2 --over d=8,16 --learner flips | spends values: ask for its least values
 2 compare parity:m=2 --over d=6 --seeds 10000000000 | runs
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over d=6..8 --over m=2..3 | --over is given twice

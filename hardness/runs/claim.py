@@ -92,14 +92,15 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         scheme = SCHEME.of(folder.family)
         if scheme is None or len(set(scheme.values)) != 2:
             return None
-        from hardness.upper.signs import signs
+        from hardness.upper.signs import evidence
+        from instances.reduced import reduce
 
-        seen = signs(folder.examples(0, min(folder.count, _MOST)))
+        seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
             scheme.require_member(secret)
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, seen.evidence(secret))
+        return _shown(len(seen), scheme.size, evidence(seen, scheme, secret))
     from hardness.upper.counting import open_entries
 
     found = weighed.counted
