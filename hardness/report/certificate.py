@@ -23,7 +23,9 @@ _LONG = 40
 
 
 def certificate_words(certificate: "Certificate") -> str:
-    """Write a certificate claim by claim."""
+    """Write a certificate claim by claim, or its proof step by step."""
+    if certificate.stepwise:
+        return proof_words(certificate)
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]

@@ -64,7 +64,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
     learner: str
     runs: tuple[Run, ...]
 
-    _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
@@ -143,7 +142,6 @@ class Attacks(Record, frozen=True, kw_only=True):
     attacks: tuple[AttackResult, ...]
     not_run: dict[str, str]
 
-    _words: ClassVar[str] = "hardness.report.studies.attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
