@@ -5,7 +5,7 @@ levels, where it says anything: its code.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -369,15 +369,10 @@ class Coded(Family):
         def read(x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
             return levels[np.searchsorted(between, self.factor_of(x, y))]
 
-        def labels(x: NDArray[Any], f: Callable[[Any], Any]) -> NDArray[np.float64]:
-            return self.labelled(x, f((x[:, 0] * x[:, 1])[:, 1:].astype(np.int8)))
-
         return HiddenFunction(
             places=self.d - 1,
             tokens=shown,
             read=read,
-            labels=labels,
-            largest=float(np.abs(levels).max()),
             noise=float(self.noise),
             **self._hides,
         )

@@ -48,8 +48,8 @@ def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints
     They are checked. Signs 1, -1 mod 2 are read as bits 0, 1, which a note says.
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
-    integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
-    be the same, and the given one, which may say more, is taken.
+    integers as text or .npy, n columns of A and then b. If a file states its own, n and q
+    must be the same, and the given one is taken, which may say more.
     """
     layout = LAYOUTS.get(path.suffix.lower())
     if path.suffix == ".specs":
@@ -263,7 +263,7 @@ def _bits(path: Path, *parts: NDArray[Any]) -> list[NDArray[Any]]:
     for name, part, sign in zip("ab", parts, signs, strict=True):
         if any(signs) and set(np.unique(part)) in ({1}, {-1, 0}, {-1, 0, 1}):
             raise DamagedFile(
-                f"{path}: {name} has {'0 and -1' if sign else '1 alone'} where others are signs: "
+                f"{path}: {name} has {'0 and -1' if sign else '1 alone'}, other entries are signs: "
                 "write a and b as bits 0, 1, or as signs 1, -1, which are read as 0, 1"
             )
     whole = [sign and bool((abs(part) == 1).all()) for part, sign in zip(parts, signs, strict=True)]

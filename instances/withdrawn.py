@@ -4,8 +4,9 @@ _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap an
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
 _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
+_ESTIMATE = "`hardness estimate SPEC` prints what it would cost"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
-WITHDRAWN = {  # by what they name: commands and their functions, options, public names
+WITHDRAWN = {  # by what they name: commands and their functions, options, learners, public names
     "command": {
         "challenge": "",
         "cite": _LATEX,
@@ -32,6 +33,14 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--method": "--optimizer",
         "--form": "--rewrite",
         "--slice": "--where",
+    },
+    "learner": {
+        "arora-ge": _ESTIMATE,
+        "bdd": f"{_ESTIMATE}; primal runs",
+        "km": "flips finds hidden sets by labels of chosen tokens",
+        "multihead": "staged and levenberg find heads from examples",
+        "onehead": "staged and levenberg find heads from examples",
+        "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }

@@ -201,6 +201,10 @@ def test_what_is_gone_says_so_on_the_command_line_and_from_python(hardness):
         said = hardness(name, "parity:d=8,m=2")
         assert said.code == 2
         said.one_line(f"the command '{name}' is gone")
+    for name in WITHDRAWN["learner"]:
+        said = hardness("learn", name, "parity:d=8,m=2")
+        assert said.code == 2
+        said.one_line(f"the learner '{name}' is gone")
     for name in WITHDRAWN["figure"]:
         assert name not in FIGURES
         said = hardness("figure", name, "parity:d=8,m=2", "--out", "f.svg")

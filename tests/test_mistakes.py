@@ -162,7 +162,7 @@ MISTAKES = """\
 2 least parity:m=2,d=8 --learner trivial --seeds 5 | at least 6 are needed
 2 least parity:m=2,d=8 --learner trivial --unit seconds | one of examples, queries, values
 2 least parity:m=2,d=16 --learner trivial --budget-examples 4 | below 6, the certified floor
-2 least parity:m=2 --over d=8,16 --learner km | spends values: ask for its least values
+2 least parity:m=2 --over d=8,16 --learner flips | spends values: ask for its least values
 2 compare parity:m=2 --over d=6 --seeds 10000000000 | runs
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over d=6..8 --over m=2..3 | --over is given twice
@@ -191,7 +191,7 @@ MISTAKES = """\
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure phase empty.db --slice m=3 --out b.svg | It is --where now
 2 figure phase empty.db --out b.svg | no runs are left
-2 figure both-sides out --where m==3 --out b.svg | is no store
+2 figure both-sides out --where m==3 --out b.svg | is not a store
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 2 figure both-side nowhere --out f.svg | did you mean 'both-sides'

@@ -232,7 +232,7 @@ def numbers(
             f"of {figure.takes}"
         )
     if query is not None and not figure.source.store:
-        raise UsageError(f"--where given: it chooses runs of a store, which {name} is not of")
+        raise UsageError(f"--where given: {name} is not drawn from a store: leave --where out")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():

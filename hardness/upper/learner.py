@@ -85,8 +85,9 @@ _ADVICE = {
     "once in a million or so, try another seed; else the oracle is broken",
     Outcome.NOT_FOUND: "no secret was met that the samples confirm: the labels may be no member's; "
     "else give more samples, another seed or a stronger attack",
-    Outcome.AMBIGUOUS: "columns of A depend on each other, or too few samples are independent: "
-    "only the entries that all secrets which fit have in common are claimed; give other samples",
+    Outcome.AMBIGUOUS: "several secrets fit, since columns of A depend on each other or too few "
+    "samples are independent: only entries in which those that were tried agree are claimed; give "
+    "more samples",
     Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
     "many examples it needs if more would do",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "

@@ -28,16 +28,10 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "restricted": "restricted.Restricted",
         "bkw": "bkw.Bkw",
         "modlinear": "modlinear.ModLinear",
-        "arora-ge": "arorage.AroraGe",
         "primal": "primal.Primal",
-        "bdd": "bdd.Bdd",
         "dual": "dual.Dual",
         "trivial": "regression.Trivial",
-        "pairs": "pairs.Pairs",
-        "flips": "membership.flips.Flips",
-        "km": "membership.km.Km",
-        "onehead": "membership.onehead.OneHead",
-        "multihead": "membership.multihead.MultiHead",
+        "flips": "flips.Flips",
     },
 )
 
@@ -52,9 +46,7 @@ ATTACKS = (  # learners that look for the secret itself
     "restricted",
     "bkw",
     "modlinear",
-    "arora-ge",
     "primal",
-    "bdd",
     "dual",
 )
 

@@ -37,7 +37,7 @@ def attack(
         "Learners | None",
         LEARNER(
             "repeatable.",
-            default="all attacks that run on it, but for bdd and dual",
+            default="all attacks that run on it, but for dual",
             many=True,
             flag="--learner",
         ),

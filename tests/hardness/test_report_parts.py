@@ -249,7 +249,7 @@ def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
     """A curve is no diagram: none is drawn, and the command says so."""
     assert over_two([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]) == ()
     compare("parity:m=2", "d=6..7", ("trivial",)).save(tmp_path / "results.json")
-    with pytest.raises(UsageError, match="a phase diagram is of a store"):
+    with pytest.raises(UsageError, match="a phase diagram is drawn from a store"):
         phase_of(tmp_path)
 
 
