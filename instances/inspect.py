@@ -1,7 +1,7 @@
 """What a layer is like: the sizes that the theorems about learning it are stated in."""
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,6 @@ class Inspection(Result):
     """
 
     facts: dict[str, Any]
-
-    _words: ClassVar[str] = "hardness.report.inspection.inspection_words"
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it; the names are a contract."""

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -388,11 +388,7 @@ class Modular(Coded):
 
     def weights(self, secret: Secret) -> NDArray[np.int64]:
         """Compute w_{j,b} = 2^b s_j mod q, centred: (d - 1,)."""
-        self.require_member(secret)
-        return np.array(
-            [centred((v << b) % self.q, self.q) for v in secret for b in range(self.length)],
-            np.int64,
-        )
+        return _weights(self.secrets, self.length, self.q, secret)
 
     def vectors(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Read a from packed tokens (n, 2, words): (n, family.n), in 0 .. q-1."""
@@ -507,6 +503,16 @@ class Modular(Coded):
     def risk_bound(self) -> float:
         """A clipped prediction is off by at most the range of the response."""
         return 2 * float(np.ptp(self.response)) ** 2 / self.trivial_risk
+
+
+@lru_cache(maxsize=64)
+def _weights(secrets: Secrets, length: int, q: int, secret: Secret) -> NDArray[np.int64]:
+    """Compute the weights of a member once; read-only."""
+    secrets.require(secret)
+    entries = [centred((v << b) % q, q) for v in secret for b in range(length)]
+    weights = np.array(entries, np.int64)
+    weights.flags.writeable = False
+    return weights
 
 
 def modulus(family: Modular) -> int:

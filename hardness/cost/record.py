@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from math import inf, log2
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.lower.record import Claim
 from instances.export import Math, frame
@@ -193,9 +193,6 @@ class Estimates(Result):
     no_queries: str
     detailed: bool = field(default=False, compare=False)
 
-    _words: ClassVar[str] = "hardness.report.cost.estimate_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:estimates"
-
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""
         return next((e for e in self.estimates if e.name == name), None) or _missing(name)
@@ -289,9 +286,6 @@ class EstimatesTable(Result):
     """Estimates of several problems, a row each, with a column for each attack that applies."""
 
     problems: tuple[Estimates, ...]
-
-    _words: ClassVar[str] = "hardness.report.cost.table_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:estimates_table"
 
     def _rows(self) -> list[TableRow]:
         applied = [(e, one) for one in self.problems for e in one.estimates if e.applies]

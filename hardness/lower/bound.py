@@ -46,9 +46,6 @@ class Bound(Result):
     certificate: Certificate
     solution: dict[str, Any] | None = None
 
-    _words = "hardness.report.bound.bound_words"
-    _captioned = "hardness.report.caption:bound"
-
     @cached_property
     def formulas(self) -> dict[str, Formula]:
         """The formulas by quantity."""

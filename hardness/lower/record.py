@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.check import kernel
 from hardness.claims import WORD, digits, is_upper, vacuous
@@ -148,12 +148,6 @@ class Certificate(Result):
     >>> certificate["sq-dimension"].value, certificate["stat-queries"].vacuous
     (Fraction(35, 1), True)
     """
-
-    _captioned: ClassVar[str] = "hardness.report.caption:certificate"
-
-    @property
-    def _words(self) -> str:  # type: ignore[override]
-        return f"hardness.report.certificate.{'proof' if self.stepwise else 'certificate'}_words"
 
     spec: str
     claims: tuple[Claim, ...]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from hardness.check import kernel
 from hardness.claims import WORD, digits
 from hardness.lower.formulas import derived
-from hardness.report.cost import beside_words, cheapest_words
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
@@ -23,7 +22,9 @@ _LONG = 40
 
 
 def certificate_words(certificate: "Certificate") -> str:
-    """Write a certificate claim by claim."""
+    """Write a certificate claim by claim, or its proof step by step."""
+    if certificate.stepwise:
+        return proof_words(certificate)
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
@@ -49,6 +50,48 @@ def certificate_words(certificate: "Certificate") -> str:
         cheapest_words(certificate.spec) if certificate.reduces else "",
     )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+def cheapest_words(spec: str) -> str:
+    """Name the attack that is estimated to cost the least.
+
+    >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
+    'Of attacks that are estimated,'
+    """
+    from hardness.cost.attacks import estimate  # what other certificates do not need
+    from hardness.cost.problem import problem
+
+    found = estimate(problem(parse_stored(spec)), spec)
+    if (least := found.least) is None:
+        return ""
+    return (
+        f"Of attacks that are estimated, {found.label(least)} costs the least: {least.plainly}; "
+        f"`hardness estimate {brief_spec(spec)}` has all."
+    )
+
+
+def beside_words(spec: str) -> str:
+    """Name the attack that stands beside every bound for noisy parities; empty for other specs.
+
+    >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
+    'Beside it stands restricted Gaussian elimination, which is n'
+    """
+    if not spec.startswith(("parity:", "lpn:")):
+        return ""
+    family = parse_stored(spec)
+    if not family.noise:
+        return ""
+    from hardness.cost.attacks import estimate
+    from hardness.cost.problem import problem
+
+    found = estimate(problem(family), spec, only=("restricted-elimination",))[
+        "restricted-elimination"
+    ]
+    return (
+        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
+        f"algorithm: about 2^{found.rank:.1f} operations on this instance [EKM17]. "
+        f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
+    )
 
 
 def formula_words(claim: "Claim", formula: str) -> str:

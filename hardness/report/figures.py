@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
@@ -148,8 +148,6 @@ class Picture(Result):
     data: Data
     look: str = "paper"
     file: str = ""
-
-    _words: ClassVar[str] = "hardness.report.figures.picture_words"
 
     def to_dict(self) -> Data:
         """Give its head and its rows."""

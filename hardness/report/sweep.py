@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import fill
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from hardness.report.text import bad, count, duration, good, table, taken
 from hardness.runs.names import one_line, short
@@ -314,8 +314,6 @@ class Queried(Record, frozen=True, kw_only=True):
 
     names: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]
-
-    _words: ClassVar[str] = "hardness.report.sweep.queried_words"
 
     def to_dict(self) -> Any:
         """Give its rows as objects, bytes as hexadecimal digits.

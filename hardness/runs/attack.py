@@ -1,6 +1,6 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -57,7 +57,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
     learner: str
     runs: tuple[Run, ...]
 
-    _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
@@ -136,7 +135,6 @@ class Attacks(Record, frozen=True, kw_only=True):
     attacks: tuple[AttackResult, ...]
     not_run: dict[str, str]
 
-    _words: ClassVar[str] = "hardness.report.studies.attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
@@ -192,7 +190,7 @@ def attacks_on(family: Family) -> tuple[str, ...]:
     """
     plain = [name for name in ATTACKS if name != "dual"]  # it runs if it is asked for
     names = [name for name in plain if not parse_learner(name).supports(family)]
-    known = _estimates(family) if names else {}
+    known = _estimates(family, names)
     last = max((one.rank for one in known.values()), default=0.0) + 1
     names.sort(key=lambda name: known[name].rank if name in known else last)
     return tuple(_chosen(name, known.get(name)) for name in names)
@@ -208,7 +206,8 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     >>> found.name, found.beta, found.zeta, round(found.repetitions, 1)
     ('guess+usvp', 2, 70, 6.8)
     """
-    learner, found = parse_learner(name), _estimates(family).get(name.partition(":")[0])
+    kind = name.partition(":")[0]
+    learner, found = parse_learner(name), _estimates(family, (kind,)).get(kind)
     if not isinstance(learner, Primal) or found is None:
         return found
     asked, least = problem(family), setting("default")
@@ -239,7 +238,8 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     >>> out_of_reach(parse("toy-80"), ("mitm", "bkw"))
     {'bkw': 'about 2^65 operations are estimated; --learner bkw runs it'}
     """
-    bits = {name: one.rop for name, one in _estimates(family).items()}
+    kinds = [name.partition(":")[0] for name in names]
+    bits = {kind: one.rop for kind, one in _estimates(family, kinds).items()}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
         for name in names
@@ -247,22 +247,21 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _estimates(family: Family) -> dict[str, Estimate]:
-    """The least that attacks cost by formulas, by the names of their learners; those that apply."""
+def _estimates(family: Family, learners: Iterable[str]) -> dict[str, Estimate]:
+    """The least that attacks of learners cost by formulas, by learner; those that apply."""
+    formulas = {name: _FORMULAS[name] for name in learners if name in _FORMULAS}
+    only = tuple(dict.fromkeys(one for names in formulas.values() for one in names))
     try:
-        only = tuple(dict.fromkeys(one for names in _FORMULAS.values() for one in names))
         asked = problem(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
-        estimates = estimate(asked, family.spec, only=only).estimates
+        estimates = estimate(asked, family.spec, only=only).estimates if only else ()
         found = {one.name: one for one in estimates if one.applies}
         if "guess+usvp" in found and found["guess+usvp"].space:  # no zeros, but all values
             del found["guess+usvp"]
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
-    each = {
-        learner: [found[n] for n in names if n in found] for learner, names in _FORMULAS.items()
-    }
+    each = {learner: [found[n] for n in names if n in found] for learner, names in formulas.items()}
     return {learner: min(ones, key=lambda one: one.rank) for learner, ones in each.items() if ones}
 
 

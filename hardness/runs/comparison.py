@@ -56,8 +56,6 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     canonical: tuple[str, ...] = ()
 
     _format: ClassVar[str] = FORMAT
-    _words: ClassVar[str] = "hardness.report.comparison.comparison_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:comparison"
     _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
     _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "certificates")

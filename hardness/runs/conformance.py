@@ -4,7 +4,7 @@ What would end a run is a failure; what makes its results worth less is a warnin
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -55,8 +55,6 @@ class Conformance(Record, frozen=True, kw_only=True):
     learner: str
     described: dict[str, Any]
     findings: tuple[Finding, ...]
-
-    _words: ClassVar[str] = "hardness.report.studies.conformance_words"
 
     def _rows(self) -> list[TableRow]:
         return [json_of(one) for one in self.findings]

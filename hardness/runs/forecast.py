@@ -140,7 +140,6 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     not_run: dict[str, str]
 
     _format: ClassVar[str] = "hardness-forecast/2"
-    _words: ClassVar[str] = "hardness.report.forecast.forecast_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"rows": Forecast}
 
     def _contradiction(self) -> str | None:

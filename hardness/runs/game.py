@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from msgspec import structs
 
@@ -55,8 +55,6 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
     transcript: Transcript
     certified: int | None
     drawn: bool
-
-    _words: ClassVar[str] = "hardness.report.run.game_words"
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:

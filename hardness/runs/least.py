@@ -437,8 +437,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thresholds: tuple[Threshold, ...] = ()
 
     _format: ClassVar[str] = "hardness-least/2"
-    _words: ClassVar[str] = "hardness.report.least.least_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:least"
     _inside: ClassVar[str] = "results.json"
     _follows: ClassVar[tuple[str, ...]] = ("cells", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {

@@ -116,7 +116,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
 
-    _words: ClassVar[str] = "hardness.report.run.run_words"
     _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
 
     def __eq__(self, other: object) -> bool:

@@ -301,8 +301,6 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     not_run: tuple[Refusal, ...] = ()
 
     _format: ClassVar[str] = FORMAT
-    _words: ClassVar[str] = "hardness.report.stress.stress_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:stress"
     _follows: ClassVar[tuple[str, ...]] = ("passes_to_hold", "confidence", "terms", "certificates")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 

@@ -1,7 +1,7 @@
 """Damaged stores: the check that finds what is wrong."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import exact
@@ -21,8 +21,6 @@ class Checkup(Record, frozen=True, kw_only=True):
     store: str
     pages: tuple[str, ...]
     rows: dict[str, tuple[str, ...]]
-
-    _words: ClassVar[str] = "hardness.report.sweep.checkup_words"
 
     @property
     def damage(self) -> str:

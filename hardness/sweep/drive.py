@@ -57,7 +57,6 @@ class Ended(Result):
     progress: Progress
     missing: tuple[str, ...]
 
-    _words: ClassVar[str] = "hardness.report.sweep.ended_words"
     indent: ClassVar[int | None] = None  # the last of the lines of JSON that say how far it is
 
     def counts(self) -> dict[str, dict[str, int]]:

@@ -1,6 +1,7 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from os.path import realpath
 from typing import Any
 
@@ -66,8 +67,7 @@ def parse_learner(text: str) -> Learner:
         return own
     name, _, rest = text.strip().partition(":")
     if name in LEARNERS:
-        learner: Learner = build(LEARNERS[name], rest, name, name)
-        return learner
+        return _built_in(name, rest)
     if name == "decode":
         if not rest:
             raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
@@ -75,6 +75,13 @@ def parse_learner(text: str) -> Learner:
 
         return Decoder(of=parse_learner(rest))
     return _foreign(text.strip())
+
+
+@lru_cache(maxsize=256)
+def _built_in(name: str, parameters: str) -> Learner:
+    """Make a learner of this package: a frozen record, so that one serves all its runs."""
+    learner: Learner = build(LEARNERS[name], parameters, name, name)
+    return learner
 
 
 def _foreign(text: str) -> Learner:

@@ -92,7 +92,6 @@ def learn(
     True
     """
     from hardness.runs import run
-    from hardness.runs.planned import warm
 
     about = {name: more.pop(name) for name in Teacher.__annotations__ if name in more}  # type: ignore[misc]
     limits, chosen = budget_of(more), sources.learner(learner)
@@ -109,7 +108,7 @@ def learn(
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
         sources.require_unseen(chosen, source)
-        return _saved(_on_data(chosen, learner, data, limits, seed or 0), save_layer)
+        return _saved(_on_data(chosen, data, limits, seed or 0), save_layer)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:
         from hardness.runs.own import taught, verdict
@@ -125,16 +124,11 @@ def learn(
         return _played(chosen, family, limits, seed, oracle, exact("tau", tau), transcript)
     _announce(chosen, family)
     with progress.waited("learning"):
-        warm(family.example if instance else family.spec, _named(learner))
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
     if instance:
         details["verdict"] = verdict(found, instance)
     return _saved(found.updated(details=found.details | details), save_layer)
-
-
-def _named(learner: object) -> tuple[str, ...]:
-    return (learner,) if isinstance(learner, str) else ()
 
 
 def _announce(learner: "Learner", family: Any) -> None:
@@ -145,15 +139,11 @@ def _announce(learner: "Learner", family: Any) -> None:
         progress.note(f"{learner.name} at d={family.d} takes {takes}")
 
 
-def _on_data(
-    chosen: "Learner", learner: object, data: "Split", limits: "Budget", seed: int
-) -> "Run":
+def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
     from hardness.runs.own import run_on_data
-    from hardness.runs.planned import warm
 
     _announce(chosen, data.family)
     with progress.waited("learning"):
-        warm("nice:m=1,k=2,d=6", _named(learner))
         return run_on_data(chosen, data, limits, seed)
 
 

@@ -2,17 +2,19 @@
 
 import dataclasses
 import math
+import sys
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from hardness.cost.attacks import estimate
 from hardness.oracles import Budget, Usage
 from hardness.report.run import run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
-from hardness.runs.attack import known, out_of_reach
+from hardness.runs.attack import estimate_of, known, out_of_reach
 from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
@@ -143,6 +145,27 @@ def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
     (name,) = out_of_reach(hopeless, attacks_on(hopeless))
     assert name.partition(":")[0] == "primal"
     assert out_of_reach(parse("parity:d=16,m=3"), attacks_on(parse("parity:d=16,m=3"))) == {}
+
+
+def test_what_an_attack_is_announced_with_takes_its_own_formulas_alone(monkeypatch):
+    asked = []
+
+    def spied(*problem, only):
+        asked.extend(only)
+        return estimate(*problem, only=only)
+
+    monkeypatch.setattr(sys.modules["hardness.runs.attack"], "estimate", spied)
+    assert estimate_of("primal", parse("lwe:n=30,q=521,sigma=1.5")).name == "usvp"
+    assert asked == ["usvp", "guess+usvp"]
+
+
+def test_an_attack_builds_its_learner_and_the_weights_of_a_secret_once():
+    assert parse_learner("primal:block=20") is parse_learner("primal:block=20")
+    family, secret = parse("lwe:n=4,q=17,sigma=1"), (1, -1, 0, 8)
+    weights = family.weights(secret)
+    assert weights is family.weights(secret)
+    with pytest.raises(ValueError, match="read-only"):
+        weights[0] = 0
 
 
 def test_words_say_the_rate_and_how_runs_ended(one):

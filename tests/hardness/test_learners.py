@@ -27,6 +27,18 @@ def learn(learner, spec, seed=0, budget=None, **more):
     return run(parse_learner(learner), parse(spec).instance(seed), budget or Budget(), seed, **more)
 
 
+def test_learn_has_a_learner_learn_once(monkeypatch):
+    learned, learn_mean = [], regression.Trivial.learn
+
+    def counted(self, oracle, rng):
+        learned.append(self.name)
+        return learn_mean(self, oracle, rng)
+
+    monkeypatch.setattr(regression.Trivial, "learn", counted)
+    h.learn("trivial", "parity:d=8,m=2")
+    assert learned == ["trivial"]
+
+
 DEGREE = "lowdegree:oversample=60,degree="
 SOLVED = [  # with the largest risk
     *(("elimination", f"parity:d={d}", 1e-12) for d in ("200,m=7", "1000,m=21", "2,m=1")),

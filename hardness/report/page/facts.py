@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.claims import chance, vacuous
 from hardness.lower import BoundParameters, Certificate, Claim
-from hardness.report.certificate import origin_notes, shown_value, unsaid
+from hardness.report.certificate import beside_words, origin_notes, shown_value, unsaid
 from hardness.report.charts.phase import SHARE, asks
 from hardness.report.comparison import ASKER
-from hardness.report.cost import beside_words
 from hardness.report.page.material import Card, Facts, Material
 from hardness.report.page.tables import frame, learner_rows, shown_names
 from hardness.report.run import unbound, unbound_words
