@@ -32,6 +32,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--method": "--optimizer",
         "--form": "--rewrite",
         "--slice": "--where",
+        "--contain": "--sandbox",
     },
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }

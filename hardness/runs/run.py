@@ -71,7 +71,6 @@ MACHINE = (
     Outcome.CRASHED,
     Outcome.BROKE_OFF,
     Outcome.NOT_LOADED,
-    Outcome.TOO_MANY_PROCESSES,
     Outcome.OVERDUE,
     Outcome.REFUSED,
 )

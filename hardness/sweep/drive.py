@@ -30,7 +30,7 @@ from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
 from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.isolated.contain import require_out_of_reach
+from hardness.upper.isolated.sandbox import require_out_of_reach
 from hardness.upper.learner import innermost
 from instances.errors import ToolkitError
 from instances.limits import available_memory

@@ -95,7 +95,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
     """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
     for file in files:
         if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
-            from hardness.upper.isolated.contain import require_out_of_reach
+            from hardness.upper.isolated.sandbox import require_out_of_reach
 
             require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 

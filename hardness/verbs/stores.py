@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from hardness.verbs import progress
 from hardness.verbs.ask import choice, cores, flag, path, text
-from hardness.verbs.asks import FILE, FORCE, JOBS, Containment
+from hardness.verbs.asks import FILE, FORCE, JOBS, Sandboxed
 from hardness.verbs.command import verb
 from instances.errors import DamagedFile, ToolkitError, UsageError
 
@@ -71,7 +71,7 @@ def sweep(
     ] = "local",
     yes: Annotated[bool, _YES] = False,
     jobs: Annotated[int | None, JOBS] = None,
-    **closed: Unpack[Containment],
+    **closed: Unpack[Sandboxed],
 ) -> "Ended":
     """Do the runs of a sweep file that a store does not hold yet.
 
