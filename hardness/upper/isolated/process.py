@@ -127,11 +127,10 @@ class Process:
             self.look()
             self._release()
             self.channel.socket.close()
-        end = self._output.seek(0, os.SEEK_END)
-        text = os.pread(self._output.fileno(), _PRINTED, max(0, end - _PRINTED)).decode(
-            "utf-8", "replace"
-        )
-        kept = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+            with self._output as output:
+                output.seek(max(0, output.seek(0, os.SEEK_END) - _PRINTED))
+                self._printed = output.read(_PRINTED).decode("utf-8", "replace")
+        kept = "".join(c if c.isprintable() or c == "\n" else "?" for c in self._printed)
         return {"printed": kept[-2000:]} if kept.strip() else {}
 
 
