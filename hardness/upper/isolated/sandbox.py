@@ -20,10 +20,10 @@ PACKAGES = Path(__file__).resolve().parents[3]  # the folder in which this packa
 
 
 def sandboxed() -> bool:
-    """Whether learners from files run in bubblewrap; raises ToolkitError if they must and cannot."""
+    """Whether learners from files run in bubblewrap; raises ToolkitError if --sandbox cannot."""
     reason = unavailable()
     if reason and os.environ.get(SANDBOX):
-        raise ToolkitError(f"--sandbox given: {reason}; without it learners that you trust run")
+        raise ToolkitError(f"--sandbox given: {reason}; leave it out for code that you trust")
     return reason is None
 
 

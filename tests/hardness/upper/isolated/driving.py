@@ -72,6 +72,7 @@ def placed(sandboxed: bool) -> Iterator[None]:
         if sandboxed:
             patch.setenv(sandbox.SANDBOX, "1")
         else:
+            patch.delenv(sandbox.SANDBOX, raising=False)
             patch.setattr(sandbox, "unavailable", lambda: "bubblewrap is not installed")
         yield
 
