@@ -19,7 +19,7 @@ from hardness.oracles.budget import Budget
 from hardness.upper.isolated.ends import ending
 from hardness.upper.isolated.messages import Array, Broken, Channel, Closed, Late, Message, Reply
 from hardness.upper.isolated.proc import below, memory
-from hardness.upper.isolated.sandbox import PACKAGES, prefix, require_hidden, sandboxed
+from hardness.upper.isolated.sandbox import PACKAGES, SCRATCH, prefix, require_hidden, sandboxed
 from hardness.upper.learner import Failed
 from instances.errors import ToolkitError
 from instances.spec import VARIABLE
@@ -52,24 +52,24 @@ class Process:
         require_hidden(folder, secrets)
         self.sandboxed, self.peak_bytes = sandboxed(), 0
         self._cpu = budget.cpu_seconds is not None
-        scratch = Path(tempfile.mkdtemp(prefix="hardness-learner-")).resolve()
+        command = prefix(folder, secrets) if self.sandboxed else []
+        made = None if self.sandboxed else tempfile.mkdtemp(prefix="hardness-learner-")
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
-        command = prefix(folder, secrets, scratch) if self.sandboxed else []
         command += [sys.executable, "-P", "-c", _BEGIN, str(PACKAGES), str(theirs.fileno())]
         with theirs:
             self._first = subprocess.Popen(
                 [*command, json.dumps(_limits(budget))],
                 pass_fds=[theirs.fileno()],
-                cwd=scratch,
-                env=_environment(str(scratch)),
+                cwd=made,
+                env=_environment(made or SCRATCH),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,
                 start_new_session=True,
             )
         self.channel = Channel(ours)
-        self._release = weakref.finalize(self, _end, self._first, scratch)  # at our end, too
+        self._release = weakref.finalize(self, _end, self._first, made)  # at our end, too
         self._waiting = Thread(target=_wait, args=(self._first, self.channel), daemon=True)
         self._waiting.start()
         self._heard = False
@@ -156,12 +156,13 @@ def _wait(first: "subprocess.Popen[bytes]", channel: Channel) -> None:
     channel.hang_up()
 
 
-def _end(first: "subprocess.Popen[bytes]", scratch: Path) -> None:
+def _end(first: "subprocess.Popen[bytes]", scratch: str | None) -> None:
     """Kill the process and its session, and remove its folder."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(first.pid, signal.SIGKILL)
     first.wait()
-    shutil.rmtree(scratch, ignore_errors=True)
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -15,7 +15,8 @@ from instances.spec import files as families
 SANDBOX = "HARDNESS_SANDBOX"  # set by --sandbox
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime")
 _CLOSED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
-_EMPTY = ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
+SCRATCH = "/run/learner"  # in the sandbox: the working folder, in memory
+_EMPTY = ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", SCRATCH)
 PACKAGES = Path(__file__).resolve().parents[3]  # the folder in which this package stands
 
 
@@ -38,11 +39,11 @@ def unavailable() -> str | None:
     return f"bubblewrap cannot run ({reason})" if tried.returncode else None
 
 
-def prefix(folder: Path, secrets: tuple[Path, ...], scratch: Path) -> list[str]:
+def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
     """Return what stands before the command of a learner.
 
-    folder: of its file. secrets: folders that hold a secret. scratch: where it writes. It reads the
-    system, the interpreter with its packages, this package, its folder and the user's families.
+    folder: of its file. secrets: folders that hold a secret. It reads the system, the interpreter
+    with its packages, this package, its folder and the user's families.
     """
     if folder == Path(folder.anchor):
         raise UsageError(f"a learner in {folder} given: put it in a folder of its own")
@@ -62,7 +63,7 @@ def prefix(folder: Path, secrets: tuple[Path, ...], scratch: Path) -> list[str]:
         *("bwrap", *_CLOSED, *_EMPTY, *_bound("--ro-bind-try", outer)),
         *_bound("--dev-bind", cards),
         *(text for path in secrets for text in ("--tmpfs", str(path.resolve()))),
-        *("--bind", str(scratch), str(scratch), "--chdir", str(scratch)),
+        *("--chdir", SCRATCH),
     ]
 
 
