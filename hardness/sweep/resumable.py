@@ -103,12 +103,9 @@ class Resumable:
 
 
 def _held(store: Writer, job: RunJob | SearchJob) -> Run | Threshold | None:
-    """Find what a store holds of a job; raises DamagedFile for what it cannot be."""
+    """Find what a store holds of a job."""
     row = store.row(job.table, job.key)
-    held: Run | Threshold | None = job.require_own(row, store.path) if row else None
-    if isinstance(held, Run) and (reason := held.inconsistency):
-        raise DamagedFile(f"{store.path} is damaged: {reason}")
-    return held
+    return job.held(row, store.path) if row else None
 
 
 def _warmed(payload: str) -> dict[str, Any]:

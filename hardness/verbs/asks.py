@@ -74,11 +74,20 @@ class _Limits(Sandboxed, total=False):
     ]
     budget_cpu: Annotated[
         float | None,
-        number("CPU seconds, of each process of learners from files.", above=0, default="no limit", group=_LIMIT),
+        number(
+            "CPU seconds, of each process of learners from files.",
+            above=0,
+            default="no limit",
+            group=_LIMIT,
+        ),
     ]
     budget_memory: Annotated[
         int | str | None,
-        size("500MB, 4GiB, ...: of each process of learners from files.", default="4GiB", group=_LIMIT),
+        size(
+            "500MB, 4GiB, ...: of each process of learners from files.",
+            default="4GiB",
+            group=_LIMIT,
+        ),
     ]
 
 

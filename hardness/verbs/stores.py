@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from hardness.report.sweep import Queried
     from hardness.sweep import Ended
-    from hardness.sweep.damage import Checkup
     from hardness.sweep.plan import Plan
     from instances.result import Answer
 
@@ -248,14 +247,3 @@ def merge(
     with read(out) as found:
         summary, sweeps = found.summary(), found.sweeps()
     return Answer(data=summary, told="written: " + store_words(str(out), summary, sweeps))
-
-
-@verb("Check every page, and that every row reads.", out=FILE)
-def check(db: Annotated[Path, _DB]) -> "Checkup":
-    """Check a store; exits 1 where it is damaged.
-
-    A number in a row that was changed for another is not seen: what matters is run again.
-    """
-    from hardness.sweep.damage import check as look
-
-    return look(db)

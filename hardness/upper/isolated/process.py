@@ -137,7 +137,7 @@ class Process:
 def _limits(budget: Budget) -> dict[str, list[int]]:
     """Limits of each of its processes, soft and hard."""
     most = budget.memory_bytes or MEMORY
-    limits = dict.fromkeys(("RLIMIT_DATA", "RLIMIT_FSIZE"), [most, most])
+    limits = {name: [most, most] for name in ("RLIMIT_DATA", "RLIMIT_FSIZE")}
     limits["RLIMIT_CORE"] = [0, 0]
     if budget.cpu_seconds is not None:
         seconds = math.ceil(budget.cpu_seconds)
