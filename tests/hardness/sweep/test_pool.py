@@ -200,7 +200,7 @@ def driver():
 
 
 def test_kill_9_of_the_driver_leaves_nothing_of_learners_from_files_either(driver):
-    # Python's tracker of resources, two workers and the learner, in a sandbox two of bubblewrap too.
+    # Python's tracker of resources, two workers, a learner, in a sandbox two of bubblewrap too.
     more = 3 if sandboxed() else 1
     given = [bad("holds_the_interpreter"), from_file("sleep")]
     process, found = driver("local", given, 3 + more)

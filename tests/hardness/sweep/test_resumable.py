@@ -150,7 +150,6 @@ def test_ctrl_c_and_resume_give_what_was_asked_for(hardness, tmp_path, monkeypat
 
 
 def test_a_drawn_seed_is_that_of_the_interrupted_command(hardness, tmp_path, monkeypatch):
-    """And one that was edited since is refused."""
     command = ["stress", "--learner", "elimination", "--on", "parity:d=8,m=2", "--jobs", "1"]
     command += ["--out", "s.json"]
     with monkeypatch.context() as patch:
@@ -159,15 +158,10 @@ def test_a_drawn_seed_is_that_of_the_interrupted_command(hardness, tmp_path, mon
     # The rung was not finished, so that no file of results stands there yet.
     assert [p.name for p in tmp_path.iterdir()] == ["s.json.unfinished"]
     kept = (tmp_path / "s.json.unfinished").read_bytes()
-    for edited, why in (
-        ('{"": {"base_seed": "7"}}', "it was changed"),
-        ('{"": {"base_seed": -1}}', "it was changed"),
-        ("{", "damaged"),
-    ):
-        edit(tmp_path / "s.json.unfinished", f"UPDATE sweeps SET climbs = '{edited}'")
-        found = hardness(*command, "--resume")
-        assert found.code == 1
-        found.one_line("s.json.unfinished", why)
+    edit(tmp_path / "s.json.unfinished", "UPDATE sweeps SET climbs = '{'")
+    refused = hardness(*command, "--resume")
+    assert refused.code == 1
+    refused.one_line("s.json.unfinished", "damaged")
     (tmp_path / "s.json.unfinished").write_bytes(kept)
     assert hardness(*command, "--resume").code == 0
     found = json.loads((tmp_path / "s.json").read_text())

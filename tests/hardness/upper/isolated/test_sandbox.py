@@ -149,7 +149,7 @@ def test_a_learner_in_the_folder_of_the_secret_is_refused(secret, place):
     path, _ = secret
     (inner := path.parent / "inner").mkdir()
     for folder in (path.parent, inner):
-        with placed(place), pytest.raises(ToolkitError, match="secret.json and the learner: move"):
+        with placed(place), pytest.raises(ToolkitError, match="and the learner: move"):
             attack({}, folder=folder, source=read_folder(path.parent))
 
 

@@ -86,7 +86,6 @@ def reads(paths):
 
 def works(_):
     """Threads, processes, pools, files of their own."""
-    import multiprocessing
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(2) as threads:
