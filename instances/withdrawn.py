@@ -33,6 +33,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--form": "--rewrite",
         "--slice": "--where",
         "--contain": "--sandbox",
+        "--device": "learners from files use the cards that there are",
     },
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }

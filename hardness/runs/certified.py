@@ -21,9 +21,9 @@ class Certifier:
         self._made: dict[tuple[str, BoundParameters], Certificate | str] = {}
 
     @property
-    def pairs(self) -> tuple[tuple[str, BoundParameters], ...]:
-        """The specs and terms that the store has certificates of, in its order."""
-        return tuple((spec, terms) for spec, found in self._stored.items() for terms, _ in found)
+    def stored(self) -> tuple[tuple[BoundParameters, Certificate], ...]:
+        """The certificates that the store has, with their terms, by their specs."""
+        return tuple(one for every in self._stored.values() for one in every)
 
     def terms(self, specs: Iterable[str], wanted: BoundParameters) -> BoundParameters:
         """The terms that the store certified all of the specs for; `wanted` where there are none.
