@@ -122,7 +122,6 @@ def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     assert "hardness sweep run slow.toml --store runs.db --resume --jobs 1 --quiet" in said
     (one,) = hardness("sweep", "status", "runs.db", "--json").json["sweeps"]
     assert one["state"] == "interrupted"
-    assert hardness("store", "check", "runs.db").code == 0
 
 
 def test_engines_that_are_not_there(hardness):

@@ -362,12 +362,6 @@ class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _format: ClassVar[str] = "hardness-theory/1"
     _words: ClassVar[str] = "hardness.report.theory.finding_words"
 
-    def __post_init__(self) -> None:
-        if any(one.measured.low > one.measured.top for one in self.points):
-            raise ValueError("an interval that was measured ends below where it begins")
-        if self.digest != digest_of(self, [(one.at, one.predicted) for one in self.points]):
-            raise ValueError(f"its predictions are not those of the digest {self.digest[:16]}")
-
     @property
     def verdict(self) -> str:
         """How measurement and prediction compare, in the words of the table."""
