@@ -37,6 +37,8 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "--layer": "AttentionLayer.from_torch or .from_qkvo makes a layer",
         "--rewrite": "`hardness inspect SPEC` describes the heads of the family",
         "--slice": "--where",
+        "--contain": "--sandbox",
+        "--device": "learners from files use the cards that there are",
     },
     "learner": {
         "arora-ge": _ESTIMATE,

@@ -68,7 +68,12 @@ class Claim:
     family: str = ""
 
     def __post_init__(self) -> None:
-        _ = self.source  # KeyError now, as `read` says, for a quantity that has no source
+        try:
+            _ = self.source
+        except KeyError as error:
+            raise ValueError(
+                f"{self.quantity[:80]!r} is claimed, unknown to this version: make the file again"
+            ) from error
 
     @staticmethod
     def read(data: dict[str, Any], family: str = "") -> "Claim":
