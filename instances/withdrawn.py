@@ -32,7 +32,9 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--method": "--optimizer",
         "--form": "--rewrite",
         "--slice": "--where",
+        "--transcript": _GAME,
     },
+    "format": {"hardness-transcript/1": _GAME},
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }
 

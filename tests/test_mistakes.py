@@ -259,12 +259,13 @@ MISTAKES = """\
 2 learn queries parity:d=8,m=2 --budget-exmples 3 | '--budget-examples'
 2 learn elimination | a SPEC or --teacher FILE, one of the two
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
-2 learn pooled parity:d=9,m=2 --oracle adversary --transcript n --out n | two names
+2 learn staged nice:m=1,k=2,d=4 --save-layer n.json --out n.json | two names
 2 learn queries parity:d=8,m=2 --oracle adversary --tau 0.00000000001 | at least
 1 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
 1 learn student parity:d=9,m=2 --oracle adversary | sees examples
 2 learn pooled parity:d=64,m=3 | follows every member
-2 learn queries parity:d=8,m=2 --transcript t.json | --oracle adversary
+2 learn queries parity:d=8,m=2 --transcript t.json | --transcript | --oracle adversary
+2 learn queries parity:d=8,m=2 --oracle stabbing | one of samples, exact, adversary
 2 learn linear nowhere.npz | there is no such file
 2 learn linear nice:m=1,k=2,d=4 --save-layer l.npz | linear finds no layer
 2 learn student nice:m=1,k=2,d=4 --save-layer l.npy | .npz or .safetensors

@@ -22,7 +22,6 @@ from scipy.special import roots_gegenbauer as gauss_gegenbauer
 from scipy.stats import beta
 
 from hardness.lower import BoundParameters
-from instances import parse
 from tests import closed
 
 Json = Any
@@ -34,8 +33,6 @@ class TooMany(Exception):
 
 def falsehood(data: Json) -> str | None:
     """Say what of an accepted file is not so; None where all is, or more."""
-    if data["format"].startswith("hardness-transcript"):
-        return _false_transcript(data)
     return _false_proof(data)
 
 
@@ -860,41 +857,3 @@ class _Listed:
         told = np.abs(mean) < 1
         less = (self.rows - mean)[:, told] / np.sqrt(1 - np.abs(mean[told]))
         return self._top(less @ less.T / self.rows.shape[1], 1)
-
-
-def _false_transcript(data: Json) -> str | None:
-    """Play every query again by the sum over all points of z."""
-    family: Any = parse(data["spec"])
-    members = list(itertools.combinations(range(1, family.d), family.m))
-    points = 1 - 2 * np.array(list(itertools.product((0, 1), repeat=family.d - 1)))
-    values = np.array([float(v) for v in family.values])
-    centre = float(family.centre)
-    factors = []
-    for subset in members:
-        count = (points[:, [j - 1 for j in subset]] < 0).sum(axis=1)
-        factors.append(centre + float(1 - 2 * family.noise) * (values[count] - centre))
-    alive = np.ones(len(members), bool)
-    for entry in data["queries"]:
-        means = _means(entry["query"], points, np.array(factors))
-        before, alive = alive, alive & (np.abs(means - entry["answer"]) <= Fraction(data["tau"]))
-        out, left = int(before.sum() - alive.sum()), int(alive.sum())
-        if (entry["ruled_out"], int(entry["alive"])) != (out, left):
-            return f"{entry['ruled_out']} members are ruled out, it is {out}"
-    if int(data["members"]) != len(members) or not alive[members.index(tuple(data["secret"]))]:
-        return "the secret does not fit the answers"
-    return None
-
-
-def _means(query: Json, points: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    if query["kind"] == "given":
-        return np.array(query["means"])
-
-    def character(subset: list[int]) -> np.ndarray:
-        sign = -1 if 0 in subset else 1
-        return sign * points[:, [j - 1 for j in set(subset) if j]].prod(axis=1)
-
-    if query["kind"] == "character":
-        values = character(query["subset"])
-    else:
-        values = np.sign(sum(character(s) for s in query["sets"]))
-    return factors @ values / len(points) / 2  # half of the tokens are open

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from hardness.lower import BoundParameters, Certificate, Verification
     from hardness.lower.bound import Bound
     from hardness.lower.members import Members
-    from hardness.runs.game import Game
     from hardness.verbs.sources import Source
     from instances import Family, Folder
 
@@ -230,17 +229,17 @@ def _of_learners(
     return made
 
 
-@verb("Check a certificate or a transcript again.", out=FILE)
+@verb("Check a certificate again.", out=FILE)
 def check(
     source: Annotated[
-        "str | PathLike[str] | Mapping[str, Any] | Certificate | Game",
-        thing("The file of a certificate or a transcript."),
+        "str | PathLike[str] | Mapping[str, Any] | Certificate",
+        thing("The file of a certificate."),
     ],
 ) -> "Checked":
-    """Check the proof of a certificate, or play a transcript again; exit 3 if it fails.
+    """Check the proof of a certificate; exit 3 if it fails.
 
-    From Python SOURCE is a Certificate or a Game too, or the dictionary of one. Raises Refuted
-    where a claim does not follow, DamagedFile for a file that is neither.
+    From Python SOURCE is a Certificate too, or the dictionary of one. Raises Refuted if a claim
+    does not follow, DamagedFile for a file that is not a certificate.
 
     >>> check(certify("parity:d=8,m=3")).statements[1]
     'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
@@ -250,13 +249,10 @@ def check(
 
     from hardness.check import check as derive
     from hardness.lower import Certificate
-    from hardness.runs.game import Game
     from instances.strict import CERTIFICATE, read_json
 
     if isinstance(source, Certificate):
         return derive(source.to_dict())
-    if isinstance(source, Game):
-        return derive(source.transcript.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
     data = read_json(_certificate(source), CERTIFICATE)

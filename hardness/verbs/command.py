@@ -309,8 +309,10 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
-            if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
-                raise click.UsageError(f"{error.message} It is {now} now.", context) from error
+            now = WITHDRAWN["option"].get(error.option_name, "")
+            if now in shown or (now and not now.startswith("--")):
+                told = f"It is {now} now." if now in shown else f"It is gone: {now}."
+                raise click.UsageError(f"{error.message} {told}", context) from error
             word = error.option_name.strip("-")
             kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
             if not kin:

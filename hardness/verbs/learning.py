@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from hardness.oracles import Budget
-    from hardness.runs import Game, Run
+    from hardness.runs import Run
     from hardness.upper import Learner
     from hardness.verbs.sources import Data, Source
     from instances.owndata import Split
@@ -48,21 +48,13 @@ def learn(
         ),
     ] = None,
     oracle: Annotated[
-        Literal["samples", "exact", "adversary", "stabbing"],
+        Literal["samples", "exact", "adversary"],
         choice(
             "How queries are answered; the adversary of the bound draws the secret at the end.",
-            *("samples", "exact", "adversary", "stabbing"),
+            *("samples", "exact", "adversary"),
         ),
     ] = "samples",
     tau: Annotated["int | float | str | Fraction", TAU] = "0.1",
-    transcript: Annotated[
-        Path | None,
-        path(
-            "Write the game against the adversary to a file that `hardness check` plays again.",
-            default="no file",
-            writes=True,
-        ),
-    ] = None,
     save_layer: Annotated[
         Path | None,
         path(
@@ -106,8 +98,6 @@ def learn(
     for name, value in about.items():
         if teacher is None and value is not None:
             raise UsageError(f"{called(name)} {value} given: it is of a layer given by --teacher")
-    if transcript and oracle in ("samples", "exact"):
-        raise UsageError("--transcript needs --oracle adversary or stabbing")
     _require_layers(chosen, save_layer)
     if data := sources.own_data(
         None if teacher is not None or spec else source, labels, hold_out, seed or 0
@@ -127,8 +117,11 @@ def learn(
         family, folder = sources.target(source, spec)
     else:
         raise UsageError("learn needs a SPEC or --teacher FILE, one of the two")
-    if oracle == "adversary" or oracle == "stabbing":
-        return _played(chosen, family, limits, seed, oracle, exact("tau", tau), transcript)
+    if oracle == "adversary":
+        from hardness.runs import play
+
+        with progress.waited("playing"):
+            return play(chosen, family, limits, seed, tau=exact("tau", tau))
     _announce(chosen, family)
     with progress.waited("learning"):
         warm(family.example if instance else family.spec, _named(learner))
@@ -161,28 +154,6 @@ def _on_data(
     with progress.waited("learning"):
         warm("nice:m=1,k=2,d=6", _named(learner))
         return run_on_data(chosen, data, limits, seed)
-
-
-def _played(
-    chosen: "Learner",
-    family: Any,
-    limits: "Budget",
-    seed: int | None,
-    strategy: Any,
-    tau: "Fraction",
-    transcript: Path | None,
-) -> "Game":
-    from hardness.runs import play as against
-    from instances.capabilities import SCHEME
-    from instances.disk import write_json
-
-    if transcript and (missing := SCHEME.missing(family)):
-        raise UsageError(f"{called('transcript')} is of games that can be played again: {missing}")
-    with progress.waited("playing"):
-        game = against(chosen, family, limits, seed, strategy=strategy, tau=tau)
-    if transcript:
-        write_json(transcript, game.transcript.to_dict(), force=True)
-    return game
 
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:

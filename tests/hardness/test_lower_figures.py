@@ -59,15 +59,23 @@ def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
     assert "sampled" not in said("correlations", data)
 
 
-def test_a_game_is_written_and_checked(hardness):
-    line = ("learn", "pooled", "parity:d=9,m=2", "--oracle", "adversary", "--transcript", "t.json")
-    made = hardness(*line, "--json")
+def test_a_game_is_summed_up(hardness):
+    made = hardness("learn", "pooled", "parity:d=9,m=2", "--oracle", "adversary", "--json")
     assert made.code == 0
     assert {"mode", "members", "left", "bound", "ruled_out", "seed_source"} == set(
         made.json["adversary"]
     )
-    assert hardness("check", "t.json", "--json").json["accepted"] is True
-    assert hardness(*line).code == 1  # the transcript was kept
+    assert sum(
+        row["each"] * (row["last"] - row["first"] + 1)
+        for row in made.json["adversary"]["ruled_out"]
+    ) == 28 - int(made.json["adversary"]["left"])
+
+
+def test_a_transcript_of_an_earlier_version_is_refused_with_what_serves_instead(hardness):
+    Path("t.json").write_text('{"format": "hardness-transcript/1"}')
+    refused = hardness("check", "t.json")
+    assert refused.code == 1
+    refused.one_line("the format 'hardness-transcript/1' is gone", "--oracle adversary")
 
 
 FUNCTIONS = """
