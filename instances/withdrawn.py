@@ -31,6 +31,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--with": "--learner",
         "--method": "--optimizer",
         "--form": "--rewrite",
+        "--proof": "the docstrings of hardness/check/kernel prove the rules that a step names",
         "--slice": "--where",
         "--transcript": _GAME,
     },

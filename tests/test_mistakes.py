@@ -52,6 +52,7 @@ MISTAKES = """\
 2 certify layers | `hardness verify` shows sampled correlations
 2 certify parity:d=8,m=2 --centred | --centred does not apply
 2 certify empty | holds neither layers
+2 certify parity:d=8,m=2 --proof | --proof | It is gone: the docstrings of hardness
 2 certify parity:d=8,m=2 --output c.json | Did you mean --out?
 2 certify parity:d=8,m=2 --tau 0.1 --tau 0.2 | --tau is given twice
 2 certify parity:d=8,m=2 --tau 0,1 | 0.1 or 1/10

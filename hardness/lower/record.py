@@ -150,16 +150,12 @@ class Certificate(Result):
     """
 
     _captioned: ClassVar[str] = "hardness.report.caption:certificate"
-
-    @property
-    def _words(self) -> str:  # type: ignore[override]
-        return f"hardness.report.certificate.{'proof' if self.stepwise else 'certificate'}_words"
+    _words: ClassVar[str] = "hardness.report.certificate.certificate_words"
 
     spec: str
     claims: tuple[Claim, ...]
     scope: str
     proof: dict[str, Any]
-    stepwise: bool = field(default=False, compare=False)  # how it prints
     loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
     proved: tuple[kernel.Fact, ...] = field(default=(), compare=False)  # by its maker, step by step
 

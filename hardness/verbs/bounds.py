@@ -59,7 +59,6 @@ def certify(
             default="by size",
         ),
     ] = None,
-    proof: Annotated[bool, flag("Print the proof step by step.")] = False,
     about: Annotated[
         str | None, choice("Certify what is said about named learners.", *ABOUT)
     ] = None,
@@ -75,8 +74,6 @@ def certify(
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
-    from dataclasses import replace
-
     from hardness.lower import BoundParameters
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
@@ -85,16 +82,14 @@ def certify(
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
             raise UsageError(f"{called(wrong)} needs {called('about')}")
         listed = {"members": members, "centred": centred, "steps": steps}
-        made = _certified(source, named, terms, listed)
-    else:
-        usual = BoundParameters()
-        for name in ("tau", "vstat", "gamma"):
-            if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
-                raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
-        if centred:
-            raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
-        made = _of_learners(source, named, terms, about, numbers, members, steps)
-    return replace(made, stepwise=proof)
+        return _certified(source, named, terms, listed)
+    usual = BoundParameters()
+    for name in ("tau", "vstat", "gamma"):
+        if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
+            raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
+    if centred:
+        raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
+    return _of_learners(source, named, terms, about, numbers, members, steps)
 
 
 def _terms(vstat: int, **given: Any) -> "BoundParameters":
