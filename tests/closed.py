@@ -187,20 +187,6 @@ def sq_dimension_most(scheme: Johnson) -> int:
     return most
 
 
-def pair_events(scheme: Johnson, gamma: Fraction) -> int:
-    """SDA(gamma) over pair events: N^2 / q^2 pairs are more than the most that may exceed gamma."""
-    n, m, size = scheme.n, scheme.m, scheme.size
-    pairs, total, bad = 0, Fraction(0), 0  # total: of c - gamma, the closest pairs first
-    for i, value in enumerate(reversed(scheme.correlations)):
-        each, more = value / scheme.norm - gamma, size * math.comb(m, i) * math.comb(n - m, i)
-        if each >= 0:
-            bad = pairs + more if total + each * more > 0 else bad
-        elif total > 0:
-            bad = pairs + min(more, math.ceil(total / -each) - 1)
-        pairs, total = pairs + more, total + each * more
-    return math.isqrt((size**2 - 1) // bad) if bad else size
-
-
 def largest_set(scheme: Johnson, gamma: Fraction) -> float:
     """Bound how large a set of average correlation above gamma is, by Delsarte's linear program.
 

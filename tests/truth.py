@@ -71,10 +71,6 @@ def enumerated(sizes: np.ndarray, name: str, gamma: float) -> float | None:
             good = [s for s in range(1, size + 1) if max(averages[s:]) <= most]
             # Sets of at least N/q members: those of ceil(N/q) and more.
             return max((q for q in range(1, size + 1) if -(-size // q) in good), default=0)
-        case "sda-pair-events":
-            worst = np.sort(sizes.ravel())[::-1].cumsum() / np.arange(1, size**2 + 1)
-            held = [q for q in range(1, size + 1) if worst[-(-(size**2) // q**2) - 1] <= most]
-            return max(held, default=0)
     return None
 
 
@@ -228,8 +224,6 @@ class _Hidden:
                 at_least, at_most = self.bad(gamma)
                 size = scheme.size
                 return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
-            case "sda-pair-events":
-                return (value := closed.pair_events(scheme, gamma)), value
         risk = _read(terms.get("risk", "0"))
         less = scheme.norm - scheme.average
         fits = math.floor(scheme.spread / less / (1 - risk))

@@ -17,7 +17,6 @@ from hardness.lower.record import Certificate
 from hardness.lower.sda import averages, every_set
 from hardness.lower.terms import BoundParameters
 from instances.symmetric import Symmetric
-from instances.text import exact
 from instances.threshold import rational
 
 
@@ -32,9 +31,9 @@ def pose(proof: Proof, orthogonal: bool) -> Posed:
 
 
 def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
-    """Certify correlations, the spectrum, SQ-DIM, both SDAs, query bounds, information floor.
+    """Certify correlations, the spectrum, SQ-DIM, SDA, query bounds, information floor.
 
-    Of orthogonal members what follows from that. [BFJKMR94, FGRVX17, BBHLS21]
+    Of orthogonal members what follows from that. [BFJKMR94, FGRVX17]
     """
     proof, members, overlaps = posed.proof, posed.members, posed.overlaps
     if overlaps is None:
@@ -43,12 +42,11 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
     scheme, gamma = Johnson.proved(proof, overlaps, posed.gram), rational(terms.gamma)
     packed = proof.step("packing", members, overlaps, proof.step("code", **best_code(scheme)))
     sda = averages(proof, members, overlaps, scheme, gamma)
-    pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
     asked = [posed.ask("csq", terms.tau)] if proof.parsed.alone else []
     if proof.parsed.levels == 2:
         asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
     bounds = posed.bounds(asked, terms)
-    return proof.certificate(overlaps, posed.gram, packed, sda, pairs, *bounds)
+    return proof.certificate(overlaps, posed.gram, packed, sda, *bounds)
 
 
 def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
@@ -67,17 +65,9 @@ def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
     return proof.step("vstat-sets", overlaps, sets, t=t)
 
 
-def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> dict[str, list[str]]:
-    """Both ends of SDA over all subsets, and SDA over pair events, at each gamma, as text."""
+def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
+    """Bound SDA over all subsets from below, at each gamma."""
     proof, scheme = Proof(hidden_set(family), {"spec": family.spec}), Johnson.family(family)
     members, overlaps = proof.step("subsets"), proof.step("overlaps")
-    out: dict[str, list[str]] = {"gamma": [], "lower": [], "upper": [], "pair_events": []}
-    for gamma in gammas:
-        step = averages(proof, members, overlaps, scheme, rational(gamma))
-        ((lower, at, _),) = proof.fact(step).claims.values()
-        step = proof.step("closest-pairs", members, overlaps, gamma=gamma)
-        ((pairs, *_),) = proof.fact(step).claims.values()
-        ends = {"lower": lower, "upper": kernel.read("rational", at["upper"])}
-        for name, value in {"gamma": gamma, **ends, "pair_events": pairs}.items():
-            out[name].append(exact(value))
-    return out
+    steps = (averages(proof, members, overlaps, scheme, rational(gamma)) for gamma in gammas)
+    return [int(proof.fact(step).claims["sda-all-subsets"][0]) for step in steps]

@@ -25,7 +25,7 @@ from instances.export import text as export
 
 # What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
 COMPUTED = {
-    *("pairwise-correlation", "sda-pair-events", "random-members", "sq-dimension-at-least"),
+    *("pairwise-correlation", "random-members", "sq-dimension-at-least"),
     *("stat-success", "vstat-success"),
 }
 
