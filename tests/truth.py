@@ -186,9 +186,7 @@ class _Hidden:
         self.half, self.fade = (ends[0] - ends[1]) / 2, 1 - 2 * noise
         self.scheme = closed.Johnson.of(self.values, self.n)
         self.large = self.scheme.size > 20
-        m = len(self.values) - 1
         self.family: Any = SimpleNamespace(values=self.values, noise=noise, centre=sum(ends) / 2)
-        self.mixed = m <= 48 and self.n * (m + 4) ** 2 <= 3 * 10**6  # a proof by the mean member
         self.parity = self.values == tuple(
             map(Fraction, ((-1) ** h for h in range(len(self.values))))
         )
@@ -294,9 +292,6 @@ class _Hidden:
             return [math.floor(value) for value in fades]
         out = [math.floor(Fraction(3 * t, 4) * self.fade**2)] if self.parity else []
         out += [math.floor(t**2 * square / 4)]
-        if self.mixed:
-            spread = closed.mixture_spread(self.family, self.scheme) * (1 - Fraction(1, 2**40))
-            out.append(math.floor(Fraction(3 * t, 4) * spread))
         gamma = closed.labelled_gamma(self.family, self.scheme, t)
         if self.scheme.size <= 20:
             averages = _averages(self.scheme.size, self.gram.tobytes())
@@ -788,7 +783,7 @@ class _Listed:
                 [values[sum(p[used.index(j)] << k for k, j in enumerate(on))] for p in points]
                 for on, values in tables
             ], object)  # fmt: skip
-        self.rows, self.given, count = rows, problem["given"] or [None, None], len(rows)
+        self.rows, count = rows, len(rows)
         self.two = bool((abs(rows) == 1).all())
         self.plain = self._correlations(rows)
         if problem["centred"]:
@@ -810,7 +805,7 @@ class _Listed:
             return known, known
         away = np.eye(size) - 1 / size
         less = away @ self.plain @ away
-        top = self._top(less, 0)
+        top = float(np.linalg.eigvalsh(less)[-1])
         if name.startswith(("gd", "kernel")):
             assert self.two
             norms, risk = np.diagonal(less), float(Fraction(terms.get("risk", "0")))
@@ -832,7 +827,7 @@ class _Listed:
             return floor, floor
         if name.startswith("vstat"):
             t = int(terms["t"])
-            moves = min(t * t * top / 4, 3 * t * self._weighted() / 2 if self.two else math.inf)
+            moves = t * t * top / 4
         else:
             moves = top / float(Fraction(terms["tau"])) ** 2
         cap = math.floor(moves * (1 + 1e-12))
@@ -840,14 +835,3 @@ class _Listed:
             return (1.0 if cap else right / size), 0.0
         found = max(0, math.ceil((wanted - right) / cap)) if cap else math.inf
         return found, found
-
-    def _top(self, matrix: np.ndarray, which: int) -> float:
-        if self.given[which]:  # claims are then about members that have no larger one
-            return float(Fraction(self.given[which]))
-        return float(np.linalg.eigvalsh(matrix)[-1])
-
-    def _weighted(self) -> float:
-        mean = self.rows.mean(axis=0)
-        told = np.abs(mean) < 1
-        less = (self.rows - mean)[:, told] / np.sqrt(1 - np.abs(mean[told]))
-        return self._top(less @ less.T / self.rows.shape[1], 1)

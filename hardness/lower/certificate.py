@@ -77,8 +77,7 @@ def pose(family: Family | Members, success: Fraction) -> Posed | None:
     bounded. Raises UsageError for a family of which nothing is claimed.
     """
     if isinstance(family, Members):
-        found = listed.grams(*listed.pose(family))
-        return found and found[0]
+        return listed.grams(*listed.pose(family))
     require_uniform(family)
     known = subject(family)
     if known is None:

@@ -27,7 +27,6 @@ _DEPENDS = {
     "X": ("q",),
     "T": (*"dnmqhp", "parts", "delta"),
     "s_t": (*"dnm", "hard", "eta", "t"),
-    "lam_w": (*"dnm", "hard", "eta"),
 }
 _TERMS = {
     "tau": "the tolerance of STAT",
@@ -244,10 +243,6 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "s_apart", None, at["size"], "members that meet in few places"
         case "packing":
             yield "sq-dimension", "s_apart"
-        case "mixture" | "weighted":
-            top = 4 * fact.moves01 / problem.fade**2 if rule == "mixture" else at["top"]
-            yield "lam_w", None, top, "the top eigenvalue of members weighed by 1/(1 - |mean|)"
-            yield "w", f"{fade}*lam_w/4" if rule == "mixture" else "lam_w/2"
         case "every-set":
             yield "s", None, fact.enough, "members or more average gamma at most"
         case "sda" | "sums":
@@ -261,7 +256,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "r", "s_t - 1"
         case "products":
             yield "N", None, fact.count, "members that are listed"
-        case "spread" | "leading":
+        case "spread":
             yield "lam", None, fact.top, "no eigenvalue of the Gram matrix is above it"
             yield "b", None, fact.least, "the least squared norm of a member, less their mean"
             yield "c", None, fact.scale, "the average of those"

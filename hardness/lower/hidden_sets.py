@@ -7,7 +7,6 @@ docs/mathematics.md has the proofs.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hardness.check import kernel
 from hardness.check.kernel.averages import vstat_gamma
 from hardness.check.problems import hidden_set
 from hardness.lower.codes import best_code
@@ -44,25 +43,12 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
     sda = averages(proof, members, overlaps, scheme, gamma)
     asked = [posed.ask("csq", terms.tau)] if proof.parsed.alone else []
     if proof.parsed.levels == 2:
-        asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
+        average = rational(vstat_gamma(proof.parsed, proof.fact(overlaps), terms.vstat))
+        sets = proof.step("every-set", members, overlaps, **every_set(scheme, average))
+        vstat = proof.step("vstat-sets", overlaps, sets, t=terms.vstat)
+        asked += [posed.ask("stat", terms.tau), vstat]
     bounds = posed.bounds(asked, terms)
     return proof.certificate(overlaps, posed.gram, packed, sda, *bounds)
-
-
-def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
-    """Bound what a query to VSTAT rules out, by the better of two arguments."""
-    proof = posed.proof
-    gamma = rational(vstat_gamma(proof.parsed, proof.fact(overlaps), t))
-    below = every_set(scheme, gamma)
-    try:
-        asked = proof.step("ask", proof.step("mixture", posed.members), oracle="vstat", term=t)
-        if proof.fact(asked).most < below["enough"] - 1:
-            return asked
-        proof.undo(2)
-    except kernel.Refused:  # too many places for it
-        pass
-    sets = proof.step("every-set", posed.members, overlaps, **below)
-    return proof.step("vstat-sets", overlaps, sets, t=t)
 
 
 def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:

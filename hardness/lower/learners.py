@@ -11,7 +11,6 @@ from typing import ClassVar, Protocol
 
 from hardness.check import kernel
 from hardness.lower.certificate import pose
-from hardness.lower.listed import leading
 from hardness.lower.members import Members, of_family
 from hardness.lower.modular import require_dense, weights
 from hardness.lower.proof import Posed
@@ -80,12 +79,10 @@ class Kernel:
             f"features={self.features} given: 1 to {exact(found.count)} are "
             "allowed, the number of members; with all members as features the error is 0",
         )
-        tables = posed.proof.parsed.kind == "functions"
-        gram = leading(posed, self.features or 0, terms) if tables else posed.gram
         return posed.proof.step(
             "features",
             posed.members,
-            gram,
+            posed.gram,
             features=self.features,
             risk=terms.risk,
             success=terms.success,

@@ -254,8 +254,6 @@ def origin_notes(certificate: "Certificate") -> list[str]:
         return []
     notes = ["That these are the tables of the members that are named is taken as given."]
     origin, names = about["origin"], about["names"]
-    if certificate.proof["problem"]["given"]:
-        notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
     if certificate.factors:
         notes[0] += (
             f" The members are the factors of the label of {origin['path']} where z_0 = -1: "

@@ -149,14 +149,14 @@ def listed_spread(family: Coded) -> Spread | None:
         return None
     tables = [bits(row.astype(bool)) for row in codes]
     problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
-               "tables": tables, "given": None}  # fmt: skip
+               "tables": tables}  # fmt: skip
     proof = Proof(problem, {"spec": family.spec})
     members = proof.step("products")
     found = grams(proof, members)
     if found is None:
         return None
-    fit = found[0].fit(Fraction(0))
-    return Spread(moves=proof.fact(found[0].gram).moves, right=proof.fact(fit).most)
+    fit = found.fit(Fraction(0))
+    return Spread(moves=proof.fact(found.gram).moves, right=proof.fact(fit).most)
 
 
 def _certified(family: Coded) -> Symmetric | None:

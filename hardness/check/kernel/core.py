@@ -48,6 +48,8 @@ from typing import Any, NoReturn
 
 FORMAT = "hardness-certificate/2"
 STEPS, DEEP, DIGITS = 1000, 24, 100_000
+AGAIN = "make it again with `hardness certify`"
+FIELDS = f"fields of the problem are not those of this version: {AGAIN}"
 RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
 FAMILY = RISK.format("the best predictor that knows only the family, on average over members")
 ALL = (
@@ -426,7 +428,9 @@ def prove(problem: Any, steps: list[Any]) -> list[Fact]:
 
 def take(problem: Any, step: dict[str, Any], facts: list[Fact]) -> Fact:
     """Take one step after others; raises Refused."""
-    need(step.get("rule") in RULES, "the rule is not known")
+    need(
+        step.get("rule") in RULES, f"the rule {str(step.get('rule'))[:40]!r} is not known: {AGAIN}"
+    )
     of, cites, takes, apply = RULES[step["rule"]]
     need(of in ("", problem.kind), "the rule is of another problem")
     need(set(step) == {"rule", "from", *takes}, "the numbers of the rule are others")
