@@ -4,6 +4,7 @@ _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap an
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
 _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
+_NOISE = "gradient descent is certified with --noise-std"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
 WITHDRAWN = {  # by what they name: commands and their functions, options, public names
     "command": {
@@ -28,12 +29,17 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "winners": "figure phase shows where each learner solves",
     },
     "option": {
+        "--batch": _NOISE,
         "--with": "--learner",
         "--method": "--optimizer",
         "--form": "--rewrite",
+        "--grid": _NOISE,
+        "--parameters": _NOISE,
         "--proof": "the docstrings of hardness/check/kernel prove the rules that a step names",
         "--slice": "--where",
+        "--state-bits": _NOISE,
         "--transcript": _GAME,
+        "--within": _NOISE,
     },
     "format": {"hardness-transcript/1": _GAME},
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},

@@ -35,7 +35,6 @@ _AFTER = {  # by sources: keys in docs/references.md
     "Regev05": ("orthogonal-members",),
     "information": ("information-floor",),
     "Fan49": ("kernel-error", "kernel-features"),
-    "AKMSS21": ("gd-within-steps", "gd-grid-steps", "gd-batch-steps"),
     "Hop18": (
         *("low-degree-advantage", "low-degree-advantage-open"),
         *("low-degree-examples", "low-degree-examples-open"),

@@ -72,11 +72,12 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
 
     The reference has a coin of the mean label mu for the open value; against it, members as laws of
     an example, p of which are open, have correlations (1 - 2 noise)^2 p c / ((1 - mu^2) half^2),
-    none of them negative. For the s members that a query rules out, by Cauchy-Schwarz: the square
-    of the sum of their distances |p - p0| is at most min(p0, 1 - p0) times the sum of the
-    correlations of all ordered pairs of them, each with the signs of both distances, and so
-    without. As in `ask` each squared distance is above min(p0, 1 - p0) / (3t): so their average
-    correlation is above 1 / (3t). [FGRVX17]
+    1 / (1 - mu^2) being the mean of one over a coin's probability, for signs; none is negative. For
+    the s members that a query rules out, by Cauchy-Schwarz: the square of the sum of their
+    distances |p - p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered
+    pairs of them, each with the signs of both distances, and so without. As in `ask` each squared
+    distance is above min(p0, 1 - p0) / (3t): so their average correlation is above 1 / (3t).
+    [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
     need(sets.gamma == vstat_gamma(problem, overlaps, t), "gamma is not that of VSTAT(t)")

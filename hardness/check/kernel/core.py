@@ -231,7 +231,7 @@ def prime(q: int) -> bool:
 #   general     this holds of all queries, else of correlations of labels alone;
 #   spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
 #               than the k first of these; less the mean of all members, or `public` is 1;
-#   example, dense, drift  of laws of an example, and of means of vectors: see learners.py.
+#   drift       what means of vectors move: see learners.py.
 
 
 @rule("", "members gram", risk="risk")

@@ -148,7 +148,7 @@ def characters(problem: Any, members: Fact) -> Fact:
     }
     more = {"spectrum": [(Fraction(1), count)], "public": 1} if problem.alone else {}
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
-                moves=moves, moves01=moves01, example=[(1, moves / part)], **more)  # fmt: skip
+                moves=moves, moves01=moves01, **more)  # fmt: skip
 
 
 @rule("hidden-set")
@@ -206,10 +206,7 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples, p of all, the label's mean, scaled to [-1, 1], is (1 - 2 noise)
     (g - middle) / half, so squares add up to (1 - 2 noise)^2 p^2 lambda / half^2. For two values
-    every query is phi0 + phi1 b there, as for characters; for more it need not be. As laws of an
-    example members have, relative to coins of the mean label mu, the correlations (1 - 2 noise)^2
-    p c / ((1 - mu^2) half^2), 1 / (1 - mu^2) being the mean of one over a coin's probability, for
-    signs.
+    every query is phi0 + phi1 b there, as for characters; for more it need not be.
     """
     m, c, count = problem.m, overlaps.c, members.count
     need(m < problem.n, "there is one member")
@@ -236,9 +233,6 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
             math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))
         ]
         more["spectrum"] = sorted(zip(values[1:], size, strict=True), reverse=True)
-    if problem.levels == 2:
-        mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
-        more["example"] = [(row[0], unit * c[m - i] / (1 - mu**2)) for i, row in enumerate(table)]
     return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves01=None,
                 moves=unit * problem.part * spread, general=problem.levels == 2, eigenvalues=values,
                 **more)  # fmt: skip
