@@ -215,7 +215,7 @@ def certify_named(
 ) -> Certificate:
     """Certify what the bounds say about kernels, gradient descent or low-degree polynomials.
 
-    As `certify_posed`, of the members of a family. [Fan49, AKMSS21, Hop18]
+    As `certify_posed`, of the members of a family. [Fan49, AS20, Hop18]
 
     >>> from instances import parse
     >>> found = certify_named(parse("parity:d=101,m=4"), [Kernel(features=1000)])
