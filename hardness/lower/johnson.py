@@ -5,13 +5,11 @@ matrix over all of them has the eigenspaces of the Johnson scheme. Members are l
 their label. docs/mathematics.md has the proofs.
 """
 
-import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
-from flint import fmpq, fmpz
+from flint import fmpq
 
 from hardness.check import kernel
 from hardness.lower.proof import Proof
@@ -72,15 +70,6 @@ class Johnson:
         """The number of members, C(n, m)."""
         return math.comb(self.n, self.m)
 
-    @cached_property
-    def weights(self) -> list[Rational]:
-        """Squared Fourier weights w_0 .. w_m of one set: c(t) = sum_k C(t,k) w_k."""
-        column, out = list(self.correlations), []
-        while column:
-            out.append(column[0])
-            column = [b - a for a, b in itertools.pairwise(column)]
-        return out
-
     @property
     def norm(self) -> Rational:
         """c(m), the squared norm of a member."""
@@ -101,9 +90,3 @@ class Johnson:
     def spread(self) -> Rational:
         """The largest eigenvalue once the mean over all members is taken away."""
         return max(self.eigenvalues[1:], default=fmpq(0))
-
-    @property
-    def cross_predictability(self) -> Rational:
-        """The average of c^2 over all ordered pairs of members. [AS20]"""
-        pairs = zip(self.multiplicities, self.eigenvalues, strict=True)
-        return sum((fmpz(mult) * v**2 for mult, v in pairs), fmpq(0)) / fmpz(self.size) ** 2

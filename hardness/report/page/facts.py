@@ -252,7 +252,7 @@ MOST = 12  # cards of a page
 _LONG = 80  # characters of a condition
 _SHOWN = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 # Brackets of which the lower end certifies hardness.
-_FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets", "sda-pair-events")
+_FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets")
 _BOUNDING = ("stat-queries", "stat-success", "csq-queries", "csq-success")
 _TERMS = ("tau", "vstat", "risk", "success", "gamma")
 

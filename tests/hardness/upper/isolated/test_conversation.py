@@ -147,12 +147,11 @@ def test_a_budget_of_values_is_kept_by_the_parent(threads):
     assert (found.outcome, found.usage.values) == (Outcome.VALUES_SPENT, 4)
 
 
-@pytest.mark.parametrize("strategy", ["adversary", "stabbing"])
-def test_games(threads, strategy):
+def test_games(threads):
     family = parse("parity:d=7,m=3")
     learners = in_process("Asks"), foreign_learner("well:Asks")
-    here, there = (play(one, family, Budget(), 3, strategy=strategy) for one in learners)
-    assert there.transcript.to_dict() == here.transcript.to_dict()
+    here, there = (play(one, family, Budget(), 3) for one in learners)
+    assert there.game_record == here.game_record
 
 
 def test_a_query_shows_no_label(threads, monkeypatch):
