@@ -27,7 +27,6 @@ ATTACKS = [
     ("parity:d=100,m=4,noise=0.1", "restricted"),
     ("parity:d=200,m=8,noise=0.02", "restricted"),
     ("parity:d=1000,m=10,noise=0.005", "restricted"),
-    ("lwe:n=40,q=1009,error=uniform,width=2", "arora-ge"),
     ("lpn:n=32,noise=0.1", "bkw"),
     ("lwe:n=30,q=521,sigma=1.5", "primal"),
     ("lwe:n=40,q=1601,alpha=0.005", "primal:block=30"),

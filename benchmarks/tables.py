@@ -3,7 +3,7 @@
 attention: what other attention, and W_i on a lattice, do to learners; some minutes. blocks: block
 sizes of the primal attack, as predicted and as taken: two minutes an instance with growing blocks,
 10, 14, .., two tours each; the one in use when the secret came out is kept. directions: bounds of
-the family `direction` over d and m. membership: values and errors of membership learners.
+the family `direction` over d and m.
 """
 
 import math
@@ -18,9 +18,7 @@ from hardness.cost.usvp import embedding
 from hardness.lower import certify
 from hardness.oracles import Budget
 from hardness.runs import attack, run
-from hardness.runs.run import learn_once
 from hardness.upper import parse_learner
-from hardness.upper.matching import match
 from instances import parse
 from instances.fineprint import off_lattice
 
@@ -37,19 +35,6 @@ ATTACKED = (
     "lwe:n=40,q=1601,alpha=0.007",
 )
 DIMENSIONS, DEGREES = (30, 100, 300, 1000, 3000), (2, 4, 8, 12)
-BY_VALUES = (
-    ("onehead", "nice:m=1,k=2,d=16"),
-    ("onehead", "nice:m=1,k=8,d=32"),
-    ("onehead", "nice:m=1,k=8,d=32,tokens=gaussian"),
-    ("onehead", "nice:m=1,k=8,d=32,tokens=gaussian,rank=2"),
-    ("onehead", "nice:m=1,k=2,d=16,tokens=gaussian,noise=1"),
-    ("multihead", "nice:m=1,k=2,d=8,tokens=gaussian"),
-    ("multihead", "nice:m=5,k=2,d=16,tokens=gaussian"),
-    ("multihead", "nice:m=2,k=4,d=16,tokens=gaussian"),
-    ("multihead", "nice:m=12,k=2,d=16,tokens=gaussian"),
-    ("multihead", "nice:m=16,k=3,d=64,tokens=gaussian"),
-    ("multihead", "nice:m=5,k=2,d=16,tokens=gaussian,noise=1"),
-)
 Row = tuple[object, ...]
 
 
@@ -110,21 +95,8 @@ def directions() -> Iterator[Row]:
             yield m, d, f"{math.log10(found['operator-norm-at-most']):.1f}", *shown
 
 
-def membership() -> Iterator[Row]:
-    """Run each case once; the error is the largest relative one of a Theta or W, ||.||_F."""
-    yield "learner", "layer", "values", "over d²", "largest error"
-    for learner, spec in BY_VALUES:
-        instance = parse(spec).instance(0)
-        found, usage = learn_once(parse_learner(learner), instance, Budget())
-        assert found.layer is not None
-        errors = match(found.layer, instance.layer())
-        ratio = f"{usage.values / instance.family.d**2:.2f}"
-        error = max(one for one in errors.theta + errors.w if one is not None)
-        yield f"`{learner}`", f"`{spec}`", usage.values, ratio, f"{error:.0e}"
-
-
 TABLES: dict[str, list[Callable[[], Iterator[Row]]]] = {"attention": [attention, lattice]}
-TABLES |= {made.__name__: [made] for made in (blocks, directions, membership)}
+TABLES |= {made.__name__: [made] for made in (blocks, directions)}
 
 if __name__ == "__main__":
     for made in TABLES[sys.argv[1]]:

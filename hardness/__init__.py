@@ -20,6 +20,7 @@ if _found is None or _found.submodule_search_locations is None:
     )
 
 from instances.lazy import lazily  # noqa: E402
+from instances.text import result_caption, result_text  # noqa: E402
 
 if TYPE_CHECKING:
     from hardness.check.verdict import Checked
@@ -110,5 +111,20 @@ __all__ = [
     "theory",
     "verify",
 ]
+
+
+@result_text.register(object)
+def _text(result: "Result", width: int, colour: bool) -> str:
+    from hardness.report.words import text
+
+    return text(result, width, colour)
+
+
+@result_caption.register(object)
+def _caption(result: "Result") -> str:
+    from hardness.report.words import caption
+
+    return caption(result)
+
 
 lazily(__name__)

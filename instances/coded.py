@@ -5,7 +5,7 @@ levels, where it says anything: its code.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,7 +23,6 @@ from instances.limits import require_memory
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
-    from instances.layererror import LayerError
     from instances.questions import HiddenFunction, Questions
 
 MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
@@ -205,13 +204,6 @@ class Coded(Family):
         return out
 
     @property
-    def layer_error(self) -> "LayerError":
-        """Bound how far the layer of any member, in float64, is from the formula on any input."""
-        from instances.layererror import LayerError  # which few commands need
-
-        return LayerError(levels=self.levels, why="no bound is known for this family")
-
-    @property
     def shares(self) -> tuple[Fraction, ...] | None:
         """The chance of each level where it is unknown; None where it depends on the tokens."""
         return None
@@ -369,15 +361,10 @@ class Coded(Family):
         def read(x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
             return levels[np.searchsorted(between, self.factor_of(x, y))]
 
-        def labels(x: NDArray[Any], f: Callable[[Any], Any]) -> NDArray[np.float64]:
-            return self.labelled(x, f((x[:, 0] * x[:, 1])[:, 1:].astype(np.int8)))
-
         return HiddenFunction(
             places=self.d - 1,
             tokens=shown,
             read=read,
-            labels=labels,
-            largest=float(np.abs(levels).max()),
             noise=float(self.noise),
             **self._hides,
         )

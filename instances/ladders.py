@@ -41,7 +41,7 @@ class Rung:
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """Rungs of growing hardness, from the bottom; raises UsageError for a spec given twice.
+    """Rungs of growing hardness, from the bottom; raises UsageError if it has none.
 
     Its name is plain ASCII, so that none looks like a published one and is another.
 
@@ -58,9 +58,6 @@ class Ladder:
             raise UsageError(f"a ladder named {self.name[:40]!a} given: plain ASCII is wanted")
         if not self.rungs:
             raise UsageError(f"{self.name} given without rungs: a ladder has at least one")
-        for i, one in enumerate(self.specs):
-            if one in self.specs[:i]:
-                raise UsageError(f"'{one}' is given twice: give each SPEC once")
 
     @cached_property
     def asked(self) -> list[dict[str, Any]]:
@@ -105,12 +102,17 @@ def ladder(name: str) -> Ladder:
 
 
 def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float = 60.0) -> Ladder:
-    """Make a ladder of specs in the order given; raises UsageError for a family that has no spec.
+    """Make a ladder of specs in this order.
+
+    Raises UsageError for a family that has no spec and for a spec that is given twice.
 
     >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
     found = [require_drawn(parse_stored(spec_of(text))).spec for text in specs]
+    for i, one in enumerate(found):
+        if one in found[:i]:
+            raise UsageError(f"'{one}' is given twice: give each SPEC once")
     rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in found)
     return Ladder(name=OWN, about="as given", rungs=rungs)
 

@@ -78,8 +78,8 @@ class HiddenFunction:
     """A function f of `places` signs z, and noise that reflects its value in the middle of levels.
 
     tokens: z (n, places) -> tokens (n, k, d) whose labels show f(z). read: these tokens and labels
-    -> f(z) with noise, (n,), exactly one of the levels. labels: tokens and a function z -> values
-    -> labels. largest: of a level. noise: the probability that a value is reflected.
+    -> f(z) with noise, (n,), exactly one of the levels. noise: the probability that a value is
+    reflected.
 
     secret: a set of places, as a tuple -> the secret of the member that hides it; None where f is
     not g(the number of places of a hidden set with z_j = -1). size: of the set, where it is public.
@@ -96,8 +96,6 @@ class HiddenFunction:
     places: int
     tokens: Callable[[Signs], Signs]
     read: Callable[[NDArray[Any], Array], Array]
-    labels: Callable[[NDArray[Any], Callable[[Signs], Array]], Array]
-    largest: float
     noise: float
     secret: "Callable[[tuple[int, ...]], Secret] | None" = None
     size: int | None = None

@@ -7,10 +7,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from fractions import Fraction
 from html import escape
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
@@ -19,6 +17,7 @@ from instances.arguments import located
 from instances.export import ending, flat, frame, write
 from instances.parameters import fraction, plain
 from instances.text import TableRow as TableRow
+from instances.text import result_caption, result_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -29,12 +28,10 @@ _WIDTH = 80
 class Result:
     """What a function of `hardness` gives back: a frozen record that prints well.
 
-    A subclass names its words, gives `to_dict` and, where it has more than one row, `_rows`; it is
-    declared with `@dataclass(repr=False)`.
+    A subclass gives `to_dict` and, if it has more than one row, `_rows`; it is declared with
+    `@dataclass(repr=False)`. `hardness.report.words` has the function that writes it for people.
     """
 
-    _words: ClassVar[str] = ""  # "module.function" that writes it for people
-    _captioned: ClassVar[str] = ""  # "module:function" that writes the caption of its table
     indent: ClassVar[int | None] = 1  # of its JSON where it is printed; None for one line
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +48,7 @@ class Result:
 
     def caption(self) -> str:
         """Say in one line what its table in a paper holds; empty where there is nothing to say."""
-        return str(resolve_name(self._captioned)(self)) if self._captioned else ""
+        return result_caption(self)
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of it: one row a run, a claim, or what else it is made of."""
@@ -72,15 +69,13 @@ class Result:
 
     def text(self, width: int = _WIDTH, colour: bool = False) -> str:
         """Write it for people, as the command prints it, in lines of a width."""
-        module, _, name = self._words.rpartition(".")
-        told = getattr(import_module(module), name)(self)
-        return str(import_module("hardness.report.text").laid_out(told, width, colour))
+        return result_text(self, width, colour)
 
     def require(self) -> None:
         """Raise ToolkitError where what it says is a failure; most results have none."""
 
     def __repr__(self) -> str:
-        return self.text() if self._words else super().__repr__()  # a part: its fields
+        return self.text() or super().__repr__()  # a part: its fields
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: its words, in which nothing is markup."""
@@ -95,8 +90,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
     declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
     and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
-    it also tells what follows, that is named in `_follows` and left out of files. Parts that do not
-    belong together are found by `_contradiction`.
+    it also tells what follows, that is named in `_follows` and left out of files.
 
     >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ...     share: Fraction
@@ -145,21 +139,8 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def read(cls, data: Any, **own: Any) -> Self:
         """Read what `to_dict` or `filed` wrote, less its format.
 
-        own: fields that it leaves out. Raises ValueError with the place of what is damaged, or with
-        why its parts do not belong together.
+        own: fields that it leaves out. Raises ValueError with the place of what is damaged.
         """
-        found = cls._of(data, own)
-        if reason := found._contradiction():
-            raise ValueError(reason)
-        return found
-
-    def _contradiction(self) -> str | None:
-        """Say why its parts do not belong together, if they do not."""
-        return None
-
-    @classmethod
-    def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote; own: fields that it leaves out."""
         if not isinstance(data, dict):
             raise ValueError(f"an object is needed, not {type(data).__name__}")
         return msgspec.convert({**cls.shaped(data), **own}, cls, dec_hook=_parsed)
@@ -227,8 +208,6 @@ class Answer(Result):
     rows: Sequence[TableRow] = ()
     about: str = ""  # the caption of its table
 
-    _words: ClassVar[str] = "instances.result.answer_words"
-
     def to_dict(self) -> dict[str, Any]:
         """Give the data."""
         return self.data
@@ -244,8 +223,3 @@ class Answer(Result):
             if isinstance(listed, Mapping) and all(isinstance(v, Mapping) for v in listed.values()):
                 return [{"name": name, **flat(one)} for name, one in listed.items()]
         return list(self.rows) or super()._rows()
-
-
-def answer_words(found: Answer) -> str:
-    """Write it for people."""
-    return found.told

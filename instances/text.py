@@ -4,11 +4,24 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any
 
 _SPELT = {"→": "->", "−": "-", "–": "-", "≤": "<=", "≥": ">=", "×": "x", "±": "+-"}
 _SPELT |= {"√": "sqrt", "∞": "oo", "·": "*", "†": "+", "↻": "repeats"}
 TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
+
+
+@singledispatch
+def result_text(result: object, width: int, colour: bool) -> str:
+    """Write a result for people; empty until `hardness` registers how results print."""
+    return ""
+
+
+@singledispatch
+def result_caption(result: object) -> str:
+    """Write the caption of the table of a result; empty until `hardness` registers captions."""
+    return ""
 
 
 def header(rows: Sequence[TableRow]) -> list[str]:

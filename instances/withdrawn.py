@@ -4,9 +4,10 @@ _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap an
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
 _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
+_ESTIMATE = "`hardness estimate SPEC` prints what it would cost"
 _NOISE = "gradient descent is certified with --noise-std"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
-WITHDRAWN = {  # by what they name: commands and their functions, options, public names
+WITHDRAWN = {  # by what they name: commands and their functions, options, learners, public names
     "command": {
         "challenge": "",
         "cite": _LATEX,
@@ -32,14 +33,28 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--batch": _NOISE,
         "--with": "--learner",
         "--method": "--optimizer",
-        "--form": "--rewrite",
+        "--heads": "AttentionLayer.from_torch or .from_qkvo makes a layer",
+        "--hold-out": "a fifth of the examples is held out",
+        "--labels": "a .npz of x and y holds both",
+        "--layer": "AttentionLayer.from_torch or .from_qkvo makes a layer",
+        "--rewrite": "`hardness inspect SPEC` describes the heads of the family",
+        "--slice": "--where",
+        "--contain": "--sandbox",
+        "--device": "learners from files use the cards that there are",
         "--grid": _NOISE,
         "--parameters": _NOISE,
         "--proof": "the docstrings of hardness/check/kernel prove the rules that a step names",
-        "--slice": "--where",
         "--state-bits": _NOISE,
         "--transcript": _GAME,
         "--within": _NOISE,
+    },
+    "learner": {
+        "arora-ge": _ESTIMATE,
+        "bdd": f"{_ESTIMATE}; primal runs",
+        "km": "flips finds hidden sets by labels of chosen tokens",
+        "multihead": "staged and levenberg find heads from examples",
+        "onehead": "staged and levenberg find heads from examples",
+        "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
     "format": {"hardness-transcript/1": _GAME},
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},

@@ -83,7 +83,7 @@ FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder 
 # Pages whose commands and examples take several seconds: by `make test-slow` too.
 LONG = {
     *("docs/families/beyond.md", "docs/in-context.md", "docs/reports.md", "docs/staged.md"),
-    *(f"docs/learners/{name}.md" for name in ("attacks", "membership", "regression")),
+    *(f"docs/learners/{name}.md" for name in ("attacks", "regression")),
     "docs/growth.md",
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
     *("docs/tutorials/theorist.md", "docs/tutorials/your-layer.md"),

@@ -1,14 +1,20 @@
 """Which module imports which: no circle, and no more than a command needs."""
 
 import ast
+import importlib
+import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import grimp
 import networkx
 import pytest
 
+import hardness
+from hardness.report import words
+from instances.result import Result
 from instances.spec import FAMILIES
 
 MOST = 92  # modules of the project, of which there are over 500
@@ -141,3 +147,35 @@ def test_a_folder_of_data_or_a_cli_beside_a_script_hides_nothing(tmp_path):
     (tmp_path / "script.py").write_text("from hardness.lower import certify\nprint(certify)\n")
     command = [sys.executable, str(tmp_path / "script.py")]
     assert subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def test_no_module_names_a_module_of_the_project_above_it_as_text():
+    """An import by name would not be seen by the contracts: `import_module("hardness.report")`."""
+    rooms = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = [line.split(" | ") for line in rooms[0]["layers"]]
+    place = {room: i for i, line in enumerate(layers) for room in line}
+    for path in sorted([*Path("hardness").rglob("*.py"), *Path("instances").rglob("*.py")]):
+        own = place.get(".".join(path.parts[: 1 + (path.parts[0] == "hardness")]))
+        for node in ast.walk(ast.parse(path.read_text())) if own is not None else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = [room for room in place if f"{node.value}.".startswith(f"{room}.")]
+                assert all(place[room] >= own for room in named), f"{path}: {node.value}"
+
+
+def test_every_kind_of_result_that_is_written_exists():
+    for info in pkgutil.walk_packages(hardness.__path__, "hardness."):
+        if info.name.rpartition(".")[2] not in ("__main__", "child", "rules"):
+            importlib.import_module(info.name)
+    names, kinds = set(), [Result]
+    while kinds:
+        kinds += (kind := kinds.pop()).__subclasses__()
+        names.add(kind.__name__)
+    for table in (words._WORDS, words._CAPTIONS):
+        assert set(table) <= names
+        assert all(map(callable, table.values()))
+
+
+def test_certify_of_a_parity_imports_no_estimate():
+    code = "import hardness, sys; str(hardness.certify('parity:d=24,m=3')); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not [name for name in done.stdout.split() if name.startswith("hardness.cost")]

@@ -59,7 +59,6 @@ QUICK = {
     "levenberg": "levenberg:restarts=1,examples=400,steps=2",
     "staged": "staged:examples=2000,polish=5",
     "lifted": "lifted:oversample=1.2",
-    "km": "km:theta=0.5",
 }
 LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
 

@@ -52,7 +52,7 @@ MISTAKES = """\
 2 certify layers | `hardness verify` shows sampled correlations
 2 certify parity:d=8,m=2 --centred | --centred does not apply
 2 certify empty | holds neither layers
-2 certify parity:d=8,m=2 --proof | --proof | It is gone: the docstrings of hardness
+2 certify parity:d=8,m=2 --proof | the option '--proof' is gone: the docstrings of hardness
 2 certify parity:d=8,m=2 --output c.json | Did you mean --out?
 2 certify parity:d=8,m=2 --tau 0.1 --tau 0.2 | --tau is given twice
 2 certify parity:d=8,m=2 --tau 0,1 | 0.1 or 1/10
@@ -99,8 +99,8 @@ MISTAKES = """\
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
-2 certify parity:d=16,m=3 --about gd --within 1 | It is gone: gradient descent | --noise-std
-2 certify parity:d=16,m=3 --about gd --batch 4 | It is gone: gradient descent | --noise-std
+2 certify parity:d=16,m=3 --about gd --within 1 | the option '--within' is gone: gradient descent | --noise-std
+2 certify parity:d=16,m=3 --about gd --batch 4 | the option '--batch' is gone: gradient descent | --noise-std
 2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std=-1 | noise-std=-1 given
 2 certify parity:d=16,m=3 --about gd --noise-std x | x given
@@ -149,7 +149,7 @@ MISTAKES = """\
 2 least parity:m=2,d=8 --learner trivial --seeds 5 | at least 6 are needed
 2 least parity:m=2,d=8 --learner trivial --unit seconds | one of examples, queries, values
 2 least parity:m=2,d=16 --learner trivial --budget-examples 4 | below 6, the certified floor
-2 least parity:m=2 --over d=8,16 --learner km | spends values: ask for its least values
+2 least parity:m=2 --over d=8,16 --learner flips | spends values: ask for its least values
 2 compare parity:m=2 --over d=6 --seeds 10000000000 | runs
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
 2 compare parity:m=2 --over d=6..8 --over m=2..3 | --over is given twice
@@ -178,7 +178,7 @@ MISTAKES = """\
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
 2 figure phase empty.db --slice m=3 --out b.svg | It is --where now
 2 figure phase empty.db --out b.svg | no runs are left
-2 figure both-sides out --where m==3 --out b.svg | is no store
+2 figure both-sides out --where m==3 --out b.svg | is not a store
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
 2 figure both-side nowhere --out f.svg | did you mean 'both-sides'
@@ -287,12 +287,14 @@ MISTAKES = """\
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 given: it is of a layer given by --teacher
 2 learn trivial --teacher none.npz | there is no such file
-2 learn trivial --teacher layer.npz --tokens what | boolean, gaussian, or a file
-2 learn trivial --teacher layer.npz --tokens no.npz | there is no such file
-1 learn trivial --teacher layer.npz --tokens layer.npz | arrays theta, w given
-1 learn trivial --teacher layer.npz --tokens places.npz --k 2 | (2, 4) is needed
+2 learn trivial --teacher layer.npz --tokens what | boolean
+2 learn trivial --teacher model.pt | there is no such file
+2 learn staged x.npy --labels y.npy | the option '--labels' is gone: a .npz of x and y
+2 inspect parity:d=8,m=2 --rewrite split | the option '--rewrite' is gone
+2 attack --a A.npy | --a and --b go together
+2 attack | a SPEC, a folder or a file is needed, or --a and --b
 2 learn trivial --teacher layer.npz --k 1 | k, the number of tokens
-2 learn trivial --teacher layer.npz --layer 3 | holds one layer
+2 learn trivial --teacher layer.npz --layer 3 | AttentionLayer.from_torch
 2 learn trivial --teacher layer.npz --noise -1 | at least 0
 2 learn queries --teacher layer.npz | cannot run on teacher
 2 learn queries --teacher layer.npz --oracle adversary | teacher
@@ -361,7 +363,7 @@ MISTAKES = """\
 1 verify parity:d=64,m=30,rho=9/8 | raise rho
 1 verify parity:d=200000,m=5 | memory
 2 verify mine.py:Wide --samples 9 | raise the samples
-1 verify odd | 3.npz | a layer that `generate` or `save` wrote belongs here
+1 verify odd | 3.npz | (m, d, r) is needed
 1 verify notes.txt | notes.txt is no LWE challenge
 1 verify cut | examples-00000
 2 verify made/secret.json | secret part
@@ -517,7 +519,6 @@ def world(tmp_path_factory):
         np.savez("odd/3.npz", **dict.fromkeys("qkvo", np.eye(2)))
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
         save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
-        np.savez("places.npz", embedding=np.ones((7, 4)), positions=np.ones((3, 4)))
         create(Path("empty.db")).close()
         for line in MADE:
             with pytest.raises(SystemExit, match="0"):

@@ -12,9 +12,10 @@ from hardness.report.charts.theory import draw_theory, of_theory
 from hardness.report.figures import draw
 from hardness.theory import Measured, Point, Predicted, Statement, Statements, find, statements
 from hardness.theory import statement as named
-from hardness.theory.statement import digest_of, exactly, exponent, mean, share
+from hardness.theory.statement import digest_of, exactly, exponent, mean, place, share
 from instances.errors import UsageError
 
+DOCS = Path(__file__).parents[1] / "docs"
 ORDER = []
 
 
@@ -167,7 +168,7 @@ def test_the_page_of_the_sources_names_lines_that_there_are():
 def test_an_identity_and_a_revised_prediction_are_marked():
     found = find(named("net-size").updated(settings=[{"m": 2, "steps": 10}]))
     assert "An identity: it can fail only if the toolkit is wrong." in repr(found)
-    assert f"Revised after a measurement: {found.revised}." in " ".join(repr(found).split())
+    assert f"Revised since the first commit: {found.revised}." in " ".join(repr(found).split())
     row = h.Theory(findings=(found,)).to_frame().loc[0]
     assert (row["identity"], row["revised"]) == ("yes", found.revised)
 
@@ -207,32 +208,6 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     assert "mine.txt" in found.err
     assert Path("t/mine.txt").read_text() == "kept"
     Path("t/mine.txt").unlink()
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda one: one.update(points=[{"at": 3}]), "points[0]"),
-        (lambda one: one.update(points=[]), "points"),
-        (lambda one: one.update(name="other"), "digest"),
-        (lambda one: one["points"].pop(), "digest"),
-        (lambda one: one["points"][0]["predicted"].update(low=1.0), "digest"),
-        (lambda one: one["points"][0]["at"].update(d=7), "digest"),
-        (lambda one: one["points"][0]["measured"].update(low=9.0, high=1.0), "interval"),
-        (lambda one: one.update(seconds=-1), "seconds"),
-    ],
-)
-def test_what_was_changed_in_a_folder_is_not_shown(hardness, change, said):
-    find(named("sq-dimension")).save("t.json")
-    one = json.loads(Path("t.json").read_text())
-    change(one)
-    Path("t").mkdir()
-    Path("t/sq-dimension.json").write_text(json.dumps(one))
-    for line in ("theory sq-dimension --out t", "figure theory t/sq-dimension.json --out f.svg"):
-        found = hardness(*line.split())
-        assert found.code == 1
-        assert said in found.err
-        assert len(found.err.splitlines()) == 1
 
 
 def test_a_folder_is_shown_in_the_words_of_today(hardness):
@@ -290,10 +265,28 @@ def test_what_a_logarithmic_axis_cannot_hold_is_drawn_all_the_same():
         assert ('"log"' in json.dumps(draw_theory(of_theory(find(one))))) is logarithmic
 
 
+def test_the_table_of_the_docs_has_the_statements_and_digests_of_today():
+    """What is said, its settings and revisions: of the code. Predictions: those that are kept."""
+    kept = json.loads((DOCS / "theory-predictions.json").read_text())["statements"]
+    lines = [
+        line for line in (DOCS / "theory-table.md").read_text().splitlines() if line[:1] == "|"
+    ]
+    header, _, *rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in lines]
+    assert header == list(h.Theory(findings=(find(made({"x": 1})),)).to_frame().columns)
+    table = [dict(zip(header, row, strict=True)) for row in rows]
+    assert [row["statement"] for row in table] == list(statements())
+    for row, one in zip(table, statements().values(), strict=True):
+        predictions = [Predicted(**kept[one.name]["predictions"][place(at)]) for at in one.settings]
+        digest = digest_of(one, list(zip(one.settings, predictions, strict=True)))
+        assert row["digest"] == kept[one.name]["digest"] == digest
+        assert row["identity"] == "yes" * one.identity
+        for name in ("subject", "says", "of", "revised"):
+            assert row[name].replace("\\", "") == getattr(one, name), (one.name, name)
+
+
 @pytest.mark.slow
 def test_what_was_committed_before_the_table_was_measured_is_what_is_predicted():
-    file = Path(__file__).parents[1] / "docs/theory-predictions.json"
-    kept = json.loads(file.read_text())["statements"]
+    kept = json.loads((DOCS / "theory-predictions.json").read_text())["statements"]
     now = Statements(every=tuple(statements().values())).to_dict()["statements"]
     assert list(kept) == list(now)
     for name, one in now.items():

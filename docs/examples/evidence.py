@@ -135,10 +135,11 @@ def assumed(spec):
     other = f"lwe:n={forms.n},q={forms.q},error=uniform,width={width},secret={forms.secret}"
     least = hardness.estimate(other).least
     return (
-        f"{said}. `certify --about lwe {GIVEN}`: a solver of {law} "
-        f"that succeeds with probability {shown_value(found).partition(',')[0]}; vacuous beyond "
-        f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is: "
-        f"`estimate {other}`: {least.name}, {least.plainly}"
+        f"{said}. `certify --about lwe {GIVEN}`: {law} is hard for some distribution of errors "
+        "that has 0 as a median. A learner gives a solver for every such distribution, with "
+        f"success probability {shown_value(found).partition(',')[0]}; vacuous beyond "
+        f"{found.parameters['horizon']} examples ({credit(found.source)}). How hard that LWE is "
+        f"for uniform errors: `estimate {other}`: {least.name}, {least.plainly}"
     )
 
 

@@ -1,7 +1,7 @@
 """What a check found, and how it reads and refuses: a refusal is a Refuted with its reason."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from instances.errors import Refuted
 from instances.result import Result, TableRow
@@ -17,8 +17,6 @@ class Checked(Result):
     conditions: str = ""  # what the statements are about, where they do not say it themselves
     checker: str = "the kernel"
     file: str | None = field(default=None, compare=False)  # that was checked
-
-    _words: ClassVar[str] = "hardness.report.certificate.checked_words"
 
     def to_dict(self) -> dict[str, Any]:
         """Give what was found as `hardness check --json` does."""

@@ -166,7 +166,7 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     length, mean = values.pop("n", count), values.pop("mean", Fraction(0))
     require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
     require(  # a known one is subtracted
-        mean.denominator == 1, f"{key} has mean={plain(mean)}: a mean that is an integer is read"
+        mean.denominator == 1, f"{key} has mean={plain(mean)}: the mean must be an integer"
     )
     for part in names:
         lacks = part not in values and part not in ("n", "m", "mean")
@@ -180,7 +180,7 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     elif name.startswith("Sparse"):
         minus = values.get("m", first if name == "SparseTernary" else Fraction(0))
         require(
-            bool(first or minus), f"{key}=ND.{name} of 0 entries given: at least one that is not 0"
+            bool(first or minus), f"{key}=ND.{name} of 0 entries given: at least one must not be 0"
         )
         size = f"[{','.join(f'{v}:{c}' for v, c in ((-1, minus), (1, first)) if c)}]"
     elif said is _RANGE:

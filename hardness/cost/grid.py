@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from hardness.cost import sets
 from hardness.cost.attacks import estimate
@@ -124,8 +124,6 @@ class Grid(Result):
     keys: tuple[str, ...]
     cells: tuple[Cell, ...]
 
-    _words: ClassVar[str] = "hardness.report.cost.grid_words"
-
     def _rows(self) -> list[TableRow]:
         return [
             {
@@ -227,8 +225,6 @@ class SearchResult(Result):
     found: Estimates
     below: Estimates | None
     checked: tuple[str, ...]
-
-    _words: ClassVar[str] = "hardness.report.cost.search_words"
 
     @property
     def least(self) -> bool:

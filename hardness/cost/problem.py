@@ -312,8 +312,8 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
     require(
         law.rms < _WIDEST_SPARSE,
-        f"h or weight given with entries of size {law.rms:g}: it takes those below "
-        f"{_WIDEST_SPARSE:g}, leave it out",
+        f"h or weight given with entries of size {law.rms:g}: take less than {_WIDEST_SPARSE:g}, "
+        "or leave it out",
     )
     inner = law.mean / kept
     square = share * (law.rms**2 / kept)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from math import inf, log2
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.lower.record import Claim
 from instances.export import Math, frame
@@ -113,11 +113,11 @@ class Estimate:
 
     @property
     def rank(self) -> float:
-        """What attacks are ordered by: log2 of operations, infinity where there is none."""
+        """What attacks are ordered by: log2 of operations, infinity if there is no estimate."""
         return inf if self.rop is None else self.rop
 
     def at_least(self, bits: float, why: str) -> "Estimate":
-        """Raise a cost to that of something it includes, with a note that says why."""
+        """Raise the cost to a lower bound, with a note that says why."""
         if self.rop is None or self.rop >= bits:
             return self
         return replace(self, rop=bits).noted(f"2^{bits:.1f} operations at least, since {why}")
@@ -138,7 +138,7 @@ def _is_least(
     setting: "Setting",
     found: Estimate,
 ) -> bool:
-    """Whether an attack costs no more than with any number of samples."""
+    """Whether an attack would cost as much if the number of samples were not limited."""
     if form.rows is None:
         return True
     return found.applies and found.rank <= attack(replace(form, samples=None), setting).rank + _SAME
@@ -147,10 +147,10 @@ def _is_least(
 def cheapest_form(
     attack: "Callable[[Problem, Setting], Estimate]",
 ) -> "Callable[[Problem, Setting], Estimate]":
-    """Make an attack on one form of a problem the cheapest of those on all its forms.
+    """Turn an attack on one form of a problem into the cheapest attack over all its forms.
 
-    To make the secret of errors is linear algebra on n samples, n^3 operations. If that form has
-    samples enough, more of them with wider errors are of no use.
+    Replacing the secret by the errors of n samples is linear algebra, n^3 operations. If that form
+    has samples enough, further samples with wider errors do not help.
     """
 
     @wraps(attack)
@@ -159,9 +159,9 @@ def cheapest_form(
         for form in problem.forms():
             estimate = attack(form, setting)
             if form.spent:
-                estimate = estimate.at_least(3 * log2(form.n), "it makes the secret of errors")
+                estimate = estimate.at_least(3 * log2(form.n), "it replaces the secret by errors")
             if form.again:
-                also = f"{form.again} of {form.rows} samples have the secret's entries for errors"
+                also = f"in {form.again} of {form.rows} samples the error is an entry of the secret"
                 estimate = estimate.noted(also)
             tried.append(estimate)
             if form.spent and not form.again and _is_least(attack, form, setting, tried[-1]):
@@ -192,9 +192,6 @@ class Estimates(Result):
     average: str
     no_queries: str
     detailed: bool = field(default=False, compare=False)
-
-    _words: ClassVar[str] = "hardness.report.cost.estimate_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:estimates"
 
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""
@@ -289,9 +286,6 @@ class EstimatesTable(Result):
     """Estimates of several problems, a row each, with a column for each attack that applies."""
 
     problems: tuple[Estimates, ...]
-
-    _words: ClassVar[str] = "hardness.report.cost.table_words"
-    _captioned: ClassVar[str] = "hardness.report.caption:estimates_table"
 
     def _rows(self) -> list[TableRow]:
         applied = [(e, one) for one in self.problems for e in one.estimates if e.applies]

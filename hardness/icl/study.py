@@ -1,7 +1,7 @@
 """What a study of in-context regression gives back: a record, whose fields are its results.json."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import msgspec
 
@@ -19,8 +19,6 @@ class Study(Record, frozen=True, kw_only=True, tag_field="kind"):
     d: Count
     n: Count
     seed: int
-
-    _words: ClassVar[str] = "hardness.report.icl.words"
 
     def to_dict(self) -> dict[str, Any]:
         """Write the fields as JSON."""

@@ -59,21 +59,6 @@ class System:
         out[self._pivots] = _column(self._rows, self.unknowns)
         return out
 
-    def determined(self) -> NDArray[np.bool_]:
-        """Say which unknowns are the same in all solutions: (unknowns,).
-
-        >>> system = System(3)
-        >>> system.add(np.array([[1], [6]], np.uint64), np.array([1, 1], np.uint8))
-        0
-        >>> system.determined().tolist()
-        [True, False, False]
-        """
-        alone = np.bitwise_count(self._rows).sum(axis=1, dtype=np.intp)
-        alone -= _column(self._rows, self.unknowns)
-        out = np.zeros(self.unknowns, bool)
-        out[np.array(self._pivots, np.intp)[alone == 1]] = True
-        return out
-
     def _lowest(self, row: NDArray[np.uint64]) -> int | None:
         """The first unknown of an equation, or None where there is none."""
         words = np.flatnonzero(row)

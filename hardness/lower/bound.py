@@ -46,9 +46,6 @@ class Bound(Result):
     certificate: Certificate
     solution: dict[str, Any] | None = None
 
-    _words = "hardness.report.bound.bound_words"
-    _captioned = "hardness.report.caption:bound"
-
     @cached_property
     def formulas(self) -> dict[str, Formula]:
         """The formulas by quantity."""
@@ -73,7 +70,8 @@ class Bound(Result):
     def evaluate(self, quantity: str, **values: int | float | str | Fraction) -> Fraction:
         """Evaluate a formula exactly at other values of its symbols; the rest keep theirs.
 
-        Raises UsageError for values that the family does not allow, or outside the domain.
+        `bits` follows n and q if neither the spec nor the call sets it. Raises UsageError for
+        values that the family does not allow, or outside the domain.
 
         >>> from instances import parse
         >>> found = Bound(certificate=certify(parse("lwr:n=10,q=16,p=4")))
@@ -88,12 +86,13 @@ class Bound(Result):
                 raise unknown("symbol", name, known)
             if name in _NAMES and (reason := misfit(_NAMES[name], value)):
                 raise UsageError(f"{quantity} of {spec}: {reason}")
-        for name in known & {*at, "bits"}:
-            field, value = "noise" if name == "eta" else name, at.get(name, formula.at[name].value)
+            field = "noise" if name == "eta" else name
             spec = re.sub(rf"(?<=[:,]){field}=[^,]*", f"{field}={value}", spec)
         try:
             if spec != self.certificate.spec:
-                pose(parse(spec), at.get("delta", Fraction(1)))
+                posed = pose(parse(spec), at.get("delta", Fraction(1)))
+                if posed and "bits" in known:
+                    at.setdefault("bits", Fraction(posed.proof.parsed.bits))
             if formula.condition is not None and formula.at["r"].at_values(at) <= 0:
                 why = f"a query rules out nothing unless {formula.condition} > 0"
                 raise UsageError(f"{quantity} of {spec}: no number of queries is enough, as {why}")

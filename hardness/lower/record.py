@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.check import kernel
 from hardness.claims import WORD, digits, is_upper, vacuous
@@ -66,7 +66,12 @@ class Claim:
     family: str = ""
 
     def __post_init__(self) -> None:
-        _ = self.source  # KeyError now, as `read` says, for a quantity that has no source
+        try:
+            _ = self.source
+        except KeyError as error:
+            raise ValueError(
+                f"{self.quantity[:80]!r} is claimed, unknown to this version: make the file again"
+            ) from error
 
     @staticmethod
     def read(data: dict[str, Any], family: str = "") -> "Claim":
@@ -150,9 +155,6 @@ class Certificate(Result):
     >>> certificate["sq-dimension"].value, certificate["stat-queries"].vacuous
     (Fraction(35, 1), True)
     """
-
-    _captioned: ClassVar[str] = "hardness.report.caption:certificate"
-    _words: ClassVar[str] = "hardness.report.certificate.certificate_words"
 
     spec: str
     claims: tuple[Claim, ...]

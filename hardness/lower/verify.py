@@ -5,7 +5,7 @@ Nothing here trusts a certificate: labels are evaluated by their formula, and th
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +90,6 @@ class Verification(Result):
     layer: LayerCheck | None = None
     stored: StoredCheck | None = None
     unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
-
-    _words: ClassVar[str] = "hardness.report.certificate.verification_words"
 
     @property
     def pairs(self) -> int:

@@ -68,8 +68,8 @@ def certificate(found: "Certificate") -> str:
     oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
     lwe = found.proof["problem"]
     assumed = [
-        f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}, |e| <= {claim.terms['bound']}) for "
-        "some law of errors with e <= 0, and e >= 0, of probability 1/2 or more each."
+        f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}) for some distribution of errors, of "
+        f"absolute value at most {claim.terms['bound']}, that has 0 as a median."
         for claim in found.claims
         if claim.kind == "reduction"
     ]

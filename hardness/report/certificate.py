@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hardness.claims import WORD, digits
-from hardness.report.cost import beside_words, cheapest_words
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
@@ -47,6 +46,48 @@ def certificate_words(certificate: "Certificate") -> str:
         cheapest_words(certificate.spec) if certificate.reduces else "",
     )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+def cheapest_words(spec: str) -> str:
+    """Name the attack that is estimated to cost the least.
+
+    >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
+    'Of attacks that are estimated,'
+    """
+    from hardness.cost.attacks import estimate  # what other certificates do not need
+    from hardness.cost.problem import problem
+
+    found = estimate(problem(parse_stored(spec)), spec)
+    if (least := found.least) is None:
+        return ""
+    return (
+        f"Of attacks that are estimated, {found.label(least)} costs the least: {least.plainly}; "
+        f"`hardness estimate {brief_spec(spec)}` has all."
+    )
+
+
+def beside_words(spec: str) -> str:
+    """Name the attack that stands beside every bound for noisy parities; empty for other specs.
+
+    >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
+    'Beside it stands restricted Gaussian elimination, which is n'
+    """
+    if not spec.startswith(("parity:", "lpn:")):
+        return ""
+    family = parse_stored(spec)
+    if not family.noise:
+        return ""
+    from hardness.cost.attacks import estimate
+    from hardness.cost.problem import problem
+
+    found = estimate(problem(family), spec, only=("restricted-elimination",))[
+        "restricted-elimination"
+    ]
+    return (
+        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
+        f"algorithm: about 2^{found.rank:.1f} operations on this instance [EKM17]. "
+        f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
+    )
 
 
 def formula_words(claim: "Claim", formula: str) -> str:
@@ -124,15 +165,8 @@ def rounding_words(spec: str) -> str:
         )
     if family is None or (CODED.of(family) is None and PROVED_AS.of(family) is None):
         return ""
-    if CODED.of(family) is None:
-        return (
-            "All of this is about the formula of the labels, and about no raw output of a float "
-            "layer."
-        )
     return (
-        "All of this is about the formula, so about the layer followed by rounding to the public "
-        "levels where `hardness inspect` shows that this is the formula on every input, and about "
-        "no other output of a float layer."
+        "All of this is about the formula of the labels, and about no raw output of a float layer."
     )
 
 

@@ -4,14 +4,11 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.claims import WORD
-from hardness.cost.attacks import estimate
 from hardness.cost.grid import Grid, SearchResult
-from hardness.cost.problem import problem
 from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
-from instances.spec import parse_stored
 from instances.text import exact
 
 MEANING = (
@@ -228,39 +225,3 @@ def sets_words() -> tuple[dict[str, Any], str]:
     rows = [[name, worded(e.spec, e.samples)] for name, e in SETS.items()]
     more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
     return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", wrap(more)])
-
-
-def cheapest_words(spec: str) -> str:
-    """Name the attack that is estimated to cost the least.
-
-    >>> cheapest_words("lwr:n=16,q=64,p=2,secret=binary")[:30]
-    'Of attacks that are estimated,'
-    """
-    found = estimate(problem(parse_stored(spec)), spec)
-    if (least := found.least) is None:
-        return ""
-    return (
-        f"Of attacks that are estimated, {found.label(least)} costs the least: {least.plainly}; "
-        f"`hardness estimate {brief_spec(spec)}` has all."
-    )
-
-
-def beside_words(spec: str) -> str:
-    """Name the attack that stands beside every bound for noisy parities; empty for other specs.
-
-    >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
-    'Beside it stands restricted Gaussian elimination, which is n'
-    """
-    if not spec.startswith(("parity:", "lpn:")):
-        return ""
-    family = parse_stored(spec)
-    if not family.noise:
-        return ""
-    found = estimate(problem(family), spec, only=("restricted-elimination",))[
-        "restricted-elimination"
-    ]
-    return (
-        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
-        f"algorithm: about 2^{found.rank:.1f} operations on this instance [EKM17]. "
-        f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
-    )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from hardness.claims import big
 from hardness.lower import Certificate, Verification
@@ -28,8 +28,6 @@ class Demo(Result):
     folder: str
     certified: str  # as it was asked
     verified: str
-
-    _words: ClassVar[str] = "hardness.report.demo.demo_words"
 
     @property
     def files(self) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
@@ -149,8 +149,6 @@ class Picture(Result):
     look: str = "paper"
     file: str = ""
 
-    _words: ClassVar[str] = "hardness.report.figures.picture_words"
-
     def to_dict(self) -> Data:
         """Give its head and its rows."""
         return self.data
@@ -234,7 +232,7 @@ def numbers(
             f"of {figure.takes}"
         )
     if query is not None and not figure.source.store:
-        raise UsageError(f"--where given: it chooses runs of a store, which {name} is not of")
+        raise UsageError(f"--where given: {name} is not drawn from a store: leave --where out")
     if not isinstance(source, Path):
         return _data(name, _material(name, figure, source))
     if not source.exists():

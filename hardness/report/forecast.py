@@ -6,13 +6,13 @@ from instances.text import outward
 
 
 def forecast_words(found: Forecasts) -> str:
-    """Write a table of all settings and attacks, estimated / expected / measured, and its sum."""
+    """Write a table of all settings and attacks, estimated / measured, and its sum."""
     header = ["setting", "attack", "block", "tries", "samples", "seconds", "found", "rate at 95%"]
     rows = []
     for row in found.rows:
         told = [
-            _beside(row.beta, row.expected, row.measured("block")),
-            _beside(row.tries(), row.tries(row.chance), row.measured("tries")),
+            _beside(row.beta, row.measured("block")),
+            _beside(row.tries, row.measured("tries")),
             str(row.m),
             _beside(row.seconds(found.operation), row.measured("seconds")),
         ]
@@ -20,25 +20,22 @@ def forecast_words(found: Forecasts) -> str:
         low, high = row.result.interval
         rows.append([row.setting, row.attack, *told, share, outward(low, high, ".2f", "..")])
     grown = [row for row in found.rows if row.grows]
-    estimated, expected = (
-        sum(row.near(block(row)) for row in grown)
-        for block in (lambda row: row.beta, lambda row: row.expected)
-    )
+    near = sum(row.near(row.beta) for row in grown)
     units = ", ".join(f"{value:.2g} s of {name}" for name, value in found.operation.items())
     return "\n".join(
         [
             table(header, rows),
             "",
             wrap(
-                "block, tries: estimated / expected of growing blocks / measured; seconds: "
-                "estimated / measured. Medians over seeds, - where half the runs found no secret."
+                "block, tries, seconds: estimated / measured. Medians over seeds, - where half "
+                "the runs found no secret."
             ),
             *(
                 [
                     wrap(
                         f"Where blocks grow the one measured is within {WITHIN} of the estimated "
-                        f"one in {estimated} of {len(grown)}, of the expected one in {expected}; "
-                        f"up to {SPARE} more than estimated are tried by usvp."
+                        f"one in {near} of {len(grown)}; up to {SPARE} more than estimated are "
+                        "tried by usvp."
                     )
                 ]
                 if grown
@@ -53,7 +50,7 @@ def forecast_words(found: Forecasts) -> str:
 
 def needs(row: Forecast, operation: dict[str, float]) -> str:
     """Say before it starts what one run is estimated to need."""
-    seconds, tries = row.seconds(operation), row.tries() or 1
+    seconds, tries = row.seconds(operation), row.tries or 1
     lasts = "" if seconds is None else f"about {duration(seconds)}" if seconds >= 1 else "under 1 s"
     return (
         f"{row.name}: block {row.beta} in dimension {row.d}, {row.m} samples, "

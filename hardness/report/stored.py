@@ -87,7 +87,9 @@ def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
     """
     if not is_store(path):
         comparison_of(path, query)
-        raise UsageError(f"{path} given: a phase diagram is of a store: sweep over two parameters")
+        raise UsageError(
+            f"{path} given: a phase diagram is drawn from a store: sweep over two parameters"
+        )
     with read(path) as store:
         runs, certifier = where(store.runs(), query), Certifier(store.certificates())
     return single(over_two(runs), runs, str(path), query), certifier
@@ -96,8 +98,8 @@ def phase_of(path: Path, query: str | None = None) -> tuple[Plane, Certifier]:
 def _refuse(path: Path, query: str | None) -> None:
     if query is not None:
         raise UsageError(
-            f"--where '{query[:100]}' given: {path} is no store: leave --where out, for it chooses "
-            "runs of a store"
+            f"--where '{query[:100]}' given: {path} is not a store: leave --where out, which "
+            "chooses runs of a store"
         )
 
 
@@ -108,7 +110,7 @@ def runs_of(path: Path) -> tuple[list[Run], Certifier]:
 
 
 def climbs_in(path: Path, asked: dict[str, Any], runs: Iterable[Run]) -> Stress:
-    """Give climbs that a store asked, on its runs; raises DamagedFile where some are missing."""
+    """Give climbs that a store asked, on its runs; raises DamagedFile if some are missing."""
     with damage(path):
         return Stress.of_store(asked, runs)
 
@@ -138,7 +140,7 @@ def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
     """Read what `least` wrote, the thresholds of a demo, or some of a store.
 
     query: which of a store, as "m == 3"; its columns are the parameters of their specs, and
-    `least`, their name. Raises DamagedFile, and UsageError where none or several are left.
+    `least`, their name. Raises DamagedFile, and UsageError if none or several are left.
     """
     if not is_store(path):
         _refuse(path, query)
@@ -147,8 +149,8 @@ def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
         every = least_in(store)
     if not every:
         raise UsageError(
-            f"{path} given: it has no least of a size that is finished: run a sweep with [[least]] "
-            "into it"
+            f"{path} given: no search for a threshold is finished in it: run a sweep with "
+            "[[least]] into it"
         )
     rows = [
         {"least": name, **parameters_of(spec)} for name, one in every.items() for spec in one.specs
@@ -157,7 +159,7 @@ def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
     kept = {rows[i]["least"]: every[str(rows[i]["least"])] for i in left}
     if len(kept) != 1:
         names = " or ".join(f'--where "least == {name!r}"' for name in list(kept or every)[:20])
-        raise UsageError(f"{path} given: {len(kept)} of its least are meant: choose by {names}")
+        raise UsageError(f"{path} given: {len(kept)} searches match: choose one by {names}")
     return tuple(kept.values())
 
 

@@ -45,16 +45,10 @@ _BUILT_IN = {
     "restricted": (1, 5),
     "bkw": (4, 4),
     "modlinear": (1, 4),
-    "arora-ge": (2, 6),
     "primal": (3, 0),
     "dual": (3, 4),
-    "bdd": (4, 0),
     "trivial": (5, 6),
-    "pairs": (4, 2),
     "flips": (3, 5),
-    "km": (0, 5),
-    "onehead": (2, 4),
-    "multihead": (5, 1),
 }
 # Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
 _VARIANTS: tuple[tuple[str, tuple[int, ...]], ...] = (

@@ -45,9 +45,9 @@ def finding_words(found: Finding) -> str:
 
 
 def note_words(found: Told) -> list[str]:
-    """Say of an identity that it is one, and of a revised prediction what was changed."""
+    """Notes under a verdict: that it is an identity, and what of the prediction was revised."""
     notes = ["An identity: it can fail only if the toolkit is wrong."] * found.identity
-    return [*notes, f"Revised after a measurement: {found.revised}."] if found.revised else notes
+    return [*notes, f"Revised since the first commit: {found.revised}."] if found.revised else notes
 
 
 def point_words(one: Point) -> str:

@@ -1,6 +1,6 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +20,6 @@ from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
-from hardness.upper.bdd import Bdd
 from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.upper.primal import Primal
 from instances.capabilities import LINEAR_FORMS
@@ -35,11 +34,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _REACH = 50.0  # log2 of operations: above it no attack here ends within days
-_OTHERS = ("decode", "pairs", "trivial")  # learners that are attacks as they are
-_TUNED = (
-    "bdd",
-    "dual",
-)  # attacks whose sizes are chosen for each problem: run where they are asked for
+_OTHERS = ("decode", "trivial")  # learners that are attacks as they are
 _BLOCK = 40  # of BKZ, at least where there is one lattice: some seconds
 _FORMULAS = {  # what estimates call the attacks
     "elimination": ("linear-algebra",),
@@ -48,9 +43,7 @@ _FORMULAS = {  # what estimates call the attacks
     "mitm": ("meet-in-the-middle",),
     "restricted": ("restricted-elimination",),
     "bkw": ("bkw",),
-    "arora-ge": ("arora-ge",),
     "primal": ("usvp", "guess+usvp"),
-    "bdd": ("bdd",),
     "dual": ("dual_guess",),
 }
 
@@ -64,7 +57,6 @@ class AttackResult(Record, frozen=True, kw_only=True):
     learner: str
     runs: tuple[Run, ...]
 
-    _words: ClassVar[str] = "hardness.report.studies.one_attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @property
@@ -143,7 +135,6 @@ class Attacks(Record, frozen=True, kw_only=True):
     attacks: tuple[AttackResult, ...]
     not_run: dict[str, str]
 
-    _words: ClassVar[str] = "hardness.report.studies.attack_words"
     _parts: ClassVar[dict[str, type[Record]]] = {"attacks": AttackResult}
 
     @property
@@ -189,17 +180,17 @@ def as_attack(name: str, family: Family) -> str:
 def attacks_on(family: Family) -> tuple[str, ...]:
     """Name the attacks that run on a family, those first that are estimated to cost the least.
 
-    They are learners that look for the secret itself, but for `bdd` and `dual`, whose sizes are
-    chosen for each problem. `primal` leaves out as many coordinates as cost the least by estimate,
+    They are learners that look for the secret itself, but for `dual`, whose sizes are chosen
+    for each problem. `primal` leaves out as many coordinates as cost the least by estimate,
     and has the block size of that where the extra `lattice` is there.
 
     >>> from instances import parse
     >>> attacks_on(parse("parity:d=16,m=3"))[:2]
     ('mitm', 'bruteforce')
     """
-    plain = [name for name in ATTACKS if name not in _TUNED]
+    plain = [name for name in ATTACKS if name != "dual"]  # it runs if it is asked for
     names = [name for name in plain if not parse_learner(name).supports(family)]
-    known = _estimates(family) if names else {}
+    known = _estimates(family, names)
     last = max((one.rank for one in known.values()), default=0.0) + 1
     names.sort(key=lambda name: known[name].rank if name in known else last)
     return tuple(_chosen(name, known.get(name)) for name in names)
@@ -214,12 +205,10 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     >>> found = estimate_of("primal:zeta=70", parse("toy-128"))
     >>> found.name, found.beta, found.zeta, round(found.repetitions, 1)
     ('guess+usvp', 2, 70, 6.8)
-    >>> estimate_of("bdd:zeta=70,weight=1", parse("toy-128"))
     """
-    learner, found = parse_learner(name), _estimates(family).get(name.partition(":")[0])
-    if type(learner) is Bdd and learner.zeta:
-        return None  # the estimate is of one that guesses nothing
-    if type(learner) is not Primal or found is None:
+    kind = name.partition(":")[0]
+    learner, found = parse_learner(name), _estimates(family, (kind,)).get(kind)
+    if not isinstance(learner, Primal) or found is None:
         return found
     asked, least = problem(family), setting("default")
     zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
@@ -246,10 +235,11 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     """Say of attacks by their default settings which are hopeless, and by which estimate.
 
     >>> from instances import parse
-    >>> out_of_reach(parse("toy-80"), ("mitm", "arora-ge"))
-    {'arora-ge': 'about 2^160 operations are estimated; --learner arora-ge runs it'}
+    >>> out_of_reach(parse("toy-80"), ("mitm", "bkw"))
+    {'bkw': 'about 2^65 operations are estimated; --learner bkw runs it'}
     """
-    bits = {name: one.rop for name, one in _estimates(family).items()}
+    kinds = [name.partition(":")[0] for name in names]
+    bits = {kind: one.rop for kind, one in _estimates(family, kinds).items()}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
         for name in names
@@ -257,22 +247,21 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _estimates(family: Family) -> dict[str, Estimate]:
-    """The least that attacks cost by formulas, by the names of their learners; those that apply."""
+def _estimates(family: Family, learners: Iterable[str]) -> dict[str, Estimate]:
+    """The least that attacks of learners cost by formulas, by learner; those that apply."""
+    formulas = {name: _FORMULAS[name] for name in learners if name in _FORMULAS}
+    only = tuple(dict.fromkeys(one for names in formulas.values() for one in names))
     try:
-        only = tuple(dict.fromkeys(one for names in _FORMULAS.values() for one in names))
         asked = problem(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
-        estimates = estimate(asked, family.spec, only=only).estimates
+        estimates = estimate(asked, family.spec, only=only).estimates if only else ()
         found = {one.name: one for one in estimates if one.applies}
         if "guess+usvp" in found and found["guess+usvp"].space:  # no zeros, but all values
             del found["guess+usvp"]
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
-    each = {
-        learner: [found[n] for n in names if n in found] for learner, names in _FORMULAS.items()
-    }
+    each = {learner: [found[n] for n in names if n in found] for learner, names in formulas.items()}
     return {learner: min(ones, key=lambda one: one.rank) for learner, ones in each.items() if ones}
 
 

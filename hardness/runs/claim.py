@@ -28,7 +28,7 @@ _LEAST = -1022  # log2 of the least chance that is written, above what float64 r
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Weighed:
-    """Samples of a folder: what a learner gets, and by which of them a claim is judged."""
+    """Samples of a folder: those that a learner gets, and those that a claim is judged by."""
 
     folder: Folder
     counted: Samples
@@ -36,7 +36,7 @@ class Weighed:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to say of the samples, in words."""
+        """Notes for the user: how the file was read, and how many samples count."""
         counted = len(self.counted)
         dropped = [f"{counted} of {self.lines} samples count: {COUNTED}"]
         return [*getattr(self.folder, "notes", ()), *(dropped if counted < self.lines else [])]
@@ -44,9 +44,9 @@ class Weighed:
 
 @lru_cache(1)  # for several attacks on a folder
 def weigh(folder: Folder) -> Weighed | None:
-    """Count the samples of a folder whose secret is not there; None if its family has none.
+    """Find the samples of a folder without a secret that count; None if its family has none.
 
-    Where samples follow from others, a learner gets examples without these.
+    If samples follow from others, a learner gets the examples without them.
     """
     from hardness.upper.counting import counted_rows
 
@@ -70,7 +70,7 @@ def weigh(folder: Folder) -> Weighed | None:
 
 
 def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
-    """Hold a claimed secret against stored samples; None for families that have none.
+    """Compare a claimed secret with stored samples; None for families that have none.
 
     samples: those of the `lines` that count. evidence: the bits by which they favour the secret
     over random labels. coins: a bound on the chance that random labels favour any secret as much,
@@ -92,14 +92,15 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         scheme = SCHEME.of(folder.family)
         if scheme is None or len(set(scheme.values)) != 2:
             return None
-        from hardness.upper.signs import signs
+        from hardness.upper.signs import evidence
+        from instances.reduced import reduce
 
-        seen = signs(folder.examples(0, min(folder.count, _MOST)))
+        seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
             scheme.require_member(secret)
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, seen.evidence(secret))
+        return _shown(len(seen), scheme.size, evidence(seen, scheme, secret))
     from hardness.upper.counting import open_entries
 
     found = weighed.counted
@@ -126,10 +127,10 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
 
 
 def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[str, Any]]:
-    """Leave of a secret that is claimed what the samples determine, and say what they show.
+    """Restrict a claimed secret to the entries that the samples determine, with the details.
 
-    If several secrets fit alike, the whole is not claimed: `claimed_entries` has those that are
-    determined, in the order of the linear form, and None for the others.
+    If several secrets fit, no whole secret is claimed. `claimed_entries` then has the entries that
+    are determined, in the order of the linear form, and None for the others.
     """
     if hypothesis.secret is None:
         return hypothesis, {}
@@ -166,16 +167,16 @@ def claim_words(details: dict[str, Any]) -> str:
     >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
     'claims [1, 0]: a guess by the 8 samples; if these were drawn'
     >>> claim_words({"claimed_entries": [1, None], "fit": {"samples": 80, "coins": 2.0**-40}})[:59]
-    'claims [1, ?] (? is open, as several secrets fit): fits the'
+    'claims [1, ?] (?: not determined, several secrets fit): fit'
     >>> claim_words({})
     'no secret found'
     """
     entries, found = details.get("claimed_secret"), details.get("fit")
     if entries is None and (part := details.get("claimed_entries")):
         if set(part) == {None}:
-            return "no secret found: several fit, which have no entry in common"
+            return "no secret found: several secrets fit, and no entry is determined"
         shown = ", ".join("?" if entry is None else str(entry) for entry in part)
-        claims = f"claims [{shown}] (? is open, as several secrets fit)"
+        claims = f"claims [{shown}] (?: not determined, several secrets fit)"
     elif entries is None:
         return "no secret found"
     else:

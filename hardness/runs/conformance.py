@@ -4,7 +4,7 @@ What would end a run is a failure; what makes its results worth less is a warnin
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -55,8 +55,6 @@ class Conformance(Record, frozen=True, kw_only=True):
     learner: str
     described: dict[str, Any]
     findings: tuple[Finding, ...]
-
-    _words: ClassVar[str] = "hardness.report.studies.conformance_words"
 
     def _rows(self) -> list[TableRow]:
         return [json_of(one) for one in self.findings]
@@ -147,8 +145,6 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
         level = "warning" if "ended" in trial.details else "ok"
     elif trial.outcome not in _BY_ITSELF:
         level = "warning" if softly else "failure"
-    elif left := trial.details.get("processes_left"):
-        level, said = "warning", f"{said}; left {left} processes"
     return Finding(check=check, level=level, found=said)
 
 

@@ -22,7 +22,7 @@ attains, and which is (1 - L)/2 at least.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from msgspec import Struct, structs
@@ -97,8 +97,6 @@ class Distinction(Record, frozen=True, kw_only=True):
     alarm: float
     heldout: int
     plays: tuple[Play, ...]
-
-    _words: ClassVar[str] = "hardness.report.studies.distinction_words"
 
     def of(self, world: World) -> list[Play]:
         """Return the trials in one world."""

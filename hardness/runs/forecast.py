@@ -2,16 +2,12 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from statistics import median
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from msgspec import Meta
 
-from hardness.cost.guessing import without
-from hardness.cost.problem import problem
-from hardness.cost.progressive import found_by
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.reduction import MODELS
 from hardness.oracles import Budget, Meter, clock
@@ -19,8 +15,9 @@ from hardness.runs.attack import AttackResult
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.upper import learner_spec, parse_learner
-from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK, PRUNED, TOURS, reduce
+from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK, reduce
 from hardness.upper.primal import Primal
+from instances.capabilities import LINEAR_FORMS
 from instances.errors import ToolkitError, UsageError
 from instances.result import Record, TableRow
 from instances.spec import parse
@@ -33,11 +30,7 @@ LEARNERS = {  # what runs an attack that is estimated, and which of its paramete
     "usvp": "primal:block={block},start=3,step=1,samples={m}",
     "guess+usvp": "primal:block={block},start=3,step=1,samples={m},zeta={zeta}",
     "dual_guess": "dual:block={block},samples={m},zeta={zeta},weight={weight}",
-    "bdd": "bdd:block={block},start=3,step=1,samples={m},eta={eta}",
-    "bdd_hybrid": "bdd:block={block},start=3,step=1,samples={m},eta={eta},zeta={zeta},"
-    "weight={weight}",
 }
-_FINENESS = 4  # samples
 _PRIMAL = ("usvp", "guess+usvp")
 _CALIBRATED = (20, 100, 1 << 10)  # block, dimension, modulus
 
@@ -50,9 +43,7 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An attack on a setting: what was estimated, and its runs over seeds, none before they are.
 
     setting: as it was named. beta to repetitions: as of an Estimate; bits, reduction: log2 of all
-    its operations and of those of lattice reduction, in all tries; prob: of one try. expected: the
-    block size by which growing blocks are likely to have found the secret, chance: that `learner`
-    does, where all guesses are right; None where no formula is known.
+    its operations and of those of lattice reduction, in all tries; prob: of one try.
     """
 
     setting: str
@@ -67,21 +58,9 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reduction: Bits
     repetitions: Bits = 0.0
     prob: Share = 1.0
-    expected: Count | None = None
-    chance: Share | None = None
     runs: tuple[Run, ...] = ()
 
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
-
-    def _contradiction(self) -> str | None:
-        for run in self.runs:
-            if (run.spec, run.learner) != (self.spec, self.learner):
-                return f"a run of {run.learner} on {run.spec} is not of this attack"
-            if reason := run.inconsistency:
-                return reason
-            if any(type(run.details.get(what, 0)) is not int for what in ("block", "tries")):
-                return "a block or a number of tries is no integer"
-        return None
 
     @property
     def name(self) -> str:
@@ -93,12 +72,12 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Its runs as those of an attack: how many found the secret, and what they took."""
         return AttackResult(spec=self.spec, learner=self.learner, runs=self.runs)
 
-    def tries(self, chance: float | None = 1.0) -> float | None:
-        """Return the median of tries that are right with `prob`, and succeed with a chance then."""
-        each = self.prob * (chance or 0.0)
-        if not self.zeta or not each:
-            return None if self.zeta else 1.0
-        return 1.0 if each >= 0.5 else math.log(0.5) / math.log1p(-each)
+    @property
+    def tries(self) -> float | None:
+        """The median of tries, each right with `prob`; None beyond float64."""
+        if not self.zeta or self.prob >= 0.5:
+            return 1.0
+        return math.log(0.5) / math.log1p(-self.prob) if self.prob else None
 
     @property
     def grows(self) -> bool:
@@ -122,7 +101,7 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def seconds(self, operation: dict[str, float]) -> float | None:
         """Return the seconds that are estimated for the median of tries; None where not known."""
         own, other = operation.get("LLL" if self.beta == LLL_BLOCK else "BKZ"), operation.get("BKZ")
-        rest, tries = 2.0**self.bits - 2.0**self.reduction, self.tries()
+        rest, tries = 2.0**self.bits - 2.0**self.reduction, self.tries
         if own is None or tries is None or (rest and other is None):
             return None
         return (2.0**self.reduction * own + rest * (other or 0)) * tries / 2.0**self.repetitions
@@ -150,14 +129,8 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rows: tuple[Forecast, ...]
     not_run: dict[str, str]
 
-    _format: ClassVar[str] = "hardness-forecast/1"
-    _words: ClassVar[str] = "hardness.report.forecast.forecast_words"
+    _format: ClassVar[str] = "hardness-forecast/2"
     _parts: ClassVar[dict[str, type[Record]]] = {"rows": Forecast}
-
-    def _contradiction(self) -> str | None:
-        if any(not row.runs for row in self.rows):
-            return "an attack has no runs"
-        return next(filter(None, (row._contradiction() for row in self.rows)), None)
 
     def filed(self) -> dict[str, Any]:
         """Write what its file holds: the estimates and the runs."""
@@ -172,10 +145,8 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 "setting": row.setting,
                 "attack": row.attack,
                 "block": row.beta,
-                "expected block": row.expected,
                 "measured block": row.measured("block"),
-                "tries": brief(row.tries()),
-                "expected tries": brief(row.tries(row.chance)),
+                "tries": brief(row.tries),
                 "measured tries": row.measured("tries"),
                 "zeta": row.zeta,
                 "samples": row.m,
@@ -197,16 +168,16 @@ def planned(settings: Sequence[Estimates]) -> tuple[list[Forecast], dict[str, st
     >>> from hardness.cost.problem import read
     >>> spec = "lwe:n=40,q=1601,alpha=0.005"
     >>> [one], _ = planned([estimate(read(spec), spec, only=["usvp"])])
-    >>> one.learner, one.expected
-    ('primal:block=25,first=0,samples=63,start=3,step=1,zeta=0', 16)
+    >>> one.learner
+    'primal:block=25,first=0,samples=63,start=3,step=1,zeta=0'
     """
     rows, not_run = list[Forecast](), dict[str, str]()
     for found in settings:
         family = parse(found.spec)
         for one in found.estimates:
             if one.name not in LEARNERS:
-                said = ", ".join(LEARNERS)
-                raise UsageError(f"{one.name} given: no learner runs it; it is one of {said}")
+                names = ", ".join(LEARNERS)
+                raise UsageError(f"{one.name} given: no learner runs it; take one of {names}")
             row, reason = None, one.reason
             if (one.beta or 0) > LARGEST_BLOCK:
                 reason = f"block {one.beta} is estimated, and at most {LARGEST_BLOCK} run here"
@@ -221,44 +192,38 @@ def planned(settings: Sequence[Estimates]) -> tuple[list[Forecast], dict[str, st
 
 
 def _row(found: Estimates, one: Estimate) -> Forecast:
-    """Plan one attack. BKZ may go on to larger blocks where nothing is guessed.
+    """Plan one attack. BKZ may go on to larger blocks if nothing is guessed.
 
-    Else it takes the samples with which by `found_by` it costs the least.
+    Else `primal` takes as many samples as it does by itself: LLL makes too little of those that the
+    estimate takes.
     """
     assert one.beta is not None
     assert one.rop is not None
     family, zeta, repetitions = parse(found.spec), one.zeta or 0, one.repetitions or 0.0
-    grows = one.name in _PRIMAL and not zeta and one.beta > LLL_BLOCK
+    primal = one.name in _PRIMAL
+    grows = primal and not zeta and one.beta > LLL_BLOCK
     block = min(one.beta + SPARE, LARGEST_BLOCK) if grows else one.beta
-    m, bits, expected, chance = one.m or 0, one.rop, None, None
-    if one.name in _PRIMAL:
-        left, cost = without(problem(family), zeta), MODELS[one.model].cost
-        likely = partial(found_by, left, top=block, tours=TOURS, settled=PRUNED)
-        if not grows:  # of the samples that the estimate takes LLL makes too little
-            several = range(m, m + left.n + 1, _FINENESS)
-            m = max(several, key=lambda m: likely(m)[-1] / 2 ** float(cost(block, m + left.n + 1)))
-            bits += float(cost(block, m + left.n + 1)) - float(cost(block, one.d or 0))
-        known = likely(m)
-        chance = float(known[-1])
-        half = known >= (chance / 2 if zeta else 0.5)
-        expected = int(np.argmax(half)) + LLL_BLOCK if chance and half.any() else None
+    m, d, bits = one.m or 0, one.d or 0, one.rop
+    if primal and not grows:
+        cost = MODELS[one.model].cost
+        m = Primal(block=block, zeta=zeta).count(LINEAR_FORMS.need(family))
+        d += m - (one.m or 0)
+        bits += float(cost(block, d)) - float(cost(block, one.d or 0))
     weight = zeta if one.weight is None else one.weight
-    given = {"block": block, "m": m, "eta": one.eta or 1, "zeta": zeta, "weight": weight}
+    chosen = {"block": block, "m": m, "zeta": zeta, "weight": weight}
     return Forecast(
         setting=brief_spec(found.name),
         attack=one.name,
         spec=family.spec,
-        learner=learner_spec(parse_learner(LEARNERS[one.name].format(**given))),
+        learner=learner_spec(parse_learner(LEARNERS[one.name].format(**chosen))),
         beta=one.beta,
-        d=(one.d or 0) + m - (one.m or 0),
+        d=d,
         m=m,
         zeta=zeta,
         bits=bits,
-        reduction=bits if one.name in _PRIMAL or one.red is None else one.red,
+        reduction=bits if primal or one.red is None else one.red,
         repetitions=repetitions,
         prob=-math.expm1(math.log1p(-found.success) * 2.0**-repetitions),
-        expected=expected,
-        chance=chance,
     )
 
 

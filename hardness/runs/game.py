@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -53,8 +53,6 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
     game_record: GameRecord
     certified: int | None
     drawn: bool
-
-    _words: ClassVar[str] = "hardness.report.run.game_words"
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:

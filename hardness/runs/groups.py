@@ -76,13 +76,13 @@ def _budget(run: Run) -> dict[str, Any]:
 
 
 def answers(run: Run) -> tuple[tuple[str, str], ...]:
-    """How queries of a run were answered; empty where its learner asks none."""
+    """How queries of a run were answered; empty if its learner asks none."""
     names = {"oracle": "oracle", "tau": "tolerance"}
     return tuple((names[n], str(run.details[n])) for n in names if n in run.details)
 
 
 def version_of(run: Run) -> tuple[int, str]:
-    """Tell a learner's revision, and of a user's learner the SHA-256 of its file."""
+    """Return a learner's revision, and the SHA-256 of its file if a user wrote it."""
     return run.revisions.get("learner", -1), str(run.details.get("sha256", ""))
 
 
@@ -99,9 +99,9 @@ def version_words(version: tuple[int, str]) -> str:
 def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
     """Group runs by all but spec, learner and seed: what may stand in one comparison.
 
-    Runs of a group agree in family, its revision and the budget. Learners that ask queries agree in
-    how these are answered; those that ask none stand with each of these groups. Of a learner of
-    several revisions or files the latest is kept.
+    Runs of a group have the same family, family revision and budget. Their queries were answered in
+    the same way; learners that ask none are in each of these groups. If a learner has several
+    revisions or files, the latest is kept.
     """
     together: dict[Fixed, list[Run]] = {}
     for run in runs:
@@ -138,20 +138,20 @@ class Group:
 
     @property
     def tolerance(self) -> str | None:
-        """That of queries, where some were asked."""
+        """The tolerance of queries; None if none were asked."""
         return next((str(value) for name, value in self.fixed if name == "tolerance"), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line(Group):
-    """Runs over one parameter; uncertified: why it has no certificates, empty where it has."""
+    """Runs over one parameter; uncertified: why there are no certificates, empty if there are."""
 
     comparison: Comparison
     uncertified: str = ""
 
     @property
     def title(self) -> str:
-        """Its spec, its sizes and what tells it from the others."""
+        """Its spec, its sizes, and the condition that distinguishes it from other lines."""
         comparison = self.comparison
         low, high = plain(comparison.values[0]), plain(comparison.values[-1])
         sizes = low if low == high else f"{low} to {high}"
@@ -233,7 +233,7 @@ def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | 
         raise UsageError(f"{source} given: no runs are left to draw: sweep more, or widen --where")
     if not groups:
         raise UsageError(
-            f"{source} given: its runs are over one parameter, and a phase diagram is over two: "
+            f"{source} given: its runs are over one parameter, a phase diagram needs two: "
             "draw both-sides, or sweep over two parameters into a store"
         )
     before = f"({query}) and " if query else ""

@@ -2,9 +2,8 @@
 
 import math
 import platform
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from sys import float_info
@@ -27,11 +26,10 @@ from hardness.oracles import (
 from hardness.oracles.budget import restart_peak
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
-from hardness.runs.misfit import Misfit, measure_misfit
+from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
-from hardness.runs.risk import CONFIDENCE, SOLVED_BELOW, Judge, Possible, Risk, measure, possible
+from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
 from hardness.upper import (
-    LEARNERS,
     Failed,
     Hypothesis,
     Learner,
@@ -46,7 +44,7 @@ from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.result import Record, TableRow, json_of
-from instances.spec import file_of, kind_of, parse_stored
+from instances.spec import file_of
 from instances.streams import generator
 from instances.text import outward
 
@@ -61,7 +59,7 @@ OracleName = Literal["samples", "exact"]
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-# By the risk alone, or the misfit.
+# By the risk alone, or the held-out error.
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.FITTED)
 _FOUND = (Outcome.SOLVED, Outcome.UNIDENTIFIED)  # the function, whatever its heads
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
@@ -71,7 +69,6 @@ MACHINE = (
     Outcome.CRASHED,
     Outcome.BROKE_OFF,
     Outcome.NOT_LOADED,
-    Outcome.TOO_MANY_PROCESSES,
     Outcome.OVERDUE,
     Outcome.REFUSED,
 )
@@ -83,17 +80,14 @@ _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
 }
 
 
-# Ends that no run has without a budget; of examples a learner may ask itself for too few.
-_OF_BUDGETS = {limit: spent for limit, spent in SPENT.items() if limit != "examples"}
-
-
 class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a learner did on an instance within a budget; risk is None where it was not measured.
 
-    misfit: on data of a user, in place of a risk. attempts: how often a worker process was started
-    for it. key: the content key of its job, where it was one. group, axes: of a sweep's file, which
-    of its [[runs]] asked for it first, and what that varies. layer: the one that the learner found,
-    where it finds layers, not of runs that other processes did. These five are no part of its JSON.
+    held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
+    started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
+    file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
+    learner found, where it finds layers, not of runs that other processes did. These five are no
+    part of its JSON.
     """
 
     spec: str
@@ -102,7 +96,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget: Budget
     outcome: Outcome
     risk: Risk | None
-    misfit: Misfit | None = None
+    held_out_error: HeldOutError | None = None
     usage: Usage
     secret_recovered: bool | None
     details: dict[str, Any]
@@ -115,7 +109,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     axes: tuple[str, ...] = ()
     layer: AttentionLayer | None = None
 
-    _words: ClassVar[str] = "hardness.report.run.run_words"
     _unfiled: ClassVar[tuple[str, ...]] = ("attempts", "key", "group", "axes", "layer")
 
     def __eq__(self, other: object) -> bool:
@@ -185,63 +178,12 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether it ends the same on any machine, times and memory apart."""
         return self.bound in ("none", *_COUNTED)
 
-    def _contradiction(self) -> str | None:
-        """Say in what its outcome and its risk contradict each other."""
-        own = self.spec.partition(":")[0] == "data"
-        if (self.risk if own else self.misfit) is not None:
-            return "a risk on data of a user, or a misfit on an instance"
-        by_risk = Outcome.SOLVED if self.outcome in _FOUND else self.outcome
-        if by_risk in JUDGED and by_risk is not judge(self.risk, True, self.misfit):
-            return f"an outcome '{self.outcome.value}' does not follow from its risk"
-        return None
-
-    @property
-    def inconsistency(self) -> str | None:
-        """Why it cannot have been on the instance of its seed, measured as here; None if it can.
-
-        Costs, and the risk of one learner or another, are the word of who stored it: run the
-        learner again on the same seed to check them.
-
-        >>> from hardness.upper import parse_learner
-        >>> from instances import parse
-        >>> one = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
-        >>> one.inconsistency, one.updated(secret_recovered=False).inconsistency
-        (None, 'it claims a secret that is that of its seed, and says that it is not')
-        """
-        if reason := self._contradiction():
-            return reason
-        for name in _COUNTED:
-            most = getattr(self.budget, name)
-            if most is not None and getattr(self.usage, name) > most:
-                return f"a run took more {name} than its budget of {most}"
-        built_in = self.learner.partition(":")[0] in LEARNERS  # others say what they like
-        for limit, spent in _OF_BUDGETS.items():
-            if built_in and self.outcome is spent and getattr(self.budget, limit) is None:
-                return f"a run ended with '{spent.value}' and had no budget of {limit}"
-        risk, (family, may_be) = self.risk, _judged_on(self.spec, kind_of(self.spec.split(":")[0]))
-        if risk and risk.confidence != CONFIDENCE:
-            return f"a risk is known with confidence {risk.confidence}, not {CONFIDENCE}"
-        if risk and not may_be()(risk):
-            return (
-                f"a risk of {risk.value:.3g} in [{outward(risk.low, risk.high, '.3g')}] by "
-                f"{risk.examples} examples is not possible"
-            )
-        claimed, judged = self.details.get("claimed_secret"), self.secret_recovered
-        if (claimed is None) is not (judged is None):
-            return "a secret was recovered and not claimed, or claimed and not judged"
-        if claimed is None:
-            return None
-        if type(claimed) is not list or any(type(part) is not int for part in claimed):
-            return "a claimed secret is no list of integers"
-        right = family.same(tuple(claimed), family.instance(self.seed).hidden.secret)
-        if right is judged:
-            return None
-        said = ("that", "is not") if right else ("not that", "is")
-        return f"it claims a secret that is {said[0]} of its seed, and says that it {said[1]}"
-
     def _rows(self) -> list[TableRow]:
-        risk, of = (self.misfit, "misfit") if self.misfit else (self.risk, "risk")
-        ends = f"[{outward(risk.low, risk.high, '.3g')}]" if risk else None
+        error = self.held_out_error
+        risk, of = (error, "held-out error") if error else (self.risk, "risk")
+        ends = None
+        if risk and risk.low is not None and risk.high is not None:
+            ends = f"[{outward(risk.low, risk.high, '.3g')}]"
         named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
         used = {n: getattr(self.usage, n) for n in ("examples", "queries", "values", "seconds")}
         measured = {of: risk and risk.value, "95 % interval": ends}
@@ -256,9 +198,9 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row, with the columns of a store's runs."""
         found = runs_frame([self])
-        if self.misfit:
+        if self.held_out_error:
             for name in ("high", "low", "value"):
-                found.insert(0, f"misfit_{name}", [getattr(self.misfit, name)])
+                found.insert(0, f"held_out_error_{name}", [getattr(self.held_out_error, name)])
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -275,7 +217,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 found["risk_interval"] = risk and json_of((risk.low, risk.high))
                 for part in _OF_RISK:
                     found[f"risk_{part}"] = risk and getattr(risk, part)
-        return found if self.misfit else {k: v for k, v in found.items() if k != "misfit"}
+        return {k: v for k, v in found.items() if k != "held_out_error" or self.held_out_error}
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -289,21 +231,12 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             low, high = ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
             high = math.inf if high is None and low is not None else high
             found["risk"] = {"value": value, "low": low, "high": high, **parts}
-        if found.get("misfit") is not None:
-            found["misfit"] = Misfit.shaped(found["misfit"])
         return found
 
 
 _FOLLOWS = ("key", "attempts", "passed", "reproducible", "bound")
 _OF_RISK = ("confidence", "examples", "unclipped")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
-
-
-@lru_cache(256)
-def _judged_on(spec: str, kind: type[Family] | None) -> tuple[Family, Callable[[], Possible]]:
-    """Make a family of the class of its name, and what tells the risks that may be."""
-    family = parse_stored(spec)
-    return family, cache(lambda: possible(family))
 
 
 def run(
@@ -407,14 +340,14 @@ def judged(
 ) -> Run:
     """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
-    risk, misfit = None, None
+    risk, error = None, None
     try:
         if outcome is Outcome.NOT_LOADED:
             pass
         elif instance:
             risk = by(instance, hypothesis.predict)
         elif held_out is not None:
-            misfit = measure_misfit(held_out, hypothesis.predict, seed)
+            error = measure_held_out(held_out, hypothesis.predict, seed)
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
     finally:
@@ -441,7 +374,7 @@ def judged(
         learner=learner_spec(learner),
         seed=seed,
         budget=budget,
-        outcome=outcome or judge(risk, bool(instance or held_out), misfit),
+        outcome=outcome or judge(risk, bool(instance or held_out), error),
         risk=risk,
         usage=usage,
         secret_recovered=recovered,
@@ -450,7 +383,7 @@ def judged(
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
-        misfit=misfit,
+        held_out_error=error,
     )
 
 
@@ -470,10 +403,12 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return None
 
 
-def judge(risk: Risk | None, known: bool, misfit: Misfit | None = None) -> Outcome:
-    """Name the outcome of a learner that ran to its end by its risk, or its misfit."""
-    if misfit is not None:
-        return Outcome.FITTED if misfit.high < 1 else Outcome.LEARNED_NOTHING
+def judge(risk: Risk | None, known: bool, error: HeldOutError | None = None) -> Outcome:
+    """Name the outcome of a learner that ran to its end by its risk, or its held-out error."""
+    if error is not None:
+        if error.high is None:
+            return Outcome.UNJUDGED
+        return Outcome.FITTED if error.high < 1 else Outcome.LEARNED_NOTHING
     if risk is None:
         return Outcome.INVALID if known else Outcome.UNJUDGED
     if risk.high <= SOLVED_BELOW:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,6 @@ class Spectra(Result):
     attempt: Attempt | None = None
     top: int = 5
     rows: bool = False
-
-    _words: ClassVar[str] = "hardness.report.studies.spectra_words"
 
     def _rows(self) -> list[TableRow]:
         columns = {"target": self.target.weights.tolist(), "known": _plain(self.known.part)}

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from statistics import median
-from typing import Any, ClassVar
+from typing import Any
 
 from hardness.runs.least import PILOTS, Least
 from hardness.runs.run import Run
@@ -47,8 +47,6 @@ class Plan(Record, frozen=True, kw_only=True):
 
     sweep: Sweep
     parts: tuple[Part, ...]
-
-    _words: ClassVar[str] = "hardness.report.sweep.plan_words"
 
     @property
     def certificates(self) -> int:

@@ -313,8 +313,6 @@ class Statements(Result):
 
     every: tuple[Statement, ...]
 
-    _words: ClassVar[str] = "hardness.report.theory.listed_words"
-
     def to_dict(self) -> dict[str, Any]:
         """Give each by its name, with its predictions by setting, and their digest."""
         names = ("subject", "owner", "source", "says", "predicts")
@@ -360,14 +358,6 @@ class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
     points: Annotated[tuple[Point, ...], msgspec.Meta(min_length=1)]
 
     _format: ClassVar[str] = "hardness-theory/1"
-    _words: ClassVar[str] = "hardness.report.theory.finding_words"
-
-    def _contradiction(self) -> str | None:
-        if any(one.measured.low > one.measured.top for one in self.points):
-            return "an interval that was measured ends below where it begins"
-        if self.digest != digest_of(self, [(one.at, one.predicted) for one in self.points]):
-            return f"its predictions are not those of the digest {self.digest[:16]}"
-        return None
 
     @property
     def verdict(self) -> str:
@@ -407,8 +397,6 @@ class Theory(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Statements beside what was measured, in the order of the table."""
 
     findings: tuple[Finding, ...]
-
-    _words: ClassVar[str] = "hardness.report.theory.theory_words"
 
     def _rows(self) -> list[TableRow]:
         return [

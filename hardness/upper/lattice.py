@@ -32,8 +32,8 @@ from hardness.upper.lattice import _stepwise
 entries = np.frombuffer(sys.stdin.buffer.read(), np.int64)
 d = round(len(entries) ** 0.5)
 sys.stdout.buffer.write(_stepwise(entries.reshape(d, d)).tobytes())"""
-TOURS = 2  # of a block size up to PRUNED: small ones settle slowly
-PRUNED = 30  # larger blocks are enumerated with pruning
+_TOURS = 2  # of a block size up to _PRUNED: small ones settle slowly
+_PRUNED = 30  # larger blocks are enumerated with pruning
 _PREPROCESSED = 40  # larger blocks are reduced before, by blocks of _LESS less
 _LESS = 20
 _SUCCESS = 0.5  # of a pruned enumeration, or less where that takes too many nodes
@@ -153,7 +153,7 @@ def _stepwise(basis: Basis, check: Callable[[], None] = lambda: None) -> Basis:
 def _bkz(
     basis: Basis, blocks: Iterable[int], meter: Meter, seed: int
 ) -> Iterator[tuple[int, Basis]]:
-    """Reduce an LLL-reduced basis by BKZ, a tour or TOURS for each block."""
+    """Reduce an LLL-reduced basis by BKZ, a tour or _TOURS for each block."""
     fpylll = require_fpylll()
     from fpylll.fplll.bkz import BKZReduction
 
@@ -163,7 +163,7 @@ def _bkz(
     lll = fpylll.LLL.Reduction(gso)
     lll()
     work = BKZReduction(gso, lll, fpylll.BKZ.Param(LLL_BLOCK))
-    for block in (one for one in blocks for _ in range(TOURS if one <= PRUNED else 1)):
+    for block in (one for one in blocks for _ in range(_TOURS if one <= _PRUNED else 1)):
         for size in range(min(block, d) + 1):  # each some 0.1 seconds, the first time
             meter.require_time()
             _strategy(size)
@@ -201,14 +201,14 @@ def _nodes(gso: Any, kappa: int, size: int) -> float:
     return float(nodes + max(0.0, more.max()) / math.log(2))
 
 
-def require_fpylll(what: str = "BKZ", instead: str = "block=2, which is LLL alone") -> Any:
+def require_fpylll() -> Any:
     """Import fpylll; raises ToolkitError where the extra is not installed."""
     try:
         import fpylll
     except ImportError as error:
         raise ToolkitError(
-            f"{what} needs fpylll, which is not installed: pip install "
-            f"'hardness-toolkit[lattice]', or take {instead}"
+            "BKZ needs fpylll, which is not installed: pip install 'hardness-toolkit[lattice]', "
+            "or take block=2, which is LLL alone"
         ) from error
     return fpylll
 
@@ -229,7 +229,7 @@ def _strategy(size: int) -> Any:
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy
 
-    if size <= PRUNED:
+    if size <= _PRUNED:
         return Strategy(size)
     found, _ = _pruning(size + size % 2)
     pruning = Pruning.PruningParams(found.gh_factor, found.coefficients[:size], found.expectation)

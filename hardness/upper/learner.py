@@ -49,7 +49,6 @@ class Outcome(Enum):
     BROKE_OFF = "broke off"
     CPU_SPENT = "cpu seconds spent"
     MEMORY_SPENT = "memory spent"
-    TOO_MANY_PROCESSES = "too many processes"
     OVERDUE = "overdue"
     REFUSED = "could not run"
 
@@ -85,8 +84,9 @@ _ADVICE = {
     "once in a million or so, try another seed; else the oracle is broken",
     Outcome.NOT_FOUND: "no secret was met that the samples confirm: the labels may be no member's; "
     "else give more samples, another seed or a stronger attack",
-    Outcome.AMBIGUOUS: "columns of A depend on each other, or too few samples are independent: "
-    "only the entries that all secrets which fit have in common are claimed; give other samples",
+    Outcome.AMBIGUOUS: "several secrets fit, since columns of A depend on each other or too few "
+    "samples are independent: only entries in which those that were tried agree are claimed; give "
+    "more samples",
     Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
     "many examples it needs if more would do",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
@@ -96,7 +96,7 @@ _ADVICE = {
     Outcome.RANDOMISED: "the same tokens got other labels when they were asked for again, in other "
     "batches: toss all coins while learning, or predict the mean over them, whose risk is never "
     "larger",
-    Outcome.FITTED: "the misfit on the held-out examples says how well, label noise included; of "
+    Outcome.FITTED: "the error on the held-out examples says how well, label noise included; of "
     "other layers it says nothing",
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
     "say of a claimed secret stands beside the claim",
@@ -115,8 +115,6 @@ _ADVICE = {
     "learned within it",
     Outcome.MEMORY_SPENT: "the learner took more memory than it may: raise --budget-memory, or "
     "report it as not learned within it",
-    Outcome.TOO_MANY_PROCESSES: "the learner started more processes than it may: have it use "
-    "fewer workers",
     Outcome.OVERDUE: "the run was ended from outside at its hard limit of seconds: give it a "
     "budget of seconds, or a larger limit",
     Outcome.REFUSED: "the run could not be done here: the details say why, often that it does not "

@@ -7,7 +7,6 @@ the normal form [ACPS09].
 """
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,7 +60,7 @@ class Shape:
 class Embedding:
     """Samples as m equations b = A x + e mod q, (m, n), with short x and e.
 
-    The secret is guessed but for n places, `kept`. There it is x; or, where `through` is given,
+    The secret is taken to be 0 but at n places, `kept`. There it is x; or, with `through`, it is
     through (b - x) by the b of n samples, `rows`, whose errors are x. others: the m samples of e.
     """
 
@@ -73,44 +72,29 @@ class Embedding:
     shape: Shape
     through: nmod_mat | None
 
-    def labels(self, b: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The b of the equations, (m,), by those of all samples, on which they depend linearly."""
-        q, found = self.samples.q, b[self.others]
-        return found if self.through is None else (found + dot(self.a, b[self.rows], q)) % q
-
-    def lattice(self) -> Basis:
-        """Write a basis of all (x, -A x mod q), scaled: m q-vectors, one row for each unknown."""
-        (m, n), q, f = self.a.shape, self.samples.q, self.shape
-        rows = np.zeros((m + n, n + m), np.int64)
-        rows[:m, n:] = f.we * q * np.eye(m, dtype=np.int64)
-        rows[m:, :n] = f.wx * np.eye(n, dtype=np.int64)
-        rows[m:, n:] = f.we * _half(-self.a.T, q)
-        return rows
-
-    def targets(self, labels: NDArray[np.int64]) -> Basis:
-        """Write the targets of b of the equations, as (x, e) are scaled: (N, m) -> (N, n + m)."""
-        n, f = self.a.shape[1], self.shape
-        errors = f.we * _half(labels, self.samples.q) - f.ce
-        return np.concatenate([np.full((len(labels), n), -f.cx), errors], axis=1)
-
     def basis(self) -> Basis:
-        """Write the basis of Kannan's embedding: the lattice, bordered by its target."""
-        rows = np.pad(self.lattice(), (0, 1))
-        rows[-1, :-1] = self.targets(self.labels(self.samples.b)[None])[0]
-        rows[-1, -1] = self.shape.tau
+        """Write the basis of Kannan's embedding: all (x, -A x mod q), scaled, and the target.
+
+        That is m q-vectors, a row for each unknown, and a row of the labels, bordered by tau.
+        """
+        (m, n), q, f, b = self.a.shape, self.samples.q, self.shape, self.samples.b
+        labels = b[self.others]
+        if self.through is not None:
+            labels = labels + dot(self.a, b[self.rows], q)
+        rows = np.zeros((m + n + 1, n + m + 1), np.int64)
+        rows[:m, n:-1] = f.we * q * np.eye(m, dtype=np.int64)
+        rows[m:-1, :n] = f.wx * np.eye(n, dtype=np.int64)
+        rows[m:-1, n:-1] = f.we * _half(-self.a.T, q)
+        rows[-1, :n], rows[-1, n:-1] = -f.cx, f.we * _half(labels, q) - f.ce
+        rows[-1, -1] = f.tau
         return rows
 
-    def read(self, x: list[int], guess: Sequence[int] = ()) -> Secret | None:
-        """Read a secret off unknowns and its other entries, 0 if not given; None where it is none.
-
-        x: (n,) as they are scaled.
-        """
+    def read(self, x: list[int]) -> Secret | None:
+        """Read a secret off its unknowns, (n,) as they are scaled; None if they show none."""
         f, found = self.shape, self.samples
         if any((v + f.cx) % f.wx for v in x):
             return None
         secret = np.zeros(found.family.n, np.int64)
-        if guess:
-            secret[self.guessed] = guess
         x = [(v + f.cx) // f.wx for v in x]
         if self.through is not None:
             b = found.b[self.rows] - dot(found.a[self.rows], secret, found.q) - x
@@ -118,19 +102,6 @@ class Embedding:
             x = [int(v) for v in known.entries()]
         secret[self.kept] = x
         return found.family.secrets.lift(secret.tolist())
-
-    def possible(self, left: Basis) -> NDArray[np.bool_]:
-        """Return which decoded targets (N, n + m) hold entries and errors in their range: (N,)."""
-        n, f, error = self.a.shape[1], self.shape, error_of(self.samples).values
-        x = error if self.through is not None else self.samples.family.secrets.values
-        low = np.repeat((f.wx * min(x) - f.cx, f.we * min(error) - f.ce), (n, left.shape[1] - n))
-        high = np.repeat((f.wx * max(x) - f.cx, f.we * max(error) - f.ce), (n, left.shape[1] - n))
-        return np.all((low <= left) & (left <= high), axis=1)
-
-    @property
-    def guessed(self) -> NDArray[np.int64]:
-        """The places of the secret that are guessed, ascending."""
-        return np.setdiff1d(np.arange(self.samples.family.n), self.kept)
 
 
 def embed(found: Samples, count: int, zeta: int = 0, index: int = 0) -> Embedding:
@@ -285,14 +256,13 @@ class Primal(Attack):
         found = lattice.samples
         details: dict[str, Any] = {
             "samples": len(found),
-            "dimension": len(self.basis(lattice)),
+            "dimension": sum(lattice.a.shape) + 1,
             "block": 0,
             "zeta": self.zeta,
             "tries": 0,
-            **self.told(forms),
         }
         count = len(lattice.a)
-        for index in range(self.first, self.tries(forms)):
+        for index in range(self.first, tries(forms.secrets, self.zeta)):
             try:
                 oracle.meter.require_time()
                 try:
@@ -301,9 +271,9 @@ class Primal(Attack):
                     details["tries"] += 1
                     continue
                 blocks = [*range(self.start, self.block, self.step), self.block]
-                for block, basis in reduce(self.basis(lattice), blocks, oracle.meter, index):
+                for block, basis in reduce(lattice.basis(), blocks, oracle.meter, index):
                     details["block"] = block
-                    secret = self.look(lattice, block, basis, oracle.meter.require_time)
+                    secret = shown_by(lattice, basis)
                     if secret is not None:
                         details["tries"] += 1
                         return member(family, family.from_linear(secret), **details)
@@ -341,25 +311,12 @@ class Primal(Attack):
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, gather(oracle, 8, samples, every=True)))
 
-    def told(self, forms: Modular) -> dict[str, Any]:
-        """Say what else a run's details have."""
-        return {}
 
-    def tries(self, forms: Modular) -> int:
-        """Count the tries until it gives up."""
-        return tries(forms.secrets, self.zeta)
-
-    def basis(self, lattice: Embedding) -> Basis:
-        """Write the basis that is reduced."""
-        return lattice.basis()
-
-    def look(
-        self, lattice: Embedding, block: int, basis: Basis, check: Callable[[], None]
-    ) -> Secret | None:
-        """Find a basis vector that holds a secret which samples show; None where there is none."""
-        n, tau = lattice.a.shape[1], lattice.shape.tau
-        for row in basis[abs(basis[:, -1]) == tau]:
-            secret = lattice.read((row[:n] * row[-1] // tau).tolist())
-            if secret is not None and believed(lattice.samples, secret):
-                return secret
-        return None
+def shown_by(lattice: Embedding, basis: Basis) -> Secret | None:
+    """Find a basis vector that holds a secret which samples show; None if there is none."""
+    n, tau = lattice.a.shape[1], lattice.shape.tau
+    for row in basis[abs(basis[:, -1]) == tau]:
+        secret = lattice.read((row[:n] * row[-1] // tau).tolist())
+        if secret is not None and believed(lattice.samples, secret):
+            return secret
+    return None

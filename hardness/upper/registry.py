@@ -1,6 +1,7 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from os.path import realpath
 from typing import Any
 
@@ -28,16 +29,10 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "restricted": "restricted.Restricted",
         "bkw": "bkw.Bkw",
         "modlinear": "modlinear.ModLinear",
-        "arora-ge": "arorage.AroraGe",
         "primal": "primal.Primal",
-        "bdd": "bdd.Bdd",
         "dual": "dual.Dual",
         "trivial": "regression.Trivial",
-        "pairs": "pairs.Pairs",
-        "flips": "membership.flips.Flips",
-        "km": "membership.km.Km",
-        "onehead": "membership.onehead.OneHead",
-        "multihead": "membership.multihead.MultiHead",
+        "flips": "flips.Flips",
     },
 )
 
@@ -52,9 +47,7 @@ ATTACKS = (  # learners that look for the secret itself
     "restricted",
     "bkw",
     "modlinear",
-    "arora-ge",
     "primal",
-    "bdd",
     "dual",
 )
 
@@ -74,8 +67,7 @@ def parse_learner(text: str) -> Learner:
         return own
     name, _, rest = text.strip().partition(":")
     if name in LEARNERS:
-        learner: Learner = build(LEARNERS[name], rest, name, name)
-        return learner
+        return _built_in(name, rest)
     if name == "decode":
         if not rest:
             raise UsageError(f"'{text}' given: say whose secret to read off, as decode:mlp")
@@ -83,6 +75,13 @@ def parse_learner(text: str) -> Learner:
 
         return Decoder(of=parse_learner(rest))
     return _foreign(text.strip())
+
+
+@lru_cache(maxsize=256)
+def _built_in(name: str, parameters: str) -> Learner:
+    """Make a learner of this package: a frozen record, so that one serves all its runs."""
+    learner: Learner = build(LEARNERS[name], parameters, name, name)
+    return learner
 
 
 def _foreign(text: str) -> Learner:

@@ -28,7 +28,7 @@ from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
 from instances.text import printable
-from instances.withdrawn import WITHDRAWN
+from instances.withdrawn import WITHDRAWN, withdrawn
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -79,7 +79,8 @@ class Verb:
             for name, value in given.arguments.items():
                 said |= {name: value} if name in self.asked else value  # of a TypedDict
             for name in said.keys() - self.asked.keys():
-                raise TypeError(f"{function.__name__}: there is no argument {name!r}")
+                gone = withdrawn("option", called(name))
+                raise TypeError(f"{function.__name__}: {gone or f'there is no argument {name!r}'}")
             said = {name: said[name] for name in self.asked if name in said}
             token = _CALLS.set((self, said))
             read = {name: self.read(name, value) for name, value in said.items()}
@@ -185,7 +186,7 @@ class Verb:
             if one.variable and name in given
         }
         before = {name: os.environ.get(name) for name in there}
-        os.environ.update({name: value for name, value in there.items() if value is not None})
+        os.environ.update({name: "1" for name, value in there.items() if value})
         try:
             yield
         finally:
@@ -309,12 +310,14 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
-            now = WITHDRAWN["option"].get(error.option_name, "")
-            if now in shown or (now and not now.startswith("--")):
-                told = f"It is {now} now." if now in shown else f"It is gone: {now}."
-                raise click.UsageError(f"{error.message} {told}", context) from error
+            if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
+                raise click.UsageError(f"{error.message} It is {now} now.", context) from error
+            if now and not now.startswith("--"):
+                gone = withdrawn("option", error.option_name)
+                raise click.UsageError(gone, context) from error
             word = error.option_name.strip("-")
-            kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
+            kin = [n for n in shown if word in n[2:].split("-")]
+            kin += [n for n in shown if n[3:] and word.startswith(n[2:]) and n not in kin]
             if not kin:
                 raise
             told = f"{error.message} Did you mean {' or '.join(kin)}?"

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, choice, number, path, thing
+from hardness.verbs.ask import called, choice, path, thing
 from hardness.verbs.asks import (
+    A_FILE,
+    B_FILE,
     FILE,
     FORCE,
     LEARNER,
@@ -36,17 +38,9 @@ def learn(
     learner: Annotated[object, LEARNER],
     source: Annotated["Source | Data | None", thing("What is to be learned.", specs)] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
-    labels: Annotated[
-        Path | None,
-        path("Labels y of your data, where x is a .npy: a .npy too.", default="none"),
-    ] = None,
-    hold_out: Annotated[
-        float | None,
-        number(
-            "Share of your data that is held out, for the misfit.", above=0, below=1, default="0.2"
-        ),
-    ] = None,
     oracle: Annotated[
         Literal["samples", "exact", "adversary"],
         choice(
@@ -73,11 +67,11 @@ def learn(
     """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
 
     SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,
-    both (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
-    token, example, x0, x1, ..., y0, y1, ... Labels y of the first token alone are (n, 1, d), or
-    (n,) if each is a number. The risk is measured on fresh examples, the misfit of
-    data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher a
-    layer, and `layer` of what comes back the one that `staged`, `levenberg` and `student` found.
+    both (n, k, d), in a .npz or .safetensors. Labels y of the first token alone are (n, 1, d), or
+    (n,) if each is a number. The risk is measured on fresh examples, the error on data on a fifth
+    of them, which is held out. From Python data is also a pair of arrays (x, y), a teacher an
+    AttentionLayer, and `layer` of what comes back the one that `staged`, `levenberg` and `student`
+    found.
 
     Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
     A given seed is public: who knows it and this code can compute the secret.
@@ -86,11 +80,10 @@ def learn(
     True
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
-    >>> learn("linear", (x, x)).misfit.value < 1e-12
+    >>> learn("linear", (x, x)).held_out_error.value < 1e-12
     True
     """
     from hardness.runs import run
-    from hardness.runs.planned import warm
 
     about = {name: more.pop(name) for name in Teacher.__annotations__ if name in more}  # type: ignore[misc]
     limits, chosen = budget_of(more), sources.learner(learner)
@@ -99,13 +92,13 @@ def learn(
         if teacher is None and value is not None:
             raise UsageError(f"{called(name)} {value} given: it is of a layer given by --teacher")
     _require_layers(chosen, save_layer)
-    if data := sources.own_data(
-        None if teacher is not None or spec else source, labels, hold_out, seed or 0
-    ):
+    sources.require_unseen(chosen, a, b)
+    source = sources.paired(source, a, b)
+    if data := sources.own_data(None if teacher is not None or spec else source, seed or 0):
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
-        sources.require_unseen(chosen, source, labels)
-        return _saved(_on_data(chosen, learner, data, limits, seed or 0), save_layer)
+        sources.require_unseen(chosen, source)
+        return _saved(_on_data(chosen, data, limits, seed or 0), save_layer)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:
         from hardness.runs.own import taught, verdict
@@ -124,16 +117,11 @@ def learn(
             return play(chosen, family, limits, seed, tau=exact("tau", tau))
     _announce(chosen, family)
     with progress.waited("learning"):
-        warm(family.example if instance else family.spec, _named(learner))
         at = instance or folder or family.instance(seed or 0)
         found = run(chosen, at, limits, seed or 0, oracle=oracle, tau=exact("tau", tau))
     if instance:
         details["verdict"] = verdict(found, instance)
     return _saved(found.updated(details=found.details | details), save_layer)
-
-
-def _named(learner: object) -> tuple[str, ...]:
-    return (learner,) if isinstance(learner, str) else ()
 
 
 def _announce(learner: "Learner", family: Any) -> None:
@@ -144,15 +132,11 @@ def _announce(learner: "Learner", family: Any) -> None:
         progress.note(f"{learner.name} at d={family.d} takes {takes}")
 
 
-def _on_data(
-    chosen: "Learner", learner: object, data: "Split", limits: "Budget", seed: int
-) -> "Run":
+def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "Run":
     from hardness.runs.own import run_on_data
-    from hardness.runs.planned import warm
 
     _announce(chosen, data.family)
     with progress.waited("learning"):
-        warm("nice:m=1,k=2,d=6", _named(learner))
         return run_on_data(chosen, data, limits, seed)
 
 

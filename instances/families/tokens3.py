@@ -13,7 +13,6 @@ the third with them.
 
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -129,19 +128,10 @@ class Tokens3(HiddenSets, Dense):
             x[:, 2, 0], x[:, 2, 1:] = -1, z
             return x
 
-        def labels(x: NDArray[Any], f: Callable[[NDArray[np.int8]], Array]) -> Array:
-            odd = _odd(x)
-            with_odd = x * np.where(odd[:, :, None], x, 1).prod(axis=1, keepdims=True)
-            signs = f(with_odd[:, :, 1:].reshape(-1, self.d - 1).astype(np.int8)).reshape(-1, 3)
-            product = np.where(odd, 1.0, signs).prod(axis=1, keepdims=True)
-            return _labelled(x, np.where(odd, product, signs) * odd.any(axis=1, keepdims=True))
-
         return HiddenFunction(
             places=self.d - 1,
             tokens=tokens,
             read=lambda x, y: x[:, 0, 0] * y[:, 0, 0],
-            labels=labels,
-            largest=1.0,
             noise=float(self.noise),
             secret=lambda places: tuple(j + 1 for j in places),
             size=self.m,

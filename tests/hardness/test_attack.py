@@ -2,17 +2,19 @@
 
 import dataclasses
 import math
+import sys
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from hardness.cost.attacks import estimate
 from hardness.oracles import Budget, Usage
 from hardness.report.run import run_words
 from hardness.report.studies import one_attack_words
 from hardness.runs import AttackResult, attack, attacks_on
-from hardness.runs.attack import known, out_of_reach
+from hardness.runs.attack import estimate_of, known, out_of_reach
 from hardness.runs.claim import brief_claim, claim_words, fit
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
@@ -137,9 +139,33 @@ def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
     names = attacks_on(family)
     block = "primal:block=2,zeta=35" if find_spec("fpylll") else "primal:zeta=35"
     assert set(names[:2]) == {"mitm", block}
-    assert names.index("bruteforce") < names.index("arora-ge")
-    assert list(out_of_reach(family, names)) == ["arora-ge"]
+    assert names.index("mitm") < names.index("bruteforce")
+    assert out_of_reach(family, names) == {}
+    hopeless = parse("lwe:n=256,q=3329,sigma=3")
+    (name,) = out_of_reach(hopeless, attacks_on(hopeless))
+    assert name.partition(":")[0] == "primal"
     assert out_of_reach(parse("parity:d=16,m=3"), attacks_on(parse("parity:d=16,m=3"))) == {}
+
+
+def test_what_an_attack_is_announced_with_takes_its_own_formulas_alone(monkeypatch):
+    asked = []
+
+    def spied(*problem, only):
+        asked.extend(only)
+        return estimate(*problem, only=only)
+
+    monkeypatch.setattr(sys.modules["hardness.runs.attack"], "estimate", spied)
+    assert estimate_of("primal", parse("lwe:n=30,q=521,sigma=1.5")).name == "usvp"
+    assert asked == ["usvp", "guess+usvp"]
+
+
+def test_an_attack_builds_its_learner_and_the_weights_of_a_secret_once():
+    assert parse_learner("primal:block=20") is parse_learner("primal:block=20")
+    family, secret = parse("lwe:n=4,q=17,sigma=1"), (1, -1, 0, 8)
+    weights = family.weights(secret)
+    assert weights is family.weights(secret)
+    with pytest.raises(ValueError, match="read-only"):
+        weights[0] = 0
 
 
 def test_words_say_the_rate_and_how_runs_ended(one):
@@ -271,11 +297,8 @@ def test_signs_show_a_hidden_set_of_a_profile(tmp_path):
     secret = folder.hidden.secret
     (tmp_path / "it/secret.json").unlink()
     folder = read_folder(tmp_path / "it")
-    (done,) = attack("pairs", folder).runs
-    assert tuple(done.details["claimed_secret"]) == secret
-    assert done.details["fit"]["coins"] == pytest.approx(
-        165 * 2.0 ** -done.details["fit"]["samples"]
-    )
+    shown = fit(folder, secret)
+    assert shown["coins"] == pytest.approx(165 * 2.0 ** -shown["samples"])
     others = tuple(sorted({j % 11 + 1 for j in secret}))
     assert fit(folder, others)["coins"] == 1.0
     assert fit(folder, secret[1:])["coins"] == 1.0

@@ -75,14 +75,6 @@ EQUATIONS = [
     ("modlinear", "lwr:n=20,q=16,p=16"),
     ("modlinear", "lpn:n=40,noise=0,h=3"),
     ("modlinear", "lwe:n=1,q=2,error=none"),
-    ("arora-ge", "lwe:n=12,q=3329,error=uniform,width=2"),
-    ("arora-ge", "lwe:n=6,q=257,error=cbd,eta=1,secret=ternary"),
-    ("arora-ge", "lwe:n=3,q=101,sigma=1"),
-    ("arora-ge", "lwe:n=12,q=256,error=uniform,width=2"),
-    ("arora-ge", "lwe:n=6,q=64,error=cbd,eta=1,secret=ternary"),
-    ("arora-ge", "lwr:n=12,q=32,p=16"),
-    ("arora-ge", "lwr:n=6,q=16,p=4,secret=cbd,spread=2"),
-    ("arora-ge", "lwr:n=10,q=16,p=2,secret=binary,h=4"),
     ("primal", "lwe:n=16,q=521,sigma=1.5"),
     ("primal", "lwe:n=16,q=512,sigma=1.5"),
     ("primal", "lwe:n=16,q=510,sigma=1.5"),
@@ -104,9 +96,6 @@ EQUATIONS = [
 NOTHING_THERE = [  # too small to be told from coins by chance
     ("modlinear", "lwe:n=10,q=17,error=none"),
     ("modlinear", "lwe:n=10,q=16,error=none"),
-    ("arora-ge", "lwe:n=5,q=17,error=uniform,width=2"),
-    ("arora-ge", "lwe:n=5,q=16,error=uniform,width=2"),
-    ("arora-ge", "lwr:n=6,q=8,p=2"),
     ("primal", "lwe:n=5,q=101,sigma=1"),
     ("primal", "lwr:n=4,q=8,p=2,secret=binary"),
     ("primal:samples=3", "lwe:n=2,q=17,sigma=1,secret=binary"),
@@ -363,13 +352,6 @@ def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
     assert (found.details["start"], found.details["tried"]) == (0, 0)
 
 
-def test_arora_ge_does_not_start_what_would_not_end(ticks):
-    """A part of its elimination takes a second: the whole would take over ten."""
-    ticks(1.0)
-    spec = "lwe:n=4,q=251,sigma=2,secret=gaussian,spread=1,h=1"
-    assert learn("arora-ge:errors=13", spec, seconds=10).outcome is Outcome.SECONDS_SPENT
-
-
 @pytest.mark.parametrize(
     ("name", "spec"),
     [
@@ -444,25 +426,6 @@ def test_solving_and_inverting_agree_with_multiplication(q):
         assert (product % q == np.eye(n)).all()
     with pytest.raises(UsageError, match="rank"):
         solve(np.zeros((5, 2), np.int64), np.zeros(5, np.int64), q)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    ["lwe:n=3,q=11,error=uniform,width=2", "lwe:n=3,q=8,error=uniform,width=2", "lwr:n=3,q=8,p=4"],
-)
-def test_arora_ge_agrees_with_brute_force(spec):
-    for seed in range(5):
-        instance = parse(spec).instance(seed)
-        found = samples(instance.examples(0, 60))
-        allowed = set(found.error.values)
-        fits = [
-            s
-            for s in itertools.product(range(instance.family.q), repeat=3)
-            if set(found.residuals(s).tolist()) <= allowed
-        ]
-        assert len(fits) == 1
-        claimed = learn("arora-ge", spec, seed).details["claimed_secret"]
-        assert [v % instance.family.q for v in claimed] == list(fits[0])
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch):

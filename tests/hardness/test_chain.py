@@ -191,6 +191,16 @@ def test_a_horizon_is_found_where_numbers_are_long():
     assert last == pytest.approx(lost * math.log(2) * 2**48 / 12, rel=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [(4, 2, 1), (64, 2, 3), (2**16, 4, 5), (2**48, 2, 1)])
+def test_the_printed_number_of_examples_halves_the_probability(sizes):
+    """At q = 2pB it is 1.7: ln 2 / ln(1 + p B / q), to the tenth that is printed."""
+    q, p, bound = sizes
+    found = certified(q=q, p=p, bound=bound, risk="1/100")["lwe-probability"].meaning
+    [shown] = re.findall(r"halves about every (\d+\.\d) examples", found)
+    exact = math.log(2) / math.log1p(p * bound / q)
+    assert float(shown) == pytest.approx(exact, abs=0.0501, rel=1e-6)
+
+
 def test_what_is_assumed_is_named_in_text_json_and_latex():
     made = certified(secret="ternary")
     for text in (made.text(), json.dumps(made.to_dict())):
@@ -199,7 +209,8 @@ def test_what_is_assumed_is_named_in_text_json_and_latex():
         assert "holds for every law of integers e, independent of a, with |e| <= 3 and with" in text
     caption = export("latex", made)
     assert "LWE(n=8, q=64" in caption
-    assert "for some law of errors" in caption
+    assert "some distribution of errors, of absolute value at most 3, that has 0 as" in caption
+    assert "textless" not in caption
     assert "LWE" not in export("latex", h.certify("parity:d=8,m=3"))
 
 

@@ -48,9 +48,7 @@ ATTACKS = (
     "mitm",
     "bkw",
     "primal",
-    "bdd",
     "dual:zeta=2,vectors=100",
-    "arora-ge",
     "decode:lowdegree:degree=1",
 )
 COMPLETE = ("bruteforce", "mitm")

@@ -424,6 +424,21 @@ def test_where_a_query_rules_nothing_out_there_is_no_number():
     assert found.evaluate("orthogonal-members", q=19) == 19**8 - 1
 
 
+def test_bits_that_the_spec_leaves_out_follow_n_and_q():
+    """At other n and q a formula is the number that `certify` finds there, by its default bits."""
+    found = hardness.bound("lwe:n=40,q=17,error=none")
+    for n, q in ((40, 4099), (2000, 17), (40, 2**36 + 31), (60, 2**40 + 15)):
+        there = hardness.bound(f"lwe:n={n},q={q},error=none")
+        for quantity in ("sq-dimension", "stat-queries"):
+            value = found.evaluate(quantity, n=n, q=q)
+            assert value == there.certificate[quantity].value
+    set_by_spec = hardness.bound("lwe:n=40,q=17,error=none,bits=40")
+    for other, values in ((set_by_spec, {}), (found, {"bits": 40})):
+        value = other.evaluate("sq-dimension", q=257, **values)
+        assert value == hardness.certify("lwe:n=40,q=257,error=none,bits=40")["sq-dimension"].value
+        assert value < found.evaluate("sq-dimension", q=257)
+
+
 def test_a_formula_that_is_wrong_is_noticed(monkeypatch):
     import hardness.lower.formulas as module
 

@@ -33,7 +33,6 @@ from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.upper.classes import class_of, view_of
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of
-from instances.owndata import split
 from instances.questions import Questions
 from tests.conftest import not_refused
 
@@ -287,9 +286,6 @@ def test_what_cannot_answer_says_so(tmp_path):
     (tmp_path / "x" / "secret.json").unlink()
     with pytest.raises(ToolkitError, match="flips asks for labels of tokens of its choice: the fo"):
         run(FLIPS, read_folder(tmp_path / "x"), Budget())
-    drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 100)
-    with pytest.raises(ToolkitError, match="nobody knows other labels of your data"):
-        run(parse_learner("onehead"), split(drawn.x, drawn.y), Budget())
 
 
 BINDS_NOBODY = "flips asks for labels of tokens of its choice: only the information floor binds it."

@@ -111,7 +111,9 @@ def lwe(
     last = horizon(first, ratio, chance)
     value = first * power(ratio, examples)
     binary = problem.entries is not None and set(problem.entries) <= {0, 1}
-    halved = math.floor(Fraction(693_147, 1_000_000) * q / (p * bound))
+    lost = Fraction(p * bound, q)  # at most 1/2: 1 / ln(1 + lost) is 1/lost + 1/2 - lost/12 + ..
+    tenths = round(Fraction(6_931_472, 10**6) * (1 / lost + Fraction(1, 2) - lost / 12))  # 10 ln 2
+    halved = f"{tenths // 10}.{tenths % 10}"
     text = (
         f"reduction: a learner that reaches relative risk {short(risk)}"
         f"{', labels equally spaced in their order,' if p > 2 else ''} with probability "
@@ -122,9 +124,9 @@ def lwe(
         f"0, of probability 1/2 or more each. The solver reads the hypothesis at "
         f"{short(points * (n + 1))} points and does not know the law. The assumption is "
         f"LWE(n={n}, q={q}, |e| <= {bound}) for some such law: if that law alone has no solver so "
-        f"good and so quick, there is no such learner. One bit is lost about every {halved} "
-        f"examples. It is vacuous beyond {last} examples, where the likeliest guess is as good: "
-        f"that is right with probability {short(chance, up=True)}"
+        f"good and so quick, there is no such learner. The bound on the probability halves about "
+        f"every {halved} examples. It is vacuous beyond {last} examples, where the likeliest guess "
+        f"is as good: that is right with probability {short(chance, up=True)}"
     )
     at = {
         "bound": written(bound),

@@ -7,7 +7,7 @@ from hardness.report.style import BOUND, Style, series_style
 from hardness.runs.forecast import Forecasts
 from instances.errors import UsageError
 
-_EQUAL, _GROWING = "as estimated", "expected of growing blocks"
+_EQUAL = "as estimated"
 _SIZE = (WIDE + 40, HIGH + 60)
 
 
@@ -28,7 +28,6 @@ def of_forecast(found: Forecasts) -> Data:
                 "setting": row.setting,
                 "attack": row.attack,
                 "block": row.beta,
-                "expected block": row.expected,
                 "measured block": row.measured("block"),
                 "least block": min(blocks, default=None),
                 "largest block": max(blocks, default=None),
@@ -47,9 +46,7 @@ def draw_forecast(data: Data) -> Data:
     """Draw blocks and seconds against the estimated ones, one mark an attack, and the diagonal."""
     names = list(dict.fromkeys(row["attack"] for row in data["rows"]))
     styles = {n: replace(series_style(i), marks=("interval", "point")) for i, n in enumerate(names)}
-    growing = Style(colour=BOUND, shape="cross", marks=("point",))
     styles = {_EQUAL: Style(colour=BOUND, dash=(5, 3), marks=("line",)), **styles}
-    styles |= {_GROWING: growing} if any(row["expected block"] for row in data["rows"]) else {}
     return panels(
         _panel(data, "block", "block size", styles),
         _panel(data, "seconds", "time (s)", styles),
@@ -79,14 +76,8 @@ def _panel(data: Data, what: str, unit: str, styles: dict[str, Style]) -> Data:
     ]
     ends = sorted(v for row in rows for v in (row["x"], row["y"]))
     line = [{"attack": _EQUAL, "x": v, "y": v} for v in (ends[:1] + ends[-1:])]
-    grown = [
-        {"setting": row["setting"], "attack": _GROWING, "all": True}
-        | {"x": row[what], "y": row[f"expected {what}"]}
-        for row in data["rows"]
-        if row.get(f"expected {what}") is not None
-    ]
     return plot(
-        [*line, *rows, *grown],
+        [*line, *rows],
         x=Axis("x", f"{unit}, estimated", scale="log" if what == "seconds" else "whole"),
         y=Axis("y", f"{unit}, measured", scale="log" if what == "seconds" else "whole"),
         by="attack",

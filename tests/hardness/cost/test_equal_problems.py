@@ -176,7 +176,7 @@ def test_no_attack_costs_less_than_to_read_its_samples(model):
 
 def test_a_cost_that_is_raised_says_so():
     found = costs("lwe:n=512,q=3329,error=[0:0.9999,1:0.0001],secret=uniform", only=["bdd_hybrid"])
-    assert "2^27.0 operations at least, since it makes the secret of errors" in (
+    assert "2^27.0 operations at least, since it replaces the secret by errors" in (
         found["bdd_hybrid"].note
     )
 

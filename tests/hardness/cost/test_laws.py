@@ -401,7 +401,7 @@ DEEP = (
         ("64, 97, ND.Binary, ND.DiscreteGaussian(True)", "True is not read"),
         (
             "64, 97, ND.Binary, ND.DiscreteGaussian(3, 0.5)",
-            "Xe has mean=0.5: a mean that is an integer",
+            "Xe has mean=0.5: the mean must be an integer",
         ),
         ("64, 97, ND.Binary, ND.Uniform(1)", "ND.Uniform given without b"),
         ("64, 97, ND.Binary, ND.Uniform(0.5, 1)", "a=1/2"),

@@ -10,6 +10,7 @@ Such a pair is found on a path from all +1 to all -1 that flips one place after 
 through 0 .. m on it, so values on it differ, and between two that differ bisection finds a step.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -19,18 +20,16 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
-from hardness.upper.membership.asking import (
-    decided_values,
-    require_confidence,
-    times_for_flips,
-    too_many,
-)
 from instances.capabilities import HIDDEN_FUNCTION
-from instances.family import Family
+from instances.family import Family, require
 from instances.questions import HiddenFunction
 
 Signs = NDArray[np.int8]
-Ask = Callable[[Signs], NDArray[np.float64]]  # (n, places) -> (n,)
+Array = NDArray[np.float64]
+Ask = Callable[[Signs], Array]  # (n, places) -> (n,)
+
+_MOST = 1 << 26  # values of a run: minutes
+_NUMBERS = 1 << 22  # in the tokens of a call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +47,7 @@ class Flips:
     confidence: float = 0.99
 
     def __post_init__(self) -> None:
-        require_confidence(self.confidence)
+        require(0 < self.confidence < 1, f"confidence={self.confidence} given: above 0 and below 1")
 
     def supports(self, family: Family) -> str | None:
         """Return None for hidden sets, or the reason."""
@@ -58,7 +57,12 @@ class Flips:
         if hidden.secret is None:
             return "its members are no functions of how many places of a hidden set are -1"
         values = most_questions(hidden) * self._times(hidden)
-        return too_many(values, f"noise={hidden.noise:g} is too near to 1/2")
+        if values <= _MOST:
+            return None
+        return (
+            f"it would ask {values:.3g} values, at most {_MOST} are asked: "
+            f"noise={hidden.noise:g} is too near to 1/2"
+        )
 
     def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
         """Find the set; one of another size than the family hides is no member's."""
@@ -81,6 +85,45 @@ class Flips:
 
     def _times(self, hidden: HiddenFunction) -> int:
         return times_for_flips(most_questions(hidden), hidden.noise, self.confidence)
+
+
+def times_for_flips(questions: int, noise: float, confidence: float) -> int:
+    """Count how often to ask so that the majority is right on all questions.
+
+    An answer is wrong with probability noise < 1/2, independently; at least half of n are with
+    probability at most (2 sqrt(noise (1 - noise)))^n. [Hoe63, theorem 1]
+
+    >>> times_for_flips(1000, 0.1, 0.99), times_for_flips(1000, 0.0, 0.99)
+    (23, 1)
+    """
+    if not noise:
+        return 1
+    rate = -math.log(2 * math.sqrt(noise * (1 - noise)))
+    return math.ceil(math.log(questions / (1 - confidence)) / rate)
+
+
+def decided_values(
+    oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8], times: int
+) -> Array:
+    """Ask so many times; of the two values that noise leaves the more frequent counts: (n,)."""
+    low, high, total = np.full(len(z), np.inf), np.full(len(z), -np.inf), np.zeros(len(z))
+    most = max(1, _NUMBERS // z.size)  # times at once
+    for first in range(0, times, most):
+        again = min(most, times - first)
+        values = read_values(oracle, hidden, np.tile(z, (again, 1))).reshape(again, len(z))
+        low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+        total += values.sum(axis=0)
+    return np.where(2 * total > times * (low + high), high, low)
+
+
+def read_values(oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8]) -> Array:
+    """Ask once for a hidden function at each of the points z (n, places): (n,)."""
+    out = np.empty(len(z))
+    at_once = max(1, _NUMBERS // hidden.tokens(z[:1]).size)
+    for start in range(0, len(z), at_once):
+        x = hidden.tokens(z[start : start + at_once])
+        out[start : start + at_once] = hidden.read(x, oracle.value(x))
+    return out
 
 
 def most_questions(hidden: HiddenFunction) -> int:
@@ -119,7 +162,7 @@ def hidden_set(
     return tuple(sorted([int(order[start]), *inside.tolist()]))
 
 
-def _listed(values: NDArray[np.float64]) -> tuple[int, ...] | None:
+def _listed(values: Array) -> tuple[int, ...] | None:
     inside = np.flatnonzero(values[1:] != values[0])
     return tuple(inside.tolist()) if len(inside) else None
 

@@ -1,0 +1,78 @@
+"""How results print: which function of this package writes each kind of result for people."""
+
+from instances.lazy import Imported
+from instances.result import Answer, Result
+
+_WORDS = Imported(
+    "hardness.report",
+    {
+        "Answer": "words.answer_words",
+        "AttackResult": "studies.one_attack_words",
+        "Attacks": "studies.attack_words",
+        "Bound": "bound.bound_words",
+        "Certificate": "certificate.certificate_words",
+        "Checked": "certificate.checked_words",
+        "Checkup": "sweep.checkup_words",
+        "Comparison": "comparison.comparison_words",
+        "Conformance": "studies.conformance_words",
+        "Demo": "demo.demo_words",
+        "Distinction": "studies.distinction_words",
+        "Ended": "sweep.ended_words",
+        "Estimates": "cost.estimate_words",
+        "EstimatesTable": "cost.table_words",
+        "Finding": "theory.finding_words",
+        "Forecasts": "forecast.forecast_words",
+        "Game": "run.game_words",
+        "Grid": "cost.grid_words",
+        "Inspection": "inspection.inspection_words",
+        "Least": "least.least_words",
+        "Picture": "figures.picture_words",
+        "Plan": "sweep.plan_words",
+        "Queried": "sweep.queried_words",
+        "Run": "run.run_words",
+        "SearchResult": "cost.search_words",
+        "Spectra": "studies.spectra_words",
+        "Statements": "theory.listed_words",
+        "Stress": "stress.stress_words",
+        "Study": "icl.words",
+        "Theory": "theory.theory_words",
+        "Verification": "certificate.verification_words",
+    },
+)
+_CAPTIONS = Imported(
+    "hardness.report",
+    {
+        "Bound": "caption.bound",
+        "Certificate": "caption.certificate",
+        "Comparison": "caption.comparison",
+        "Estimates": "caption.estimates",
+        "EstimatesTable": "caption.estimates_table",
+        "Least": "caption.least",
+        "Stress": "caption.stress",
+    },
+)
+
+
+def _written(table: Imported, result: Result) -> str:
+    """Write a result by the function of its class; empty if the table has none."""
+    for kind in type(result).__mro__:
+        if kind.__name__ in table:
+            return str(table[kind.__name__](result))
+    return ""
+
+
+def text(result: Result, width: int, colour: bool) -> str:
+    """Write a result for people in lines of a width; empty for a part of another result."""
+    from hardness.report.text import laid_out
+
+    return laid_out(_written(_WORDS, result), width, colour)
+
+
+def caption(result: Result) -> str:
+    """Write the caption of the table of a result; empty if there is nothing to say."""
+    return _written(_CAPTIONS, result)
+
+
+def answer_words(answer: Answer) -> str:
+    """Write an answer for people."""
+    return answer.told

@@ -1,1 +1,0 @@
-"""Learners by membership queries: hidden sets, Fourier coefficients, attention heads."""
