@@ -99,8 +99,8 @@ MISTAKES = """\
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
-2 certify parity:d=16,m=3 --about gd --within 1 | the option '--within' is gone: gradient descent | --noise-std
-2 certify parity:d=16,m=3 --about gd --batch 4 | the option '--batch' is gone: gradient descent | --noise-std
+2 certify parity:d=16,m=3 --about gd --within 1 | option '--within' is gone: gradient | --noise-std
+2 certify parity:d=16,m=3 --about gd --batch 4 | option '--batch' is gone: gradient | --noise-std
 2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std=-1 | noise-std=-1 given
 2 certify parity:d=16,m=3 --about gd --noise-std x | x given
