@@ -148,7 +148,7 @@ $(VENV)/.lattice: $(VENV)/.test
 	@touch $@
 
 $(VENV)/.plugins: $(VENV)/.test
-	$(PIP) --editable '.[test,sklearn,torch,transformers]'
+	$(PIP) --editable '.[test,sklearn,torch]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test

@@ -15,7 +15,7 @@ from instances.text import cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST = {"seed": 0, "jobs": 0, "steps": 0, "layer": 0}  # of whole numbers; of all others 1
+_LEAST = {"seed": 0, "jobs": 0, "steps": 0}  # of whole numbers; of all others 1
 _NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
 
 

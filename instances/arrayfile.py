@@ -24,23 +24,21 @@ from instances.strict import Limits, loads, one_line, opened, shown
 SUFFIXES = (".npz", ".safetensors", ".npy")
 HEADER = 1 << 20  # bytes that a file may have beside its numbers
 _META = Limits(size=1 << 22, printable=True)  # a claimed secret may stand in it
-_MOST_ARRAYS = 64  # but for those of a model's checkpoint
+_MOST_ARRAYS = 64
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
 _TYPES = {f"{name}{8 * n}": f"<{name.lower()}{n}" for name in "FIU" for n in (2, 4, 8)}
 _TYPES |= {"I8": "i1", "U8": "u1", "BOOL": "?"}
-_BF16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """An array that was not read yet; stored: the type it is stored as, where that is another."""
+    """An array that was not read yet."""
 
     shape: Shape
     dtype: np.dtype[Any]
     read: Callable[[], NDArray[Any]]
-    stored: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +50,12 @@ class ArrayFile:
 
 
 def read_tensors(
-    path: Path, kind: str, limit: int | None = None, wanted: str = ""
+    path: Path, kind: str, limit: int | None = None
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file.
-
-    wanted: what belongs in the place of a foreign one.
-    """
+    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
     arrays, meta = read_arrays(path, limit)
     if meta is None:
-        rather = f": {wanted} belongs here" if wanted else ""
-        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'{rather}")
+        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'")
     require_format(meta, kind, path)
     return arrays, meta
 
@@ -75,13 +69,10 @@ def read_arrays(
 
 
 @contextmanager
-def array_file(
-    path: Path, limit: int | None = None, most: int = _MOST_ARRAYS
-) -> Iterator[ArrayFile]:
+def array_file(path: Path, limit: int | None = None) -> Iterator[ArrayFile]:
     """Open a file of arrays by the ending of its name; raises DamagedFile, also while it is open.
 
     limit: bytes, as it lies and unpacked; None: as long as it is, and 100 times that unpacked.
-    most: arrays. What is stored as bfloat16 is read as float32.
     """
     with opened(path, limit) as file, foreign(path):
         size = os.fstat(file.fileno()).st_size
@@ -90,9 +81,9 @@ def array_file(
         elif path.suffix.lower() == ".npz":
             room = max(_UNPACKED, _RATIO * size) if limit is None else limit
             with zipfile.ZipFile(file) as archive:
-                yield _npz(archive, room, most)
+                yield _npz(archive, room)
         else:
-            yield _safetensors(file, size, most)
+            yield _safetensors(file, size)
 
 
 @contextmanager
@@ -106,10 +97,10 @@ def foreign(path: Path, said: str = "is damaged or not ours") -> Iterator[None]:
         raise DamagedFile(f"{path} {said}: {one_line(error)}") from error
 
 
-def _npz(archive: zipfile.ZipFile, room: int, most: int) -> ArrayFile:
+def _npz(archive: zipfile.ZipFile, room: int) -> ArrayFile:
     members = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
-    if len(members) < len(archive.infolist()) or len(members) > most:
-        raise ValueError(f"two arrays have one name, or there are over {most}")
+    if len(members) < len(archive.infolist()) or len(members) > _MOST_ARRAYS:
+        raise ValueError(f"two arrays have one name, or there are over {_MOST_ARRAYS}")
     total = sum(m.file_size for m in members.values())
     if total > room:
         raise ValueError(f"it unpacks to {total} bytes: at most {room} belong here")
@@ -152,45 +143,37 @@ def _npy(start: Callable[[], IO[bytes]], size: int) -> Described:
     return Described(shape=tuple(shape), dtype=dtype, read=read)
 
 
-def _safetensors(file: IO[bytes], size: int, most: int) -> ArrayFile:
+def _safetensors(file: IO[bytes], size: int) -> ArrayFile:
     (length,) = struct.unpack("<Q", file.read(8))
     if length > min(HEADER + _META.size, size - 8):
         raise ValueError(f"its header claims {length} bytes")
     header = loads(file.read(length), _META)
-    if not isinstance(header, dict) or len(header) > most + 1:
-        raise ValueError(f"its header is no object, or of over {most} arrays")
+    if not isinstance(header, dict) or len(header) > _MOST_ARRAYS + 1:
+        raise ValueError(f"its header is no object, or of over {_MOST_ARRAYS} arrays")
     own = header.pop("__metadata__", {})
     if not isinstance(own, dict):
         raise ValueError("its metadata is no object")
     at, arrays = 0, {}
     for name, one in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        if set(one) != {"dtype", "shape", "data_offsets"} or one["dtype"] not in (*_TYPES, _BF16):
+        if set(one) != {"dtype", "shape", "data_offsets"} or one["dtype"] not in _TYPES:
             raise ValueError(f"{shown(name)} is not described as an array of numbers")
-        dtype, shape = np.dtype(_TYPES.get(one["dtype"], "<u2")), tuple(one["shape"])
+        dtype, shape = np.dtype(_TYPES[one["dtype"]]), tuple(one["shape"])
         if any(type(n) is not int or n < 0 for n in shape):
             raise ValueError(f"{shown(name)} has no shape")
         if one["data_offsets"] != [at, at + math.prod(shape) * dtype.itemsize]:
             raise ValueError(f"{shown(name)} does not lie where its shape says")
-        wide = one["dtype"] == _BF16
-        arrays[name] = Described(
-            shape=shape,
-            dtype=np.dtype("<f4") if wide else dtype,
-            read=partial(_lying, file, 8 + length + at, shape, dtype, wide),
-            stored="bfloat16" if wide else "",
-        )
+        read = partial(_lying, file, 8 + length + at, shape, dtype)
+        arrays[name] = Described(shape=shape, dtype=dtype, read=read)
         at += math.prod(shape) * dtype.itemsize
     if 8 + length + at != size:
         raise ValueError(f"it has {size} bytes: its header describes {8 + length + at}")
     return ArrayFile(arrays=arrays, meta=_metadata(own["hardness"]) if "hardness" in own else None)
 
 
-def _lying(
-    file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any], wide: bool
-) -> NDArray[Any]:
-    """Read numbers from where they lie, bfloat16 as the float32 that each is."""
+def _lying(file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Read numbers from where they lie."""
     file.seek(at)
-    found = np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
-    return (found.astype("<u4") << 16).view("<f4") if wide else found
+    return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
 
 
 def _metadata(text: str) -> dict[str, Any]:

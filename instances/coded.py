@@ -23,7 +23,6 @@ from instances.limits import require_memory
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
-    from instances.layererror import LayerError
     from instances.questions import HiddenFunction, Questions
 
 MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
@@ -203,13 +202,6 @@ class Coded(Family):
         out[codes, codes] = 1 - rate
         out[codes, self._reflected] += rate
         return out
-
-    @property
-    def layer_error(self) -> "LayerError":
-        """Bound how far the layer of any member, in float64, is from the formula on any input."""
-        from instances.layererror import LayerError  # which few commands need
-
-        return LayerError(levels=self.levels, why="no bound is known for this family")
 
     @property
     def shares(self) -> tuple[Fraction, ...] | None:

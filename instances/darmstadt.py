@@ -34,8 +34,8 @@ def read_challenge(path: Path, text: str) -> Challenge:
         return _parse(text)
     except (ValueError, UsageError) as error:
         raise DamagedFile(
-            f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n columns "
-            "of A and one of b, is read with its --spec"
+            f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n "
+            "columns of A and one of b, is read from .csv with its --spec"
         ) from error
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import HEADER, read_tensors
+from instances.arrayfile import HEADER, read_arrays, read_tensors
 from instances.capabilities import CODED
 from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
 from instances.errors import DamagedFile, TooLarge, UsageError
@@ -308,7 +308,32 @@ def save_layer(path: Path, layer: AttentionLayer) -> None:
 
 
 def load_layer(path: Path) -> AttentionLayer:
-    """Read a layer that `save_layer` wrote, or `save`; raises DamagedFile."""
-    tensors, meta = read_tensors(path, LAYER, wanted="a layer that `generate` or `save` wrote")
+    """Read a layer from a .npz or .safetensors; raises DamagedFile, UsageError.
+
+    It holds theta and w (m, d, d), as `save` writes them, or the arguments of
+    `AttentionLayer.from_qkvo` by their names.
+    """
+    if path.suffix not in (".npz", ".safetensors"):
+        raise UsageError(
+            f"{path} given: a layer is read from .npz or .safetensors; write one by "
+            "AttentionLayer.from_torch(module).save('layer.npz')"
+        )
+    arrays, meta = read_arrays(path)
+    if meta is not None:
+        require_format(meta, LAYER, path)
+    names, known = set(arrays), meta or {}
     with damage(path):
-        return AttentionLayer(theta=tensors["theta"], w=tensors["w"], kind=meta["kind"])
+        try:
+            if names == {"theta", "w"}:
+                kind, constant = known.get("kind", "softmax"), known.get("constant") is True
+                return AttentionLayer(**arrays, kind=kind, constant=constant)
+            if set("qkvo") <= names <= {*"qkvo", "bq", "bk", "bv", "bo", "scale"}:
+                scale = float(arrays.pop("scale")) if "scale" in arrays else None
+                return AttentionLayer.from_qkvo(**arrays, scale=scale)
+        except UsageError as error:
+            raise DamagedFile(f"{path}: {error}") from error
+    held = ", ".join(sorted(names))[:80] or "nothing"
+    raise UsageError(
+        f"{path} holds {held}: a layer is theta and w, or q, k, v and o with biases bq, bk, bv and "
+        "bo, and scale"
+    )

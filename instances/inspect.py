@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.capabilities import CODED, LINEAR_FORMS, REAL_LABELS, SCHEME
-from instances.errors import UsageError
+from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
 from instances.family import Family, Instance
-from instances.fineprint import fine_print, first_failure, structure
-from instances.forms import FORMS, formed
-from instances.heads import Heads
+from instances.fineprint import fine_print, structure
+from instances.heads import Matrices
+from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
-from instances.linearity import linearity
 from instances.modular import Modular
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
-_FEW = 2  # tokens, where it is not known how many
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -47,10 +44,7 @@ class Inspection(Result):
         return frame(self._heads() if layer else [flat(self.facts)])
 
     def _heads(self) -> list[TableRow]:
-        heads, apart = self.facts["layer"]["heads"], self.facts.get("linearity")
-        more = [{"not_linear": share} for share in apart["heads"]] if apart else [{}] * len(heads)
-        both = enumerate(zip(heads, more, strict=True))
-        return [{"head": i, **one, **share} for i, (one, share) in both]
+        return [{"head": i, **one} for i, one in enumerate(self.facts["layer"]["heads"])]
 
     def _rows(self) -> list[TableRow]:
         if self.facts["layer"]:
@@ -59,32 +53,22 @@ class Inspection(Result):
         return [{"fact": n, "value": self.facts[n]} for n in names if n in self.facts]
 
 
-def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
-    """Describe a layer that was given, on k tokens where that is known: see `_layer_facts`."""
-    facts = {
-        "source": heads.source,
-        "d": heads.d,
-        "heads": heads.m,
-        "kind": heads.kind,
-        "rank": int(heads.theta.singular_values.shape[1]),
-        "read_as": list(heads.notes),
-        "left_out": list(heads.left_out),
-        **_layer_facts(heads, k),
-    }
-    return Inspection(facts=facts)
+def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> Inspection:
+    """Describe a layer of a user, on k tokens where that is known: see `_layer_facts`."""
+    facts = {"source": source, "d": layer.d, "heads": layer.m, "kind": layer.kind}
+    if layer.constant:
+        facts["biases"] = f"in coordinate {layer.d} of the tokens, which is always 1"
+    return Inspection(facts=facts | _layer_facts(layer, k))
 
 
-def _layer_facts(heads: Heads, k: int | None = None, sampled: bool = True) -> dict[str, Any]:
+def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
     """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
 
-    k: the number of tokens, where it is known. The fine print is of softmax attention alone.
-    sampled: whether with the distance from linear attention, see `linearity`. [CL24]
+    k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
     """
-    theta, w = heads.theta, heads.w
-    conditions = fine_print(heads, k) if heads.kind == "softmax" else None
-    failed = first_failure(conditions) if conditions else None
-    near = structure(heads)
-    apart = linearity(heads, k or _FEW) if sampled else None
+    theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
+    conditions = fine_print(layer, k) if layer.kind == "softmax" else None
+    near = structure(layer)
     by_head = {
         "theta_norm": theta.norms,
         "w_norm": w.norms,
@@ -103,8 +87,6 @@ def _layer_facts(heads: Heads, k: int | None = None, sampled: bool = True) -> di
         },
         "structure": {**asdict(near), "parity_like": near.parity_like},
         "fine_print": None if conditions is None else [asdict(c) for c in conditions],
-        "first_failure": asdict(failed) if failed else None,
-        **({"linearity": asdict(apart) if apart else None} if sampled else {}),
     }
 
 
@@ -113,12 +95,11 @@ def _largest(cosines: NDArray[np.float64]) -> float:
     return float((np.abs(cosines) * (1 - np.eye(len(cosines)))).max())
 
 
-def inspect(family: Family, instance: Instance | None, form: str | None = None) -> Inspection:
+def inspect(family: Family, instance: Instance | None) -> Inspection:
     """Describe a family and, where the secret is known, the layer of an instance.
 
-    form: the layer is that of `instances.forms`. Of a family of hidden sets nothing that is said
-    depends on which member it is, forms aside. The fine print is what the theorem about learning
-    asks of a layer, measured. [CL24]
+    Of a family of hidden sets nothing that is said depends on which member it is. The fine print
+    is what the theorem about learning asks of a layer, measured. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,
@@ -147,24 +128,10 @@ def inspect(family: Family, instance: Instance | None, form: str | None = None) 
         facts |= _modular_facts(forms, instance)
     elif coded:
         facts["A"] = float(coded.known_constant)
-    if coded:
-        found = coded.layer_error
-        facts |= {
-            "layer_error": found.error,
-            "half_gap": float(found.half_gap),
-            "rounded_layer": str(found),
-        }
     layer = instance.layer() if instance and "not_shown" not in facts else None
-    if form:
-        if layer is None or instance is None:
-            raise UsageError(f"--rewrite {form} given: no layer is known or small enough here")
-        layer = formed(instance, form)
-        facts |= {"form": f"{form}: {FORMS[form].about}", "heads": layer.m}
     if layer is None:
         return Inspection(facts=facts | {"layer": None})
-    heads = Heads.of(layer)
-    real = REAL_LABELS.of(family)  # of hidden sets, what is sampled would depend on the member
-    return Inspection(facts=facts | _layer_facts(heads, family.k, sampled=real is not None))
+    return Inspection(facts=facts | _layer_facts(layer, family.k))
 
 
 def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:

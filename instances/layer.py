@@ -1,14 +1,17 @@
 """The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or with other attention than softmax."""
 
+import sys
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from instances.arguments import located, real_array
 from instances.errors import UsageError
+from instances.limits import require_memory
 
 Kind = Literal["softmax", "linear", "hardmax", "power2", "power4", "power8"]
 LAYER = "hardness-layer/1"  # of files
@@ -19,8 +22,9 @@ _BATCH_BYTES = 1 << 25
 class AttentionLayer:
     """A multi-head attention layer with theta and w of shape (m, d, d), float64. [CL24]
 
-    kind: what becomes of logits, see `attention`. Raises UsageError for shapes that disagree,
-    entries that are not finite, an unknown kind.
+    kind: what becomes of logits, see `attention`. constant: whether the last coordinate of every
+    token is 1, where biases stand. Raises UsageError for shapes that disagree, entries that are not
+    finite, an unknown kind.
 
     >>> layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
     >>> layer(np.array([[[1, -1], [1, 1]]])).tolist()
@@ -30,6 +34,7 @@ class AttentionLayer:
     theta: NDArray[np.float64]
     w: NDArray[np.float64]
     kind: Kind = "softmax"
+    constant: bool = False
 
     def __post_init__(self) -> None:
         for name in ("theta", "w"):
@@ -44,6 +49,100 @@ class AttentionLayer:
             raise UsageError(f"theta {self.theta.shape} and w {self.w.shape} differ in shape")
         if self.kind not in get_args(Kind):
             raise UsageError(f"kind {self.kind!r} given: it must be one of {get_args(Kind)}")
+
+    @classmethod
+    def from_qkvo(
+        cls,
+        q: ArrayLike,
+        k: ArrayLike,
+        v: ArrayLike,
+        o: ArrayLike,
+        *,
+        bq: ArrayLike | None = None,
+        bk: ArrayLike | None = None,
+        bv: ArrayLike | None = None,
+        bo: ArrayLike | None = None,
+        scale: float | None = None,
+    ) -> "AttentionLayer":
+        """Make a layer of projections of x W: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
+
+        q, k: (m, d, r). v: (m, d, s). o: (m, s, d). scale: of the logits, 1/sqrt(r) by default. bq,
+        bk: biases (m, r); bv: (m, s); bo: (d,). Biases that are not 0 need a constant: the layer
+        then takes tokens of d + 1 numbers, the last of them 1, and its last output is 0. The bias
+        of the keys adds one number to all logits of a token, so no output shows it. Raises
+        UsageError for shapes that disagree.
+
+        >>> q, k, v, o = np.random.default_rng(0).standard_normal((4, 2, 3, 3))
+        >>> layer = AttentionLayer.from_qkvo(q, k, v, o)
+        >>> bool(np.allclose(layer.theta, q @ k.transpose(0, 2, 1) / np.sqrt(3)))
+        True
+        >>> layer.d, AttentionLayer.from_qkvo(q, k, v, o, bo=np.ones(3)).d
+        (3, 4)
+        """
+        q, k, v, o = (
+            real_array(name, part, "(m, r, d)" if name == "o" else "(m, d, r)").astype(np.float64)
+            for name, part in {"q": q, "k": k, "v": v, "o": o}.items()
+        )
+        (m, d, r), s = q.shape, v.shape[2]
+        if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, s, d):
+            raise UsageError(
+                f"q {q.shape}, k {k.shape}, v {v.shape}, o {o.shape} do not fit: (m, d, r) for q "
+                "and k, (m, d, s) for v, (m, s, d) for o"
+            )
+        shapes = {"bq": (bq, (m, r)), "bk": (bk, (m, r)), "bv": (bv, (m, s)), "bo": (bo, (d,))}
+        biases = {name: np.zeros(shape) for name, (_, shape) in shapes.items()}
+        for name, (bias, shape) in shapes.items():
+            if bias is not None:
+                biases[name] = real_array(name, bias, "(d,)" if name == "bo" else "(m, r)")
+            if biases[name].shape != shape:
+                raise UsageError(f"{name} of shape {biases[name].shape} given: {shape} is needed")
+        require_memory(48 * m * (d + 1) ** 2, f"{m} heads of {d} x {d}")
+        constant = any(biases[name].any() for name in ("bq", "bv", "bo"))
+        if constant:
+            q, v = (
+                np.concatenate([part, biases[name][:, None]], axis=1)
+                for part, name in ((q, "bq"), (v, "bv"))
+            )
+            k = np.pad(k, ((0, 0), (0, 1), (0, 0)))
+            o = np.pad(o, ((0, 0), (0, 0), (0, 1)))
+        w = v @ o
+        if constant:  # the weights of a row sum to 1: one head adds the bias of the output
+            w[0, -1, :-1] += biases["bo"]
+        theta = q @ k.transpose(0, 2, 1) * (r**-0.5 if scale is None else scale)
+        return cls(theta=theta, w=w, constant=constant)
+
+    @classmethod
+    def from_torch(cls, module: Any) -> "AttentionLayer":
+        """Make a layer of a torch.nn.MultiheadAttention, as self-attention in evaluation mode.
+
+        Biases stand in a constant coordinate, see `from_qkvo`. Raises UsageError for another
+        module, and for one with a token of its own (`add_bias_kv`, `add_zero_attn`) or with keys or
+        values of another size.
+        """
+        torch = sys.modules.get("torch")  # who has a module has imported it
+        if torch is None or not isinstance(module, torch.nn.MultiheadAttention):
+            raise UsageError(
+                f"{type(module).__name__} given: a torch.nn.MultiheadAttention is needed; take "
+                "AttentionLayer.from_qkvo(q, k, v, o) for other layers"
+            )
+        if module.in_proj_weight is None:
+            raise UsageError("MultiheadAttention with kdim or vdim given: keys and values of x")
+        if module.bias_k is not None or module.add_zero_attn:
+            raise UsageError(
+                "MultiheadAttention with add_bias_kv or add_zero_attn given: the layer F(X) has no "
+                "token of its own"
+            )
+
+        def numbers(part: Any) -> Any:
+            return None if part is None else part.detach().cpu().double().numpy()
+
+        m, d = module.num_heads, module.embed_dim
+        # nn.Linear stores (out, in): x W^T; the rows of each head follow each other.
+        q, k, v = numbers(module.in_proj_weight).reshape(3, m, d // m, d).transpose(0, 1, 3, 2)
+        o = numbers(module.out_proj.weight).T.reshape(m, d // m, d)
+        joined, bo = numbers(module.in_proj_bias), numbers(module.out_proj.bias)
+        bq, bk, bv = (None,) * 3 if joined is None else joined.reshape(3, m, d // m)
+        return cls.from_qkvo(q, k, v, o, bq=bq, bk=bk, bv=bv, bo=bo)
 
     @property
     def m(self) -> int:
@@ -60,14 +159,13 @@ class AttentionLayer:
 
         Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
         """
-        from instances.arguments import located
         from instances.disk import refuse_existing, write_tensors
 
         where = Path(located("path", path))
         if where.suffix not in (".npz", ".safetensors"):
             raise UsageError(f"{path} given: end its name in .npz or .safetensors")
         refuse_existing(where, force)
-        meta = {"format": LAYER, "kind": self.kind}
+        meta = {"format": LAYER, "kind": self.kind} | ({"constant": True} if self.constant else {})
         write_tensors(where, {"theta": self.theta, "w": self.w}, meta, mode=0o600)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:

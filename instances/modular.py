@@ -28,7 +28,6 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, itself, require
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
-from instances.layererror import LayerError, step_error, sum_above
 from instances.limits import require_memory
 from instances.linearsamples import LinearSamples, told
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
@@ -430,32 +429,6 @@ class Modular(Coded):
         whole, rest = divmod(high - low, self.q)
         return whole, around, around[(low + 1 + np.arange(rest)) % self.q]
 
-    @cached_property
-    def layer_error(self) -> LayerError:
-        """Bound the error of saturated heads in float64, whichever member, where there is no e."""
-        if self.q > _MAX_LAYER:
-            return LayerError(levels=(), why=f"layers need q of at most {_MAX_LAYER}")
-        if self.errors is not None:
-            return LayerError(
-                levels=self.levels, why="the layer is E[Y|X], whose values are not the levels"
-            )
-        if self.heads == "exact":
-            return LayerError(
-                levels=self.levels,
-                why="no bound is known for heads=exact, which are solved for each secret",
-            )
-        (low, high), (whole, around, edge) = self.reach, self._jumps
-        error = step_error(
-            jumps=whole * sum_above(around) + sum_above(edge),
-            largest=float(around.max()),
-            scale=max(map(abs, self.levels)),
-            beta=float(self.beta),
-            spread=high - low + max(-low, high) + 1,
-            heads=self.layer_heads,
-            d=self.d,
-        )
-        return LayerError(levels=self.levels, error=error)
-
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T, padded with zero heads."""
         found = self.steps(secret)
@@ -578,11 +551,8 @@ def obstacle(family: Modular) -> str | None:
             f"h={family.h} with secret={family.secret}: no bound is known where one of the entries "
             f"that are not 0 is 0 mod {modulus(family)}; leave h out"
         )
-    if family.labels == "layer" and not family.layer_error.exact:
-        return (
-            "labels=layer: that the layer rounded to its levels is the formula is "
-            f"{family.layer_error}; take labels=formula"
-        )
+    if family.labels == "layer":
+        return "labels=layer: nothing is proved of a layer in float64; take labels=formula"
     found = errors.residues(family.q) if errors else {}
     if len(found) == family.q and len(set(found.values())) == 1:
         return "labels do not depend on the secret: lower the error"

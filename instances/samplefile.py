@@ -1,6 +1,6 @@
-"""Samples (a, b) of LWE-style instances in files: ours, and the layouts of others, by suffix.
+"""Samples (a, b) of LWE-style instances in files: ours, arrays A and b, tables of integers.
 
-Challenges of TU Darmstadt, tables of integers, and arrays A and b. Pickles are never opened.
+And challenges of TU Darmstadt. A and b may stand in a file each. Pickles are never opened.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import darmstadt
-from instances.arrayfile import read_arrays
+from instances.arrayfile import SUFFIXES, read_arrays
 from instances.capabilities import LINEAR_FORMS
 from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
 from instances.errors import DamagedFile, UsageError
@@ -42,23 +42,30 @@ class Content:
     lines: Sequence[int] | None = None
 
 
-def read(path: Path, family: Modular | None = None) -> tuple[Modular, Ints, Ints, tuple[str, ...]]:
+def read(
+    path: Path, family: Modular | None = None, beside: Path | None = None
+) -> tuple[Modular, Ints, Ints, tuple[str, ...]]:
     """Read a family, a (N, n), codes (N,) and notes on them; raises UsageError, DamagedFile.
 
     They are checked. Signs 1, -1 mod 2 are read as bits 0, 1, which a note says.
 
     family: of what does not state its own: arrays a or A and b without our metadata, and tables of
-    integers as text or .npy, n columns of A and then b. If a file states its own, n and q
-    must be the same, and the given one is taken, which may say more.
+    integers as .csv or .npy, n columns of A and then b. If a file states its own, n and q must be
+    the same, and the given one is taken, which may say more. beside: the file of b, if path is
+    that of A alone.
     """
     layout = LAYOUTS.get(path.suffix.lower())
     if path.suffix == ".specs":
         raise UsageError(f"{path} given: certify each spec of a list by itself")
-    if layout is None:
+    if beside is not None:
+        found = Content(arrays={"a": _array(path, "a"), "b": _vector(beside)})
+    elif layout is None:
         raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(LAYOUTS)}")
-    found = layout(path, family)
-    stated = found.family or _given(path, family)
-    a, codes = _checked(path, found, stated)
+    else:
+        found = layout(path, family)
+    where = path if beside is None else Path(f"{path} and {beside}")
+    stated = found.family or _given(where, family)
+    a, codes = _checked(where, found, stated)
     if found.sha256 is not None and found.sha256 != digest(stated, a, codes):
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
     signs = stated.q == 2 and any((part == -1).any() for part in found.arrays.values())
@@ -85,6 +92,11 @@ def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False
     if ending == ".txt" and darmstadt.states(family):
         text = darmstadt.challenge(family, a, codes)
     else:
+        if ending == ".txt":
+            raise UsageError(
+                f"{path} given: a .txt is a Darmstadt challenge, which can state lwe with alpha "
+                "alone: end the name in .csv or .npz"
+            )
         rows = np.column_stack([a, codes]).tolist()
         text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
     if len(text) > MOST_TEXT:
@@ -125,11 +137,8 @@ def _arrays(path: Path, family: Modular | None) -> Content:
 
 
 def _text(path: Path, family: Modular | None) -> Content:
-    """Read a challenge, or with a family a table, which has no brackets."""
-    text = read_text(path, MOST_TEXT).removeprefix("\ufeff")
-    if family is not None and "[" not in text:
-        return _table(path, family)
-    stated, a, b = darmstadt.read_challenge(path, text)
+    """Read a challenge."""
+    stated, a, b = darmstadt.read_challenge(path, read_text(path, MOST_TEXT))
     return Content(arrays={"a": a, "b": b}, family=stated)
 
 
@@ -210,6 +219,31 @@ def _columns(path: Path, family: Modular | None) -> Content:
     return Content(arrays={"a": table[:, :-1], "b": table[:, -1]})
 
 
+def _array(path: Path, name: str) -> NDArray[Any]:
+    """Read the one array of a file, or the one that is called a or A, b; raises UsageError."""
+    if path.suffix.lower() == ".csv":
+        rows = [line.split(",") for line in read_text(path, MOST_TEXT).split()]
+        whole = [[_integer(word) for word in row] for row in rows]
+        if not whole or len({len(row) for row in whole}) > 1 or any(None in row for row in whole):
+            raise DamagedFile(f"{path}: lines of as many integers each are wanted, with commas")
+        return np.array(whole, np.int64)
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{path} given: an array is read from .npy, .npz, .safetensors or .csv")
+    arrays, _ = read_arrays(path)
+    found = [arrays[key] for key in (name, name.upper()) if key in arrays] or list(arrays.values())
+    if len(arrays) > 1 and not {name, name.upper()} & arrays.keys():
+        raise UsageError(f"{path} holds {', '.join(arrays)[:80]}: an array {name} is wanted")
+    if not found:
+        raise UsageError(f"{path} holds no array")
+    return found[0]
+
+
+def _vector(path: Path) -> NDArray[Any]:
+    """Read b: (N,), or one row or column of N."""
+    found = _array(path, "b")
+    return found.ravel() if found.ndim == 2 and 1 in found.shape else found
+
+
 def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
     """Refuse arrays of other shapes, types and ranges than those of a family."""
     a, b = found.arrays.get("a", found.arrays.get("A")), found.arrays.get("b")
@@ -275,6 +309,5 @@ LAYOUTS: dict[str, Callable[[Path, Modular | None], Content]] = {
     ".npz": _arrays,
     ".safetensors": _arrays,
     ".csv": _table,
-    ".tsv": _table,
     ".npy": _columns,
 }

@@ -148,16 +148,16 @@ class Samples:
         """Write a file by the ending of its name, without the secret.
 
         .npz, .safetensors: arrays a and b, their codes, and the spec. .csv: a line a sample,
-        `a_1,..,a_n,b`. .txt: a Darmstadt challenge if it can say the family, lwe with alpha
-        alone; else the same lines. Raises UsageError, AlreadyExists.
+        `a_1,..,a_n,b`. .txt: a Darmstadt challenge, of lwe with alpha alone. Raises UsageError,
+        AlreadyExists.
         """
         where = Path(located("path", path))
         samplefile.write(where, self.family, self.a, self.codes, force)
 
 
-def read_samples(path: Path, family: Modular | None = None) -> Samples:
+def read_samples(path: Path, family: Modular | None = None, beside: Path | None = None) -> Samples:
     """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
-    found, a, codes, notes = samplefile.read(path, family)
+    found, a, codes, notes = samplefile.read(path, family, beside)
     return Samples(family=found, a=a, codes=codes, notes=notes)
 
 

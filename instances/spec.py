@@ -49,7 +49,7 @@ GIVEN: Mapping[str, type[Family]] = Imported(
     "instances",  # what processes know by a spec, though no instance of it is drawn
     {"data": "owndata.OwnData"},
 )
-OF_DATA = (".npz", ".safetensors", ".npy", ".parquet")  # what names of files of it end in
+OF_DATA = (".npz", ".safetensors")  # what names of files of it end in
 VARIABLE = "HARDNESS_FAMILIES"  # path.py:Name, with ; between them
 _PINNED = re.compile(r"@[0-9a-f]{64}$")
 

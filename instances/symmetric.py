@@ -35,11 +35,11 @@ from instances.expression import profile, spelling
 from instances.family import Family, Hardness, Secret, require
 from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
-from instances.layererror import Array, LayerError, counting_error
 from instances.limits import require_memory
 from instances.parameters import Expression
 from instances.threshold import Head, Rational, python_fraction, rational, solve
 
+Array = NDArray[np.float64]
 View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others"]  # to the kernel
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
 _LEAST = Fraction(1, 10**100)  # of a value, and the inverse of the largest
@@ -308,13 +308,6 @@ class Symmetric(Counting):
     def scheme(self) -> "Symmetric":
         """Hidden sets whose labels these are."""
         return self.plain
-
-    @cached_property
-    def layer_error(self) -> LayerError:
-        """Bound the error of the layer in float64, whichever member: each h by itself."""
-        self.require_float64()
-        error = counting_error(*self.float_heads, self.values, self.known_constant)
-        return LayerError(levels=self.levels, error=error)
 
     def response(self) -> Array:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""

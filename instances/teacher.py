@@ -4,7 +4,7 @@ The secret is the layer: the bits of its float64 numbers, theta and then w. Noth
 the family, which is public.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NoReturn
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.errors import UsageError
 from instances.family import Hidden, Instance, Secret, require
-from instances.heads import Heads
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.parameters import later
 from instances.questions import Questions
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import NAMES, TokenLaw, law_of
+from instances.tokenlaw import TokenLaw, law_of
 
 _NUMBER_BYTES = 100  # of a number of the layer in a secret
 # Examples that the mean label is estimated by. The risk is relative to what is estimated, exactly.
@@ -33,11 +33,11 @@ Array = NDArray[np.float64]
 class Teacher(Dense):
     """Layers of m heads that are given, on k tokens of dimension d; raises UsageError out of range.
 
-    tokens: boolean, gaussian, or given where `given` holds the law, which no spec can say. centre:
-    the mean label (k, d) that the risk is relative to, where tokens have a mean; zero without.
+    constant: 1 if the last coordinate of every token is 1, where biases of the layer stand. centre:
+    the mean label (k, d) that the risk is relative to, for such tokens; zero for all others.
 
     >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
-    >>> instance = teach(Heads.of(layer), law_of("gaussian", 4))
+    >>> instance = teach(layer)
     >>> str(instance.family), instance.examples(0, 5).y.shape
     ('teacher:m=1,k=2,d=4', (5, 2, 4))
     """
@@ -56,40 +56,33 @@ class Teacher(Dense):
     d: int
     tokens: str = "gaussian"
     noise: Fraction = Fraction(0)
-    given: TokenLaw | None = field(default=None, init=False, repr=False, compare=False)
+    constant: int = later(0)
     centre: Array | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self.require_ranges(heads=1024, laws=(*NAMES, "given"))
+        self.require_ranges(heads=1024)
+        require(self.constant in (0, 1), f"constant={self.constant} given: 0 or 1")
+        require(self.d > self.constant, f"d={self.d} given: with a constant d is at least 2")
 
     @property
     def law(self) -> TokenLaw:
-        """The law of the tokens; raises UsageError where only its name is known."""
-        if self.tokens == "given" and self.given is None:
-            raise UsageError(
-                "tokens=given: the law came from a file and is not in the spec, so no more tokens "
-                "can be drawn: name the file again by --tokens"
-            )
-        return self.given or law_of(self.tokens, self.d)
+        """The law of the tokens."""
+        return law_of(self.tokens, self.d, bool(self.constant))
 
     @property
     def token_text(self) -> str:
         """The law of the tokens in words."""
-        return self.given.text if self.given else self.tokens
+        return self.law.text
 
     @property
     def seen(self) -> tuple[Array, Array] | None:
-        """Where tokens leave directions out: what they span, and what their differences do."""
-        return self.given.seen(self.k) if self.given else None
+        """With a constant: what tokens span, and what their differences do."""
+        return self.law.seen(self.k) if self.constant else None
 
     @property
     def questions(self) -> Questions:
-        """Tokens of any law are real numbers, but for the constant coordinate of a layer's biases.
-
-        Signs alone are those that boolean tokens are.
-        """
-        constant = self.given is not None and self.given.constant
-        fixed = tuple((j, self.d - 1, 1.0) for j in range(self.k)) if constant else ()
+        """Signs or real numbers, but for the constant coordinate of a layer's biases."""
+        fixed = tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.constant else ()
         kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
         return Questions(tokens=kind, fixed=fixed)
 
@@ -115,35 +108,32 @@ class Teacher(Dense):
             len(secret) == count and all(0 <= n < 1 << 64 for n in secret),
             f"a secret of {self} is {count} numbers of 64 bits",
         )
-        return _read(secret, (2, self.m, self.d, self.d))
+        return _read(secret, (2, self.m, self.d, self.d), bool(self.constant))
 
 
 def teach(
-    heads: Heads, law: TokenLaw, k: int = 2, noise: Fraction = Fraction(0), seed: int = 0
+    layer: AttentionLayer,
+    tokens: str = "gaussian",
+    k: int = 2,
+    noise: Fraction = Fraction(0),
+    seed: int = 0,
 ) -> Instance:
-    """Make an instance whose labels a given layer gives on tokens of a law.
+    """Make an instance whose labels a given layer gives on tokens, boolean or gaussian.
 
     Biases of the layer stand in its last coordinate, and the tokens get it, always 1. seed: of
-    tokens and noise. Raises UsageError for a layer and a law that do not fit, and for linear
-    attention.
+    tokens and noise. Raises UsageError for a layer of linear attention.
     """
-    if heads.kind != "softmax":
+    if layer.kind != "softmax":
         raise UsageError(
-            f"a layer of {heads.kind} attention given: the layers of a teacher are of softmax "
+            f"a layer of {layer.kind} attention given: the layers of a teacher are of softmax "
             "attention; `hardness learn lifted linear:...` learns random ones without it"
         )
-    if heads.constant:
-        law = replace(law, constant=True)
-    if law.d != heads.d:
-        raise UsageError(f"tokens of dimension {law.d} given: the layer takes {heads.d}")
-    if law.positions is not None and len(law.positions) != k:
-        raise UsageError(f"k={k} given: there are positions for {len(law.positions)} tokens")
-    family = Teacher(m=heads.m, k=k, d=heads.d, tokens=law.name, noise=noise)
-    require_memory(_NUMBER_BYTES * 2 * heads.m * heads.d**2, f"the layer of {family} as a secret")
-    layer = heads.layer()
-    if law.name == "given":
-        object.__setattr__(family, "given", law)
-        object.__setattr__(family, "centre", _centre(layer, law, k))
+    family = Teacher(
+        m=layer.m, k=k, d=layer.d, tokens=tokens, noise=noise, constant=int(layer.constant)
+    )
+    require_memory(_NUMBER_BYTES * 2 * layer.m * layer.d**2, f"the layer of {family} as a secret")
+    if layer.constant:
+        object.__setattr__(family, "centre", _centre(layer, family.law, k))
     both = np.stack([layer.theta, layer.w]).astype("<f8", copy=False)
     hidden = Hidden(
         secret=tuple(both.view("<u8").ravel().tolist()),
@@ -153,15 +143,13 @@ def teach(
     return Instance(family=family, hidden=hidden)
 
 
-def _centre(layer: AttentionLayer, law: TokenLaw, k: int) -> Array | None:
-    """Estimate the mean label (k, d) from tokens of a fixed seed; None for tokens of mean zero."""
-    if not law.mean(k).any():
-        return None
+def _centre(layer: AttentionLayer, law: TokenLaw, k: int) -> Array:
+    """Estimate the mean label (k, d) from tokens of a fixed seed."""
     count = max(_LEAST, min(_PILOT, _PILOT_NUMBERS // (k * law.d)))
     return layer(law.draw(BitStream(key(0, "tokens", "mean label")), 0, count, k)).mean(axis=0)
 
 
 @lru_cache(maxsize=1)  # asked for a block of examples at a time
-def _read(secret: Secret, shape: tuple[int, ...]) -> AttentionLayer:
+def _read(secret: Secret, shape: tuple[int, ...], constant: bool) -> AttentionLayer:
     theta, w = np.array(secret, "<u8").view("<f8").reshape(shape)
-    return AttentionLayer(theta=theta, w=w)
+    return AttentionLayer(theta=theta, w=w, constant=constant)

@@ -31,7 +31,11 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
     "option": {
         "--with": "--learner",
         "--method": "--optimizer",
-        "--form": "--rewrite",
+        "--heads": "AttentionLayer.from_torch or .from_qkvo makes a layer",
+        "--hold-out": "a fifth of the examples is held out",
+        "--labels": "a .npz of x and y holds both",
+        "--layer": "AttentionLayer.from_torch or .from_qkvo makes a layer",
+        "--rewrite": "`hardness inspect SPEC` describes the heads of the family",
         "--slice": "--where",
     },
     "learner": {

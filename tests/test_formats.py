@@ -23,12 +23,10 @@ from instances import (
     save_layer,
 )
 from instances.arrayfile import array_file
-from instances.checkpoint import read_heads
 from instances.disk import write_tensors
 from instances.files import write_folder
 from instances.owndata import read_data
 from instances.samples import read_samples, samples
-from instances.tokenlaw import read_law
 
 SPEC = "parity:d=8,m=2"
 LWE = parse("lwe:n=3,q=17,alpha=0.05")
@@ -142,9 +140,10 @@ KINDS = {
     "x/secret.json": OF_FOLDERS,
     "x/examples-00000.npz": OF_FOLDERS,
     "x/examples-00000.safetensors": OF_FOLDERS,
-    "law.npz": _savez(lambda path: read_law(path, 4).sha256, embedding=np.eye(4)),
     "heads.npz": _savez(
-        lambda path: _numbers({"w": read_heads(path).w.left}), theta=LAYER.theta, w=LAYER.w
+        lambda path: _numbers({"w": load_layer(path).w}),
+        **dict.fromkeys("qkv", LAYER.theta),
+        o=LAYER.w,
     ),
     "data.npz": _savez(lambda path: _examples(read_data(path).held), x=X, y=Y),
     "sweep.toml": Kind(

@@ -61,8 +61,8 @@ def test_a_file_of_samples_is_attacked_as_it_is(hardness):
     hardness("reduce", "attention-to-lwr", "it", "--out", "s.npz")
     secret = json.loads(Path("it/secret.json").read_text())["secret"]
     found = read_samples(Path("s.npz"))
-    np.savetxt("s.txt", np.column_stack([found.a, found.b]), fmt="%d")
-    for given in (["s.npz"], ["s.txt", "--spec", spec], ["s.npz", "--spec", spec]):
+    np.savetxt("s.csv", np.column_stack([found.a, found.b]), fmt="%d")
+    for given in (["s.npz"], ["s.csv", "--spec", spec], ["s.npz", "--spec", spec]):
         (one,) = hardness("attack", *given, "--learner", "primal", "--json").json["attacks"]
         assert one["runs"][0]["details"]["claimed_secret"] == secret
         assert one["runs"][0]["details"]["fit"]["samples"] == len(found)
@@ -233,9 +233,9 @@ def test_a_level_of_success_is_not_rounded_up(hardness):
 
 def test_a_declared_deviation_that_the_residuals_contradict_is_said(hardness):
     spec = "lwe:n=12,q=251,sigma={},secret=binary"
-    hardness("generate", spec.format(3), "--samples", 300, "--out", "s.txt")
+    hardness("generate", spec.format(3), "--samples", 300, "--out", "s.csv")
     Path("s.secret.json").unlink()
-    line = ["attack", "s.txt", "--learner", "bruteforce", "--spec"]
+    line = ["attack", "s.csv", "--learner", "bruteforce", "--spec"]
     wide = " ".join(hardness(*line, spec.format(6)).out.split())
     assert re.search(r"6 is declared, and reach \d+: the declared one does not hold, by \d", wide)
     assert "does not hold" not in hardness(*line, spec.format(3)).out

@@ -299,12 +299,14 @@ MISTAKES = """\
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 given: it is of a layer given by --teacher
 2 learn trivial --teacher none.npz | there is no such file
-2 learn trivial --teacher layer.npz --tokens what | boolean, gaussian, or a file
-2 learn trivial --teacher layer.npz --tokens no.npz | there is no such file
-1 learn trivial --teacher layer.npz --tokens layer.npz | arrays theta, w given
-1 learn trivial --teacher layer.npz --tokens places.npz --k 2 | (2, 4) is needed
+2 learn trivial --teacher layer.npz --tokens what | boolean
+2 learn trivial --teacher model.pt | there is no such file
+2 learn staged x.npy --labels y.npy | the option '--labels' is gone: a .npz of x and y
+2 inspect parity:d=8,m=2 --rewrite split | the option '--rewrite' is gone
+2 attack --a A.npy | --a and --b go together
+2 attack | a SPEC, a folder or a file is needed, or --a and --b
 2 learn trivial --teacher layer.npz --k 1 | k, the number of tokens
-2 learn trivial --teacher layer.npz --layer 3 | holds one layer
+2 learn trivial --teacher layer.npz --layer 3 | AttentionLayer.from_torch
 2 learn trivial --teacher layer.npz --noise -1 | at least 0
 2 learn queries --teacher layer.npz | cannot run on teacher
 2 learn queries --teacher layer.npz --oracle adversary | teacher
@@ -373,7 +375,7 @@ MISTAKES = """\
 1 verify parity:d=64,m=30,rho=9/8 | raise rho
 1 verify parity:d=200000,m=5 | memory
 2 verify mine.py:Wide --samples 9 | raise the samples
-1 verify odd | 3.npz | a layer that `generate` or `save` wrote belongs here
+1 verify odd | 3.npz | (m, d, r) is needed
 1 verify notes.txt | notes.txt is no LWE challenge
 1 verify cut | examples-00000
 2 verify made/secret.json | secret part
@@ -529,7 +531,6 @@ def world(tmp_path_factory):
         np.savez("odd/3.npz", **dict.fromkeys("qkvo", np.eye(2)))
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
         save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
-        np.savez("places.npz", embedding=np.ones((7, 4)), positions=np.ones((3, 4)))
         create(Path("empty.db")).close()
         for line in MADE:
             with pytest.raises(SystemExit, match="0"):

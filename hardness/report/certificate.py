@@ -169,15 +169,8 @@ def rounding_words(spec: str) -> str:
         )
     if family is None or (CODED.of(family) is None and PROVED_AS.of(family) is None):
         return ""
-    if CODED.of(family) is None:
-        return (
-            "All of this is about the formula of the labels, and about no raw output of a float "
-            "layer."
-        )
     return (
-        "All of this is about the formula, so about the layer followed by rounding to the public "
-        "levels where `hardness inspect` shows that this is the formula on every input, and about "
-        "no other output of a float layer."
+        "All of this is about the formula of the labels, and about no raw output of a float layer."
     )
 
 

@@ -7,13 +7,6 @@ from hardness.runs.names import brief_spec
 from instances.inspect import Inspection
 from instances.text import shortened
 
-_LIGHTS = {
-    "green": "all green: as a random layer. The theorem's own constants ask for more at any size",
-    "yellow": "{} yellow: at this size a light says little; the theorem's constants less",
-    "red": "{} red: the theorem does not speak of this layer. That does not make it hard: most "
-    "violations turned out harmless at small size, so try `hardness learn staged`",
-}
-
 
 def inspection_words(found: Inspection) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
@@ -21,10 +14,8 @@ def inspection_words(found: Inspection) -> str:
     lines = [
         f"{key:20} {brief_spec(str(value)) if key == 'spec' else shortened(str(value))}"
         for key, value in facts.items()
-        if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
+        if isinstance(value, str | int | float)
     ]
-    for key in ("read_as", "left_out"):
-        lines += [f"{key.replace('_', ' '):20} {one}" for one in facts.get(key, ())]
     if "not_shown" in facts:
         return "\n".join(lines)
     layer = facts["layer"]
@@ -40,25 +31,11 @@ def inspection_words(found: Inspection) -> str:
     header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
     note = wrap(
         "Ranks are stable ranks. |Theta| is the standard deviation of a head's logits on "
-        "independent tokens of covariance 1, the tau of the family dial: far below 1 attention is "
-        "nearly linear, far above it nearly picks one token."
+        "independent tokens of covariance 1: far below 1 attention is nearly linear, far above it "
+        "nearly picks one token."
     )
-    if apart := facts.get("linearity"):
-        header.append("not linear")
-        shares = ("-" if share is None else f"{share:.3g}" for share in apart["heads"])
-        rows = [[*row, share] for row, share in zip(rows, shares, strict=True)]
-        note += "\n" + linearity_words(apart)
     lines += ["", table(header, rows), note, coherence, "", structure_words(facts)]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
-
-
-def linearity_words(found: dict[str, Any]) -> str:
-    """Write how far a layer is from linear attention."""
-    return wrap(
-        "Not linear: the share of a head's output that the best linear attention leaves; together "
-        f"they leave {found['share']:.3g} ± {found['error']:.1g} of the layer's (one standard "
-        f"error), on {found['examples']} draws of {found['k']} standard normal tokens."
-    )
 
 
 def structure_words(facts: dict[str, Any]) -> str:
@@ -86,22 +63,18 @@ def structure_words(facts: dict[str, Any]) -> str:
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:
-    """Write the conditions of the theorem about layers that can be learned, with their lights."""
-    rows = [[c["light"], named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
-    lines = [
-        "fine print: layers that meet it can be learned to a small error (after CL24)",
-        table(["light", "condition", "value", "asks"], rows),
-    ]
-    lights = [c["light"] for c in facts["fine_print"]]
-    worst = next(light for light in ("red", "yellow", "green") if light in lights)
-    said = _LIGHTS[worst].format(lights.count(worst))
-    first = facts["first_failure"]
-    if first:
-        said += f". The first that the learner's stages meet: {named(first)} {first['value']:.3g}"
-        heads = [v for v in first["by_head"] if v is not None]
-        if len(heads) > 1 and first["value"] in heads:
-            said += f", of head {first['by_head'].index(first['value'])}"
-    return "\n".join([*lines, wrap(said)])
+    """Write the conditions of the theorem about layers that can be learned."""
+    rows = [[named(c), f"{c['value']:.3g}", c["asks"]] for c in facts["fine_print"]]
+    return "\n".join(
+        [
+            "fine print: layers that meet it can be learned to a small error (after CL24)",
+            table(["condition", "value", "the theorem asks for"], rows),
+            wrap(
+                "The theorem is asymptotic and its constants say nothing at one size. A layer that "
+                "fails a condition is not proved hard: try `hardness learn staged`."
+            ),
+        ]
+    )
 
 
 def named(condition: dict[str, Any]) -> str:

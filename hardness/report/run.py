@@ -1,6 +1,5 @@
 """One run of a learner, and a game against the adversary, in words."""
 
-import math
 import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
-_ENOUGH = 20  # held-out examples for an interval
 _TINY = 5e-5  # in four decimals it would be 0
 
 
@@ -76,7 +74,7 @@ def run_words(found: "Run") -> str:
     data = found.details.get("data")
     if isinstance(data, dict) and "held_out" in data:
         judged, secret = data_words(data, found), []
-        if found.outcome in (Outcome.LEARNED_NOTHING, Outcome.FITTED):
+        if found.outcome in (Outcome.LEARNED_NOTHING, Outcome.FITTED, Outcome.UNJUDGED):
             advice = _own_advice(found)
     return "\n".join(
         [
@@ -101,24 +99,15 @@ def _nothing(found: "Run") -> str:
 
 
 def _own_advice(found: "Run") -> str:
-    """Say what to do after a run on data of a user: what simple baselines find is no noise."""
-    nothing = found.outcome is Outcome.LEARNED_NOTHING
-    said = "nothing better than predicting zero was shown" if nothing else found.outcome.advice
-    below = 1.0 if nothing or found.misfit is None else found.misfit.value
-    there = [one for one in found.details.get("baselines", ()) if one["misfit"]]
-    better = [one for one in there if one["misfit"]["high"] and one["misfit"]["high"] < below]
-    if better:
-        best = min(better, key=lambda one: one["misfit"]["value"])
+    """Say what to do after a run on data of a user."""
+    if found.outcome is Outcome.LEARNED_NOTHING:
         return (
-            f"{said}. The {best['name']} does better, so more can be learned: train longer, give "
-            "more examples, or take another learner"
+            "nothing better than predicting zero was shown: give more examples or a richer model, "
+            "or the labels are noise"
         )
-    if nothing and found.misfit is not None and found.misfit.high == math.inf:
-        return f"{said}: the misfit has no interval. Learn roots or logarithms of the labels"
-    if nothing:
-        said += ", nor by the baselines: give more examples or a richer model, or the labels are "
-        said += "noise"
-    return said
+    if found.outcome is Outcome.UNJUDGED:
+        return "the held-out error has no interval: give more examples, or labels of lighter tails"
+    return found.outcome.advice
 
 
 def _untold(found: "Run") -> list[str]:
@@ -137,53 +126,33 @@ def _untold(found: "Run") -> list[str]:
 
 
 def _teacher_words(taught: dict[str, Any]) -> list[str]:
-    """Name the layer that was given, and the law of its tokens; say what is left out of it."""
-    sha256 = {k: str(taught[k])[:12] for k in ("sha256", "tokens_sha256") if k in taught}
-    law = f" (sha256 {sha256['tokens_sha256']})" if "tokens_sha256" in sha256 else ""
+    """Name the layer that was given, and the law of its tokens."""
     return [
-        f"teacher  {_one_line(taught['source'])} (sha256 {sha256['sha256']})",
-        *(f"  note     {note}" for note in taught["notes"]),
-        *(f"  left out {what}" for what in taught["left_out"]),
-        f"tokens   {taught['tokens']}{law}",
+        f"teacher  {_one_line(taught['source'])} (sha256 {str(taught['sha256'])[:12]})",
+        f"tokens   {taught['tokens']}",
     ]
 
 
 def data_words(data: dict[str, Any], found: "Run") -> list[str]:
-    """Write what data of a user a run was on, and its misfit beside those of the baselines."""
+    """Write what data of a user a run was on, and its error on what was held out."""
     words = [
         f"data     {_one_line(data['source']) or 'arrays'}: {data['training']} examples to learn "
         f"from, {data['held_out']} held out by seed {data['seed']}",
-        *(f"         {note}" for note in data["notes"]),
     ]
     if repeated := data["repeated"]:
         words += [f"         {repeated} of these have tokens that are among those learned from"]
-    if data["held_out"] < _ENOUGH:
-        words += [f"         from fewer than {_ENOUGH} an interval is easily too short"]
-    if found.misfit is None:
-        return [*words, "misfit   not measured"]
-    rows = [{"name": "this run", "misfit": found.misfit.to_dict()}, *found.details["baselines"]]
-    cells = []
-    for row in rows:
-        said = [row.get("reason", "invalid predictions"), "", str(row.get("examples", ""))]
-        if one := row["misfit"]:
-            low, high = one["low"], one["high"]
-            form = ".1e" if high and high < _TINY else ".4f"
-            known = "none" if high is None else f"[{outward(low, high, form)}]"
-            said[:2] = [_small(one["value"]), known]
-        cells += [[row["name"], *said[:2]]]
-    one = found.misfit
+    error = found.held_out_error
+    if error is None:
+        return [*words, "error    not measured"]
+    if error.low is None or error.high is None:
+        known = f"no interval: {error.reason}"
+    else:
+        form = ".1e" if error.high < _TINY else ".4f"
+        known = f"in [{outward(error.low, error.high, form)}] at {error.confidence:.0%} (bootstrap)"
     return [
         *words,
-        "misfit   E|Y - F^|^2 / E|Y|^2 of what was found: 1 is predicting 0, label noise counts",
-        textwrap.indent(
-            table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
-        ),
-        *([f"         {one.remark}"] if one.remark else []),
-        *(
-            f"         {row['name']}: {of['remark']}"
-            for row in rows[1:]
-            if (of := row["misfit"]) and of["high"] is None
-        ),
+        f"error    {_small(error.value)} {known}",
+        "         held-out E|Y - F^|^2 / E|Y|^2: 1 is predicting 0, label noise counts",
     ]
 
 
@@ -227,18 +196,14 @@ def truth_words(truth: dict[str, Any]) -> str:
 def verdict_words(said: dict[str, Any]) -> str:
     """Write in a line what a run found of the layer that taught it.
 
-    >>> verdict_words({"found": "neither", "because": "no", "tolerance": 0.25, "condition": None})
-    'neither: no; no condition of `hardness inspect` fails: all are green'
+    >>> verdict_words({"found": "neither", "because": "no heads", "tolerance": 0.25})
+    'neither: no heads; `hardness inspect` has the conditions of the theorem'
     """
     if said["found"] == "heads found":
         return f"heads found: each within {said['tolerance']:g} of its norm, up to their order"
-    from hardness.report.inspection import named  # which few runs need
-
-    failed, word = said["condition"], "no condition of `hardness inspect` fails: all are green"
-    if failed:
-        word = f"the first condition that fails is {named(failed)} {failed['value']:.3g}, "
-        word += failed["light"]
-    return f"{said['found']}: {said['because']}; {word}"
+    return (
+        f"{said['found']}: {said['because']}; `hardness inspect` has the conditions of the theorem"
+    )
 
 
 _OF_FUNCTIONS = (

@@ -27,7 +27,7 @@ from hardness.oracles import (
 from hardness.oracles.budget import restart_peak
 from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
-from hardness.runs.misfit import Misfit, measure_misfit
+from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
 from hardness.runs.risk import CONFIDENCE, SOLVED_BELOW, Judge, Possible, Risk, measure, possible
 from hardness.upper import (
@@ -61,7 +61,7 @@ OracleName = Literal["samples", "exact"]
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-# By the risk alone, or the misfit.
+# By the risk alone, or the held-out error.
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.FITTED)
 _FOUND = (Outcome.SOLVED, Outcome.UNIDENTIFIED)  # the function, whatever its heads
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
@@ -90,10 +90,11 @@ _OF_BUDGETS = {limit: spent for limit, spent in SPENT.items() if limit != "examp
 class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a learner did on an instance within a budget; risk is None where it was not measured.
 
-    misfit: on data of a user, in place of a risk. attempts: how often a worker process was started
-    for it. key: the content key of its job, where it was one. group, axes: of a sweep's file, which
-    of its [[runs]] asked for it first, and what that varies. layer: the one that the learner found,
-    where it finds layers, not of runs that other processes did. These five are no part of its JSON.
+    held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
+    started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
+    file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
+    learner found, where it finds layers, not of runs that other processes did. These five are no
+    part of its JSON.
     """
 
     spec: str
@@ -102,7 +103,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget: Budget
     outcome: Outcome
     risk: Risk | None
-    misfit: Misfit | None = None
+    held_out_error: HeldOutError | None = None
     usage: Usage
     secret_recovered: bool | None
     details: dict[str, Any]
@@ -187,10 +188,10 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def _contradiction(self) -> str | None:
         """Say in what its outcome and its risk contradict each other."""
         own = self.spec.partition(":")[0] == "data"
-        if (self.risk if own else self.misfit) is not None:
-            return "a risk on data of a user, or a misfit on an instance"
+        if (self.risk if own else self.held_out_error) is not None:
+            return "a risk on data of a user, or a held-out error on an instance"
         by_risk = Outcome.SOLVED if self.outcome in _FOUND else self.outcome
-        if by_risk in JUDGED and by_risk is not judge(self.risk, True, self.misfit):
+        if by_risk in JUDGED and by_risk is not judge(self.risk, True, self.held_out_error):
             return f"an outcome '{self.outcome.value}' does not follow from its risk"
         return None
 
@@ -239,8 +240,11 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return f"it claims a secret that is {said[0]} of its seed, and says that it {said[1]}"
 
     def _rows(self) -> list[TableRow]:
-        risk, of = (self.misfit, "misfit") if self.misfit else (self.risk, "risk")
-        ends = f"[{outward(risk.low, risk.high, '.3g')}]" if risk else None
+        error = self.held_out_error
+        risk, of = (error, "held-out error") if error else (self.risk, "risk")
+        ends = None
+        if risk and risk.low is not None and risk.high is not None:
+            ends = f"[{outward(risk.low, risk.high, '.3g')}]"
         named = {"learner": short(self.learner), "spec": brief_spec(self.spec), "seed": self.seed}
         used = {n: getattr(self.usage, n) for n in ("examples", "queries", "values", "seconds")}
         measured = {of: risk and risk.value, "95 % interval": ends}
@@ -255,9 +259,9 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row, with the columns of a store's runs."""
         found = runs_frame([self])
-        if self.misfit:
+        if self.held_out_error:
             for name in ("high", "low", "value"):
-                found.insert(0, f"misfit_{name}", [getattr(self.misfit, name)])
+                found.insert(0, f"held_out_error_{name}", [getattr(self.held_out_error, name)])
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -274,7 +278,7 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 found["risk_interval"] = risk and json_of((risk.low, risk.high))
                 for part in _OF_RISK:
                     found[f"risk_{part}"] = risk and getattr(risk, part)
-        return found if self.misfit else {k: v for k, v in found.items() if k != "misfit"}
+        return {k: v for k, v in found.items() if k != "held_out_error" or self.held_out_error}
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
@@ -288,8 +292,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             low, high = ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
             high = math.inf if high is None and low is not None else high
             found["risk"] = {"value": value, "low": low, "high": high, **parts}
-        if found.get("misfit") is not None:
-            found["misfit"] = Misfit.shaped(found["misfit"])
         return found
 
 
@@ -406,14 +408,14 @@ def judged(
 ) -> Run:
     """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
-    risk, misfit = None, None
+    risk, error = None, None
     try:
         if outcome is Outcome.NOT_LOADED:
             pass
         elif instance:
             risk = by(instance, hypothesis.predict)
         elif held_out is not None:
-            misfit = measure_misfit(held_out, hypothesis.predict, seed)
+            error = measure_held_out(held_out, hypothesis.predict, seed)
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
     finally:
@@ -440,7 +442,7 @@ def judged(
         learner=learner_spec(learner),
         seed=seed,
         budget=budget,
-        outcome=outcome or judge(risk, bool(instance or held_out), misfit),
+        outcome=outcome or judge(risk, bool(instance or held_out), error),
         risk=risk,
         usage=usage,
         secret_recovered=recovered,
@@ -449,7 +451,7 @@ def judged(
         versions=versions() | ({family.name: sha256} if sha256 else {}),
         machine=machine(),
         layer=hypothesis.layer,
-        misfit=misfit,
+        held_out_error=error,
     )
 
 
@@ -469,10 +471,12 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return None
 
 
-def judge(risk: Risk | None, known: bool, misfit: Misfit | None = None) -> Outcome:
-    """Name the outcome of a learner that ran to its end by its risk, or its misfit."""
-    if misfit is not None:
-        return Outcome.FITTED if misfit.high < 1 else Outcome.LEARNED_NOTHING
+def judge(risk: Risk | None, known: bool, error: HeldOutError | None = None) -> Outcome:
+    """Name the outcome of a learner that ran to its end by its risk, or its held-out error."""
+    if error is not None:
+        if error.high is None:
+            return Outcome.UNJUDGED
+        return Outcome.FITTED if error.high < 1 else Outcome.LEARNED_NOTHING
     if risk is None:
         return Outcome.INVALID if known else Outcome.UNJUDGED
     if risk.high <= SOLVED_BELOW:

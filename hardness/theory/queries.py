@@ -137,7 +137,7 @@ def _kernel(spec: str, features: int, seed: int) -> Measured:
 
 def _predict_tokens(d: int, m: int) -> Predicted:
     family: Any = parse(f"parity:d={d},m={m}")
-    return Predicted(high=family.layer_error.error)
+    return Predicted(high=family.layer_tolerance(family.instance(0).layer()))
 
 
 def _two_tokens(d: int, m: int, seed: int) -> Measured:

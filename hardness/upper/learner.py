@@ -97,7 +97,7 @@ _ADVICE = {
     Outcome.RANDOMISED: "the same tokens got other labels when they were asked for again, in other "
     "batches: toss all coins while learning, or predict the mean over them, whose risk is never "
     "larger",
-    Outcome.FITTED: "the misfit on the held-out examples says how well, label noise included; of "
+    Outcome.FITTED: "the error on the held-out examples says how well, label noise included; of "
     "other layers it says nothing",
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
     "say of a claimed secret stands beside the claim",

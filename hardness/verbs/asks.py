@@ -1,14 +1,15 @@
 """What several verbs ask for in the same words."""
 
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from hardness.verbs.ask import choice, flag, number, rational, size, text, thing, whole
+from hardness.verbs.ask import choice, flag, number, path, rational, size, text, thing, whole
 
 if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
     from hardness.oracles import Budget
+    from instances import AttentionLayer
 
 
 def specs() -> list[str]:
@@ -40,6 +41,10 @@ SPEC_OF = text(
     complete=specs,
     default="the one that the file names",
 )
+A_FILE = path(
+    "File of A alone, in place of SOURCE: .npy, .npz, .safetensors or .csv.", default="none"
+)
+B_FILE = path("File of b, beside --a.", default="none")
 SEED = whole("Seed of all that is random.", 0)
 JOBS = whole("Processes.", default="all cores")
 SEEDS = whole("Number of seeds")
@@ -131,46 +136,21 @@ class Teacher(TypedDict, total=False):
     """A layer that labels drawn tokens, in place of a SPEC."""
 
     teacher: Annotated[
-        "str | PathLike[str] | Any | None",
+        "str | PathLike[str] | AttentionLayer | None",
         thing(
-            "A layer of yours that labels drawn tokens, in place of a SPEC: a file or a model's "
-            "folder.",
+            "A file of a layer that labels drawn tokens, in place of a SPEC: .npz, .safetensors.",
             default="none",
             group=_TAUGHT,
         ),
     ]
     tokens: Annotated[
-        Any,
-        thing(
-            "Law of the tokens: boolean, gaussian, or a file with embedding [frequencies] or "
-            "covariance [mean], and [positions].",
-            default="gaussian",
-            group=_TAUGHT,
-        ),
+        Literal["boolean", "gaussian"],
+        choice("Law of the tokens.", "boolean", "gaussian", default="gaussian", group=_TAUGHT),
     ]
-    k: Annotated[
-        int | None,
-        whole(
-            "Number of tokens: of an example.",
-            default="as many as positions, else 2",
-            group=_TAUGHT,
-        ),
-    ]
+    k: Annotated[int | None, whole("Number of tokens: of an example.", default="2", group=_TAUGHT)]
     noise: Annotated[
         "int | float | str | Fraction",
         rational("Standard deviation of the label noise.", default="0", group=_TAUGHT),
-    ]
-    layer: Annotated[
-        int | None,
-        whole("Which layer of a checkpoint, from 0.", 0, default="its only", group=_TAUGHT),
-    ]
-    heads: Annotated[
-        int | None,
-        whole(
-            "Number of heads: of a checkpoint, or of q_proj and its kin.",
-            default="of its config.json",
-            group=_TAUGHT,
-        ),
     ]
 
 

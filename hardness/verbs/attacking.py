@@ -1,10 +1,13 @@
 """Attacks on secrets, games of telling labels from coins, and spectra of what was learned."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import thing, whole
 from hardness.verbs.asks import (
+    A_FILE,
+    B_FILE,
     CONFIDENCE,
     FILE,
     JOBS,
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
 
 @verb("Look for the secret, over seeds.", out=FILE)
 def attack(
-    source: Annotated["Source", thing("What is attacked.", specs)],
+    source: Annotated["Source | None", thing("What is attacked.", specs)] = None,
     learner: Annotated[
         "Learners | None",
         LEARNER(
@@ -43,6 +46,8 @@ def attack(
         ),
     ] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     seeds: Annotated[int, SEEDS("of a SPEC.")] = 3,
     seed: Annotated[int, SEED] = 0,
@@ -50,9 +55,9 @@ def attack(
 ) -> "Attacks":
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    A file is a table of integers (.csv, .tsv, .txt, .npy; n columns of A, then b), arrays A and b
-    (.npz, .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours,
-    the secret is read off what it learned: decode:LEARNER.
+    A file is a table of integers (.csv, .npy; n columns of A, then b), arrays A and b (.npz,
+    .safetensors), or a Darmstadt challenge (.txt). Of a learner of labels, as mlp or yours, the
+    secret is read off what it learned: decode:LEARNER.
 
     >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
@@ -65,6 +70,7 @@ def attack(
     from instances.capabilities import LINEAR_FORMS
 
     names = () if learner is None else sources.names(learner, "attack")
+    source = sources.paired(source, a, b)
     family, folder = sources.target(source, spec)
     names = tuple(as_attack(name, family) for name in names)
     chosen = distinct(names) if names else attacks_on(family)

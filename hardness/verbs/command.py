@@ -28,7 +28,7 @@ from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
 from instances.text import printable
-from instances.withdrawn import WITHDRAWN
+from instances.withdrawn import WITHDRAWN, withdrawn
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -311,8 +311,12 @@ class _Command(click.Command):
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
             if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
                 raise click.UsageError(f"{error.message} It is {now} now.", context) from error
+            if now and not now.startswith("--"):
+                gone = withdrawn("option", error.option_name)
+                raise click.UsageError(gone, context) from error
             word = error.option_name.strip("-")
-            kin = [n for n in shown if word in n[2:].split("-") or word.startswith(n[2:])]
+            kin = [n for n in shown if word in n[2:].split("-")]
+            kin += [n for n in shown if n[3:] and word.startswith(n[2:]) and n not in kin]
             if not kin:
                 raise
             told = f"{error.message} Did you mean {' or '.join(kin)}?"

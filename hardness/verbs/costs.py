@@ -1,10 +1,11 @@
 """What attacks on an instance cost, by formulas."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack, cast, overload
 
 from hardness.verbs import progress, sources
 from hardness.verbs.ask import called, flag, number, power, rational, text, thing
-from hardness.verbs.asks import FILE, SPEC_OF
+from hardness.verbs.asks import A_FILE, B_FILE, FILE, SPEC_OF
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
@@ -47,6 +48,8 @@ def problems() -> list[str]:
 class Attackers(TypedDict, total=False):
     """What attackers have, and which of them are asked."""
 
+    a: Annotated[Path | None, A_FILE(group=_ATTACKERS)]
+    b: Annotated[Path | None, B_FILE(group=_ATTACKERS)]
     spec: Annotated[str | None, SPEC_OF(group=_ATTACKERS)]
     samples: Annotated[
         int | None,
@@ -145,6 +148,8 @@ def estimate(
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
     several = cast("tuple[Source, ...]", source or ())  # as the verb reads it
+    if pair := sources.paired(None, asked.get("a"), asked.get("b")):
+        several = (*several, pair)
     if not several:
         if ways:
             raise UsageError(f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name")

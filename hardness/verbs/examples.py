@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, choice, flag, path, text, thing, whole
-from hardness.verbs.asks import FILE, FORCE, SEED, SPEC_OF, specs
+from hardness.verbs.ask import called, choice, flag, path, thing, whole
+from hardness.verbs.asks import A_FILE, B_FILE, FILE, FORCE, SEED, SPEC_OF, specs
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from hardness.verbs.sources import Source
     from instances import AttentionLayer, Family
     from instances.family import Instance
-    from instances.heads import Heads
     from instances.inspect import Inspection
     from instances.result import Answer
     from instances.samples import Samples
@@ -106,26 +105,9 @@ def _written(out: Path, found: "Samples", of: "Instance | None", force: bool) ->
 
 @verb("Heads, norms and coherence of a layer.", out=FILE)
 def inspect(
-    source: Annotated["Source | AttentionLayer | Heads | Any", thing("What is looked at.", specs)],
+    source: Annotated["Source | AttentionLayer", thing("What is looked at.", specs)],
     *,
-    layer: Annotated[
-        int | None, whole("Which layer of a checkpoint, from 0.", 0, default="its only")
-    ] = None,
-    heads: Annotated[
-        int | None,
-        whole(
-            "Number of heads: of a checkpoint, or of q_proj and its kin.",
-            default="of its config.json",
-        ),
-    ] = None,
     k: Annotated[int | None, whole("Number of tokens: of an example.", default="not known")] = None,
-    rewrite: Annotated[
-        str | None,
-        text(
-            "Other heads of the same function: flipped, split, padded, copies, matched or moved.",
-            default="as the family has them",
-        ),
-    ] = None,
     save_layer: Annotated[
         Path | None,
         path(
@@ -139,11 +121,9 @@ def inspect(
 ) -> "Inspection":
     """Show what a layer is like: heads, norms, how alike its heads are.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, a file of a layer, .safetensors, .npz or a
-    state of torch (.pt), with theta and w, with q, k, v and o, or under a name of the field, such
-    as q_proj.weight or in_proj_weight; or a model's checkpoint in the layout of GPT-2, Llama or
-    BERT, with --layer. From Python also a layer, a module of torch, which is evaluated and held
-    against F(X), or a dictionary of its arrays.
+    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer, .npz or .safetensors,
+    with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python also an
+    AttentionLayer, which `from_torch` and `from_qkvo` make.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -152,46 +132,31 @@ def inspect(
 
     from hardness.measures.function import leaps
     from instances import AttentionLayer
-    from instances.checkpoint import heads_of, holds_layer, is_layer, read_heads
-    from instances.forms import formed
-    from instances.heads import Heads
+    from instances.files import load_layer
     from instances.inspect import inspect as described
-    from instances.inspect import inspect_heads
+    from instances.inspect import inspect_layer
 
     given: Any = source
-    if isinstance(source, AttentionLayer):
-        given = replace(Heads.of(source), source="the layer given")
-    if is_layer(given):
-        given, layer, heads = heads_of(given, layer, heads), None, None
-    if (file := sources.text_of(given)) and holds_layer(Path(file)):
-        given = read_heads(Path(file), layer, heads)
-        layer = heads = None
-    for name, value in {"layer": layer, "heads": heads}.items():
-        if value is not None:
-            raise UsageError(
-                f"{called(name)} {value} given: it is of a layer in a file, and {given} is "
-                "no file of one"
-            )
-    if isinstance(given, Heads):
-        if rewrite:
-            raise UsageError(f"--rewrite {rewrite} given: it is of a SPEC")
+    file = Path(sources.text_of(source))
+    if file.suffix in (".npz", ".safetensors", ".npy", ".pt", ".pth", ".bin"):
+        given = load_layer(file)
+    if isinstance(given, AttentionLayer):
         if save_layer:
             raise UsageError(
-                f"--save-layer given: {given.source} holds a layer, it is that of a SPEC"
+                "--save-layer given: it writes the layer of a SPEC, and this is a layer"
             )
-        return inspect_heads(given, k)
+        return inspect_layer(given, sources.text_of(source) or "an AttentionLayer", k)
     if k is not None:
         raise UsageError(f"--k {k} given: it is of a layer in a file")
     family, folder = sources.target(given)
     instance = folder.instance if folder else family.instance(seed)
-    found = described(family, instance, rewrite)
+    found = described(family, instance)
     if three := leaps(family, instance.hidden.secret if instance else None):
         found = replace(found, facts=found.facts | three._asdict())
     if save_layer:
         if instance is None:
             raise UsageError(f"--save-layer given: {given} has no secret part")
-        made = formed(instance, rewrite) if rewrite else instance.layer()
-        made.save(save_layer, force=force)
+        instance.layer().save(save_layer, force=force)
     return found
 
 
@@ -202,8 +167,12 @@ def inspect(
 )
 def reduce(
     direction: Annotated[str, choice("Which way.", "lwr-to-attention", "attention-to-lwr")],
-    source: Annotated[Path, path("A file of samples, or a folder of examples.")],
+    source: Annotated[
+        Path | None, path("A file of samples, or a folder of examples.", default="--a and --b")
+    ] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     out: Annotated[Path | None, path("A folder, or a file of samples.")] = None,
     seed: Annotated[int, SEED] = 0,
@@ -212,31 +181,34 @@ def reduce(
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
     lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .csv, .txt or .npy, a Darmstadt challenge), --out
-    a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz,
-    .safetensors, .csv or .txt).
+    .safetensors, a table of integers in .csv or .npy, a Darmstadt challenge), --out a folder.
+    attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors,
+    .csv or .txt).
     """
-    from instances.capabilities import LINEAR_FORMS
     from instances.disk import refuse_existing, refuse_unwritable
     from instances.files import Held, read_folder, write_folder
     from instances.result import Answer
-    from instances.samples import read_samples, to_attention
     from instances.samples import samples as seen
-    from instances.spec import parse_stored
+    from instances.samples import to_attention
 
     if out is None:
         raise UsageError("reduce needs --out: a folder of examples, or a file of samples")
+    given = sources.paired(source, a, b)
+    if given is None:
+        raise UsageError("reduce needs a file of samples or a folder, or --a and --b")
     if direction == "attention-to-lwr":
+        if isinstance(given, sources.Arrays):
+            raise UsageError("--a and --b given: attention-to-lwr takes a folder of examples")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        folder = read_folder(source)
+        folder = read_folder(given)
         found = seen(folder.examples(0, folder.count))
         told = f"{len(found)} samples of {folder.count} examples"
         apart = _written(out, found, folder.instance, force)
         told += f"; the secret in {apart}" if folder.instance else ""
     else:
-        found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
-        held = Held.of(source, to_attention(found, seed))
+        found = sources.read_file(given, spec)
+        held = Held.of(Path(str(given)), to_attention(found, seed))
         made = write_folder(out, held, held.count, force=force)
         told = "; ".join((f"{made.count} examples of {len(found)} samples", *found.notes))
     data = {"spec": found.family.spec, "samples": len(found), "written": str(out)}
@@ -245,9 +217,11 @@ def reduce(
 
 @verb("Samples (a, b) of an LWE-style instance.")
 def samples(
-    source: Annotated["Source", thing("What samples are of.", specs)],
+    source: Annotated["Source | None", thing("What samples are of.", specs)] = None,
     count: Annotated[int | None, whole("Number of samples.", default="all of a file")] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     seed: Annotated[int, SEED] = 0,
 ) -> "Samples":
@@ -263,7 +237,8 @@ def samples(
     from instances.samples import draw_samples
     from instances.samples import samples as seen
 
-    if file := sources.file_of(source):
+    source = sources.paired(source, a, b)
+    if file := source if isinstance(source, sources.Arrays) else sources.file_of(source):
         read = sources.read_file(file, spec)
         return read.cut(0, count or len(read))
     found, folder = sources.target(source, spec)

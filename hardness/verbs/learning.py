@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from hardness.verbs import progress, sources
-from hardness.verbs.ask import called, choice, number, path, thing
+from hardness.verbs.ask import called, choice, path, thing
 from hardness.verbs.asks import (
+    A_FILE,
+    B_FILE,
     FILE,
     FORCE,
     LEARNER,
@@ -36,17 +38,9 @@ def learn(
     learner: Annotated[object, LEARNER],
     source: Annotated["Source | Data | None", thing("What is to be learned.", specs)] = None,
     *,
+    a: Annotated[Path | None, A_FILE] = None,
+    b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
-    labels: Annotated[
-        Path | None,
-        path("Labels y of your data, where x is a .npy: a .npy too.", default="none"),
-    ] = None,
-    hold_out: Annotated[
-        float | None,
-        number(
-            "Share of your data that is held out, for the misfit.", above=0, below=1, default="0.2"
-        ),
-    ] = None,
     oracle: Annotated[
         Literal["samples", "exact", "adversary", "stabbing"],
         choice(
@@ -81,11 +75,11 @@ def learn(
     """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
 
     SOURCE is a SPEC, a folder of examples, a file of samples (a, b), or data of yours: x and y,
-    both (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
-    token, example, x0, x1, ..., y0, y1, ... Labels y of the first token alone are (n, 1, d), or
-    (n,) if each is a number. The risk is measured on fresh examples, the misfit of
-    data on those that are held out. From Python data is also a pair of arrays (x, y), a teacher a
-    layer, and `layer` of what comes back the one that `staged`, `levenberg` and `student` found.
+    both (n, k, d), in a .npz or .safetensors. Labels y of the first token alone are (n, 1, d), or
+    (n,) if each is a number. The risk is measured on fresh examples, the error on data on a fifth
+    of them, which is held out. From Python data is also a pair of arrays (x, y), a teacher an
+    AttentionLayer, and `layer` of what comes back the one that `staged`, `levenberg` and `student`
+    found.
 
     Against the adversary the seed is drawn from the operating system, or given; it is 0 otherwise.
     A given seed is public: who knows it and this code can compute the secret.
@@ -94,7 +88,7 @@ def learn(
     True
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
-    >>> learn("linear", (x, x)).misfit.value < 1e-12
+    >>> learn("linear", (x, x)).held_out_error.value < 1e-12
     True
     """
     from hardness.runs import run
@@ -108,12 +102,12 @@ def learn(
     if transcript and oracle in ("samples", "exact"):
         raise UsageError("--transcript needs --oracle adversary or stabbing")
     _require_layers(chosen, save_layer)
-    if data := sources.own_data(
-        None if teacher is not None or spec else source, labels, hold_out, seed or 0
-    ):
+    sources.require_unseen(chosen, a, b)
+    source = sources.paired(source, a, b)
+    if data := sources.own_data(None if teacher is not None or spec else source, seed or 0):
         if oracle != "samples":
             raise UsageError(f"{called('oracle')} {oracle} given: data of yours answers no queries")
-        sources.require_unseen(chosen, source, labels)
+        sources.require_unseen(chosen, source)
         return _saved(_on_data(chosen, data, limits, seed or 0), save_layer)
     instance, details = None, dict[str, Any]()
     if teacher is not None and source is None and spec is None:

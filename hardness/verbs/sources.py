@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,26 @@ if TYPE_CHECKING:
     Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
 
 
+@dataclass(frozen=True)
+class Arrays:
+    """Samples of a user, A and b in a file each."""
+
+    a: Path
+    b: Path
+
+    def __str__(self) -> str:
+        return f"{self.a} and {self.b}"
+
+
+def paired(source: Any, a: Path | None, b: Path | None) -> Any:
+    """Return SOURCE, or the files --a and --b in its place; raises UsageError for both or half."""
+    if a is None and b is None:
+        return source
+    if source is not None or a is None or b is None:
+        raise UsageError("--a and --b go together, in place of SOURCE")
+    return Arrays(a, b)
+
+
 def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
     """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
 
@@ -31,6 +52,10 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     from instances.files import read_folder
     from instances.spec import parse
 
+    if isinstance(source, Arrays):
+        return _held(source, of)
+    if source is None:
+        raise UsageError("no SOURCE given: a SPEC, a folder or a file is needed, or --a and --b")
     if hasattr(source, "spec") and hasattr(source, "instance"):
         return source, None
     text = functions(source)
@@ -60,35 +85,24 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     return folder.family, folder
 
 
-def own_data(
-    source: object, labels: str | PathLike[str] | None, hold_out: float | None, seed: int
-) -> "Split | None":
-    """Read data of a user and split it; None for a source of another kind.
-
-    Raises UsageError where labels or a hold-out are given with such.
-    """
+def own_data(source: object, seed: int) -> "Split | None":
+    """Read data of a user and split it; None for a source of another kind, raises UsageError."""
     from instances.spec import OF_DATA
 
-    found = None
     if isinstance(source, tuple | list):
-        from instances.owndata import HOLD_OUT, split
+        from instances.owndata import split
 
-        if len(source) != 2 or labels is not None:
+        if len(source) != 2:
             raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
         x, y = source
-        found = split(x, y, HOLD_OUT if hold_out is None else hold_out, seed)
-    elif isinstance(source, str | PathLike) and (path := Path(source)).suffix and path.is_file():
-        from instances.owndata import HOLD_OUT, is_data, read_data
-
-        if is_data(path, labels):
-            share = HOLD_OUT if hold_out is None else hold_out
-            found = read_data(path, labels, share, seed)
-    elif isinstance(source, str | PathLike) and Path(source).suffix in OF_DATA:
+        return split(x, y, seed)
+    if not isinstance(source, str | PathLike) or (path := Path(source)).suffix not in OF_DATA:
+        return None
+    if not path.is_file():
         raise UsageError(f"{source} given: there is no such file")
-    for name, value in (("labels", labels), ("hold-out", hold_out)):
-        if value is not None and found is None:
-            raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
-    return found
+    from instances.owndata import is_data, read_data
+
+    return read_data(path, seed) if is_data(path) else None
 
 
 def require_unseen(learner: "Learner", *files: object) -> None:
@@ -115,22 +129,25 @@ def file_of(source: "Source") -> Path | None:
     return path if path.suffix != ".json" and path.is_file() else None
 
 
-def read_file(path: Path, of: str | None) -> "Samples":
-    """Read a file of samples, of the spec that it states or of one given."""
+def read_file(path: Path | Arrays, of: str | None) -> "Samples":
+    """Read samples from a file, or from two, of the spec that it states or of one given."""
     from instances.capabilities import LINEAR_FORMS
     from instances.samples import read_samples
     from instances.spec import parse
 
-    return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
+    family = LINEAR_FORMS.need(parse(of)) if of else None
+    if isinstance(path, Arrays):
+        return read_samples(path.a, family, path.b)
+    return read_samples(path, family)
 
 
-def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
+def _held(path: Path | Arrays, of: str | None) -> "tuple[Any, Folder]":
     """Make examples in memory of a file of samples."""
     from instances.files import Held
     from instances.samples import to_attention
 
     found = read_file(path, of)
-    return found.family, Held.of(path, to_attention(found, 0), notes=found.notes)
+    return found.family, Held.of(Path(str(path)), to_attention(found, 0), notes=found.notes)
 
 
 def family(source: "Source") -> "Family":

@@ -148,8 +148,8 @@ class Direction(Dense):
         positions = np.zeros((2, self.d))
         positions[:, 0] = 1.0, -1.0
         return TokenLaw(
-            kind="correlated gaussian",
-            centre=np.zeros(self.d),
+            kind="gaussian",
+            free=self.d,
             spread=free,
             root=free,
             positions=positions,

@@ -6,17 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import hardness as h
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import run
-from hardness.upper import Outcome, parse_learner
+from hardness.upper import Outcome
 from hardness.upper.fitting import relative_error
 from hardness.upper.levenberg import Levenberg
 from hardness.upper.staged import Data, Staged, StageReport, agreement, constraints, diagnose, span
 from hardness.upper.staged.supply import Whitening
 from instances import AttentionLayer, parse
-from instances.heads import Heads
 from instances.teacher import teach
-from instances.tokenlaw import given_law, law_of
 from tests.planted import flagged, learn, measured
 
 EXACT, NOISE, WRONG = (0, 1e-20), (1e-6, 1), (0.1, 1)
@@ -169,17 +168,12 @@ def test_limits_are_said_before_it_starts_and_long_runs_are_announced(hardness):
 D = 6
 RNG = np.random.default_rng(3)
 TURN = np.linalg.qr(RNG.normal(size=(D, D)))[0]
-UNEVEN = (TURN * np.geomspace(0.05, 5.0, D)) @ TURN.T  # of condition 100
-WORDS = RNG.normal(size=(40, D))
-OFTEN = 1 / np.arange(1, 41) / (1 / np.arange(1, 41)).sum()
+UNEVEN_ROOT = (TURN * np.geomspace(0.05, 5.0, D) ** 0.5) @ TURN.T  # covariance: condition 100
 LAWS = {
-    "uneven": given_law({"covariance": UNEVEN}, D),
-    "uneven with a mean": given_law({"covariance": UNEVEN, "mean": np.full(D, 0.5)}, D),
-    "positions": given_law({"positions": RNG.normal(size=(2, D))}, D),
-    "words": given_law({"embedding": WORDS}, D),
-    "frequent words": given_law({"embedding": WORDS, "frequencies": OFTEN}, D),
-    "thin": given_law({"covariance": TURN[:, :4] @ TURN[:, :4].T}, D),
-    "constant": replace(law_of("gaussian", D - 1), constant=True),
+    "uneven": lambda rng, n: rng.normal(size=(n, 2, D)) @ UNEVEN_ROOT,
+    "uneven with a mean": lambda rng, n: rng.normal(size=(n, 2, D)) @ UNEVEN_ROOT + 0.5,
+    "positions": lambda rng, n: rng.normal(size=(n, 2, D)) + np.arange(2 * D).reshape(2, D) / 8,
+    "thin": lambda rng, n: rng.normal(size=(n, 2, 4)) @ TURN[:, :4].T,
 }
 
 
@@ -189,18 +183,28 @@ def layer(seed=0, d=D):
 
 @pytest.mark.parametrize("law", sorted(set(LAWS) - {"uneven with a mean"}))
 def test_the_stages_find_the_heads_on_tokens_of_other_laws(law):
-    instance = teach(Heads.of(layer()), LAWS[law])
-    found = run(parse_learner("staged"), instance, Budget(examples=30_000))
+    rng = np.random.default_rng(0)
+    x = LAWS[law](rng, 30_000)
+    found = h.learn("staged", (x, layer()(x)), budget_seconds=None)
+    assert found.outcome is Outcome.FITTED
+    assert found.layer.m == 2
+    fresh = LAWS[law](rng, 9)
+    assert np.abs(found.layer(fresh) - layer()(fresh)).max() < 1e-6
+
+
+def test_the_stages_find_a_layer_with_biases():
+    """The constant coordinate is one that no difference of tokens has."""
+    with_bias = AttentionLayer(theta=layer().theta, w=layer().w, constant=True)
+    found = h.learn("staged", teacher=with_bias)
     assert found.passed
     truth = found.details["truth"]
     assert truth["spare"] == []
     assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-6
-    assert np.abs(found.layer(instance.examples(0, 9).x) - instance.examples(0, 9).y).max() < 1e-6
 
 
 @pytest.mark.parametrize("law", ["uneven", "uneven with a mean", "thin"])
 def test_whitening_is_an_equivalence_of_layers(law):
-    x = teach(Heads.of(layer()), LAWS[law]).examples(0, 2000).x
+    x = LAWS[law](np.random.default_rng(0), 2000)
     found = Whitening.of(x)
     assert found.measures["condition"] == pytest.approx(100, rel=0.5) or law != "uneven"
     assert found.measures["unseen"] == (2 if law == "thin" else 0)
@@ -217,7 +221,7 @@ def test_whitening_is_an_equivalence_of_layers(law):
 @pytest.mark.parametrize("d", [4, 16])
 def test_standard_tokens_are_left_as_they_are(law, d):
     for seed in range(5):
-        instance = teach(Heads.of(layer(d=d)), law_of(law, d), seed=seed)
+        instance = teach(layer(d=d), law, seed=seed)
         found = Whitening.of(np.asarray(instance.examples(0, 640).x, float))
         assert found.inverse is None
         assert found.standard or d == 4  # where signs repeat

@@ -1,4 +1,4 @@
-"""Layers by their formula: heads, cubic maps, other forms, exact heads, conditions, errors."""
+"""Layers by their formula: heads, cubic maps, exact heads, conditions, errors."""
 
 import itertools
 from fractions import Fraction
@@ -10,26 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from hardness.check import check
-from hardness.lower import certify
-from hardness.oracles import Budget
-from hardness.runs import run
-from hardness.upper import parse_learner
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
-from instances.errors import Refuted
 from instances.families.parity import signs as alternating
 from instances.fineprint import fine_print, off_lattice
-from instances.forms import FORMS, formed
-from instances.heads import Heads
-from instances.layererror import counting_error
 from instances.steps import exact
-from instances.symmetric import Symmetric, exact_heads
-from instances.teacher import teach
+from instances.symmetric import exact_heads
 from instances.threshold import rational, solve
-from instances.tokenlaw import law_of
-from tests.conftest import not_refused, sealed
+from tests.conftest import not_refused
 
 WEIGHTS = {
     "softmax": softmax,
@@ -85,7 +74,7 @@ def test_huge_logits_do_not_overflow():
     np.testing.assert_allclose(out, [[[1, 1], [-1, -1]]])
 
 
-def test_what_is_no_layer_and_no_form_of_one_is_refused_in_one_line():
+def test_what_is_no_layer_is_refused_in_one_line():
     def layer(theta, w=None, kind="softmax"):
         w = np.zeros(theta.shape) if w is None else w
         return lambda: AttentionLayer(theta=theta, w=w, kind=kind)(np.zeros((3, 2, 2)))
@@ -99,14 +88,7 @@ def test_what_is_no_layer_and_no_form_of_one_is_refused_in_one_line():
         ("relu", layer(one, kind="relu"), "kind"),
         ("tokens", layer(np.zeros((1, 5, 5))), "tokens of shape"),
     )
-    forms = (
-        *(("flipped", spec) for spec in ("nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4")),
-        *(("matched", spec) for spec in ("parity:d=9,m=3", "profile:g=majority,d=9,m=4")),
-        *(("copies", spec) for spec in ("hardmax:d=9,m=3", "tokens3:d=9,m=2")),
-        *(("moved", "parity:d=9,m=4"), ("none", "parity:d=9,m=3")),
-    )
-    no_forms = ((f, lambda f=f: formed(parse(f[1]).instance(0), f[0]), "") for f in forms)
-    assert not_refused(UsageError, [*wrong, *no_forms]) == []
+    assert not_refused(UsageError, wrong) == []
 
 
 def test_a_layer_cannot_be_changed():
@@ -190,56 +172,11 @@ def test_rows_stay_within_reach():
     assert 0.3 * reach(cubic) < share.max() <= reach(cubic)
 
 
-# ---- other forms: the same function, by heads that are others
-
-
-OF = {
-    "flipped": ["nice:m=3,k=2,d=7", "parity:d=9,m=3", "parity_position:d=8,m=2,w0=gaussian"],
-    "split": ["nice:m=2,k=3,d=5", "hardmax:d=9,m=3", "tokens3:d=7,m=2", "lwr:n=3,q=8,p=2"],
-    "padded": ["nice:m=2,k=3,d=5", "linear:m=2,k=2,d=4", "profile:g=majority,d=9,m=4"],
-    "copies": ["parity:d=9,m=3", "parity:d=30,m=6", "profile:g=h**2,d=9,m=4"],
-    "matched": ["parity:d=9,m=2", "parity:d=40,m=6,rho=2"],
-    "moved": ["parity:d=9,m=3", "parity:d=30,m=7", "profile:g=majority,d=9,m=5"],
-}
-
-
-@pytest.mark.parametrize(("name", "spec"), [(n, s) for n, specs in OF.items() for s in specs])
-def test_a_form_computes_the_same(name, spec):
-    instance = parse(spec).instance(1)
-    plain, other = instance.layer(), formed(instance, name)
-    x = instance.examples(0, 3000).x
-    scale = np.abs(plain(x)).max() + np.abs(other.w).sum(axis=0).max()
-    assert np.abs(plain(x) - other(x)).max() <= 1e-12 * scale
-    assert other.m != plain.m
-    assert set(OF) == set(FORMS)
-
-
-def test_an_antisymmetric_form_has_no_diagonal_on_the_set():
-    instance = parse("parity:d=9,m=4").instance(0)
-    theta = formed(instance, "matched").theta[:4][:, 1:, 1:]
-    assert (theta == -theta.transpose(0, 2, 1)).all()
-    assert theta.any()
-
-
-@pytest.mark.slow
-def test_a_learner_finds_the_function_whatever_its_form():
-    instance = parse("nice:m=2,k=2,d=6").instance(0)
-    for name in ("split", "padded", "flipped"):
-        taught = teach(Heads.of(formed(instance, name)), law_of("boolean", 6))
-        assert run(parse_learner("levenberg:heads=2"), taught, Budget()).risk.value < 1e-20
-
-
 # ---- conditions of fine print
 
 
-def lights(spec, seed=0):
-    return {
-        (c.of, c.name): c.light for c in fine_print(Heads.of(parse(spec).instance(seed).layer()))
-    }
-
-
 def values(layer):
-    return {(c.of, c.name): c.value for c in fine_print(Heads.of(layer))}
+    return {(c.of, c.name): c.value for c in fine_print(layer)}
 
 
 def test_values_by_their_definitions():
@@ -265,11 +202,6 @@ def test_values_by_their_definitions():
     assert found["w", "sum"] == pytest.approx(np.linalg.norm(w.sum(axis=0)) / whole)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_random_layers_are_green(seed):
-    assert set(lights("nice:m=3,k=2,d=16", seed).values()) == {"green"}
-
-
 @pytest.mark.parametrize(
     ("dial", "of", "condition", "value"),
     [
@@ -286,11 +218,10 @@ def test_random_layers_are_green(seed):
         ("lattice=1", "w", "off lattice", 0),
     ],
 )
-def test_every_dial_moves_what_it_says_and_turns_its_light_red(dial, of, condition, value):
-    found = fine_print(Heads.of(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer()))
+def test_every_dial_moves_what_it_says(dial, of, condition, value):
+    found = fine_print(parse(f"nice:m=2,k=2,d=16,{dial}").instance(0).layer())
     one = next(c for c in found if (c.of, c.name) == (of, condition))
     assert one.value == pytest.approx(value, abs=0.02)
-    assert one.light == "red"
 
 
 def test_the_worst_head_counts_and_zeros_do_not():
@@ -304,7 +235,7 @@ def test_the_worst_head_counts_and_zeros_do_not():
 
 def test_heads_of_zeros_and_single_heads_do_not_break_it():
     zero = np.zeros((1, 3, 3))
-    assert {c.name for c in fine_print(Heads.of(AttentionLayer(theta=zero, w=zero)))} == {
+    assert {c.name for c in fine_print(AttentionLayer(theta=zero, w=zero))} == {
         "heads",
         "coherence",
         "sum",
@@ -350,112 +281,3 @@ def test_parity_heads_are_exact_up_to_60(rho):
 def test_any_function_of_an_integer_at_a_beta_that_is_no_rational(beta, low):
     values = np.cos(np.arange(13.0) ** 2)
     assert np.abs(exact(values, low, beta)(low + np.arange(13)) - values).max() < 1e-9
-
-
-# ---- the bound on a float layer's error over all inputs
-
-
-CLAIMED = [
-    "parity:d=7,m=3",
-    "parity:d=7,m=6,rho=3/2",
-    "profile:g=majority,d=7,m=5",
-    "profile:g=h**2/7,d=7,m=4,noise=0.1",
-    "profile:g=h*10**20,d=6,m=3",
-    "lwr:n=2,q=8,p=2,labels=layer",
-    "lwr:n=2,q=8,p=4,beta=5",
-    "lwr:n=2,q=8,p=8,secret=ternary,beta=81/2",
-    "lwr:n=1,q=5,p=5,bits=6",
-    "window:n=2,q=8,parts=4",
-    "lpn:n=6,noise=0,beta=2",
-    "lwe:n=2,q=8,error=none",
-]
-NOT_CLAIMED = [
-    "profile:g=parity+1/1000000000000000*majority,d=7,m=3",  # levels nearer than rounding
-    "lwr:n=3,q=4,p=2,beta=1",
-    "lwr:n=2,q=16,p=16,beta=2",
-]
-
-
-def cube(d):
-    """Tokens with every z, and every X_1 for small d."""
-    z = np.array(list(itertools.product([1, -1], repeat=d)), np.int8)
-    first = np.repeat(z, len(z), axis=0) if d <= 6 else np.random.default_rng(0).permutation(z)
-    z = np.tile(z, (len(first) // len(z), 1))
-    return np.stack([first, first * z], axis=1)
-
-
-@pytest.mark.parametrize("spec", CLAIMED + NOT_CLAIMED)
-def test_no_input_passes_the_bound_and_where_it_is_claimed_rounding_mends_all(spec):
-    family, x = parse(spec), cube(parse(spec).d)
-    assert family.layer_error.exact == (spec in CLAIMED)
-    said = "the formula on every input" if spec in CLAIMED else "not claimed"
-    assert str(family.layer_error).startswith(f"{said}: error at most")
-    for seed in range(4):
-        secret = family.draw(np.random.default_rng(seed))
-        found, wanted = family.layer(secret)(x), family.label(secret, x)
-        assert np.abs(found - wanted).max() <= family.layer_error.error
-        opened = x[:, 0, 0] != x[:, 1, 0]
-        factor = (x * found)[opened][:, :, 0]
-        nearest = family.factors[np.abs(factor[..., None] - family.factors).argmin(axis=-1)]
-        mended = (nearest == (x * wanted)[opened][:, :, 0]).all()
-        assert mended or spec not in CLAIMED
-
-
-def test_nothing_is_claimed_of_layers_that_are_no_levels():
-    for spec in ("lwe:n=2,q=17,sigma=1", "lpn:n=6,noise=0.1", "lwr:n=2,q=8,p=2,heads=exact"):
-        assert parse(spec).layer_error.error is None
-
-
-@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=9,m=4"])
-def test_the_bound_is_of_the_weights_that_the_layer_has(spec):
-    family = parse(spec)
-    assert isinstance(family, Symmetric)
-    layer = family.layer(tuple(range(1, family.m + 1)))
-    heads = layer.theta[:, 1, 1], layer.theta[:, 0, 0], layer.w[:, 0, 0]
-    values = family.values, family.known_constant
-    assert counting_error(*heads, *values) == family.layer_error.error
-    x, secret = cube(9), tuple(range(1, family.m + 1))
-    for k in range(3):
-        changed = [np.array(v) for v in heads]
-        changed[k][2] += 5
-        theta, w = np.array(layer.theta), np.array(layer.w)
-        theta[:, secret, secret] = changed[0][:, None]
-        theta[:, 0, 0], w[:, 0, 0] = changed[1:]
-        found = np.abs(AttentionLayer(theta=theta, w=w)(x) - family.label(secret, x)).max()
-        bound = counting_error(*changed, *values)
-        assert found <= bound <= found * (1 + 1e-9)
-        assert bound > family.layer_error.half_gap
-
-
-@pytest.mark.parametrize("rest", ["heads=exact", "beta=40"])
-def test_labels_by_a_layer_are_certified_where_it_is_bounded_only(rest):
-    # Both lines are of families that the bound is not shown for: no bound at all, and too large.
-    spec = f"lwr:n=4,q=16,p=2,labels=layer,{rest}"
-    if rest != "heads=exact":
-        spec = f"lwr:n=1024,q=65536,p=16384,labels=layer,{rest}"
-    family = parse(spec)
-    with pytest.raises(UsageError, match="labels=layer: that the layer rounded"):
-        certify(family)
-    plain = parse(spec.replace("labels=layer", "labels=formula"))
-    assert family.hardness.evidence == "assumption"
-    assert plain.hardness.evidence == "exact"
-
-
-def test_check_refuses_labels_by_a_layer_that_is_not_bounded():
-    made = certify(parse("lwr:n=4,q=16,p=2,heads=exact")).to_dict()
-    check(made)
-    made["about"]["spec"] = made["about"]["spec"].replace("labels=formula", "labels=layer")
-    with pytest.raises(Refuted, match="labels=layer: that the layer rounded"):
-        check(sealed(made))
-    check(certify(parse("lwr:n=4,q=16,p=2,labels=layer")).to_dict())
-
-
-def test_inspect_and_certify_say_which_output_they_are_about(hardness):
-    found = hardness("inspect", "lwr:n=2,q=16,p=16,beta=2", "--json")
-    assert found.json["half_gap"] < found.json["layer_error"] < 1
-    assert found.json["rounded_layer"].startswith("not claimed: error at most")
-    said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
-    assert "about the layer followed by rounding to the public levels where" in said
-    refused = hardness("certify", "lwr:n=4,q=16,p=2,labels=layer,heads=exact")
-    assert refused.code == 2
-    refused.one_line("labels=layer", "take labels=formula")

@@ -323,9 +323,9 @@ FOREIGN = {  # layouts that do not say of what family they are
     "index.csv": framed,
     "quoted.csv": lambda path, found: framed(path, found, index=False, quoting=2),
     "last.csv": lambda path, found: framed(path, found, slice(None, None, -1), index=False),
-    "frame.tsv": lambda path, found: framed(path, found, sep="\t"),
+    "frame.csv, tabs.csv": lambda path, found: framed(path, found, sep="\t"),
     "MARKED.CSV": lambda path, found: framed(path, found, index=False, encoding="utf-8-sig"),
-    "marked.txt": lambda path, found: np.savetxt(
+    "marked.csv": lambda path, found: np.savetxt(
         path, table(found), fmt="%d", encoding="utf-8-sig"
     ),
     "WIDE.NPY": lambda path, found: (
@@ -334,11 +334,11 @@ FOREIGN = {  # layouts that do not say of what family they are
     ),
     "floats.npz": lambda path, found: plain(path, A=found.a.astype(float), b=found.codes * 1.0),
     "half.npz": lambda path, found: plain(path, A=found.a.astype(np.float16), b=found.codes),
-    "digits.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d"),
+    "digits.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d"),
     "commas.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=","),
     "default.csv": lambda path, found: np.savetxt(path, table(found)),  # 1.600000000000000000e+01
     "semicolons.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter=";"),
-    "tabs.txt": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter="\t"),
+    "tabs.csv": lambda path, found: np.savetxt(path, table(found), fmt="%d", delimiter="\t"),
     "wide.npy": lambda path, found: np.save(path, table(found)),
     "narrow.npy": lambda path, found: np.save(path, table(found).astype(np.int16)),
     "plain.npz": lambda path, found: plain(path, A=found.a, b=found.codes),
@@ -359,9 +359,8 @@ def test_layouts_of_others_are_read_with_a_spec(spec, name, tmp_path):
     assert reads(path, found, spec)
     refuses(path, "--spec")
     if name == "commas.csv":
-        for ending in ("csv", "txt"):
-            found.save(tmp_path / f"ours.{ending}")
-            assert (tmp_path / f"ours.{ending}").read_text() == path.read_text()
+        found.save(tmp_path / "ours.csv")
+        assert (tmp_path / "ours.csv").read_text() == path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -397,6 +396,58 @@ def test_a_text_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatc
     with pytest.raises(UsageError, match="at most 100 are read again"):
         make().save(tmp_path / "x.csv")
     assert not list(tmp_path.iterdir())
+
+
+ALONE = {
+    "npy": np.save,
+    "npz": lambda path, one: plain(path, values=one),
+    "safetensors": lambda path, one: plain(path, values=one),
+    "csv": lambda path, one: np.savetxt(path, one, fmt="%d", delimiter=","),
+}
+
+
+@pytest.mark.parametrize("b", ALONE)
+@pytest.mark.parametrize("a", ALONE)
+def test_a_and_b_stand_in_a_file_each(a, b, tmp_path):
+    found, family = make(), parse(SPEC)
+    files = tmp_path / f"A.{a}", tmp_path / f"b.{b}"
+    for path, ending, values in zip(files, (a, b), (found.a, found.codes), strict=True):
+        ALONE[ending](path, values)
+    read = read_samples(files[0], family, files[1])
+    assert np.array_equal(read.a, found.a)
+    assert np.array_equal(read.codes, found.codes)
+    again = hardness.samples(a=files[0], b=files[1], spec=SPEC)
+    assert again.digest == read.digest
+
+
+def test_arrays_in_files_that_are_no_samples_are_refused(tmp_path):
+    found, family = make(), parse(SPEC)
+    np.save(tmp_path / "A.npy", found.a)
+    np.save(tmp_path / "b.npy", found.codes)
+    np.save(tmp_path / "few.npy", found.codes[:-1])
+    np.save(tmp_path / "large.npy", found.codes + 17)
+    np.savez(tmp_path / "two.npz", x=found.codes, y=found.codes)
+    (tmp_path / "words.csv").write_text("1,2\n3,x\n")
+    (tmp_path / "ragged.csv").write_text("1,2\n3\n")
+    for b, word in (
+        ("few.npy", r"and b \(\d+,\): "),
+        ("large.npy", "b has "),
+        ("A.npy", r"and b \(\d+, 6\)"),
+        ("two.npz", "an array b is wanted"),
+        ("words.csv", "lines of as many integers"),
+        ("ragged.csv", "lines of as many integers"),
+        ("b.txt", "read from .npy, .npz, .safetensors or .csv"),
+    ):
+        with pytest.raises((UsageError, DamagedFile), match=word) as refused:
+            read_samples(tmp_path / "A.npy", family, tmp_path / b)
+        assert b in str(refused.value)
+    with pytest.raises(UsageError, match="--spec"):
+        read_samples(tmp_path / "A.npy", None, tmp_path / "b.npy")
+    for more in ({"a": "A.npy"}, {"b": "b.npy"}, {"source": SPEC, "a": "A.npy", "b": "b.npy"}):
+        with pytest.raises(UsageError, match="--a and --b go together, in place of SOURCE"):
+            hardness.samples(**more)
+    with pytest.raises(UsageError, match="no SOURCE given"):
+        hardness.samples()
 
 
 @pytest.mark.parametrize("name", ["orig_A.npy", "orig_b.npy"])
@@ -489,8 +540,8 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
         "lwe:n=3,q=17,error=uniform,width=2",
         "lwr:n=3,q=16,p=4",
     ]:
-        make(spec).save(tmp_path / "x.txt", force=True)
-        assert "[" not in (tmp_path / "x.txt").read_text()
+        with pytest.raises(UsageError, match=r"a \.txt is a Darmstadt challenge"):
+            make(spec).save(tmp_path / "x.txt")
     make("lwe:n=3,q=17,alpha=0.05,beta=50,bits=9").save(tmp_path / "y.txt")
     known = parse("lwe:n=3,q=17,sigma=1,secret=binary")
     assert read_samples(tmp_path / "y.txt", known).family == known

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances import DamagedFile, UsageError, tokens
-from instances.arrayfile import read_arrays
+from instances import UsageError, tokens
 from instances.covariance import covariance, positive, root
 from instances.prompts import Prompts
 from instances.streams import BitStream, generator, key
-from instances.tokenlaw import given_law, law_of, read_law
+from instances.tokenlaw import TokenLaw, law_of
 
 
 @given(st.integers(0, 2**70), st.lists(st.integers(1, 50), min_size=1, max_size=6))
@@ -80,21 +79,25 @@ def test_gaussian_tokens_are_standard_normal():
 
 RNG = np.random.default_rng(0)
 D, K = 4, 3
-MIXED = RNG.normal(size=(D, D))
-WORDS, PLACES = RNG.normal(size=(5, D)), RNG.normal(size=(K, D))
-SHARES = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
-THIN = MIXED[:2].T @ MIXED[:2]  # of rank 2
+MIXED, PLACES = RNG.normal(size=(D, D)), RNG.normal(size=(K, D))
+
+
+def spread(rows, **more):
+    """The normal law whose covariance is rows^T rows."""
+    values, vectors = np.linalg.eigh(rows.T @ rows)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return TokenLaw(kind="gaussian", free=rows.shape[1], spread=rows.T @ rows, root=root, **more)
+
+
 LAWS = {
     "boolean": law_of("boolean", D),
     "gaussian": law_of("gaussian", D),
-    "words": given_law({"embedding": WORDS}, D),
-    "shares": given_law({"embedding": WORDS, "frequencies": SHARES, "positions": PLACES}, D, K),
-    "correlated": given_law({"covariance": MIXED @ MIXED.T, "mean": np.arange(D)}, D),
-    "thin": given_law({"covariance": THIN, "positions": PLACES}, D),
-    "places": given_law({"positions": PLACES}, D),
+    "correlated": spread(MIXED),
+    "thin": spread(MIXED[:2], positions=PLACES),
+    "places": replace(law_of("gaussian", D), positions=PLACES),
     "signs": replace(law_of("boolean", D), positions=PLACES),
-    "point": given_law({"covariance": np.zeros((D, D)), "mean": np.ones(D)}, D),
-    "constant": replace(given_law({"embedding": WORDS, "positions": PLACES}, D), constant=True),
+    "constant": law_of("gaussian", D + 1, True),
+    "signs and a constant": law_of("boolean", D + 1, True),
 }
 MANY = 20_000
 
@@ -151,9 +154,8 @@ def test_what_tokens_span_and_what_their_differences_do():
     spans = {name: [part.shape[1] for part in law.seen(K)] for name, law in LAWS.items()}
     assert spans == {
         **{name: [D, D] for name in LAWS},
-        "shares": [D, D],
-        "point": [1, 0],
         "constant": [D + 1, D],
+        "signs and a constant": [D + 1, D],
     }
     law = LAWS["constant"]
     tokens, differences = law.seen(K)
@@ -161,53 +163,6 @@ def test_what_tokens_span_and_what_their_differences_do():
     apart = (x[:, :1] - x[:, 1:]).reshape(-1, law.d)
     assert np.allclose(apart @ differences @ differences.T, apart)
     assert np.allclose(x @ tokens @ tokens.T, x)
-
-
-def test_rounding_spans_nothing():
-    for seed in range(20):
-        turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(9, 9)))[0][:, :6]
-        law = given_law({"covariance": turn @ turn.T}, 9)
-        assert [part.shape[1] for part in law.seen(K)] == [6, 6]
-
-
-def test_a_law_from_a_file_is_that_of_its_arrays(tmp_path):
-    np.savez(tmp_path / "law.npz", embedding=WORDS, frequencies=SHARES, positions=PLACES)
-    np.save(tmp_path / "words.npy", WORDS)
-    found = read_law(tmp_path / "law.npz", D, K)
-    assert (draws(found) == draws(LAWS["shares"])).all()
-    assert found.sha256 == LAWS["shares"].sha256 != read_law(tmp_path / "words.npy", D).sha256
-    assert read_arrays(tmp_path / "words.npy")[0].keys() == {""}
-    assert found.text == "vocabulary of 5 words with positions"
-    with pytest.raises(DamagedFile, match=r"law\.npz: positions of shape \(3, 4\) given: \(2, 4\)"):
-        read_law(tmp_path / "law.npz", D, 2)
-
-
-BAD = {
-    "frequency -0.5 of word 1 given": {"embedding": WORDS, "frequencies": [0.5, -0.5, 0.5, 0.5, 0]},
-    "frequencies that sum to 12 given": {"embedding": WORDS, "frequencies": [5, 1, 2, 3, 1]},
-    r"frequencies of shape \(3,\) given: \(5,\)": {"embedding": WORDS, "frequencies": [1, 0, 0]},
-    "frequencies given without embedding": {"frequencies": SHARES},
-    r"entries 1 at \(0, 1\) and 0 at \(1, 0\) given: it must be symmetric": {
-        "covariance": np.eye(D) + np.eye(D, k=1) * (np.arange(D) == 0)[:, None]
-    },
-    "an eigenvalue of -1 given": {"covariance": np.diag([1, 1, 1, -1])},
-    r"covariance of shape \(3, 4\)": {"covariance": np.ones((3, 4))},
-    "embedding has entries that are not finite": {"embedding": np.full((3, D), np.nan)},
-    "tokens of dimension 3 given: the layer takes 4": {"embedding": np.ones((5, 3))},
-    r"mean of shape \(2,\)": {"covariance": np.eye(D), "mean": [1, 2]},
-    "mean given without covariance": {"embedding": WORDS, "mean": np.ones(D)},
-    "one of the two": {"embedding": WORDS, "covariance": np.eye(D)},
-    "arrays weights given": {"embedding": WORDS, "weights": WORDS},
-    "no arrays given": {},
-    r"embedding of shape \(0, 4\)": {"embedding": np.ones((0, D))},
-}
-
-
-@pytest.mark.parametrize("message", BAD)
-def test_what_is_no_law_is_refused_in_one_line(message):
-    with pytest.raises(UsageError, match=message) as raised:
-        given_law(BAD[message], D)
-    assert "\n" not in str(raised.value)
 
 
 # ---- prompts and covariances
