@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from flint import fmpq, fmpz
+from flint import fmpq
 
 from hardness.check import kernel
 from hardness.lower.proof import Proof
@@ -101,9 +101,3 @@ class Johnson:
     def spread(self) -> Rational:
         """The largest eigenvalue once the mean over all members is taken away."""
         return max(self.eigenvalues[1:], default=fmpq(0))
-
-    @property
-    def cross_predictability(self) -> Rational:
-        """The average of c^2 over all ordered pairs of members. [AS20]"""
-        pairs = zip(self.multiplicities, self.eigenvalues, strict=True)
-        return sum((fmpz(mult) * v**2 for mult, v in pairs), fmpq(0)) / fmpz(self.size) ** 2

@@ -51,7 +51,6 @@ def test_spectra_by_enumeration_of_all_points(m):
         top = np.linalg.eigvalsh(gram)
         np.testing.assert_allclose(sorted(found), top, atol=1e-9 * (1 + top[-1]), err_msg=name)
         assert abs(gram.mean() - to_float(scheme.average)) < 1e-10 * (1 + top[-1])
-        assert abs((gram**2).mean() - to_float(scheme.cross_predictability)) < 1e-9 * (1 + top[-1])
         rest = np.linalg.eigvalsh(gram - gram.mean())[-1]  # rows of a Gram matrix have one sum
         assert to_float(scheme.spread) == pytest.approx(rest, abs=1e-9 * (1 + top[-1]))
 
@@ -67,7 +66,7 @@ def test_the_kernel_has_what_fourier_weights_give(data, m, more):
     found, wanted = Johnson.of(values, m + more), closed.Johnson.of(values, m + more)
     for name in ("size", "multiplicities"):
         assert getattr(found, name) == getattr(wanted, name), name
-    for name in ("norm", "average", "spread", "cross_predictability"):
+    for name in ("norm", "average", "spread"):
         assert python_fraction(getattr(found, name)) == getattr(wanted, name), name
     for name in ("weights", "correlations", "eigenvalues"):
         assert list(map(python_fraction, getattr(found, name))) == getattr(wanted, name), name
