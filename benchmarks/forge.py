@@ -2,8 +2,7 @@
 
 `make forge` makes 100,000 of them over all kinds of certificate. What is accepted is derived again
 in another way: by closed forms of the tests, and by enumeration of all points and of all sets of
-members, for hidden sets, residues, listed functions and transcripts. It must give the same or
-more. Of transcripts the change must be one that ACCEPTED explains. Of certificates the kernel
+members, for hidden sets, residues and listed functions. It must give the same or more. The kernel
 judges: claims must hold of the problem in the file, whatever family it is said to be about; and
 half of the changes of problems and steps are followed by claims of all that it then finds proved.
 """
@@ -34,12 +33,9 @@ from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify, listed
 from hardness.lower.learners import (
     Asked,
-    BatchDescent,
     Kernel,
     LowDegree,
     NoisyDescent,
-    RoundedDescent,
-    WorstDescent,
     certify_named,
     certify_posed,
     pose_functions,
@@ -48,10 +44,6 @@ from hardness.lower.listed import certify_listed, digest_of
 from hardness.lower.members import Members, read_members
 from hardness.lower.proof import Posed, Proof
 from hardness.lower.record import NoClaim
-from hardness.oracles import Budget, Character
-from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
-from hardness.oracles.budget import Meter
-from hardness.oracles.query import Pool, Query
 from instances import parse
 from instances.errors import DamagedFile, Refuted, ToolkitError
 
@@ -105,9 +97,6 @@ LAWS: tuple[tuple[Any, ...], ...] = (
 ASKED: tuple[Asked, ...] = (
     Kernel(features=3),
     NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),
-    WorstDescent(steps=2, clip=Fraction(1), within=Fraction(3)),
-    RoundedDescent(steps=1, clip=Fraction(1), grid=Fraction(9), parameters=2),
-    BatchDescent(steps=1, batch=1, state_bits=1),
     LowDegree(degree=3, examples=4, sample_degree=2),
 )
 FUNCTIONS = """
@@ -137,7 +126,6 @@ def genuine(kind: str | None = None) -> list[Genuine]:
 
 
 def _makers() -> Iterator[tuple[str, Callable[[], Iterable[Json]]]]:
-    yield "transcript", _transcripts
     for spec in SPECS:
         name = spec.partition(":")[0]
         for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
@@ -183,33 +171,14 @@ def _listed() -> Iterator[Json]:
     for name in ("signs", "whole", "pairs"):
         for centred in (False, True):
             yield certify_listed(_functions(name), centred=centred).to_dict()
-    with patch.multiple(listed, MOST_FACTORED=0):  # by weights, and as given
+    with patch.multiple(listed, MOST_FACTORED=0):  # by weights
         yield certify_listed(_functions("signs"), BoundParameters(vstat=1000)).to_dict()
 
 
 def _listed_named() -> Iterator[Json]:
     source = _functions("signs")
-    for asked in ASKED[:4]:
+    for asked in ASKED[:2]:
         yield certify_posed(pose_functions(source), [asked], BoundParameters()).to_dict()
-
-
-def _transcripts() -> Iterator[Json]:
-    rng = np.random.default_rng(0)
-    sets = ((1, 2), (1, 3), (2, 4), (0, 1, 2), (3, 4), (1,), (1, 2, 3))
-    for spec, kind in (
-        ("parity:d=6,m=2,noise=0.1", ReferenceAdversary),
-        ("parity:d=6,m=2", StabbingAdversary),
-        ("parity:d=6,m=2", CertificateAdversary),
-        ("profile:g=majority,d=6,m=2", ReferenceAdversary),
-    ):
-        family: Any = parse(spec)
-        game = kind(family, Fraction(1, 10), Meter(Budget()))
-        for subset in sets:
-            game.ask(Character(subset=subset))
-        if kind is not CertificateAdversary:
-            game.ask(Pool(sets=((1, 2), (3, 4), (1, 5))))
-            game.ask(Query(phi=lambda x, y: x[:, 0, 1] * x[:, 1, 2] * np.sign(y[:, 0, 0])))
-        yield game.transcript(game.draw(rng)).to_dict()
 
 
 # Changes.
@@ -350,23 +319,6 @@ def resealed(data: Json, named: bool = True) -> Json:
     return sealed(data)
 
 
-# Why a change of a transcript may be accepted: by its place and the change.
-
-_MEMBER = "another member that fits every answer, or a tolerance that rules out the same members"
-_QUERIES = "other queries, answers or given means that rule out as many as the file says"
-ACCEPTED = (
-    ("(secret.*|tau .*)", _MEMBER),
-    ("queries( |/[*]/(query|answer)).*", _QUERIES),
-    ("spec letter", "another family in which the game is as right"),
-)
-
-
-def explained(place: str, change: str) -> str | None:
-    """Find why a change of a transcript may be accepted; None where no reason is known."""
-    known = (why for where, why in ACCEPTED if re.fullmatch(where, f"{place} {change}"))
-    return next(known, None)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Forgery:
     kind: str
@@ -484,14 +436,9 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
 
     `check` is asked about what the kernel accepts, and one in eight of the others.
     """
-    proof = data.get("format") == kernel.FORMAT
     start, lines, fault, left = time.perf_counter(), None, None, False
-    with suppress(*([kernel.Refused] if proof else [Refuted, DamagedFile])):
-        if proof:
-            lines = kernel.check(data)
-        else:
-            said = check(data)
-            lines = [said.spec, said.assumed, *said.statements]
+    with suppress(kernel.Refused):
+        lines = kernel.check(data)
     seconds = time.perf_counter() - start
     if lines is not None:
         try:
@@ -502,9 +449,7 @@ def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
             fault = f"it cannot be derived again: {error!r}"
         if not all(line.isprintable() for line in lines):
             fault = "its verdict has characters that cannot be printed"
-        if not (proof or fault or explained(place, change)):
-            fault = "no reason is known why it may be accepted"
-    if proof and (lines is not None or data["digest"][0] in "01"):
+    if lines is not None or str(data.get("digest"))[:1] in ("0", "1"):
         with suppress(Refuted, DamagedFile):
             check(data)
             fault = fault if lines is not None else "`check` accepts what the kernel refuses"
@@ -533,9 +478,8 @@ def main(arguments: list[str] | None = None) -> int:
         if one.fault:
             faults[f"{one.kind}: {one.place} {one.change}: {one.fault}"] += 1
         elif one.accepted:
-            known = explained(one.place, one.change)
             again = "what a certificate says of its problem, derived again"
-            why[known or ("not derived again: too many vectors" if one.left else again)] += 1
+            why["not derived again: too many vectors" if one.left else again] += 1
     for kind, count in sorted(tried.items()):
         each = 1000 * seconds[kind] / count
         print(f"{kind:<22} {count:>7} forged {accepted[kind]:>6} accepted {each:8.2f} ms each")

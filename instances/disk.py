@@ -27,7 +27,6 @@ MAKERS = {
     "hardness-results": "`hardness compare`",
     "hardness-certificate": "`hardness certify`",
     "hardness-stress": "`hardness stress`",
-    "hardness-transcript": "`hardness learn --transcript`",
 }
 
 

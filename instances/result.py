@@ -90,8 +90,7 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
     declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
     and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
-    it also tells what follows, that is named in `_follows` and left out of files. Parts that do not
-    belong together are found by `_contradiction`.
+    it also tells what follows, that is named in `_follows` and left out of files.
 
     >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ...     share: Fraction
@@ -140,21 +139,8 @@ class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def read(cls, data: Any, **own: Any) -> Self:
         """Read what `to_dict` or `filed` wrote, less its format.
 
-        own: fields that it leaves out. Raises ValueError with the place of what is damaged, or with
-        why its parts do not belong together.
+        own: fields that it leaves out. Raises ValueError with the place of what is damaged.
         """
-        found = cls._of(data, own)
-        if reason := found._contradiction():
-            raise ValueError(reason)
-        return found
-
-    def _contradiction(self) -> str | None:
-        """Say why its parts do not belong together, if they do not."""
-        return None
-
-    @classmethod
-    def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` wrote; own: fields that it leaves out."""
         if not isinstance(data, dict):
             raise ValueError(f"an object is needed, not {type(data).__name__}")
         return msgspec.convert({**cls.shaped(data), **own}, cls, dec_hook=_parsed)

@@ -41,7 +41,7 @@ class Limits:
     printable: bool = False
 
 
-CERTIFICATE = Limits(size=1 << 28, printable=True)  # also 400 000 queries of a transcript
+CERTIFICATE = Limits(size=1 << 28, printable=True)
 RESULTS = Limits(size=1 << 28)  # 100 000 runs with their details
 SMALL = Limits(size=1 << 26, printable=True)
 

@@ -5,6 +5,7 @@ _LATEX = "`hardness certify ... --format latex` cites sources, which docs/refere
 _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
 _ESTIMATE = "`hardness estimate SPEC` prints what it would cost"
+_NOISE = "gradient descent is certified with --noise-std"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
 WITHDRAWN = {  # by what they name: commands and their functions, options, learners, public names
     "command": {
@@ -29,6 +30,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "winners": "figure phase shows where each learner solves",
     },
     "option": {
+        "--batch": _NOISE,
         "--with": "--learner",
         "--method": "--optimizer",
         "--heads": "AttentionLayer.from_torch or .from_qkvo makes a layer",
@@ -37,6 +39,14 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "--layer": "AttentionLayer.from_torch or .from_qkvo makes a layer",
         "--rewrite": "`hardness inspect SPEC` describes the heads of the family",
         "--slice": "--where",
+        "--contain": "--sandbox",
+        "--device": "learners from files use the cards that there are",
+        "--grid": _NOISE,
+        "--parameters": _NOISE,
+        "--proof": "the docstrings of hardness/check/kernel prove the rules that a step names",
+        "--state-bits": _NOISE,
+        "--transcript": _GAME,
+        "--within": _NOISE,
     },
     "learner": {
         "arora-ge": _ESTIMATE,
@@ -46,6 +56,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "onehead": "staged and levenberg find heads from examples",
         "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
+    "format": {"hardness-transcript/1": _GAME},
     "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
 }
 

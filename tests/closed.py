@@ -1,8 +1,8 @@
 """Closed forms of what the kernel computes another way: the second derivation of bounds.
 
 The spectrum of the Johnson scheme by Fourier weights, where the kernel goes by distances; query
-bounds of orthogonal members; the largest set of an average by linear programming; the weighted
-eigenvalue of two-valued profiles by sums over tokens. docs/mathematics.md has the proofs.
+bounds of orthogonal members; the largest set of an average by linear programming.
+docs/mathematics.md has the proofs.
 """
 
 import itertools
@@ -13,7 +13,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from flint import arb, ctx
 from scipy.optimize import linprog
 
 from hardness.lower.terms import BoundParameters
@@ -187,20 +186,6 @@ def sq_dimension_most(scheme: Johnson) -> int:
     return most
 
 
-def pair_events(scheme: Johnson, gamma: Fraction) -> int:
-    """SDA(gamma) over pair events: N^2 / q^2 pairs are more than the most that may exceed gamma."""
-    n, m, size = scheme.n, scheme.m, scheme.size
-    pairs, total, bad = 0, Fraction(0), 0  # total: of c - gamma, the closest pairs first
-    for i, value in enumerate(reversed(scheme.correlations)):
-        each, more = value / scheme.norm - gamma, size * math.comb(m, i) * math.comb(n - m, i)
-        if each >= 0:
-            bad = pairs + more if total + each * more > 0 else bad
-        elif total > 0:
-            bad = pairs + min(more, math.ceil(total / -each) - 1)
-        pairs, total = pairs + more, total + each * more
-    return math.isqrt((size**2 - 1) // bad) if bad else size
-
-
 def largest_set(scheme: Johnson, gamma: Fraction) -> float:
     """Bound how large a set of average correlation above gamma is, by Delsarte's linear program.
 
@@ -229,40 +214,3 @@ def _distance(n: int, m: int, i: int, k: int) -> int:
     hidden = range(max(0, i + k - m), min(i, k) + 1)
     ways = (math.comb(m - k, i - h) * math.comb(n - m - k, i - h) for h in hidden)
     return sum((-1) ** h * math.comb(k, h) * way for h, way in zip(hidden, ways, strict=True))
-
-
-def mixture_spread(family: Symmetric, scheme: Johnson) -> Fraction:
-    """The largest eigenvalue of a two-valued profile less its mean, weighed by 1/(1 - |mean|).
-
-    The values as +-1; a dyadic rational, above the eigenvalue by a part of 2^-60 or so.
-    """
-    n, m, fade = scheme.n, scheme.m, rational(1 - 2 * family.noise)
-    differences = [[1 if v > family.centre else -1 for v in family.values]]
-    for _ in range(m):
-        differences.append([b - a for a, b in itertools.pairwise(differences[-1])])
-    means = [Fraction(_sum(differences[0], n, m, w, 0), scheme.size) for w in range(n + 1)]
-    with ctx.workprec(128):
-        shares = [arb(0) if abs(b) == 1 else 1 / arb(1 - fade * rational(abs(b))) for b in means]
-        totals = [_weighed(differences[j], shares, n, m, j) for j in range(1, scheme.rank + 1)]
-        highest = max((total.upper() for total in totals), key=lambda bound: bound.mid())
-        found = arb(fade) ** 2 * highest / arb(2) ** n
-        return python_fraction((found * (1 + arb(2) ** -60)).upper().fmpq())
-
-
-def _weighed(values: list[int], shares: list[Ball], n: int, m: int, j: int) -> Ball:
-    """Add up over tokens that have w of n places, j of them given."""
-    tokens, total = arb(1), arb(0)  # C(n-2j, w-j)
-    for w in range(j, n - j + 1):
-        total += shares[w] * tokens * _sum(values, n, m, w, j) ** 2
-        tokens = tokens * (n - j - w) / (w - j + 1)
-    return total / math.comb(n - 2 * j, m - j)
-
-
-def _sum(values: list[int], n: int, m: int, w: int, j: int) -> int:
-    """Sum values[h] C(w-j, h) C(n-w-j, m-j-h) over h."""
-    low, high = w - j, n - w - j
-    return sum(
-        value * math.comb(low, h) * math.comb(high, m - j - h)
-        for h, value in enumerate(values[: low + 1])
-        if m - j - h <= high
-    )

@@ -11,12 +11,9 @@ import pytest
 
 from hardness.check import check, kernel
 from hardness.lower.learners import (
-    BatchDescent,
     Kernel,
     LowDegree,
     NoisyDescent,
-    RoundedDescent,
-    WorstDescent,
     certify_named,
 )
 from hardness.lower.members import Members
@@ -34,9 +31,6 @@ def named(spec: str) -> Certificate:
     asked = (
         Kernel(features=3),
         NoisyDescent(steps=50, clip=one / 2, std=2 * one),
-        WorstDescent(steps=3, clip=one, within=one / 6),
-        RoundedDescent(steps=2, clip=one, grid=10 * one, parameters=20),
-        BatchDescent(steps=4, batch=2, state_bits=1),
         LowDegree(degree=6, examples=9),
     )
     return certify_named(parse(spec), asked)

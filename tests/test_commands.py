@@ -185,8 +185,7 @@ def test_help_of_every_command(hardness):
 # Left out, these do nothing: they ask for something more, or one of them must be given.
 ASKED_FOR = {
     "certify": {
-        *("--about", "--features", "--parameters", "--batch", "--state-bits", "--within"),
-        *("--grid", "--out"),
+        *("--about", "--features", "--out"),
     },
     "stress": {"--ladder", "--on", "--learner", "--out"},
 }
@@ -210,6 +209,10 @@ def test_what_is_gone_says_so_on_the_command_line_and_from_python(hardness):
         said = hardness("figure", name, "parity:d=8,m=2", "--out", "f.svg")
         assert said.code == 2
         said.one_line(f"the figure '{name}' is gone")
+    for name in ("--contain", "--device"):
+        hardness("learn", "trivial", "parity:d=8,m=2", name, "off").one_line(
+            f"No such option '{name}'", WITHDRAWN["option"][name]
+        )
     rooms = {path.name for path in Path(front.__file__).parent.iterdir()}  # loaded or not
     for name in {*WITHDRAWN["command"], *WITHDRAWN["name"]} - rooms:
         with pytest.raises(AttributeError, match=f"'{name}' is gone"):

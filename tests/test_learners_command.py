@@ -56,14 +56,11 @@ def test_a_folder_with_its_secret(hardness, written):
         "        return member(oracle.family, secret)\n"
     )
     run = hardness("learn", "thief.py:Thief", made, "--json")
-    from hardness.upper.isolated import level
-
-    if level() == "bubblewrap":
+    if run.json["details"]["process"] == "in bubblewrap":
         assert (run.json["outcome"], run.json["secret_recovered"]) == ("raised", None)
         assert run.json["details"]["type"] == "FileNotFoundError"
     else:
-        assert run.code == 1
-        run.one_line("secret.json")
+        assert run.json["secret_recovered"]
     (made / "secret.json").unlink()
     left = hardness("learn", "first_steps.py:FirstSteps", made, "--json").json
     assert left["outcome"] in ("examples spent", "not judged")

@@ -52,6 +52,7 @@ MISTAKES = """\
 2 certify layers | `hardness verify` shows sampled correlations
 2 certify parity:d=8,m=2 --centred | --centred does not apply
 2 certify empty | holds neither layers
+2 certify parity:d=8,m=2 --proof | --proof | It is gone: the docstrings of hardness
 2 certify parity:d=8,m=2 --output c.json | Did you mean --out?
 2 certify parity:d=8,m=2 --tau 0.1 --tau 0.2 | --tau is given twice
 2 certify parity:d=8,m=2 --tau 0,1 | 0.1 or 1/10
@@ -68,7 +69,6 @@ MISTAKES = """\
 1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
 1 certify two.py:Wide --about kernel | no claim: | -1 and +1 alone
 1 certify two.py:Same --about kernel | no claim: | all members are the same function
-1 certify two.py:Two --about gd --batch 2 --state-bits 2 | no claim: | batches and a small state
 1 certify two.py:Two --about low-degree --degree 2 | no claim: | polynomials of low degree
 1 certify two.py:Two --about gd | no claim: | one exact mean gradient
 1 certify two.py:Two --about all | no claim: | every bound is vacuous
@@ -80,8 +80,6 @@ MISTAKES = """\
 1 certify nice:m=2,k=2,d=16 --about kernel | no claim: nice given: | whose members are independent
 1 certify dial:tau=0.3,m=2,k=2,d=8 --about kernel | no claim: dial given
 1 certify profile:g=h,d=9,m=4 --about gd --noise-std 3 | no claim: labels take more than two values
-1 certify profile:g=h,d=9,m=4 --about gd --batch 1 --state-bits 1 \
-  | no claim: | more than two values
 1 certify profile:g=h,d=9,m=4 --about low-degree --degree 5 \
   | no claim: labels take more than two values
 1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
@@ -94,8 +92,6 @@ MISTAKES = """\
 2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --risk 0.99 \
   | the risk must be below: raise bits
 2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --features 83521 | 1 to 83520 are allowed
-2 certify lwe:n=3000,q=17,sigma=1 --about gd --batch 4000 --state-bits 1 \
-  | batch=4000 | given: a batch of 4000 takes too long
 2 certify parity:d=9,m=4 --about low-degree --degree 51 --examples 10 \
   | up to examples * (m + 1) = 50
 2 certify profile:g=majority,d=200,m=60 --about low-degree --degree 300 --examples 1000 \
@@ -103,22 +99,13 @@ MISTAKES = """\
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
-1 certify parity:d=16,m=3 --about gd --batch 4 | no claim: --batch is given without --state-bits
-1 certify parity:d=16,m=3 --about gd --grid 0.1 | no claim: --grid is given without --parameters
-1 certify parity:d=16,m=3 --about all --batch 4 | no claim: --batch
+2 certify parity:d=16,m=3 --about gd --within 1 | It is gone: gradient descent | --noise-std
+2 certify parity:d=16,m=3 --about gd --batch 4 | It is gone: gradient descent | --noise-std
 2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std=-1 | noise-std=-1 given
 2 certify parity:d=16,m=3 --about gd --noise-std x | x given
-2 certify parity:d=16,m=3 --about gd --within 0 | within=0 given
 2 certify parity:d=16,m=3 --about gd --clip 0 --noise-std 1 | clip=0 given
-2 certify parity:d=16,m=3 --about gd --grid=-1 --parameters 3 | grid=-1 given
-2 certify parity:d=16,m=3 --about gd --grid 1 --parameters 0 | parameters=0 given
-2 certify parity:d=16,m=3 --about gd --batch 0 --state-bits 3 | batch=0 given
-2 certify parity:d=16,m=3 --about gd --batch 3 --state-bits 0 | state-bits=0 given
-2 certify parity:d=16,m=3 --about gd --batch 3 --state-bits 3 --clip 1 | --clip does not apply
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --steps 0 | steps=0 given
-2 certify parity:d=16,m=3 --about gd --noise-std 1 --within 1 | --noise-std and --within given
-2 certify parity:d=16,m=3 --about gd --noise-std 1 --parameters 9 | --parameters does not apply
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --features 9 | --features does not apply
 2 certify parity:d=16,m=3 --about kernel --features 0 | features=0 given
 2 certify parity:d=16,m=3 --about kernel --features 456 | features=456 given: 1 to 455
@@ -259,12 +246,13 @@ MISTAKES = """\
 2 learn queries parity:d=8,m=2 --budget-exmples 3 | '--budget-examples'
 2 learn elimination | a SPEC or --teacher FILE, one of the two
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
-2 learn pooled parity:d=9,m=2 --oracle adversary --transcript n --out n | two names
+2 learn staged nice:m=1,k=2,d=4 --save-layer n.json --out n.json | two names
 2 learn queries parity:d=8,m=2 --oracle adversary --tau 0.00000000001 | at least
 1 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
 1 learn student parity:d=9,m=2 --oracle adversary | sees examples
 2 learn pooled parity:d=64,m=3 | follows every member
-2 learn queries parity:d=8,m=2 --transcript t.json | --oracle adversary
+2 learn queries parity:d=8,m=2 --transcript t.json | --transcript | --oracle adversary
+2 learn queries parity:d=8,m=2 --oracle stabbing | one of samples, exact, adversary
 2 learn linear nowhere.npz | there is no such file
 2 learn linear nice:m=1,k=2,d=4 --save-layer l.npz | linear finds no layer
 2 learn student nice:m=1,k=2,d=4 --save-layer l.npy | .npz or .safetensors

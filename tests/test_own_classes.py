@@ -210,14 +210,6 @@ def test_two_files_with_one_name_are_kept_apart(conj):
         assert conj("sweep", "run", "s.toml", *how).code == 0
         with closing(sqlite3.connect("runs.db")) as store:
             assert len(store.execute("SELECT key FROM runs").fetchall()) == runs
-    os.environ.pop(VARIABLE, None)
-    assert (
-        conj("compare", f"{OF}:w=2", "--over", "d=5", "--learner", "none", "--out", "c").code == 0
-    )
-    os.environ.pop(VARIABLE, None)
-    refused = conj("report", "c", "--out", "r.html", "--family", "other/conj.py:Conjunctions")
-    assert refused.code == 1
-    refused.one_line("its certificates are not those that this version makes")
 
 
 WRONG = {  # a class in a file, and what `compare` and `certify` say of it

@@ -16,7 +16,6 @@ LINES = [
     "sweep plan {}",
     "sweep status {}",
     "store merge {} --out m.db",
-    "store check {}",
 ]
 
 
@@ -33,10 +32,10 @@ def test_no_kind_of_path_is_waited_for_or_a_traceback(hardness, line):
         found.one_line()
 
 
-def test_a_log_that_is_a_pipe_does_not_hold_a_check_up(hardness):
+def test_a_log_that_is_a_pipe_does_not_hold_a_store_up(hardness):
     Path("x.db").write_bytes(b"SQLite format 3\0" + bytes(5000))
     os.mkfifo("x.db-wal")
-    found = hardness("store", "check", "x.db")
+    found = hardness("store", "show", "x.db")
     assert found.code == 1
     found.one_line("is damaged")
 

@@ -55,7 +55,7 @@ REST = (
     "compare profile:g=majority,m=3 --over d=8,1001 --learner none",
     f"stress --learner trivial --learner elimination --on {LWE} --on {LONG} --seeds 2",
     *("sweep plan s.toml", "sweep run s.toml --store s.db", "sweep status s.db"),
-    *("store show s.db", "store merge s.db --out merged.db", "store check s.db"),
+    *("store show s.db", "store merge s.db --out merged.db"),
     f"icl train {TINY} --steps 3 --samples 16",
     f"icl curves {TINY} --steps 3 --samples 16",
     f"icl optimizers {TINY} --steps 5 --batch 8 --rates 0.05 --seeds 1 --tuning 1",

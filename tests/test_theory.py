@@ -210,32 +210,6 @@ def test_a_folder_keeps_what_was_measured_and_refuses_what_is_not_ours(hardness)
     Path("t/mine.txt").unlink()
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda one: one.update(points=[{"at": 3}]), "points[0]"),
-        (lambda one: one.update(points=[]), "points"),
-        (lambda one: one.update(name="other"), "digest"),
-        (lambda one: one["points"].pop(), "digest"),
-        (lambda one: one["points"][0]["predicted"].update(low=1.0), "digest"),
-        (lambda one: one["points"][0]["at"].update(d=7), "digest"),
-        (lambda one: one["points"][0]["measured"].update(low=9.0, high=1.0), "interval"),
-        (lambda one: one.update(seconds=-1), "seconds"),
-    ],
-)
-def test_what_was_changed_in_a_folder_is_not_shown(hardness, change, said):
-    find(named("sq-dimension")).save("t.json")
-    one = json.loads(Path("t.json").read_text())
-    change(one)
-    Path("t").mkdir()
-    Path("t/sq-dimension.json").write_text(json.dumps(one))
-    for line in ("theory sq-dimension --out t", "figure theory t/sq-dimension.json --out f.svg"):
-        found = hardness(*line.split())
-        assert found.code == 1
-        assert said in found.err
-        assert len(found.err.splitlines()) == 1
-
-
 def test_a_folder_is_shown_in_the_words_of_today(hardness):
     found = find(named("sq-dimension"))
     Path("t").mkdir()

@@ -1,19 +1,19 @@
-"""What kind of file is it? Certificates and transcripts are checked each in their own way."""
+"""Is a file a certificate of this version, and what does it prove?"""
 
 from typing import Any
 
 from hardness.check import kernel
 from hardness.check.certificate import check_certificate
-from hardness.check.transcript import FORMAT, check_transcript
 from hardness.check.verdict import Checked
 from instances.errors import DamagedFile
 from instances.strict import shown
+from instances.withdrawn import withdrawn
 
 
 def check(data: dict[str, Any]) -> Checked:
-    """Have the kernel check a certificate, or play a transcript again.
+    """Have the kernel check a certificate.
 
-    Raises Refuted where something does not follow, DamagedFile for a file that is neither.
+    Raises Refuted if something does not follow, DamagedFile for a file that is not a certificate.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
@@ -21,8 +21,6 @@ def check(data: dict[str, Any]) -> Checked:
     'any two different members have correlation 0'
     """
     found = data.get("format")
-    if found == FORMAT:
-        return check_transcript(data)
     if found == kernel.FORMAT:
         return check_certificate(data)
     if str(found).startswith("hardness-certificate/"):
@@ -30,4 +28,6 @@ def check(data: dict[str, Any]) -> Checked:
             f"certificate format {shown(found)} given: this version reads {kernel.FORMAT}; "
             "`hardness certify` makes it again"
         )
+    if gone := withdrawn("format", str(found)):
+        raise DamagedFile(gone)
     raise DamagedFile(f"this is no certificate: its format is {shown(found)}")

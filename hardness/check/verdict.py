@@ -15,7 +15,7 @@ class Checked(Result):
     statements: tuple[str, ...]
     assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
     conditions: str = ""  # what the statements are about, where they do not say it themselves
-    checker: str = "playing it again"
+    checker: str = "the kernel"
     file: str | None = field(default=None, compare=False)  # that was checked
 
     def to_dict(self) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class Checked(Result):
         return [{"proven": one} for one in self.statements]
 
 
-def refuse(reason: str, what: str = "certificate") -> NoReturn:
+def refuse(reason: str) -> NoReturn:
     """Refuse the certificate; raises Refuted, in one line whatever the reason quotes of the file.
 
     >>> refuse("its spec is a\\nb")
@@ -42,4 +42,4 @@ def refuse(reason: str, what: str = "certificate") -> NoReturn:
     instances.errors.Refuted: certificate refused: its spec is a b
     """
     line = "".join(c if c.isprintable() else "?" for c in " ".join(reason.split()))
-    raise Refuted(f"{what} refused: {line[:400]}")
+    raise Refuted(f"certificate refused: {line[:400]}")

@@ -160,20 +160,11 @@ _SHOWN = {
 def shown(formula: str, at: Mapping[str, Shown]) -> Shown:
     r"""Write a formula for people.
 
-    >>> found = shown("floor((1 - 2*eta)**2/(4*v))", {"eta": name_of("eta"), "v": number(1)})
+    >>> found = shown("floor((a + b)**2/(4*v))", {"a": number(3), "b": number(5), "v": number(1)})
     >>> print(found.text, found.latex)
-    ⌊(1 - 2·η)²/4⌋ \left\lfloor \frac{\left(1 - 2 \cdot \eta\right)^{2}}{4} \right\rfloor
+    ⌊(3 + 5)²/4⌋ \left\lfloor \frac{\left(3 + 5\right)^{2}}{4} \right\rfloor
     """
     return compute(formula, at, number, _SHOWN)
-
-
-def name_of(name: str) -> Shown:
-    """Write a name: a Greek letter as such, and what follows _ below the line."""
-    head, low, tail = name.partition("_")
-    greek = {"tau": "τ", "delta": "δ", "epsilon": "ε", "eta": "η", "lam": "λ"}.get(head, head)
-    latex = f"\\{head.replace('lam', 'lambda')}" if greek != head else head
-    latex = latex if greek != head or len(head) == 1 else rf"\mathit{{{head}}}"
-    return Shown(greek + low + tail, f"{latex}_{{{tail}}}" if low else latex)
 
 
 def number(value: Fraction | int) -> Shown:

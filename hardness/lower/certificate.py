@@ -34,7 +34,7 @@ def certify(
     Of a family by formulas where it has them; else, and of listed members, from all their values.
     centred, steps, progress: of listed members, as for `certify_listed`. Raises UsageError for a
     family with neither, more members than are enumerated, or a draw that is not uniform.
-    [BFJKMR94, FGRVX17, BBHLS21, CL24]
+    [BFJKMR94, FGRVX17, CL24]
 
     >>> from instances import parse
     >>> certify(parse("parity:d=1000,m=21")).value("sq-dimension")[:12]
@@ -77,8 +77,7 @@ def pose(family: Family | Members, success: Fraction) -> Posed | None:
     bounded. Raises UsageError for a family of which nothing is claimed.
     """
     if isinstance(family, Members):
-        found = listed.grams(*listed.pose(family))
-        return found and found[0]
+        return listed.grams(*listed.pose(family))
     require_uniform(family)
     known = subject(family)
     if known is None:

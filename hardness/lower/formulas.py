@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hardness.check import kernel
-from hardness.lower.algebra import LONG, Shown, compute, name_of, names, number, shown, symbolic
+from hardness.lower.algebra import LONG, Shown, compute, names, number, shown, symbolic
 from instances.spec import built_in, kind_of, parse_stored
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ _DEPENDS = {
     "X": ("q",),
     "T": (*"dnmqhp", "parts", "delta"),
     "s_t": (*"dnm", "hard", "eta", "t"),
-    "lam_w": (*"dnm", "hard", "eta"),
 }
 _TERMS = {
     "tau": "the tolerance of STAT",
@@ -115,15 +114,6 @@ class Formula(NamedTuple):
             values[name] = one.put if spelt else number(one.value)
         return shown(formula, values)
 
-    @property
-    def written(self) -> list[str]:
-        """Its name, the formula, the formula with values in, and the value, each once."""
-        left, value = self.name if "-" in self.name else name_of(self.name).text, number(self.value)
-        if self.formula is None:
-            return [left, value.text + (self.says and f", {self.says}")]
-        over = shown(self.formula, {n: name_of(n) for n in self.names})
-        return list(dict.fromkeys([left, over.text, self.put.text, value.text]))
-
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
     """Find the formulas of a certificate's claims, by quantity; none of what is only computed.
@@ -154,8 +144,6 @@ def derived(certificate: "Certificate") -> list[list[Formula]]:
         read = {name: kernel.read(kind, step[name]) for name, kind in kinds.items()}
         cited = [facts[i - 1] for i in step["from"]]
         told = [_pinned(line, free, at) for line in _told(problem, step["rule"], read, fact, cited)]
-        named = {name for name, *_ in told}
-        told += [(n, None, value, "") for n, (value, *_) in fact.claims.items() if n not in named]
         out.append(_computed(at, told))
     return out
 
@@ -255,16 +243,8 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "s_apart", None, at["size"], "members that meet in few places"
         case "packing":
             yield "sq-dimension", "s_apart"
-        case "mixture" | "weighted":
-            top = 4 * fact.moves01 / problem.fade**2 if rule == "mixture" else at["top"]
-            yield "lam_w", None, top, "the top eigenvalue of members weighed by 1/(1 - |mean|)"
-            yield "w", f"{fade}*lam_w/4" if rule == "mixture" else "lam_w/2"
         case "every-set":
-            most = 1 + sum(at["inner"]) + sum(at["caps"]) + at["average"] * (1 - at["gamma"])
-            yield "most", None, most, "1 + the multipliers y, w and u (1 - gamma) added up"
             yield "s", None, fact.enough, "members or more average gamma at most"
-        case "some-set":
-            yield "s_above", None, fact.size, "members average more than gamma"
         case "sda" | "sums":
             enough = at["enough"] if rule == "sums" else cited[1].enough
             yield "s", None, enough, "members or more average gamma at most"
@@ -276,7 +256,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "r", "s_t - 1"
         case "products":
             yield "N", None, fact.count, "members that are listed"
-        case "spread" | "leading":
+        case "spread":
             yield "lam", None, fact.top, "no eigenvalue of the Gram matrix is above it"
             yield "b", None, fact.least, "the least squared norm of a member, less their mean"
             yield "c", None, fact.scale, "the average of those"
@@ -310,9 +290,6 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         if problem.q % 2:
             unlike = f"Min({unlike}, floor((lam + b)/(lam - b)))"
         yield "sq-dimension", unlike, *_parity(problem), *when
-    for name in ("squares", "pace"):  # of named learners
-        if rule not in ("queries", "information") and hasattr(fact, name):
-            yield name, None, getattr(fact, name), "a number of runs"
 
 
 def _times(value: Fraction, rest: str) -> str:

@@ -7,7 +7,6 @@ docs/mathematics.md has the proofs.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hardness.check import kernel
 from hardness.check.kernel.averages import vstat_gamma
 from hardness.check.problems import hidden_set
 from hardness.lower.codes import best_code
@@ -17,7 +16,6 @@ from hardness.lower.record import Certificate
 from hardness.lower.sda import averages, every_set
 from hardness.lower.terms import BoundParameters
 from instances.symmetric import Symmetric
-from instances.text import exact
 from instances.threshold import rational
 
 
@@ -32,9 +30,9 @@ def pose(proof: Proof, orthogonal: bool) -> Posed:
 
 
 def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
-    """Certify correlations, the spectrum, SQ-DIM, both SDAs, query bounds, information floor.
+    """Certify correlations, the spectrum, SQ-DIM, SDA, query bounds, information floor.
 
-    Of orthogonal members what follows from that. [BFJKMR94, FGRVX17, BBHLS21]
+    Of orthogonal members what follows from that. [BFJKMR94, FGRVX17]
     """
     proof, members, overlaps = posed.proof, posed.members, posed.overlaps
     if overlaps is None:
@@ -43,41 +41,19 @@ def certify_hidden_sets(posed: Posed, terms: BoundParameters) -> Certificate:
     scheme, gamma = Johnson.proved(proof, overlaps, posed.gram), rational(terms.gamma)
     packed = proof.step("packing", members, overlaps, proof.step("code", **best_code(scheme)))
     sda = averages(proof, members, overlaps, scheme, gamma)
-    pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
     asked = [posed.ask("csq", terms.tau)] if proof.parsed.alone else []
     if proof.parsed.levels == 2:
-        asked += [posed.ask("stat", terms.tau), _vstat(posed, overlaps, scheme, terms.vstat)]
+        average = rational(vstat_gamma(proof.parsed, proof.fact(overlaps), terms.vstat))
+        sets = proof.step("every-set", members, overlaps, **every_set(scheme, average))
+        vstat = proof.step("vstat-sets", overlaps, sets, t=terms.vstat)
+        asked += [posed.ask("stat", terms.tau), vstat]
     bounds = posed.bounds(asked, terms)
-    return proof.certificate(overlaps, posed.gram, packed, sda, pairs, *bounds)
+    return proof.certificate(overlaps, posed.gram, packed, sda, *bounds)
 
 
-def _vstat(posed: Posed, overlaps: int, scheme: Johnson, t: int) -> int:
-    """Bound what a query to VSTAT rules out, by the better of two arguments."""
-    proof = posed.proof
-    gamma = rational(vstat_gamma(proof.parsed, proof.fact(overlaps), t))
-    below = every_set(scheme, gamma)
-    try:
-        asked = proof.step("ask", proof.step("mixture", posed.members), oracle="vstat", term=t)
-        if proof.fact(asked).most < below["enough"] - 1:
-            return asked
-        proof.undo(2)
-    except kernel.Refused:  # too many places for it
-        pass
-    sets = proof.step("every-set", posed.members, overlaps, **below)
-    return proof.step("vstat-sets", overlaps, sets, t=t)
-
-
-def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> dict[str, list[str]]:
-    """Both ends of SDA over all subsets, and SDA over pair events, at each gamma, as text."""
+def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
+    """Bound SDA over all subsets from below, at each gamma."""
     proof, scheme = Proof(hidden_set(family), {"spec": family.spec}), Johnson.family(family)
     members, overlaps = proof.step("subsets"), proof.step("overlaps")
-    out: dict[str, list[str]] = {"gamma": [], "lower": [], "upper": [], "pair_events": []}
-    for gamma in gammas:
-        step = averages(proof, members, overlaps, scheme, rational(gamma))
-        ((lower, at, _),) = proof.fact(step).claims.values()
-        step = proof.step("closest-pairs", members, overlaps, gamma=gamma)
-        ((pairs, *_),) = proof.fact(step).claims.values()
-        ends = {"lower": lower, "upper": kernel.read("rational", at["upper"])}
-        for name, value in {"gamma": gamma, **ends, "pair_events": pairs}.items():
-            out[name].append(exact(value))
-    return out
+    steps = (averages(proof, members, overlaps, scheme, rational(gamma)) for gamma in gammas)
+    return [int(proof.fact(step).claims["sda-all-subsets"][0]) for step in steps]

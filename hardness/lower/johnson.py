@@ -5,11 +5,9 @@ matrix over all of them has the eigenspaces of the Johnson scheme. Members are l
 their label. docs/mathematics.md has the proofs.
 """
 
-import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 from flint import fmpq
 
@@ -71,15 +69,6 @@ class Johnson:
     def size(self) -> int:
         """The number of members, C(n, m)."""
         return math.comb(self.n, self.m)
-
-    @cached_property
-    def weights(self) -> list[Rational]:
-        """Squared Fourier weights w_0 .. w_m of one set: c(t) = sum_k C(t,k) w_k."""
-        column, out = list(self.correlations), []
-        while column:
-            out.append(column[0])
-            column = [b - a for a, b in itertools.pairwise(column)]
-        return out
 
     @property
     def norm(self) -> Rational:

@@ -11,7 +11,6 @@ from typing import ClassVar, Protocol
 
 from hardness.check import kernel
 from hardness.lower.certificate import pose
-from hardness.lower.listed import leading
 from hardness.lower.members import Members, of_family
 from hardness.lower.modular import require_dense, weights
 from hardness.lower.proof import Posed
@@ -27,10 +26,6 @@ from instances.text import exact
 _EXACT = "is needed: one exact mean of a function of its choice can name the member"
 _NO_SIGNS = (
     "its members are not known to take the values -1 and +1 alone, on points that are listed"
-)
-_NO_BATCH = (
-    "a bound on batches and a small state needs members with the same correlations to all others, "
-    "as profiles have"
 )
 _ON_OVERLAPS = (
     "a bound on polynomials of low degree needs correlations that depend on overlaps alone"
@@ -80,12 +75,10 @@ class Kernel:
             f"features={self.features} given: 1 to {exact(found.count)} are "
             "allowed, the number of members; with all members as features the error is 0",
         )
-        tables = posed.proof.parsed.kind == "functions"
-        gram = leading(posed, self.features or 0, terms) if tables else posed.gram
         return posed.proof.step(
             "features",
             posed.members,
-            gram,
+            posed.gram,
             features=self.features,
             risk=terms.risk,
             success=terms.success,
@@ -93,63 +86,11 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Descent:
-    """Steps of any rule, each of which sees one answer: what all kinds of answers share.
+class NoisyDescent:
+    """Steps of any rule, each of which sees one mean gradient with normal noise on each coordinate.
 
-    steps: None where only the number that is needed is asked for. Raises UsageError for numbers out
-    of range.
-    """
-
-    about: ClassVar[str] = "gd"
-    gives: ClassVar[bool] = True
-
-    steps: int | None = None
-
-    def __post_init__(self) -> None:
-        for field, given in vars(self).items():
-            if field == "steps" and given is None:
-                continue
-            name, kind, why = _NEEDED[field]
-            said = "an integer of at least 1" if kind is int else "a rational above 0"
-            require(
-                isinstance(given, kind) and not misfit(name, given),
-                f"{name}={given} given: {said} is needed" + (why and f"; {why}"),
-            )
-
-    def _claim(self, posed: Posed, terms: BoundParameters, pace: int) -> int:
-        """Claim how often so many steps succeed at most, and how many steps the goal needs.
-
-        pace: the step that says how far answers lead.
-        """
-        more = {"success": terms.success, "steps": self.steps}
-        return posed.proof.step("descent", posed.members, posed.fit(terms.risk), pace, **more)
-
-
-_NEEDED = {  # of gradient descent: by field its name, and why it is needed
-    "steps": ("steps", int, ""),
-    "clip": ("clip", Fraction | int, "it bounds the norm of a gradient"),
-    "std": ("noise-std", Fraction | int, f"some noise {_EXACT}"),
-    "within": ("within", Fraction | int, f"a distance {_EXACT}"),
-    "grid": ("grid", Fraction | int, f"a grid {_EXACT}"),
-    "parameters": ("parameters", int, ""),
-    "batch": ("batch", int, ""),
-    "state_bits": (
-        *("state-bits", int),
-        "a state of any size can simulate any PAC learner [AKMSS21]",
-    ),
-}
-
-
-def _means(posed: Posed, clip: Fraction) -> int:
-    """Take the step that bounds what means of gradients of norm at most `clip` know of members."""
-    return posed.proof.step("gradients", posed.gram, clip=clip)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyDescent(_Descent):
-    """Normal noise of standard deviation `std` on each coordinate of the mean gradient.
-
-    clip: the norm of each example's gradient at most.
+    clip: the norm of each example's gradient at most; std: standard deviation of the noise; steps:
+    None if only the number that is needed is asked for. Raises UsageError for numbers out of range.
 
     >>> from instances import parse
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
@@ -157,76 +98,29 @@ class NoisyDescent(_Descent):
     '27884246'
     """
 
+    about: ClassVar[str] = "gd"
+    gives: ClassVar[bool] = True
+
     clip: Fraction
     std: Fraction
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, why in (
+            ("clip", self.clip, "it bounds the norm of a gradient"),
+            ("noise-std", self.std, f"some noise {_EXACT}"),
+        ):
+            right = isinstance(value, Fraction | int) and not misfit(name, value)
+            require(right, f"{name}={value} given: a rational above 0 is needed; {why}")
+        right = self.steps is None or not misfit("steps", self.steps)
+        require(right, f"steps={self.steps} given: an integer of at least 1 is needed")
 
     def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim what a bound says of it."""
-        means = _means(posed, self.clip)
-        return self._claim(
-            posed, terms, posed.proof.step("noisy", posed.members, means, std=self.std)
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorstDescent(_Descent):
-    """Answers are any vectors within l2 distance `within` of the mean gradient.
-
-    clip: the norm of each example's gradient at most.
-
-    >>> from instances import parse
-    >>> worst = WorstDescent(steps=1000, clip=Fraction(1), within=Fraction(1, 10))
-    >>> certify_named(parse("parity:d=101,m=4"), [worst]).value("gd-within-steps")
-    '104566'
-    """
-
-    gives: ClassVar[bool] = False
-
-    clip: Fraction
-    within: Fraction
-
-    def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim what a bound says of the worst answers."""
-        fit, means = posed.fit(terms.risk), _means(posed, self.clip)
+        """Claim how often so many steps succeed at most, and how many steps the goal needs."""
+        means = posed.proof.step("gradients", posed.gram, clip=self.clip)
+        pace = posed.proof.step("noisy", posed.members, means, std=self.std)
         more = {"success": terms.success, "steps": self.steps}
-        return posed.proof.step("nearby", posed.members, fit, means, within=self.within, **more)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundedDescent(_Descent):
-    """Each of `parameters` coordinates of the mean gradient is rounded to spacing `grid` by dither.
-
-    clip: the norm of each example's gradient at most.
-    """
-
-    clip: Fraction
-    grid: Fraction
-    parameters: int
-
-    def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim what a bound says of it."""
-        means, more = _means(posed, self.clip), {"grid": self.grid, "parameters": self.parameters}
-        return self._claim(posed, terms, posed.proof.step("rounded", posed.members, means, **more))
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchDescent(_Descent):
-    """Steps with `batch` fresh examples each and `state_bits` bits of state between them.
-
-    What a step does with them is any randomised function: no gradient and no clip is asked for.
-    """
-
-    batch: int
-    state_bits: int
-
-    def step(self, posed: Posed, terms: BoundParameters) -> int:
-        """Claim what a bound says of it; raises NoClaim of listed functions."""
-        if posed.proof.problem["kind"] == "functions":
-            raise NoClaim(_NO_BATCH)
-        more = {"batch": self.batch, "bits": self.state_bits}
-        return self._claim(
-            posed, terms, posed.proof.step("batches", posed.members, posed.gram, **more)
-        )
+        return posed.proof.step("descent", posed.members, posed.fit(terms.risk), pace, **more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,7 +215,7 @@ def certify_named(
 ) -> Certificate:
     """Certify what the bounds say about kernels, gradient descent or low-degree polynomials.
 
-    As `certify_posed`, of the members of a family. [Fan49, AKMSS21, Hop18]
+    As `certify_posed`, of the members of a family. [Fan49, AS20, Hop18]
 
     >>> from instances import parse
     >>> found = certify_named(parse("parity:d=101,m=4"), [Kernel(features=1000)])

@@ -84,8 +84,8 @@ def certify_listed(
         enough, above = nearest(np.abs(products), known.norms[0] * terms.gamma)
         given = {"gamma": terms.gamma, "above": above, "enough": Fraction(enough)}
         wanted.append(proof.step("sums", members, **given))
-    posed = grams(proof, members, terms.vstat)
-    more = _bounds(*posed, terms) if posed else ()
+    posed = grams(proof, members)
+    more = _bounds(posed, terms) if posed else ()
     return proof.certificate(*wanted, *more)
 
 
@@ -101,16 +101,12 @@ def _apart(proof: Proof, members: int, found: Ends) -> int:
                       upper=found.high)  # fmt: skip
 
 
-def _bounds(posed: Posed, weighted: int | None, terms: BoundParameters) -> list[int]:
+def _bounds(posed: Posed, terms: BoundParameters) -> list[int]:
     """Bound queries and examples; labels that are real numbers have correlations alone."""
     if not posed.proof.parsed.two:
         return posed.bounds([posed.ask("csq", terms.tau)], terms)
     asked = [posed.ask(oracle, terms.tau) for oracle in ("csq", "stat")]
-    if weighted:
-        asked.append(posed.proof.step("ask", weighted, oracle="vstat", term=terms.vstat))
-    else:
-        asked.append(posed.ask("vstat-least", terms.vstat))
-    return posed.bounds(asked, terms)
+    return posed.bounds([*asked, posed.ask("vstat-least", terms.vstat)], terms)
 
 
 def pose(
@@ -125,8 +121,7 @@ def pose(
     origin = {"path": source.path, "sha256": source.sha256}
     origin |= {} if source.of is None else {"of": str(source.of)}
     require(all(map(fits_name, origin.values())), f"{source.path!r} given: a name is {NAME}")
-    problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables,
-               "given": None}  # fmt: skip
+    problem = {"kind": "functions", "signs": source.n, "centred": centred, "tables": tables}
     digest = digest_of(names, problem)
     about = {"names": names, "origin": origin}
     if source.spec:
@@ -147,50 +142,16 @@ def pose(
         ) from error
 
 
-def grams(proof: Proof, members: int, vstat: int | None = None) -> tuple[Posed, int | None] | None:
-    """Bound what a query moves: the step of all queries and, if that is less for VSTAT, its own.
-
-    What a factor and weights do not show of eigenvalues is given: it stands in the conditions, and
-    `hardness check` finds it with numpy. None where all members are the same function.
-    """
-    known, problem = proof.fact(members), proof.parsed
+def grams(proof: Proof, members: int) -> Posed | None:
+    """Bound what a query moves; None if all members are the same function."""
+    known = proof.fact(members)
     if all(v == known.plain[0][0] for row in known.plain for v in row):
         return None
     off = Fraction(len(known.plain) * known.off, known.unit)
-    spread = eigenvalue(centre(np.array(known.plain, np.float64) / known.unit), off)
-    finer = None
-    if vstat and problem.bits and len(problem.tables) << problem.n <= _QUICK_BITS:
-        finer = eigenvalue(weigh(problem.n, problem.tables))
-        finer = finer if 6 * finer[0] < vstat * spread[0] else None
-    given = [one[0] if one and one[1] == "given" else None for one in (spread, finer)]
-    if any(given):
-        proof.give(given)
-    gram = proof.step("spread", members, top=spread[0], proof=spread[1])
-    found = Posed(proof=proof, members=members, gram=gram)
-    if finer is None:
-        return found, None
-    return found, proof.step("weighted", members, top=finer[0], proof=finer[1])
-
-
-def leading(posed: Posed, features: int, terms: BoundParameters) -> int:
-    """Bound the largest eigenvalues one by one: as many as so many features, or a goal, need.
-
-    The gram as it is where they are all alike, or members too many for a factor.
-    """
-    known, gram = posed.fact(posed.members), posed.fact(posed.gram)
-    if known.count > MOST_FACTORED:
-        return posed.gram
-    matrix = centre(np.array(known.plain, np.float64) / known.unit)
-    values, vectors = (part[..., ::-1] for part in np.linalg.eigh(matrix))
-    wanted = float(terms.success * known.count * (gram.least - terms.risk * gram.scale))
-    many = min(max(features, 1 + int((values.cumsum() < wanted).sum())), known.count - 1)
-    if values[0] < values[many] * (1 + 1 / _COARSE):
-        return posed.gram
-    lines = np.rint(vectors[:, :many] * np.sqrt(values[:many] - values[many]) * _GRID)
-    top, proof = eigenvalue(matrix - lines @ lines.T / _GRID**2)
-    large = {"factor": _hexadecimal(lines), "scale": _GRID}
-    cited = posed.members, posed.gram
-    return posed.proof.step("leading", *cited, large=large, top=top, proof=proof)
+    top, shown = eigenvalue(centre(np.array(known.plain, np.float64) / known.unit), off)
+    return Posed(
+        proof=proof, members=members, gram=proof.step("spread", members, top=top, proof=shown)
+    )
 
 
 def _hexadecimal(lines: Iterable[Matrix]) -> list[str]:
@@ -289,29 +250,12 @@ def centre(gram: Matrix) -> Matrix:
     return np.asarray((less + less.T) / 2)
 
 
-def weigh(n: int, tables: list[int]) -> Matrix:
-    """The inner products of functions of -1 and +1 less their mean b, weighed by 1/(1 - |b|)."""
-    packed = b"".join(one.to_bytes(max(1, 1 << n >> 3), "little") for one in tables)
-    octets = np.frombuffer(packed, np.uint8).reshape(len(tables), -1)
-    gram = np.zeros((len(tables), len(tables)))
-    for start in range(0, octets.shape[1], 1 << 10):
-        bits = np.unpackbits(octets[:, start : start + (1 << 10)], axis=1, bitorder="little")
-        signs = 1.0 - 2.0 * bits[:, : 1 << n]
-        mean = signs.mean(axis=0)
-        told = np.abs(mean) < 1
-        less = (signs[:, told] - mean[told]) / np.sqrt((1 - np.abs(mean[told])) * (1 << n))
-        gram += less @ less.T
-    return gram
-
-
 def eigenvalue(matrix: Matrix, off: Fraction = Fraction(0)) -> tuple[Fraction, Any]:
     """Bound the largest eigenvalue of a matrix that is known to within `off`: a bound, and why.
 
     By a factor, rounded, of what a number just above it leaves; of many members by weights, from
-    powers of the absolute values, if that is at most twice the true one, else as given.
+    powers of the absolute values.
     """
-    true, gap = largest(matrix), _FINE if len(matrix) <= _FEW else _COARSE
-    top = Fraction(math.ceil((true * (1 + 1 / gap) + float(off)) * _GRID) + 1, _GRID)
     if len(matrix) > MOST_FACTORED:
         size = np.abs(matrix)
         weights = np.ones(len(size))
@@ -320,9 +264,9 @@ def eigenvalue(matrix: Matrix, off: Fraction = Fraction(0)) -> tuple[Fraction, A
             weights /= weights.max()
         whole = np.rint(weights * _GRID) + 1
         bound = float((size @ whole / whole).max()) * (1 + 1e-9) + float(off)
-        if bound > 2 * float(top):
-            return top, "given"
         return Fraction(math.ceil(bound * _GRID), _GRID), {"weights": [int(w) for w in whole]}
+    true, gap = float(np.linalg.eigvalsh(matrix)[-1]), _FINE if len(matrix) <= _FEW else _COARSE
+    top = Fraction(math.ceil((true * (1 + 1 / gap) + float(off)) * _GRID) + 1, _GRID)
     return top, factor(matrix, true, float(top - off))
 
 
@@ -338,16 +282,6 @@ def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
     lines = np.rint(np.linalg.cholesky(rest) * scale)
     rows = (row[: i + 1] for i, row in enumerate(lines))
     return {"factor": _hexadecimal(rows), "scale": scale}
-
-
-def largest(matrix: Matrix) -> float:
-    """Return the largest eigenvalue of a symmetric matrix, nearly."""
-    if len(matrix) <= 1500:
-        return float(np.linalg.eigvalsh(matrix)[-1])
-    from scipy.sparse.linalg import eigsh
-
-    start = np.random.default_rng(0).normal(size=len(matrix))
-    return float(eigsh(matrix, 1, which="LA", v0=start, return_eigenvectors=False)[0])
 
 
 # Sets of members that are near.

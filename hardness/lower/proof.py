@@ -43,12 +43,6 @@ class Proof:
         self.steps.append(step)
         return len(self.steps)
 
-    def give(self, given: Any) -> None:
-        """Pose the problem again, with what its conditions take as given: what is proved stays."""
-        numbers = [None if one is None else _written(one) for one in given]
-        self.problem = {**self.problem, "given": numbers}
-        self.parsed = kernel.read_problem(self.problem)
-
     def fact(self, step: int) -> Any:
         """What a step proved."""
         return self._facts[step - 1]

@@ -33,10 +33,8 @@ _AFTER = {  # by sources: keys in docs/references.md
     "AS20": ("cross-predictability", "gd-noise-steps"),
     "BGMRR16": ("lwe-probability",),
     "Regev05": ("orthogonal-members",),
-    "BBHLS21": ("sda-pair-events",),
     "information": ("information-floor",),
     "Fan49": ("kernel-error", "kernel-features"),
-    "AKMSS21": ("gd-within-steps", "gd-grid-steps", "gd-batch-steps"),
     "Hop18": (
         *("low-degree-advantage", "low-degree-advantage-open"),
         *("low-degree-examples", "low-degree-examples-open"),
@@ -68,7 +66,12 @@ class Claim:
     family: str = ""
 
     def __post_init__(self) -> None:
-        _ = self.source  # KeyError now, as `read` says, for a quantity that has no source
+        try:
+            _ = self.source
+        except KeyError as error:
+            raise ValueError(
+                f"{self.quantity[:80]!r} is claimed, unknown to this version: make the file again"
+            ) from error
 
     @staticmethod
     def read(data: dict[str, Any], family: str = "") -> "Claim":
@@ -102,10 +105,12 @@ class Claim:
         return Fraction(self.terms.get("upper", self.value))
 
     @property
-    def kind(self) -> Literal["exact", "interval", "reduction"]:
-        """How it is known: computed, to within two ends, or under the hardness of a problem."""
+    def kind(self) -> Literal["exact", "interval", "lower end", "reduction"]:
+        """How it is known: computed, to within two ends or one, or if a problem is hard."""
         if self.quantity.startswith("lwe-"):
             return "reduction"
+        if self.quantity == "sda-all-subsets" and "upper" not in self.terms:
+            return "lower end"
         return "exact" if self.upper == self.value else "interval"
 
     @property
@@ -133,6 +138,8 @@ class Claim:
         """
         if self.vacuous:
             return WORD
+        if self.kind == "lower end":
+            return f"at least {number(self.value, False)}"
         if self.upper == self.value:
             return number(self.value, is_upper(self.quantity))
         return f"{number(self.value, False)}..{number(self.upper, True)}"
@@ -153,7 +160,6 @@ class Certificate(Result):
     claims: tuple[Claim, ...]
     scope: str
     proof: dict[str, Any]
-    stepwise: bool = field(default=False, compare=False)  # how it prints
     loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
     proved: tuple[kernel.Fact, ...] = field(default=(), compare=False)  # by its maker, step by step
 

@@ -25,9 +25,9 @@ _ABOVE = Range(words="above 0", holds=lambda v: v > 0)
 _SHARE = Range(words="above 0 and at most 1", holds=lambda v: 0 < v <= 1)
 
 RANGES: dict[str, Range] = {
-    **dict.fromkeys(("t", "features", "steps", "parameters", "batch", "state-bits"), _WHOLE),
+    **dict.fromkeys(("t", "features", "steps"), _WHOLE),
     **dict.fromkeys(("degree", "sample_degree"), _WHOLE),
-    **dict.fromkeys(("clip", "noise-std", "within", "grid"), _ABOVE),
+    **dict.fromkeys(("clip", "noise-std"), _ABOVE),
     **dict.fromkeys(("tau", "success", "gamma"), _SHARE),
     "risk": Range(words="at least 0 and below 1", holds=lambda v: 0 <= v < 1),
     "examples": Range(

@@ -1,1 +1,1 @@
-"""Measures of one function that are no bounds: leaps, weights, sensitivity."""
+"""Exact numbers of one function that bound no learner: leaps and weights."""

@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from hardness.oracles.adversary import (
         Adversary,
         CertificateAdversary,
+        GameRecord,
         ReferenceAdversary,
-        StabbingAdversary,
-        Transcript,
+        Round,
     )
     from hardness.oracles.budget import Budget, Meter, Spent, Usage
     from hardness.oracles.examples import ChoiceOracle, Epochs, ExampleOracle, ValueOracle
@@ -29,6 +29,7 @@ __all__ = [
     "ExactOracle",
     "ExampleOracle",
     "Factor",
+    "GameRecord",
     "Listed",
     "Means",
     "Meter",
@@ -36,11 +37,10 @@ __all__ = [
     "Query",
     "QueryOracle",
     "ReferenceAdversary",
+    "Round",
     "SampledOracle",
     "Spent",
-    "StabbingAdversary",
     "Table",
-    "Transcript",
     "Usage",
     "ValueOracle",
 ]

@@ -2,81 +2,53 @@
 
 It has no secret while it plays. It answers with the mean under the family alone, and
 keeps the members that this answer is within tau of; the rest are ruled out. At the end it draws one
-of those that are left: every answer was right for it. [BFJKMR94, Kea98] A game is written query by
-query as a transcript, which `hardness check` plays again.
+of those that are left: every answer was right for it. [BFJKMR94, Kea98]
 """
 
-from array import array
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Meter
 from hardness.oracles.means import follow
-from hardness.oracles.query import Character, FactorQuery, StatisticalQuery
+from hardness.oracles.query import Character, StatisticalQuery
 from hardness.oracles.statistical import check_tau
 from instances.capabilities import CHARACTERS
 from instances.coded import Coded
-from instances.disk import digest
 from instances.errors import Refuted, UsageError
 from instances.family import Secret
 
-FORMAT = "hardness-transcript/1"
 
+class Round(NamedTuple):
+    """What one query did: how many members it ruled out, and how many were left."""
 
-@dataclass(frozen=True, kw_only=True)
-class TranscriptEntry:
-    """One query, its answer, how many members it ruled out, and how many were left."""
-
-    query: dict[str, Any]
-    answer: float
     ruled_out: int
-    alive: int
+    left: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transcript:
-    """A whole game: the queries in order, and the member that was drawn at the end."""
+class GameRecord:
+    """A whole game: the adversary's mode, how many members it began with, and its rounds."""
 
-    spec: str
-    tau: Fraction
     mode: str
     members: int
-    entries: tuple[TranscriptEntry, ...]
-    secret: Secret
+    rounds: tuple[Round, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the file that `hardness check` plays again; its digest guards against damage."""
-        body: dict[str, Any] = {
-            "format": FORMAT,
-            "spec": self.spec,
-            "tau": str(self.tau),
-            "mode": self.mode,
-            "members": str(self.members),
-            "queries": [
-                {
-                    "query": {k: list(v) if k == "means" else v for k, v in e.query.items()},
-                    "answer": e.answer,
-                    "ruled_out": e.ruled_out,
-                    "alive": str(e.alive),
-                }
-                for e in self.entries
-            ],
-            "secret": list(self.secret),
-        }
-        return {**body, "digest": digest(body)}
+    @property
+    def left(self) -> int:
+        """The number of members that fit every answer."""
+        return self.rounds[-1].left if self.rounds else self.members
 
     def runs(self) -> list[tuple[int, int, int, int]]:
-        """Sum the game up: (first query, last query, ruled out by each, alive after the last)."""
-        out: list[tuple[int, int, int, int]] = []
-        for i, entry in enumerate(self.entries, 1):
-            if out and out[-1][2] == entry.ruled_out:
-                out[-1] = (out[-1][0], i, entry.ruled_out, entry.alive)
-            else:
-                out.append((i, i, entry.ruled_out, entry.alive))
+        """Sum the game up: (first query, last query, ruled out by each, left after the last)."""
+        out = []
+        for each, group in groupby(enumerate(self.rounds, 1), lambda pair: pair[1].ruled_out):
+            numbered = list(group)
+            out.append((numbered[0][0], numbered[-1][0], each, numbered[-1][1].left))
         return out
 
 
@@ -85,7 +57,7 @@ _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this m
 
 
 class Adversary(Protocol):
-    """An oracle that answers as badly as its tolerance allows, and keeps a transcript."""
+    """An oracle that answers as badly as its tolerance allows, and keeps a record."""
 
     family: Coded
     tau: Fraction
@@ -97,8 +69,8 @@ class Adversary(Protocol):
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a member that fits every answer given so far, uniformly."""
 
-    def transcript(self, secret: Secret) -> Transcript:
-        """Return the game so far, and the member that was drawn."""
+    def record(self) -> GameRecord:
+        """Return the game so far."""
 
 
 def room(family: Coded, second: Fraction) -> Fraction:
@@ -115,30 +87,21 @@ def room(family: Coded, second: Fraction) -> Fraction:
 
 
 class _Book:
-    """What every adversary keeps: its queries and answers, in order."""
+    """What every adversary keeps: its rounds, in order."""
 
     mode: str
     family: Coded
     tau: Fraction
 
     def __init__(self) -> None:
-        self._entries: list[TranscriptEntry] = []
+        self._rounds: list[Round] = []
 
-    def _note(self, query: dict[str, Any], answer: float, before: int, alive: int) -> None:
-        self._entries.append(
-            TranscriptEntry(query=query, answer=answer, ruled_out=before - alive, alive=alive)
-        )
+    def _note(self, before: int, left: int) -> None:
+        self._rounds.append(Round(ruled_out=before - left, left=left))
 
-    def transcript(self, secret: Secret) -> Transcript:
-        """Return the game so far, and the member that was drawn."""
-        return Transcript(
-            spec=self.family.spec,
-            tau=self.tau,
-            mode=self.mode,
-            members=self.family.size or 0,
-            entries=tuple(self._entries),
-            secret=secret,
-        )
+    def record(self) -> GameRecord:
+        """Return the game so far."""
+        return GameRecord(mode=self.mode, members=self.family.size or 0, rounds=tuple(self._rounds))
 
 
 class ReferenceAdversary(_Book):
@@ -184,7 +147,7 @@ class ReferenceAdversary(_Book):
         answer = self._answer(means, reference, fits)
         before = self.alive
         self._alive &= self._fits(means, answer)
-        self._note(_written(query, means, reference), answer, before, self.alive)
+        self._note(before, self.alive)
         return answer
 
     def _answer(
@@ -220,24 +183,6 @@ class ReferenceAdversary(_Book):
         """Draw a member that fits every answer given so far, uniformly."""
         left = np.flatnonzero(self._alive)
         return self._means.secret(int(left[rng.integers(len(left))]))
-
-
-class StabbingAdversary(ReferenceAdversary):
-    """Answers with the window of length 2 tau that most of the members left fit: it lasts longer.
-
-    >>> from hardness.oracles import Budget
-    >>> from instances import parse
-    >>> oracle = StabbingAdversary(parse("parity:d=8,m=2"), Fraction(1, 10), Meter(Budget()))
-    >>> oracle.ask(Character(subset=(1, 2))), oracle.alive
-    (0.0, 20)
-    """
-
-    mode = "stabbing"
-
-    def _answer(
-        self, means: NDArray[np.float64], reference: float, fits: NDArray[np.bool_]
-    ) -> float:
-        return self._window(means)
 
 
 class CertificateAdversary(_Book):
@@ -287,7 +232,7 @@ class CertificateAdversary(_Book):
                 answer = float(signal)  # the last one: it is the truth
             else:
                 self._out.add(places)
-        self._note(query.to_dict(), answer, before, self.alive)
+        self._note(before, self.alive)
         return answer
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -313,10 +258,3 @@ def two_levels(family: Coded) -> bool:
 def _require(query: Any, family: Coded) -> None:
     if hasattr(query, "require"):
         query.require(family)
-
-
-def _written(query: Any, means: NDArray[np.float64], reference: float) -> dict[str, Any]:
-    """A query for the transcript: by what it is, or else by its means, also without a member."""
-    if isinstance(query, FactorQuery) and hasattr(query, "to_dict"):
-        return dict(query.to_dict())
-    return {"kind": "given", "means": array("d", means), "reference": reference}

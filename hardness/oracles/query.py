@@ -80,10 +80,6 @@ class Character(_OnFactor):
         """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
         return factor * character(z, self.subset)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Write the query for a transcript."""
-        return {"kind": "character", "subset": list(self.subset)}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Pool(_OnFactor):
@@ -108,10 +104,6 @@ class Pool(_OnFactor):
         for subset in self.sets:
             total += character(z, subset)
         return factor * np.sign(total)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the query for a transcript."""
-        return {"kind": "pool", "sets": [list(s) for s in self.sets]}
 
 
 @dataclass(frozen=True, kw_only=True)

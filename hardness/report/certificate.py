@@ -1,12 +1,10 @@
-"""Certificates and their proofs, what they were found to prove, what sampling says, in words."""
+"""Certificates, what they were found to prove, and what sampling says, in words."""
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hardness.check import kernel
 from hardness.claims import WORD, digits
-from hardness.lower.formulas import derived
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
@@ -22,9 +20,7 @@ _LONG = 40
 
 
 def certificate_words(certificate: "Certificate") -> str:
-    """Write a certificate claim by claim, or its proof step by step."""
-    if certificate.stepwise:
-        return proof_words(certificate)
+    """Write a certificate claim by claim."""
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
@@ -292,8 +288,6 @@ def origin_notes(certificate: "Certificate") -> list[str]:
         return []
     notes = ["That these are the tables of the members that are named is taken as given."]
     origin, names = about["origin"], about["names"]
-    if certificate.proof["problem"]["given"]:
-        notes.append("The eigenvalues that are given are found by numpy, here and by `check`.")
     if certificate.factors:
         notes[0] += (
             f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
@@ -322,94 +316,3 @@ def why_nothing(certificate: "Certificate") -> str:
             "use the loop's variable?"
         )
     return _ZERO_ONE if _ZERO_ONE in member_notes(certificate) else ""
-
-
-# The proof, step by step
-
-_RULES = (
-    "The rules of the steps stand in hardness/check/kernel, which are the files that they speak "
-    "of, each with its proof. N counts members, v and w bound what a query moves on all of them, r "
-    "how many one rules out, K how many a hypothesis fits."
-)
-_SECTIONS = {  # of docs/mathematics.md: what proves rules there
-    2: {"subsets": "the count"},
-    4: {"characters": "Lemma 2"},
-    5: {"ask": "Lemmas 3, 6, 7"},
-    6: {"fit": "Lemmas 4, 15"},
-    7: {"queries": "Theorems 5, 8"},
-    9: {"information": "Theorem 9"},
-    15: {"overlaps": "Lemma 10", "johnson": "Theorem 11"},
-    16: {"code": "SQ-DIM from below", "packing": "Lemma 12"},
-    17: {"every-set": "Theorem 14", "some-set": "SDA from above", "sda": "Theorem 14"},
-    18: {"closest-pairs": "pair events"},
-    21: {"mixture": "Lemma 37", "vstat-sets": "Theorem 18"},
-    25: {"secrets": "Lemmas 39, 41"},
-    27: {"laws": "Theorem 31"},
-    31: dict.fromkeys(("sphere", "directions", "drawn", "polynomials"), "hidden directions"),
-}
-_NAMED = {  # sections of docs/named-mathematics.md
-    **{"features": 2, "gradients": 3, "noisy": 4, "descent": 4},
-    **{"nearby": 5, "rounded": 6, "batches": 7, "low-degree": 9, "lwe": 16},
-}
-_LISTED = ("products", "spread", "leading", "weighted", "apart", "sums")
-PROVED = {  # where the theorem of a rule stands
-    **{
-        r: f"{t}: docs/mathematics.md, section {n}"
-        for n, of in _SECTIONS.items()
-        for r, t in of.items()
-    },
-    **{r: f"docs/named-mathematics.md, section {n}" for r, n in _NAMED.items()},
-    **dict.fromkeys(_LISTED, "docs/certificates.md, Functions"),
-}
-_MOST, _CHARACTERS = 6, 30  # entries of a list that are shown, and characters of one
-
-
-def proof_words(certificate: "Certificate") -> str:
-    """Write each step, its rule, the steps that it cites and its numbers, then the claims.
-
-    What a rule says stands where it is first used.
-
-    >>> from hardness.lower import certify
-    >>> from instances import parse
-    >>> "subsets" in proof_words(certify(parse("parity:d=8,m=3")))
-    True
-    """
-    lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
-    for number, (step, told) in enumerate(
-        zip(certificate.proof["steps"], derived(certificate), strict=True), 1
-    ):
-        lines.append(_step(number, step))
-        if step["rule"] not in seen:
-            seen.add(step["rule"])
-            lines.append(wrap(f"{_about(step['rule'])} [{PROVED[step['rule']]}]", "    "))
-        lines += [wrap(" = ".join(one.written), "    ", "      ") for one in told]
-    lines.append("")
-    for claim in certificate.claims:
-        lines += [claim_line(claim), wrap(f"by step {claim.step}: {claim.meaning}", "  ")]
-    return "\n".join([*lines, "", wrap(certificate.scope)])
-
-
-def _step(number: int, step: dict[str, Any]) -> str:
-    cited = f" of {', '.join(map(str, step['from']))}" if step["from"] else ""
-    given = [f"{name} {_entry(v)}" for name, v in step.items() if name not in ("rule", "from")]
-    numbers = f": {', '.join(given)}" if given else ""
-    return wrap(f"{step['rule']}{cited}{numbers}", f"{number:2}  ", "    ")
-
-
-def _about(rule: str) -> str:
-    """Return the first sentence of a rule's docstring."""
-    text = " ".join((kernel.RULES[rule][3].__doc__ or "").split())
-    return re.split(r"(?<=[.])(?=\s|$)", text)[0]
-
-
-def _entry(value: Any) -> str:
-    """Write numbers of a step, long ones and long lists by how they begin."""
-    if isinstance(value, list):
-        more = [f"... {len(value)} in all"] if len(value) > _MOST else []
-        return f"[{', '.join([*map(_entry, value[:_MOST]), *more])}]"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_entry(part)}" for name, part in value.items())
-    if isinstance(value, str) and " " in value:
-        return value if len(value) <= _CHARACTERS else f"{value[:_CHARACTERS]}..."
-    parts = (int(v, 0) if v.startswith("0x") else v for v in str(value).split("/"))
-    return "/".join(shortened(part, _CHARACTERS) for part in parts)

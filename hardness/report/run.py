@@ -215,22 +215,22 @@ _OF_FUNCTIONS = (
 
 def game_words(game: "Game") -> str:
     """Write a game against the adversary: the run, and query by query what was ruled out."""
-    script = game.transcript
+    record = game.game_record
     rows = [
         [f"{a}" if a == b else f"{a}..{b}", str(each), big(left)]
-        for a, b, each, left in script.runs()
+        for a, b, each, left in record.runs()
     ]
     shown = rows if len(rows) <= _ROWS else [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
     bound = (
         "no certified number beside it: it is given for members of two values, at most 5000 where "
-        f"they are listed, if any number of queries is enough within {script.tau}"
+        f"they are listed, if any number of queries is enough within {game.details['tau']}"
     )
     if game.certified is not None and vacuous("stat-queries", game.certified):
         bound = "the certified bound is vacuous"
     elif game.certified is not None:
         bound = (
             f"certified: {big(game.certified)} queries are needed to find the member in every "
-            f"game within {script.tau}"
+            f"game within {game.details['tau']}"
         )
     seed = "the seed came from the operating system: nothing told the member before the end"
     if not game.drawn:
@@ -242,9 +242,9 @@ def game_words(game: "Game") -> str:
         [
             run_words(game),
             "",
-            f"{script.mode} adversary, {big(script.members)} members",
+            f"{record.mode} adversary, {big(record.members)} members",
             table(["query", "ruled out by each", "left"], shown),
-            f"{len(script.entries)} queries were asked; {bound}",
+            f"{len(record.rounds)} queries were asked; {bound}",
             seed,
             *([_OF_FUNCTIONS] if hasattr(kind_of(game.spec.partition(":")[0]), "origin") else []),
         ]

@@ -12,11 +12,10 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hardness.report.text import bad, count, duration, good, table, taken
+from hardness.report.text import count, duration, table, taken
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import THRESHOLDS, Progress, SweepRow
-from hardness.sweep.damage import Checkup
-from hardness.sweep.store import FAILED, recover_with
+from hardness.sweep.store import FAILED
 from instances.errors import UsageError
 from instances.limits import readable_bytes
 from instances.result import Answer, Record, TableRow
@@ -374,13 +373,6 @@ def shown(value: Any) -> str:
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
     return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
-
-
-def checkup_words(found: Checkup) -> str:
-    """Say what is wrong with a store, and what reads the rest."""
-    if not found.damage:
-        return f"{found.store}: {good('all is well')}"
-    return f"{found.store} {bad('is damaged')}: {found.damage}; {recover_with(Path(found.store))}"
 
 
 def progress_line(at: Progress, width: int = 200) -> str:

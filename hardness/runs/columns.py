@@ -224,7 +224,7 @@ def timeless(details: Any) -> Any:
     return details
 
 
-_PASSES = re.compile("(.*_)?(seconds|bytes)|times|printed|pid|contained|libraries")
+_PASSES = re.compile("(.*_)?(seconds|bytes)|times|printed|pid|process|libraries")
 
 
 @lru_cache(1024)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError, require
 from instances.parameters import key_values, listed, plain
-from instances.result import Record, TableRow, json_of
+from instances.result import Record, TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Certificates = tuple[Certificate, ...]
 else:
-    Certificates = tuple[Any, ...]  # msgspec does not read them: they are made again
+    Certificates = tuple[Any, ...]  # msgspec does not read them: `shaped` does
 
 FORMAT = "hardness-results/3"
 _MOST_RUNS = 100_000
@@ -58,7 +58,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     _format: ClassVar[str] = FORMAT
     _inside: ClassVar[str] = "results.json"
     _unfiled: ClassVar[tuple[str, ...]] = ("canonical",)
-    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling", "certificates")
+    _follows: ClassVar[tuple[str, ...]] = ("values", "scaling")
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
     @cached_property
@@ -161,38 +161,10 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         }
 
     @classmethod
-    def _of(cls, data: Any, own: Mapping[str, Any]) -> Self:
-        """Make certificates, where there are any, again from their specs: they must be equal."""
-        found = super()._of(data, own)
-        if data["certificates"]:
-            found = found.updated(certificates=certificates(found.specs, found.terms))
-        if json_of(found.certificates) != data["certificates"]:
-            raise ValueError(
-                "its certificates are not those that this version makes of its specs: it was "
-                "changed, or an earlier version wrote it, and `compare` has to be run again"
-            )
-        return found
-
-    def _contradiction(self) -> str | None:
-        if not self.specs or specs_over(self.spec, self.parameter, self.values) != [*self.specs]:
-            return "its specs are not those of its sizes"
-        if not self.runs and not self.certificates:
-            return "it has neither runs nor certificates"
-        if len(set(self.learner_names)) < len(self.learners):
-            return "it names a learner twice"
-        first = min((r.seed for r in self.runs), default=0)
-        wanted = {
-            (spec, learner, seed)
-            for spec in self.specs
-            for learner in self.learner_names
-            for seed in range(first, first + min(self.seeds, len(self.runs) + 1))
-        }
-        ran = [(r.spec, r.learner, r.seed) for r in self.runs]
-        if len(ran) != len(wanted) or set(ran) != wanted or len(set(self.specs)) < len(self.specs):
-            return "its runs are not one for each size, learner and seed"
-        if any(r.budget != self.budget for r in self.runs):
-            return "a run had another budget than the others"
-        return next((reason for r in self.runs if (reason := r.inconsistency)), None)
+    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Read the certificates too."""
+        found = super().shaped(data)
+        return {**found, "certificates": [*map(Certificate.read, found["certificates"])]}
 
 
 BOUND = {

@@ -145,8 +145,6 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
         level = "warning" if "ended" in trial.details else "ok"
     elif trial.outcome not in _BY_ITSELF:
         level = "warning" if softly else "failure"
-    elif left := trial.details.get("processes_left"):
-        level, said = "warning", f"{said}; left {left} processes"
     return Finding(check=check, level=level, found=said)
 
 

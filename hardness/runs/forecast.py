@@ -62,16 +62,6 @@ class Forecast(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _parts: ClassVar[dict[str, type[Record]]] = {"runs": Run}
 
-    def _contradiction(self) -> str | None:
-        for run in self.runs:
-            if (run.spec, run.learner) != (self.spec, self.learner):
-                return f"a run of {run.learner} on {run.spec} is not of this attack"
-            if reason := run.inconsistency:
-                return reason
-            if any(type(run.details.get(what, 0)) is not int for what in ("block", "tries")):
-                return "a block or a number of tries is no integer"
-        return None
-
     @property
     def name(self) -> str:
         """The setting and the attack."""
@@ -141,11 +131,6 @@ class Forecasts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = "hardness-forecast/2"
     _parts: ClassVar[dict[str, type[Record]]] = {"rows": Forecast}
-
-    def _contradiction(self) -> str | None:
-        if any(not row.runs for row in self.rows):
-            return "an attack has no runs"
-        return next(filter(None, (row._contradiction() for row in self.rows)), None)
 
     def filed(self) -> dict[str, Any]:
         """Write what its file holds: the estimates and the runs."""

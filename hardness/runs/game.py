@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -15,10 +15,9 @@ from hardness.oracles import (
     Adversary,
     Budget,
     CertificateAdversary,
+    GameRecord,
     Meter,
     ReferenceAdversary,
-    StabbingAdversary,
-    Transcript,
 )
 from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
@@ -32,7 +31,6 @@ from instances.spec import built_in
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
-Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
 
 
@@ -44,7 +42,7 @@ class Spread(NamedTuple):
 
 
 class Game(Run, frozen=True, kw_only=True, eq=False):
-    """A run against the adversary: every query and answer, and the certified bound beside it.
+    """A run against the adversary: what each query ruled out, and the certified bound beside it.
 
     certified: queries that any learner must be allowed to recover the member in every game, at the
     oracle's tolerance, of families of two values; None for others, for more than 5000 listed
@@ -52,29 +50,28 @@ class Game(Run, frozen=True, kw_only=True, eq=False):
     system; one that was given is public, and tells which member is drawn at the end.
     """
 
-    transcript: Transcript
+    game_record: GameRecord
     certified: int | None
     drawn: bool
 
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Raise ValueError: its JSON holds no transcript, which has a file of its own."""
-        raise ValueError("a game is not read from its JSON: `verify` plays its transcript again")
+        """Raise ValueError: its JSON sums its rounds up."""
+        raise ValueError("a game is not read from its JSON: play it again with its seed")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""
-        left = self.transcript.entries[-1].alive if self.transcript.entries else None
         return {
             **super().to_dict(),
             "adversary": {
-                "mode": self.transcript.mode,
-                "members": str(self.transcript.members),
-                "left": str(self.transcript.members if left is None else left),
+                "mode": self.game_record.mode,
+                "members": str(self.game_record.members),
+                "left": str(self.game_record.left),
                 "bound": None if self.certified is None else str(self.certified),
                 "seed_source": "operating system" if self.drawn else "given",
                 "ruled_out": [
-                    {"first": a, "last": b, "each": each, "left": str(alive)}
-                    for a, b, each, alive in self.transcript.runs()
+                    {"first": a, "last": b, "each": each, "left": str(left)}
+                    for a, b, each, left in self.game_record.runs()
                 ],
             },
         }
@@ -85,7 +82,6 @@ def play(
     family: Family,
     budget: Budget,
     seed: int | None = None,
-    strategy: Strategy = "adversary",
     tau: Fraction = Fraction(1, 10),
 ) -> Game:
     """Run a learner against the adversary; raises ToolkitError where there is no such game.
@@ -97,11 +93,9 @@ def play(
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
     >>> game = play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget())
-    >>> game.usage.queries, game.transcript.entries[-1].alive
+    >>> game.usage.queries, game.game_record.left
     (20, 1)
     """
-    if strategy not in get_args(Strategy):
-        raise UsageError(f"oracle {strategy!r} given: one of {', '.join(get_args(Strategy))}")
     require_support(learner, family)
     if learner.access == "examples":
         raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
@@ -112,17 +106,17 @@ def play(
         )
     coded = CODED.need(family)
     spread = listed_spread(coded)
-    adversary = _adversary(coded, strategy, tau, Meter(budget), spread)
+    adversary = _adversary(coded, tau, Meter(budget), spread)
     drawn, seed = seed is None, secrets.randbits(_BITS) if seed is None else seed
     hypothesis, usage = attempt(learner, _Asked(adversary), seed)
     secret = adversary.draw(generator(seed, "adversary", learner_spec(learner)))
     instance = family.instance(seed)
     instance = replace(instance, hidden=replace(instance.hidden, secret=secret))
-    how = {"tau": str(tau), "oracle": strategy}
+    how = {"tau": str(tau), "oracle": "adversary"}
     run = judged(learner, family, seed, budget, hypothesis, usage, instance, how)
     return Game(
         **structs.asdict(run),
-        transcript=adversary.transcript(secret),
+        game_record=adversary.record(),
         certified=_bound(coded, tau, spread),
         drawn=drawn,
     )
@@ -153,14 +147,14 @@ def listed_spread(family: Coded) -> Spread | None:
         return None
     tables = [bits(row.astype(bool)) for row in codes]
     problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
-               "tables": tables, "given": None}  # fmt: skip
+               "tables": tables}  # fmt: skip
     proof = Proof(problem, {"spec": family.spec})
     members = proof.step("products")
     found = grams(proof, members)
     if found is None:
         return None
-    fit = found[0].fit(Fraction(0))
-    return Spread(moves=proof.fact(found[0].gram).moves, right=proof.fact(fit).most)
+    fit = found.fit(Fraction(0))
+    return Spread(moves=proof.fact(found.gram).moves, right=proof.fact(fit).most)
 
 
 def _certified(family: Coded) -> Symmetric | None:
@@ -169,21 +163,12 @@ def _certified(family: Coded) -> Symmetric | None:
     return SCHEME.of(family) or (proved.sets if proved and built_in(proved.about) else None)
 
 
-def _adversary(
-    family: Coded, strategy: Strategy, tau: Fraction, meter: Meter, spread: Spread | None
-) -> Adversary:
+def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None) -> Adversary:
     scheme = SCHEME.of(family)
     if scheme is None and (reason := unlisted(family)) is not None:
         raise UsageError(f"the adversary follows every member: {reason}")
     if not can_follow(family):
-        if strategy == "stabbing":
-            raise UsageError(
-                f"{family} is too large to follow every member: --oracle stabbing needs that, "
-                "--oracle adversary does not"
-            )
         return CertificateAdversary(family, tau, meter)
-    if strategy == "stabbing":
-        return StabbingAdversary(family, tau, meter)
     sets = _certified(family)
     if sets is None:
         half = (max(family.levels) - min(family.levels)) / 2

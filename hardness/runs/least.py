@@ -298,17 +298,6 @@ class Threshold(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Write it as JSON, with what it found."""
         return {**self.filed(), "low": self.low, "high": self.high, "end": self.end}
 
-    def _contradiction(self) -> str | None:
-        if getattr(self.asked.budget, self.asked.unit) is None:
-            return f"a search has no most of {self.asked.unit}"
-        try:
-            self._bracket  # noqa: B018  # walks
-        except (ValueError, StopIteration, RuntimeError):
-            return "what a search tried is not what it asks for"
-        if any(not 0 <= one.used <= one.n for one in self.tried):
-            return "a search used other numbers than its runs may"
-        return None
-
 
 @cache
 def rank(seeds: int) -> tuple[int, Fraction]:
@@ -557,7 +546,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         asked: what `filed` wrote before there were any.
         """
-        return cls._of({n: part for n, part in asked.items() if n != "format"}, {}).holding(every)
+        return cls.read({n: part for n, part in asked.items() if n != "format"}).holding(every)
 
     @cached_property
     def cells(self) -> tuple[LeastCell, ...]:
@@ -627,18 +616,6 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Write it as JSON, with what follows for every learner at every size."""
         cells = [one.to_dict() for one in self.cells]
         return {**self.filed(), "cells": cells, "scaling": self.scaling.to_dict()}
-
-    def _contradiction(self) -> str | None:
-        if not self.specs or _specs(self.spec, self.parameter, self.values) != [*self.specs]:
-            return "its specs are not those of its sizes"
-        if len(set(self.learner_names)) < len(self.learners):
-            return "it names a learner twice"
-        every = (*self.pilots, *self.thresholds)
-        if reason := next((reason for one in every if (reason := one._contradiction())), None):
-            return reason
-        if self.holding(every) != self:
-            return "its searches are not those of its sizes, learners, seeds and pilots"
-        return None
 
 
 def _specs(spec: str, parameter: str, values: Sequence[Value | None]) -> list[str]:

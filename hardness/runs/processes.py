@@ -29,8 +29,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
-from hardness.upper.isolated.init import DEATH_SIGNAL, below, prctl
-from hardness.upper.isolated.watch import proportional, stat
+from hardness.upper.isolated.proc import below, die_with_parent, memory
 from instances.errors import ToolkitError
 from instances.limits import readable_bytes
 
@@ -275,7 +274,7 @@ def _begin(owner: int, printed: str) -> None:
     """Prepare a worker process: it ends with the thread that owns it, and prints to a file."""
     os.setsid()  # Ctrl-C is the owner's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    prctl(DEATH_SIGNAL, signal.SIGKILL)
+    die_with_parent()
     if os.getppid() != owner:
         os._exit(1)
     with suppress(OSError):  # elsewhere than on Linux
@@ -323,9 +322,11 @@ def resident(root: int, limit: int) -> int:
 
     Above the limit, of a page that n of them share each counts 1/n, where the system tells.
     """
-    tree = [found for pid in (root, *below(root)) if (found := stat(pid))]
-    held = sum(one.resident for one in tree)
-    return held if held <= limit or len(tree) == 1 else sum(map(proportional, tree))
+    tree = [root, *below(root)]
+    held = {pid: memory(pid, "VmRSS") for pid in tree}
+    if sum(held.values()) <= limit or len(tree) == 1:
+        return sum(held.values())
+    return sum(memory(pid, "Pss", "smaps_rollup") or held[pid] for pid in tree)
 
 
 @contextmanager

@@ -122,39 +122,6 @@ def settled(instance: Instance, predict: Predict) -> Risk | None:
     return found
 
 
-Possible = Callable[[Risk], bool]
-
-
-def possible(family: Family) -> Possible:
-    """Give what tells whether a risk may have been measured on a family, as `measure` does untold.
-
-    Of labels that are codes the least interval is known that a number of examples can give; of
-    others it depends on the instance, and nothing is held against them.
-
-    >>> from instances import parse
-    >>> risk = Risk(value=0, low=0, high=1e-9, confidence=0.95, examples=8000, unclipped=0)
-    >>> possible(parse("parity:d=8,m=3"))(risk)
-    False
-    """
-    coded = CODED.of(family)
-    if coded is None:
-        return lambda risk: risk.examples > 1
-    most, usual, log_term = (
-        coded.risk_bound,
-        _usual(coded, CONFIDENCE),
-        math.log(4 / (1 - CONFIDENCE)),
-    )
-
-    def may_be(risk: Risk) -> bool:
-        if not 1 < risk.examples <= usual:
-            return False
-        least = 7 * most * log_term / (3 * (risk.examples - 1))  # of losses that do not vary
-        low, high = max(0.0, risk.value - least), min(most, risk.value + least)
-        return risk.high <= most and risk.low <= low + _CLOSE and high <= risk.high + _CLOSE
-
-    return may_be
-
-
 def _between(low: float, value: float, high: float) -> float:
     """Put a mean into its interval, from which rounding may take it, or a token beyond the cut."""
     return min(max(low, value), high)

@@ -26,11 +26,8 @@ class _OfSpec:
     parameters: str = ""
 
     def __post_init__(self) -> None:
-        own = named(self.spec)
-        if (self.family, self.parameters) not in (own, ("", "")):
-            raise ValueError("its family or parameters are not those of its spec")
-        object.__setattr__(self, "family", own[0])
-        object.__setattr__(self, "parameters", own[1])
+        for name, value in zip(("family", "parameters"), named(self.spec), strict=True):
+            object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 import math
 import platform
-from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from sys import float_info
@@ -29,9 +28,8 @@ from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
-from hardness.runs.risk import CONFIDENCE, SOLVED_BELOW, Judge, Possible, Risk, measure, possible
+from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
 from hardness.upper import (
-    LEARNERS,
     Failed,
     Hypothesis,
     Learner,
@@ -46,7 +44,7 @@ from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.result import Record, TableRow, json_of
-from instances.spec import file_of, kind_of, parse_stored
+from instances.spec import file_of
 from instances.streams import generator
 from instances.text import outward
 
@@ -71,7 +69,6 @@ MACHINE = (
     Outcome.CRASHED,
     Outcome.BROKE_OFF,
     Outcome.NOT_LOADED,
-    Outcome.TOO_MANY_PROCESSES,
     Outcome.OVERDUE,
     Outcome.REFUSED,
 )
@@ -81,10 +78,6 @@ _COUNTED: dict[Literal["examples", "queries", "values"], Outcome] = {
     "queries": Outcome.QUERIES_SPENT,
     "values": Outcome.VALUES_SPENT,
 }
-
-
-# Ends that no run has without a budget; of examples a learner may ask itself for too few.
-_OF_BUDGETS = {limit: spent for limit, spent in SPENT.items() if limit != "examples"}
 
 
 class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -185,60 +178,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Whether it ends the same on any machine, times and memory apart."""
         return self.bound in ("none", *_COUNTED)
 
-    def _contradiction(self) -> str | None:
-        """Say in what its outcome and its risk contradict each other."""
-        own = self.spec.partition(":")[0] == "data"
-        if (self.risk if own else self.held_out_error) is not None:
-            return "a risk on data of a user, or a held-out error on an instance"
-        by_risk = Outcome.SOLVED if self.outcome in _FOUND else self.outcome
-        if by_risk in JUDGED and by_risk is not judge(self.risk, True, self.held_out_error):
-            return f"an outcome '{self.outcome.value}' does not follow from its risk"
-        return None
-
-    @property
-    def inconsistency(self) -> str | None:
-        """Why it cannot have been on the instance of its seed, measured as here; None if it can.
-
-        Costs, and the risk of one learner or another, are the word of who stored it: run the
-        learner again on the same seed to check them.
-
-        >>> from hardness.upper import parse_learner
-        >>> from instances import parse
-        >>> one = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
-        >>> one.inconsistency, one.updated(secret_recovered=False).inconsistency
-        (None, 'it claims a secret that is that of its seed, and says that it is not')
-        """
-        if reason := self._contradiction():
-            return reason
-        for name in _COUNTED:
-            most = getattr(self.budget, name)
-            if most is not None and getattr(self.usage, name) > most:
-                return f"a run took more {name} than its budget of {most}"
-        built_in = self.learner.partition(":")[0] in LEARNERS  # others say what they like
-        for limit, spent in _OF_BUDGETS.items():
-            if built_in and self.outcome is spent and getattr(self.budget, limit) is None:
-                return f"a run ended with '{spent.value}' and had no budget of {limit}"
-        risk, (family, may_be) = self.risk, _judged_on(self.spec, kind_of(self.spec.split(":")[0]))
-        if risk and risk.confidence != CONFIDENCE:
-            return f"a risk is known with confidence {risk.confidence}, not {CONFIDENCE}"
-        if risk and not may_be()(risk):
-            return (
-                f"a risk of {risk.value:.3g} in [{outward(risk.low, risk.high, '.3g')}] by "
-                f"{risk.examples} examples is not possible"
-            )
-        claimed, judged = self.details.get("claimed_secret"), self.secret_recovered
-        if (claimed is None) is not (judged is None):
-            return "a secret was recovered and not claimed, or claimed and not judged"
-        if claimed is None:
-            return None
-        if type(claimed) is not list or any(type(part) is not int for part in claimed):
-            return "a claimed secret is no list of integers"
-        right = family.same(tuple(claimed), family.instance(self.seed).hidden.secret)
-        if right is judged:
-            return None
-        said = ("that", "is not") if right else ("not that", "is")
-        return f"it claims a secret that is {said[0]} of its seed, and says that it {said[1]}"
-
     def _rows(self) -> list[TableRow]:
         error = self.held_out_error
         risk, of = (error, "held-out error") if error else (self.risk, "risk")
@@ -298,13 +237,6 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 _FOLLOWS = ("key", "attempts", "passed", "reproducible", "bound")
 _OF_RISK = ("confidence", "examples", "unclipped")
 _JSON = Run.__struct_fields__[: Run.__struct_fields__.index("attempts")]
-
-
-@lru_cache(256)
-def _judged_on(spec: str, kind: type[Family] | None) -> tuple[Family, Callable[[], Possible]]:
-    """Make a family of the class of its name, and what tells the risks that may be."""
-    family = parse_stored(spec)
-    return family, cache(lambda: possible(family))
 
 
 def run(

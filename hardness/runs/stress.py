@@ -35,7 +35,7 @@ from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
 from hardness.runs.run import Run
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
-from instances.ladders import LADDERS, Ladder, Rung
+from instances.ladders import Ladder, Rung
 from instances.result import Record, TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
@@ -391,25 +391,12 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         asked: what `filed` wrote before there were runs.
         """
-        found = cls._of({name: part for name, part in asked.items() if name != "format"}, {})
+        found = cls.read({name: part for name, part in asked.items() if name != "format"})
         names = {climb_of(who.asked).learner for who in found.learners}
         found = found.updated(runs=tuple(row for row in rows if row.learner in names))
         if any(found.next(climb)[1] for climb in found.climbs):
             raise ValueError("runs of its climbs are missing")
         return found.on(found.climbs)
-
-    def _contradiction(self) -> str | None:
-        published = LADDERS.get(self.ladder.name, self.ladder)
-        if published.digest != self.ladder.digest:
-            return f"its ladder is not what was published as {published.name}"
-        if len({climb.learner for climb in self.climbs}) < len(self.learners):
-            return "it names a learner twice"
-        tried = [trial for climb in self.climbs for rung in climb.rungs for trial in rung.trials]
-        if not tried or len(tried) != len(self.runs) + len(self.not_run):
-            return "a run belongs to no rung that its learner tried, within its budget"
-        if self.finished and any(self.next(climb)[1] for climb in self.climbs):
-            return "a learner stopped on a rung that it passed"
-        return next((reason for run in self.runs if (reason := run.inconsistency)), None)
 
 
 def stress(

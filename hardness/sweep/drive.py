@@ -30,7 +30,7 @@ from hardness.sweep.pool import Engine
 from hardness.sweep.store import FAILED, Writer, opened, read
 from hardness.upper import parse_learner
 from hardness.upper.isolated import SubprocessLearner
-from hardness.upper.isolated.contain import require_out_of_reach
+from hardness.upper.isolated.sandbox import require_out_of_reach
 from hardness.upper.learner import innermost
 from instances.errors import ToolkitError
 from instances.limits import available_memory
@@ -149,8 +149,7 @@ class Driver:
         self._earlier = writer.sweep(sweep.sha256)
         failed = writer.failed()
         self._again = failed if retry else set[str]()  # in the store, and to be run again
-        self._there = writer.finished()
-        self._counts = JobCounts(self._there.keys() - self._again, failed)
+        self._counts = JobCounts(writer.finished() - self._again, failed)
         self._row = _row(sweep, self._earlier, engine)
         self._rows: list[Row] = []  # not written yet
         self._fresh: dict[str, Row] = {}  # those of them, but for certificates
@@ -216,10 +215,6 @@ class Driver:
         for cell in group.cells:
             keys = list(map(cell.keys, group.seeds))
             self._counts.plan(cell.label, keys, cell.spec)
-            for key, seed in zip(keys, group.seeds, strict=True):
-                held = self._there.get(key)
-                if held and held != (cell.spec, cell.learner, seed):
-                    raise cell.with_seed(seed).taken(*held, self._writer.path)
         yield None
         name = self._sweep.named(group)
         for seed in group.seeds:
@@ -265,7 +260,7 @@ class Driver:
             job = jobs[len(done)]
             row: Any = self._look(job)
             if row:
-                done.append(job.require_own(row, self._writer.path))
+                done.append(job.held(row, self._writer.path))
             else:
                 yield None
         return done

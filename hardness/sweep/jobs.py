@@ -27,7 +27,7 @@ from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learn
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
 from instances.disk import damage
-from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.spec import FAMILIES, file_of, parse_stored
 
@@ -169,20 +169,9 @@ class RunJob(Job, frozen=True, kw_only=True, tag="run"):
         """Make the job of another seed; known: its group and axes."""
         return msgspec.structs.replace(self, seed=seed, **known)
 
-    def require_own(self, run: Run, where: object) -> Run:
-        """Return a run that stands under the key of the job; raises DamagedFile for another's."""
-        if (run.spec, run.learner, run.seed) != (self.spec, self.learner, self.seed) or (
-            run.budget != self.budget
-        ):
-            raise self.taken(run.spec, run.learner, run.seed, where)
+    def held(self, run: Run, where: object) -> Run:
+        """Return the run that a store holds of it."""
         return run
-
-    def taken(self, spec: str, learner: str, seed: int, where: object) -> DamagedFile:
-        """Say that the run of another job stands under the key."""
-        return DamagedFile(
-            f"{where} holds a run of {learner} on {spec}, seed {seed}, under the key of another "
-            f"job, {self.key}: it was changed"
-        )
 
     def do(self) -> dict[str, Any]:
         """Run the learner: a Run as JSON; raises ToolkitError where it is not what was planned."""
@@ -311,13 +300,10 @@ class SearchJob(Job, frozen=True, kw_only=True, tag="search"):
         """Make the row of what came of it."""
         return threshold_row(self.key, found)
 
-    def require_own(self, row: ThresholdRow, where: Path) -> Threshold:
-        """Return the threshold of a row under its key; raises DamagedFile where it is another."""
+    def held(self, row: ThresholdRow, where: Path) -> Threshold:
+        """Return the threshold of the row that a store holds of it; raises DamagedFile."""
         with damage(where):
-            found = Threshold.read(row.threshold)
-            if found.asked != self.asked or self.kept(found) != row:
-                raise ValueError(f"under {self.key} stands the threshold of another search")
-        return found
+            return Threshold.read(row.threshold)
 
 
 def threshold_row(key: str, found: Threshold) -> ThresholdRow:

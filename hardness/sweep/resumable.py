@@ -16,7 +16,7 @@ from hardness.runs.stress import BITS
 from hardness.sweep.jobs import RunJob, SearchJob, job_of, read_job
 from hardness.sweep.pool import Engine, answer, local
 from hardness.sweep.store import Writer, opened
-from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError
 
 _PACE = 0.2  # seconds that are waited at once
 
@@ -54,14 +54,7 @@ class Resumable:
     @property
     def base_seed(self) -> int:
         """The seed of a command that draws its own: that of the interrupted one, if there was."""
-        found = self._row.climbs.get("", {}).get("base_seed")
-        if not isinstance(found, int) or not 0 <= found < 1 << BITS:
-            where = self._writer.path if self._writer else "the store"
-            raise DamagedFile(
-                f"{where} holds no base seed of the interrupted command: it was changed; remove it "
-                "to begin anew"
-            )
-        return found
+        return int(self._row.climbs[""]["base_seed"])
 
     def do(self, planned: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """Do runs or searches: the index of each as it is done, with what came of it or why not."""
@@ -103,12 +96,9 @@ class Resumable:
 
 
 def _held(store: Writer, job: RunJob | SearchJob) -> Run | Threshold | None:
-    """Find what a store holds of a job; raises DamagedFile for what it cannot be."""
+    """Find what a store holds of a job."""
     row = store.row(job.table, job.key)
-    held: Run | Threshold | None = job.require_own(row, store.path) if row else None
-    if isinstance(held, Run) and (reason := held.inconsistency):
-        raise DamagedFile(f"{store.path} is damaged: {reason}")
-    return held
+    return job.held(row, store.path) if row else None
 
 
 def _warmed(payload: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import os
 import socket
 import sqlite3
 import stat
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import chain, islice
@@ -99,7 +98,7 @@ def _connect(path: Path, *settings: str) -> sqlite3.Connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.create_function("natural_key", 1, natural, deterministic=True)
             _require_version(connection, path)
-            if odd := [one for there, one in _odd(connection) if not there]:
+            if odd := _odd(connection):
                 raise DamagedFile(f"{path} is damaged: {_unlike(odd)}: {recover_with(path)}")
             for setting in ("cache_size = -65536", *settings):
                 connection.execute(f"PRAGMA {setting}")
@@ -124,18 +123,14 @@ def _require_version(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _odd(connection: sqlite3.Connection) -> list[tuple[bool, str]]:
-    """Name what of the schema is not a store's, and whether it is there, or lacking or changed."""
+def _odd(connection: sqlite3.Connection) -> list[str]:
+    """Name what of a store's schema is lacking or changed."""
     schema = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
     with contextlib.closing(sqlite3.connect(":memory:")) as new:
         new.executescript(_SCHEMA)
         ours = dict(new.execute(schema))
     theirs = dict(connection.execute(schema))
-    return [
-        (name not in ours, name)
-        for name in sorted({**ours, **theirs})
-        if ours.get(name) != theirs.get(name)
-    ]
+    return [name for name in sorted(ours) if ours[name] != theirs.get(name)]
 
 
 def _unlike(names: list[str]) -> str:
@@ -381,18 +376,9 @@ def _emptied(path: Path) -> "Writer":
 
 
 def reopen(path: Path) -> "Writer":
-    """Open a store to write on, its pages and its tables checked.
-
-    Raises DamagedFile with what can be recovered, ToolkitError where another process writes.
-    """
-    with read(path) as store:
+    """Open a store to write on; raises DamagedFile, ToolkitError where another process writes."""
+    with read(path):
         lock = Lock(path)
-        try:
-            if found := store.complaints():
-                raise DamagedFile(f"{path} is damaged: {found[0]}; {recover_with(path)}")
-        except BaseException:
-            lock.free()
-            raise
     return Writer(path, lock)
 
 
@@ -431,13 +417,10 @@ class Writer(_Store):
         there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in _RESULTS)
         return not next(self.column(f"SELECT {there}"))
 
-    def finished(self) -> dict[str, tuple[str, str, int] | None]:
-        """Return the keys of all that is finished, of a run with its spec, learner and seed."""
-        with told(self.path):
-            runs = self.connection.execute("SELECT key, spec, learner, seed FROM runs")
-            found = {key: (_same(spec), _same(learner), seed) for key, spec, learner, seed in runs}
-            others = (self.column(f"SELECT key FROM {name}") for name in _RESULTS[1:])
-            return {**found, **dict.fromkeys(chain.from_iterable(others))}
+    def finished(self) -> set[str]:
+        """Return the keys of all that is finished."""
+        every = (self.column(f"SELECT key FROM {name}") for name in _RESULTS)
+        return set(chain.from_iterable(every))
 
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
@@ -504,10 +487,6 @@ class Writer(_Store):
         sql = f"INSERT OR {otherwise} INTO {table} VALUES ({','.join('?' * len(names))})"
         plain = [_plain(values[name]) for name in names]
         return self.connection.execute(sql, plain).rowcount == 1
-
-
-def _same(text: Any) -> Any:
-    return sys.intern(text) if isinstance(text, str) else text
 
 
 def _run(record: Record) -> Run:
@@ -596,17 +575,6 @@ class Reader(_Store):
         }
         size = self.path.stat().st_size
         return {"version": VERSION, "bytes": size, **numbers, "outcomes": self.counts()}
-
-    def complaints(self) -> list[str]:
-        """Return what SQLite finds wrong with the pages; else which tables are not a store's."""
-        try:
-            found = self.connection.execute("PRAGMA quick_check(5)").fetchall()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            return [one_line(error)]
-        said = [line[:120] for (text,) in found for line in text.splitlines()]
-        said = [line for line in said if line != "ok" and not line.startswith("***")]
-        odd = [name for _, name in _odd(self.connection)]
-        return said or ([_unlike(odd)] if odd else [])
 
     def query(self, sql: str, most: int = 100_000) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much.

@@ -359,13 +359,6 @@ class Finding(Told, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     _format: ClassVar[str] = "hardness-theory/1"
 
-    def _contradiction(self) -> str | None:
-        if any(one.measured.low > one.measured.top for one in self.points):
-            return "an interval that was measured ends below where it begins"
-        if self.digest != digest_of(self, [(one.at, one.predicted) for one in self.points]):
-            return f"its predictions are not those of the digest {self.digest[:16]}"
-        return None
-
     @property
     def verdict(self) -> str:
         """How measurement and prediction compare, in the words of the table."""

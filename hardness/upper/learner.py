@@ -49,7 +49,6 @@ class Outcome(Enum):
     BROKE_OFF = "broke off"
     CPU_SPENT = "cpu seconds spent"
     MEMORY_SPENT = "memory spent"
-    TOO_MANY_PROCESSES = "too many processes"
     OVERDUE = "overdue"
     REFUSED = "could not run"
 
@@ -116,8 +115,6 @@ _ADVICE = {
     "learned within it",
     Outcome.MEMORY_SPENT: "the learner took more memory than it may: raise --budget-memory, or "
     "report it as not learned within it",
-    Outcome.TOO_MANY_PROCESSES: "the learner started more processes than it may: have it use "
-    "fewer workers",
     Outcome.OVERDUE: "the run was ended from outside at its hard limit of seconds: give it a "
     "budget of seconds, or a larger limit",
     Outcome.REFUSED: "the run could not be done here: the details say why, often that it does not "

@@ -23,13 +23,6 @@ class About(TypedDict, total=False):
     """The numbers of learners about which something is certified."""
 
     features: Annotated[int | None, _whole("Number of functions or inputs: kernel.")]
-    parameters: Annotated[
-        int | None, _whole("Number of parameters: gd, that are rounded, with --grid.")
-    ]
-    batch: Annotated[int | None, _whole("Examples a step: gd, fresh ones, with --state-bits.")]
-    state_bits: Annotated[
-        int | None, _whole("Bits that a step hands to the next: gd, all of them.")
-    ]
     degree: Annotated[
         int | None,
         _whole(
@@ -59,19 +52,11 @@ class About(TypedDict, total=False):
             default="with all: clip/100",
         ),
     ]
-    within: Annotated[
-        "Fraction | None", _rational("Distance within which any answer may lie: gd, in l2.")
-    ]
-    grid: Annotated[
-        "Fraction | None",
-        _rational("Spacing to which coordinates are rounded: gd, with dither."),
-    ]
 
 
-_REGIMES = ("noise_std", "within", "grid", "batch")
 _APPLY = {
     "kernel": {"features"},
-    "gd": {"clip", "parameters", "state_bits", *_REGIMES},
+    "gd": {"clip", "noise_std"},
     "low-degree": {"degree", "examples", "sample_degree"},
     "lwe": {"examples", "error_bound"},
 }
@@ -91,8 +76,7 @@ def asked_about(name: str, said: Mapping[str, Any], steps: int | None, scheme: A
     if wrong:
         raise UsageError(f"{called(wrong[0])} does not apply to {called('about')} {name}")
     if name == "all":
-        if not any(one in given for one in _REGIMES):
-            given["noise_std"] = given.get("clip", Fraction(1)) / 100
+        given.setdefault("noise_std", given.get("clip", Fraction(1)) / 100)
         given.setdefault("degree", default_degree(scheme, given.get("examples")))
     made = {"kernel": _kernel, "gd": _descent, "low-degree": _low_degree, "lwe": _chain}
     return [made[one](given, steps) for one in names]
@@ -122,46 +106,15 @@ def _kernel(about: dict[str, Any], steps: int | None) -> Any:
 
 
 def _descent(about: dict[str, Any], steps: int | None) -> Any:
-    from hardness.lower.learners import (
-        BatchDescent,
-        NoisyDescent,
-        RoundedDescent,
-        WorstDescent,
-    )
+    from hardness.lower.learners import NoisyDescent
     from hardness.lower.record import NoClaim
 
-    chosen = [name for name in _REGIMES if name in about]
-    if not chosen:
+    if "noise_std" not in about:
         raise NoClaim(
             "no claim: one exact mean gradient can name the member, and gradient descent on small "
-            "batches with fine precision can simulate any PAC learner [AKMSS21]; give --noise-std, "
-            "--within, --grid with --parameters, or --batch with --state-bits"
+            "batches with fine precision can simulate any PAC learner [AKMSS21]; give --noise-std"
         )
-    if len(chosen) > 1:
-        options = " and ".join(map(called, chosen))
-        raise UsageError(f"{options} given: one of them at a time")
-    regime = chosen[0]
-    partner = {"grid": "parameters", "batch": "state_bits"}.get(regime)
-    for name in ("parameters", "state_bits"):
-        if name != partner and name in about:
-            raise UsageError(f"{called(name)} does not apply with {called(regime)}")
-    if partner and partner not in about:
-        raise NoClaim(
-            f"no claim: {called(regime)} is given without {called(partner)}, and the bound "
-            "depends on it; with a state of any size there is none"
-        )
-    clip = about.get("clip", Fraction(1))
-    if regime == "batch":
-        if "clip" in about:
-            raise UsageError("--clip does not apply with --batch: any update is covered")
-        return BatchDescent(steps=steps, batch=about["batch"], state_bits=about["state_bits"])
-    if regime == "grid":
-        return RoundedDescent(
-            steps=steps, clip=clip, grid=about["grid"], parameters=about["parameters"]
-        )
-    if regime == "within":
-        return WorstDescent(steps=steps, clip=clip, within=about["within"])
-    return NoisyDescent(steps=steps, clip=clip, std=about["noise_std"])
+    return NoisyDescent(steps=steps, clip=about.get("clip", Fraction(1)), std=about["noise_std"])
 
 
 def _low_degree(about: dict[str, Any], steps: int | None) -> Any:

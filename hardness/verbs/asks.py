@@ -56,31 +56,20 @@ FILE = "Where to write: the JSON, to a file."
 _LIMIT = "Limits of learners"
 
 
-class Containment(TypedDict, total=False):
-    """How learners from files are closed in."""
+class Sandboxed(TypedDict, total=False):
+    """Whether learners from files must run in a sandbox."""
 
-    contain: Annotated[
-        str | None,
-        choice(
-            "How learners from files are closed in.",
-            *("bubblewrap", "landlock", "off"),
-            default="the best there is",
+    sandbox: Annotated[
+        bool,
+        flag(
+            "Run learners from files in bubblewrap, or refuse: it is used where it runs.",
             group=_LIMIT,
-            variable="HARDNESS_CONTAIN",
-        ),
-    ]
-    device: Annotated[
-        str | None,
-        text(
-            "A GPU that learners from files may use: cuda, or nvidia0.",
-            default="none",
-            group=_LIMIT,
-            variable="HARDNESS_DEVICE",
+            variable="HARDNESS_SANDBOX",
         ),
     ]
 
 
-class _Limits(Containment, total=False):
+class _Limits(Sandboxed, total=False):
     budget_queries: Annotated[
         int | None, whole("Queries to ask.", default="no limit", group=_LIMIT)
     ]
@@ -90,11 +79,20 @@ class _Limits(Containment, total=False):
     ]
     budget_cpu: Annotated[
         float | None,
-        number("CPU seconds, of learners from files.", above=0, default="no limit", group=_LIMIT),
+        number(
+            "CPU seconds, of each process of learners from files.",
+            above=0,
+            default="no limit",
+            group=_LIMIT,
+        ),
     ]
     budget_memory: Annotated[
         int | str | None,
-        size("500MB, 4GiB, ...: of learners from files.", default="4GiB", group=_LIMIT),
+        size(
+            "500MB, 4GiB, ...: of each process of learners from files.",
+            default="4GiB",
+            group=_LIMIT,
+        ),
     ]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from hardness.lower import BoundParameters, Certificate, Verification
     from hardness.lower.bound import Bound
     from hardness.lower.members import Members
-    from hardness.runs.game import Game
     from hardness.verbs.sources import Source
     from instances import Family, Folder
 
@@ -60,7 +59,6 @@ def certify(
             default="by size",
         ),
     ] = None,
-    proof: Annotated[bool, flag("Print the proof step by step.")] = False,
     about: Annotated[
         str | None, choice("Certify what is said about named learners.", *ABOUT)
     ] = None,
@@ -69,15 +67,13 @@ def certify(
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
     SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
-    (path.py:Name). With --about: what is said about kernels, gradient descent (one of --noise-std,
-    --within, --grid, --batch), polynomials of low degree, or solvers of LWE that learners make, for
-    --risk and --success where they are learners. Raises NoClaim where nothing is said.
+    (path.py:Name). With --about: what is said about kernels, gradient descent with --noise-std,
+    polynomials of low degree, or solvers of LWE that learners make, for --risk and --success where
+    they are learners. Raises NoClaim where nothing is said.
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
-    from dataclasses import replace
-
     from hardness.lower import BoundParameters
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
@@ -86,16 +82,14 @@ def certify(
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
             raise UsageError(f"{called(wrong)} needs {called('about')}")
         listed = {"members": members, "centred": centred, "steps": steps}
-        made = _certified(source, named, terms, listed)
-    else:
-        usual = BoundParameters()
-        for name in ("tau", "vstat", "gamma"):
-            if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
-                raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
-        if centred:
-            raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
-        made = _of_learners(source, named, terms, about, numbers, members, steps)
-    return replace(made, stepwise=proof)
+        return _certified(source, named, terms, listed)
+    usual = BoundParameters()
+    for name in ("tau", "vstat", "gamma"):
+        if (about, name) != ("lwe", "tau") and getattr(terms, name) != getattr(usual, name):
+            raise UsageError(f"{called(name)} does not apply to {called('about')} {about}")
+    if centred:
+        raise UsageError(f"{called('centred')} does not apply to {called('about')} {about}")
+    return _of_learners(source, named, terms, about, numbers, members, steps)
 
 
 def _terms(vstat: int, **given: Any) -> "BoundParameters":
@@ -230,17 +224,17 @@ def _of_learners(
     return made
 
 
-@verb("Check a certificate or a transcript again.", out=FILE)
+@verb("Check a certificate again.", out=FILE)
 def check(
     source: Annotated[
-        "str | PathLike[str] | Mapping[str, Any] | Certificate | Game",
-        thing("The file of a certificate or a transcript."),
+        "str | PathLike[str] | Mapping[str, Any] | Certificate",
+        thing("The file of a certificate."),
     ],
 ) -> "Checked":
-    """Check the proof of a certificate, or play a transcript again; exit 3 if it fails.
+    """Check the proof of a certificate; exit 3 if it fails.
 
-    From Python SOURCE is a Certificate or a Game too, or the dictionary of one. Raises Refuted
-    where a claim does not follow, DamagedFile for a file that is neither.
+    From Python SOURCE is a Certificate too, or the dictionary of one. Raises Refuted if a claim
+    does not follow, DamagedFile for a file that is not a certificate.
 
     >>> check(certify("parity:d=8,m=3")).statements[1]
     'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
@@ -250,13 +244,10 @@ def check(
 
     from hardness.check import check as derive
     from hardness.lower import Certificate
-    from hardness.runs.game import Game
     from instances.strict import CERTIFICATE, read_json
 
     if isinstance(source, Certificate):
         return derive(source.to_dict())
-    if isinstance(source, Game):
-        return derive(source.transcript.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
     data = read_json(_certificate(source), CERTIFICATE)

@@ -185,7 +185,7 @@ class Verb:
             if one.variable and name in given
         }
         before = {name: os.environ.get(name) for name in there}
-        os.environ.update({name: value for name, value in there.items() if value is not None})
+        os.environ.update({name: "1" for name, value in there.items() if value})
         try:
             yield
         finally:

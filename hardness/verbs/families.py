@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from hardness.verbs import progress
 from hardness.verbs.ask import choice, text
-from hardness.verbs.asks import FILE, FORCE, Containment, specs
+from hardness.verbs.asks import FILE, FORCE, Sandboxed, specs
 from hardness.verbs.asks import learners as known_learners
 from hardness.verbs.command import verb
 from instances.errors import UsageError
@@ -120,7 +120,7 @@ def learners(
     ] = None,
     *,
     force: Annotated[bool, FORCE] = False,
-    **closed: Unpack[Containment],
+    **closed: Unpack[Sandboxed],
 ) -> "Answer | Conformance":
     """List the built-in learners, or show one.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from hardness.oracles import Budget
-    from hardness.runs import Game, Run
+    from hardness.runs import Run
     from hardness.upper import Learner
     from hardness.verbs.sources import Data, Source
     from instances.owndata import Split
@@ -42,21 +42,13 @@ def learn(
     b: Annotated[Path | None, B_FILE] = None,
     spec: Annotated[str | None, SPEC_OF] = None,
     oracle: Annotated[
-        Literal["samples", "exact", "adversary", "stabbing"],
+        Literal["samples", "exact", "adversary"],
         choice(
             "How queries are answered; the adversary of the bound draws the secret at the end.",
-            *("samples", "exact", "adversary", "stabbing"),
+            *("samples", "exact", "adversary"),
         ),
     ] = "samples",
     tau: Annotated["int | float | str | Fraction", TAU] = "0.1",
-    transcript: Annotated[
-        Path | None,
-        path(
-            "Write the game against the adversary to a file that `hardness check` plays again.",
-            default="no file",
-            writes=True,
-        ),
-    ] = None,
     save_layer: Annotated[
         Path | None,
         path(
@@ -99,8 +91,6 @@ def learn(
     for name, value in about.items():
         if teacher is None and value is not None:
             raise UsageError(f"{called(name)} {value} given: it is of a layer given by --teacher")
-    if transcript and oracle in ("samples", "exact"):
-        raise UsageError("--transcript needs --oracle adversary or stabbing")
     _require_layers(chosen, save_layer)
     sources.require_unseen(chosen, a, b)
     source = sources.paired(source, a, b)
@@ -120,8 +110,11 @@ def learn(
         family, folder = sources.target(source, spec)
     else:
         raise UsageError("learn needs a SPEC or --teacher FILE, one of the two")
-    if oracle == "adversary" or oracle == "stabbing":
-        return _played(chosen, family, limits, seed, oracle, exact("tau", tau), transcript)
+    if oracle == "adversary":
+        from hardness.runs import play
+
+        with progress.waited("playing"):
+            return play(chosen, family, limits, seed, tau=exact("tau", tau))
     _announce(chosen, family)
     with progress.waited("learning"):
         at = instance or folder or family.instance(seed or 0)
@@ -145,28 +138,6 @@ def _on_data(chosen: "Learner", data: "Split", limits: "Budget", seed: int) -> "
     _announce(chosen, data.family)
     with progress.waited("learning"):
         return run_on_data(chosen, data, limits, seed)
-
-
-def _played(
-    chosen: "Learner",
-    family: Any,
-    limits: "Budget",
-    seed: int | None,
-    strategy: Any,
-    tau: "Fraction",
-    transcript: Path | None,
-) -> "Game":
-    from hardness.runs import play as against
-    from instances.capabilities import SCHEME
-    from instances.disk import write_json
-
-    if transcript and (missing := SCHEME.missing(family)):
-        raise UsageError(f"{called('transcript')} is of games that can be played again: {missing}")
-    with progress.waited("playing"):
-        game = against(chosen, family, limits, seed, strategy=strategy, tau=tau)
-    if transcript:
-        write_json(transcript, game.transcript.to_dict(), force=True)
-    return game
 
 
 def _require_layers(learner: "Learner", path: Path | None) -> None:

@@ -84,10 +84,10 @@ SWEEP = _group(
 )
 STORE = _group(
     "store",
-    "Show, export, query, merge, check stores.",
+    "Show, export, query, merge stores.",
     "Stores: SQLite files of runs and certificates, as sweeps write them.\n\n"
     "Any tool that reads SQLite reads the tables runs, certificates, thresholds and sweeps.",
-    {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge", "check")},
+    {name: f"verbs.stores.{name}" for name in ("show", "export", "query", "merge")},
 )
 
 ICL = _group(

@@ -109,7 +109,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
     """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
     for file in files:
         if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
-            from hardness.upper.isolated.contain import require_out_of_reach
+            from hardness.upper.isolated.sandbox import require_out_of_reach
 
             require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
@@ -164,7 +164,7 @@ def learner(source: object) -> "Learner":
     """Return the learner that a string names, or make one of an object of yours.
 
     An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
-    as in a file for `path.py:Name`; it runs in this process, without containment.
+    as in a file for `path.py:Name`; it runs in this process.
 
     >>> learner("lowdegree:degree=3").name
     'lowdegree'

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 from hardness.verbs import progress
 from hardness.verbs.ask import choice, cores, flag, path, text
-from hardness.verbs.asks import FILE, FORCE, JOBS, Containment
+from hardness.verbs.asks import FILE, FORCE, JOBS, Sandboxed
 from hardness.verbs.command import verb
 from instances.errors import DamagedFile, ToolkitError, UsageError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from hardness.report.sweep import Queried
     from hardness.sweep import Ended
-    from hardness.sweep.damage import Checkup
     from hardness.sweep.plan import Plan
     from instances.result import Answer
 
@@ -71,7 +70,7 @@ def sweep(
     ] = "local",
     yes: Annotated[bool, _YES] = False,
     jobs: Annotated[int | None, JOBS] = None,
-    **closed: Unpack[Containment],
+    **closed: Unpack[Sandboxed],
 ) -> "Ended":
     """Do the runs of a sweep file that a store does not hold yet.
 
@@ -248,14 +247,3 @@ def merge(
     with read(out) as found:
         summary, sweeps = found.summary(), found.sweeps()
     return Answer(data=summary, told="written: " + store_words(str(out), summary, sweeps))
-
-
-@verb("Check every page, and that every row reads.", out=FILE)
-def check(db: Annotated[Path, _DB]) -> "Checkup":
-    """Check a store; exits 1 where it is damaged.
-
-    A number in a row that was changed for another is not seen: what matters is run again.
-    """
-    from hardness.sweep.damage import check as look
-
-    return look(db)

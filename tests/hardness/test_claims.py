@@ -15,12 +15,9 @@ from hardness.check.kernel import chance, likely
 from hardness.lower import BoundParameters, certify, sda
 from hardness.lower.certificate import pose
 from hardness.lower.learners import (
-    BatchDescent,
     Kernel,
     LowDegree,
     NoisyDescent,
-    RoundedDescent,
-    WorstDescent,
     certify_named,
     certify_posed,
     pose_functions,
@@ -108,11 +105,8 @@ def asked(rng):
     return (
         Kernel(features=few),
         NoisyDescent(steps=steps, clip=clip, std=off),
-        WorstDescent(steps=steps, clip=clip, within=off),
-        RoundedDescent(steps=steps, clip=clip, grid=4 * off, parameters=few),
-        BatchDescent(steps=steps, batch=few, state_bits=int(rng.integers(1, 6))),
         LowDegree(degree=few, examples=many if rng.integers(3) else None),
-    )[int(rng.integers(6))]
+    )[int(rng.integers(5)) // 2]  # the last has no claim about many families
 
 
 def of_family(draw):
@@ -157,7 +151,7 @@ def test_claims_are_true_and_no_weaker_than_they_could_be(kind):
             found += wrong(data)
             made += 1
     assert found == []
-    assert made > 20
+    assert made > 15
 
 
 def test_claims_about_sets_of_very_many_places_are_true(monkeypatch):
@@ -171,7 +165,7 @@ def test_claims_about_sets_of_very_many_places_are_true(monkeypatch):
             kernel.check(data)
             assert falsehood(data) is None
             made += 1
-    assert made > 20
+    assert made > 15
 
 
 LARGER = [

@@ -11,21 +11,19 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness import check, estimate, figure, forecast, learn
+from hardness import estimate, figure, forecast, learn
 from hardness.cost.grid import grid
-from hardness.oracles import Budget
 from hardness.report import style as styles
 from hardness.report.charts.costs import draw_attacks, of_attacks, of_scaling
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import COLOURS, SHAPES, Style, style_of, styles_of
-from hardness.runs import compare, play
+from hardness.runs import compare
 from hardness.theory import find, statement
-from hardness.upper import LEARNERS, Outcome, parse_learner
+from hardness.upper import LEARNERS, Outcome
 from hardness.verbs.icl import optimum
 from instances import UsageError, parse
-from instances.disk import write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.strict import read_json
 from tests.charts import panels_of, rows_of, said, texts
@@ -199,9 +197,6 @@ def test_nonsense_in_a_source_without_a_version_is_refused(sources, tmp_path, na
 
 
 def test_a_picture_names_all_endings(tmp_path):
-    game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
-    write_json(tmp_path / "game.json", game.transcript.to_dict())
-    assert check(game).statements == check(tmp_path / "game.json").statements
     drawn = figure("sda", "parity:d=9,m=2")
     with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))

@@ -24,7 +24,7 @@ KINDS = [
         for about in ("", " gd")
     ),
     "laws",
-    *("listed", "listed named", "transcript"),
+    *("listed", "listed named"),
 ]
 
 
@@ -50,7 +50,7 @@ SLOW = {
         *(pytest.param(kind, 1, marks=pytest.mark.slow) for kind in KINDS),
     ],
 )
-def test_every_change_of_every_place_is_refused_or_explained(forge, kind, share):
+def test_every_change_of_every_place_is_refused_or_true(forge, kind, share):
     """Also with digests that fit; what is accepted is derived again in another way."""
     mine = forge.genuine(kind)
     for one in mine:
@@ -69,7 +69,7 @@ def test_every_change_of_every_place_is_refused_or_explained(forge, kind, share)
 
 
 def seen_to_be_false(forge, data):
-    """Each claim of more, with its upper end as it was, and each transcript with another count."""
+    """Each claim of more, with its upper end as it was."""
     for i, claim in enumerate(claims(data)):
         name, value = claim["quantity"], Fraction(claim["value"])
         if name.endswith("-success"):  # less is more there
@@ -90,27 +90,7 @@ def seen_to_be_false(forge, data):
         assert forge.falsehood(other), name
         with pytest.raises(Refuted):
             check(forge.resealed(other))
-    for i in range(len(data.get("queries", []))):
-        other = copy.deepcopy(data)
-        other["queries"][i]["ruled_out"] += 1
-        assert forge.falsehood(other)
 
 
 def test_all_kinds_are_tried(forge):
     assert {kind for kind, _ in forge._makers()} >= set(KINDS)
-
-
-def test_no_reason_explains_a_change_of_what_is_claimed(forge):
-    """Of a transcript: what it is, how many members there are, are ruled out and are left."""
-    said = {"format", "mode", "members", "queries/*/ruled_out", "queries/*/alive"}
-    explained, there = set(), set()
-    for data in (one.data for one in forge.genuine("transcript")):
-        for place in forge.places(data):
-            name = forge.general(data, place)
-            there.add(name)
-            for way in forge.changes(forge._at(data, place)):
-                if why := forge.explained(name, way):
-                    explained.add((name, why))
-    assert said < there
-    assert not said & {name for name, _ in explained}
-    assert {why for _, why in explained} == {why for _, why in forge.ACCEPTED}

@@ -62,7 +62,7 @@ def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
     for one in made:
         assert all(claim.meaning in done.stdout for claim in one.claims)
     used = {step["rule"] for one in made for step in one.proof["steps"]}
-    assert used >= {"mixture", "vstat-sets", "characters", "laws", "weighted", "apart"}
+    assert used >= {"vstat-sets", "characters", "laws", "spread", "apart"}
     assert alone().returncode == 2
 
 

@@ -27,7 +27,7 @@ from instances import parse
 from instances.errors import Refuted, UsageError
 from tests.conftest import sealed
 from tests.hardness.test_claims import signs
-from tests.proofs import of_tables, plain, proves, refused, step
+from tests.proofs import of_tables, plain, refused, step
 
 functions = kernel.functions
 RISKS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 5))
@@ -46,11 +46,9 @@ def claims(data):
 def moves(table, vstat=None):
     """What the kernel finds that queries move, and how many one to VSTAT rules out."""
     proof, first = pose(of_tables(table))
-    found, weighted = grams(proof, first, vstat)
+    found = grams(proof, first)
     if vstat is None:
         return proof.fact(found.gram).moves
-    if weighted:
-        return proof.fact(proof.step("ask", weighted, oracle="vstat", term=vstat)).most
     return proof.fact(found.ask("vstat-least", vstat)).most
 
 
@@ -128,12 +126,8 @@ def test_eigenvalues_are_above_those_of_numpy_and_near():
         rng = np.random.default_rng(count + bits)
         rows = rng.choice([-1, 1], (count, 1 << bits), p=[0.8, 0.2] if bits == 6 else [0.5, 0.5])
         less = rows - rows.mean(axis=0)
-        mean = np.abs(rows.mean(axis=0))
-        told = less[:, mean < 1] / np.sqrt(1 - mean[mean < 1])
-        data = made(rows, BoundParameters(vstat=10**6))
-        for rule, seen in (("spread", less), ("weighted", told)):
-            true = float(np.linalg.eigvalsh(seen @ seen.T / rows.shape[1])[-1])
-            assert true < Fraction(step(data, rule)["top"]) <= true * (1 + 2**-20)
+        true = float(np.linalg.eigvalsh(less @ less.T / rows.shape[1])[-1])
+        assert true < Fraction(step(made(rows), "spread")["top"]) <= true * (1 + 2**-20)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -141,7 +135,7 @@ def test_correlations_that_are_rounded_leave_no_more_than_there_is(seed):
     """The mean square of members of several norms, less their mean, against 60 digits."""
     table = np.random.default_rng(seed).integers(-3, 4, (5, 8)) + np.eye(5, 8, dtype=int) * 9
     proof, first = pose(of_tables(table))
-    found = proof.fact(grams(proof, first, None)[0].gram).mean
+    found = proof.fact(grams(proof, first).gram).mean
     with localcontext(prec=60):
         pairs = itertools.product(table.tolist(), repeat=2)
         cosines = [Decimal(int(np.dot(a, b))) / Decimal(int(np.dot(a, a) * np.dot(b, b))).sqrt()
@@ -168,14 +162,8 @@ def test_no_proof_shows_less_than_the_largest_eigenvalue():
     assert proof.step("spread", first, top=Fraction(4, 3), proof={"weights": [1, 1, 1]})
 
 
-def total(spectrum, count):
-    """What the kernel says that so many of the largest eigenvalues add up to at most."""
-    values = [value for value, many in spectrum for _ in range(min(many, count))]
-    return float(sum(values[:count]))
-
-
 @pytest.mark.parametrize("count", [3, 12])
-def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
+def test_regression_on_features_is_bounded_by_the_largest_eigenvalue(count):
     rng = np.random.default_rng(count)
     table = rng.choice([-1, 1], (count, 64), p=[0.3, 0.7])
     less = table - table.mean(axis=0)
@@ -186,44 +174,12 @@ def test_regression_on_features_is_bounded_by_the_eigenvalues_of_numpy(count):
         found = certify_posed(pose_functions(of_tables(table)), [Kernel(features=features)], terms)
         errors.append(float(Fraction(found.value("kernel-error"))))
         wanted = count / 2 * (norms.min() - norms.mean() / 10)
-        assert found.integer("kernel-features") == 1 + (values.cumsum() < wanted).sum()
-    true = (1 - values.cumsum() / norms.sum()).clip(0)
-    assert (errors <= true + 1e-12).all()
-    assert errors == pytest.approx(true, abs=2**-20)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_no_eigenvalues_of_numpy_add_up_to_more_than_is_proved(seed):
-    """By any vectors taken away, more than there are members too."""
-    rng = np.random.default_rng(seed)
-    count = int(rng.integers(2, 7))
-    proof, first = pose(of_tables(rng.choice([-1, 1], (count, 16))))
-    gram = grams(proof, first)[0].gram
-    matrix = listed.centre(np.array(proof.fact(first).plain, float) / 16)
-    sums = np.linalg.eigvalsh(matrix)[::-1].cumsum()
-    proved = 0
-    for _ in range(40):
-        lines = rng.integers(-4, 5, (count, int(rng.integers(1, 2 * count)))).astype(float)
-        top, why = listed.eigenvalue(matrix - lines @ lines.T / 36)
-        large = {"factor": [" ".join(f"{int(v):x}" for v in row) for row in lines], "scale": 6}
-        if top > 0:
-            found = proof.fact(proof.step("leading", first, gram, large=large, top=top, proof=why))
-            assert all(total(found.spectrum, k) >= sums[k - 1] - 1e-12 for k in range(1, count + 1))
-            proved += 1
-            with pytest.raises(kernel.Refused, match="may be above top"):
-                proof.step("leading", first, gram, large=large, top=top * 99 / 100, proof=why)
-    assert proved > 20
-
-
-@pytest.mark.parametrize(
-    ("rule", "numbers"),
-    [("fit", {"risk": 0}), ("leading", {"large": None, "top": 9, "proof": None})],
-)
-def test_a_weighted_gram_has_no_norms(rule, numbers):
-    proof, first = pose(of_tables(np.eye(2, dtype=int) * 2 - 1))
-    weighted = proof.step("weighted", first, top=9, proof={"weights": [1, 1]})
-    with pytest.raises(kernel.Refused, match="norms of members are not known"):
-        proof.step(rule, first, weighted, **numbers)
+        needed = found.integer("kernel-features")
+        assert needed == math.ceil(wanted / values[0] * (1 - 2**-20))
+        assert needed <= 1 + (values.cumsum() < wanted).sum()
+    assert (errors <= 1 - values.cumsum() / norms.sum() + 1e-12).all()
+    alike = (1 - values[0] * np.arange(1, count + 1) / norms.sum()).clip(0)
+    assert errors == pytest.approx(alike, abs=count * 2**-20)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -238,19 +194,6 @@ def test_the_search_of_the_kernel_finds_what_networkx_finds(seed):
         assert found == (wanted <= size)
     with pytest.raises(kernel.Refused, match="too long"):
         functions.together(near, (1 << 12) - 1, 2, iter(()))
-
-
-@pytest.mark.parametrize("bits", [1, 2, 3, 5])
-def test_points_weighed_by_how_far_members_agree(bits):
-    table = np.random.default_rng(bits).choice([-1, 1], (9, 1 << bits), p=[0.3, 0.7])
-    rows = [int(listed.bits(row < 0), 16) for row in table]
-    whole = len(table) * functions.ROUND << bits - 1
-    found = np.array(list(functions.weigh(bits, rows))) / whole
-    assert np.allclose(found, listed.weigh(bits, rows), atol=1e-12)
-    mean = table.mean(axis=0)
-    told = np.abs(mean) < 1
-    less = (table - mean)[:, told] / np.sqrt(1 - np.abs(mean[told]))
-    assert np.allclose(found, less @ less.T / (1 << bits))
 
 
 def tables(bits, seed):
@@ -368,7 +311,7 @@ def test_a_few_signs_of_many_are_enough():
     assert isinstance(by_bits["problem"]["tables"][0], str)
     proof = listed.Proof({**by_bits["problem"], "tables": conjunctions(9, 3)}, {"spec": "x"})
     first = proof.step("products")
-    gram = grams(proof, first)[0].gram
+    gram = grams(proof, first).gram
     assert proof.fact(first).claims["average-correlation"] == claimed(by_bits, "average")
     assert proof.fact(gram).top == Fraction(step(by_bits, "spread")["top"])
 
@@ -378,32 +321,9 @@ def claimed(data, name):
     return Fraction(one["value"]), one["terms"], one["says"]
 
 
-def test_one_eigenvalue_may_be_given_alone(monkeypatch):
-    monkeypatch.setattr(listed, "MOST_FACTORED", 0)
-    data = made(random_functions(80, 6), BoundParameters(vstat=1))
-    assert data["problem"]["given"][1] is None
-    assert check(data).checker == "the kernel, eigenvalues by numpy"
-
-
-def test_a_given_eigenvalue_stands_in_full_in_the_condition():
-    top = kernel.written(1 + Fraction(1, 10**42))  # not "about 1.00001e+0", which says less
-    posed = kernel.read_problem({"kind": "functions", "signs": 2, "centred": False,
-                                 "tables": ["a", "c", "6"], "given": [top, None]})  # fmt: skip
-    assert f"3 x 3 matrix of inner products of members less the mean of all has no eigenvalue " \
-        f"above {top}." in posed.conditions  # fmt: skip
-
-
-@pytest.mark.parametrize("bits", [1, 3, 5])
-def test_the_least_eigenvalue_that_may_be_given(bits):
-    """The trace over N - 1, of members less their mean, and weighed by how far they agree."""
-    table = np.random.default_rng(bits).choice([-1, 1], (5, 1 << bits), p=[0.3, 0.7])
-    trace = np.trace(listed.weigh(bits, rows := [int(listed.bits(row < 0), 16) for row in table]))
-    assert float(functions.trace(bits, rows)) == pytest.approx(float(trace))
-
-
 @pytest.mark.parametrize("few", [True, False])
-def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
-    """Weights where they lose at most half; else numpy's word, which says so, and is looked at."""
+def test_beyond_a_factor_by_weights(monkeypatch, tmp_path, few):
+    """Weights may lose much if correlations have both signs; what they prove is true."""
     monkeypatch.setattr(listed, "MOST_FACTORED", 0)
     table = random_functions(20, 4) if few else random_functions(80, 6)
     table = np.abs(table) if few else table
@@ -411,24 +331,28 @@ def test_beyond_a_factor_by_weights_or_as_given(monkeypatch, tmp_path, few):
         table[np.arange(8), np.arange(8)] = -1
         table = table[:9]
     data = made(table)
-    how = step(data, "spread")["proof"]
-    found = check(data)
-    done = alone(data, tmp_path)
-    assert done.returncode == 0
-    if few:
-        assert set(how) == {"weights"}
-        assert (found.checker, data["problem"]["given"]) == ("the kernel", None)
-        return
-    assert how == "given"
-    assert found.checker == "the kernel, eigenvalues by numpy"
-    assert "GIVEN, and not proved" in found.conditions
-    assert "GIVEN, and not proved" in done.stdout
-    data["problem"]["given"] = ["5/4", data["problem"]["given"][1]]
-    step(data, "spread").update(top="5/4")
-    data = sealed(proves(data))
-    assert alone(data, tmp_path).returncode == 0  # under a condition that is not so
-    with pytest.raises(Refuted, match="numpy does not find"):
-        check(data)
+    shown = step(data, "spread")
+    less = table - table.mean(axis=0)
+    true = float(np.linalg.eigvalsh(less @ less.T / table.shape[1])[-1])
+    top = Fraction(shown["top"])
+    assert set(shown["proof"]) == {"weights"}
+    assert true < top < (2 if few else 5) * true
+    assert check(data).checker == "the kernel"
+    assert alone(data, tmp_path).returncode == 0
+    shown["top"] = kernel.written(top * Fraction(99, 100))
+    with pytest.raises(Refuted, match="may be above top"):
+        check(sealed(data))
+
+
+def test_a_certificate_of_an_earlier_version_says_what_to_do():
+    data = made(random_functions(5, 3))
+    data["problem"]["given"] = None
+    with pytest.raises(Refuted, match=r"fields of the problem .* `hardness certify`"):
+        check(sealed(data))
+    data = made(random_functions(5, 3))
+    step(data, "spread")["rule"] = "weighted"
+    with pytest.raises(Refuted, match="the rule 'weighted' is not known: make it again with"):
+        check(sealed(data))
 
 
 # Where members are from.

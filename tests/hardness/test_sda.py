@@ -1,4 +1,4 @@
-"""Statistical dimension of hidden sets: every set of members, every set of pairs, any multipliers.
+"""Statistical dimension of hidden sets: every set of members, any multipliers.
 
 What the kernel takes is true of all sets of small families, by enumeration; what makers find for it
 is as good as linear programming and enumeration say.
@@ -25,7 +25,7 @@ from tests import closed
 
 
 class Case:
-    """The steps about a family's members, and both of SDA's brackets."""
+    """The steps about a family's members, and SDA's lower end."""
 
     def __init__(self, n, g):
         self.n, self.m = n, len(g) - 1
@@ -35,21 +35,15 @@ class Case:
         self.cited = self.proof.step("subsets"), self.proof.step("overlaps")
         self.scheme, self.closed = Johnson.of(g, n), closed.Johnson.of(g, n)
 
-    def bracket(self, gamma):
-        """Both ends of SDA over all sets, and of how many members none exceeds gamma."""
+    def least(self, gamma):
+        """SDA over all sets at least, and of how many members no set exceeds gamma."""
         taken = len(self.proof.steps)
         last = sda.averages(self.proof, *self.cited, self.scheme, rational(gamma))
-        ((lower, at, _),) = self.proof.fact(last).claims.values()
+        ((least, at, _),) = self.proof.fact(last).claims.values()
+        assert ("upper" in at) == (gamma >= 1)
         enough = self.proof.fact(taken + 1).enough
         self.proof.undo(last - taken)
-        return lower, int(at["upper"]), enough
-
-    def pairs(self, gamma):
-        """SDA over sets of pairs."""
-        step = self.proof.step("closest-pairs", *self.cited, gamma=gamma)
-        found = self.proof.fact(step).claims["sda-pair-events"][0]
-        self.proof.undo(1)
-        return found
+        return least, enough
 
     def takes(self, rule, **numbers):
         """Whether the kernel takes a step."""
@@ -137,68 +131,44 @@ def test_no_multipliers_prove_what_is_not_so(index, data):
             assert not case.takes("every-set", **given, caps=less, enough=Fraction(len(case.sets)))
 
 
-@pytest.mark.parametrize("case", FOUND)
-def test_every_shape_has_its_size_and_its_average(case):
-    n, m = case.n, case.m
-    for a, k in itertools.product(range(m), range(n + 1)):
-        if k > n - a:
-            assert not case.takes("some-set", gamma=Fraction(0), shape=[a, k, 0], size=Fraction(1))
-            continue
-        for j in range(m - a + 1):
-            block = set(range(a, a + k))
-            fits = [
-                i
-                for i, s in enumerate(case.sets)
-                if set(range(a)) <= set(s) and len(block & set(s)) >= j
-            ]
-            if not fits or a == k == j == 0:
-                continue
-            shape, average = [a, k, j], case.average(fits)
-            below = average - Fraction(1, 10**6)
-            size = Fraction(len(fits))
-            assert case.takes("some-set", gamma=below, shape=shape, size=size)
-            assert not case.takes("some-set", gamma=average, shape=shape, size=size)
-            assert not case.takes("some-set", gamma=below, shape=shape, size=size + 1)
-    assert case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(3))
-    assert not case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(4))
-    every = Fraction(len(case.sets))
-    assert case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every)
-    assert not case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every + 1)
-
-
 # What makers find.
 
 
 @given(st.integers(1, 7), st.integers(1, 60), st.data())
 @settings(max_examples=60)
-def test_ends_are_those_of_linear_programming_and_never_cross(m, more, data):
+def test_the_lower_end_is_that_of_linear_programming(m, more, data):
     values = data.draw(st.lists(st.integers(-3, 3), min_size=m + 1, max_size=m + 1))
     gamma = data.draw(st.fractions(Fraction(1, 500), 1, max_denominator=500))
     if len(set(values)) == 1:
         return
     case = Case(m + more, values)
-    lower, upper, enough = case.bracket(gamma)
-    assert lower <= upper
-    above = case.closed.average / case.closed.norm > gamma
-    assert (lower == 0) == (upper == 0) == above
-    assert case.pairs(gamma) == closed.pair_events(case.closed, gamma)
+    least, enough = case.least(gamma)
+    assert least == ((case.count - 1) // (enough - 1) if enough > 1 else case.count)
+    assert (least == 0) == (case.closed.average / case.closed.norm > gamma)
     largest = closed.largest_set(case.closed, gamma)
     assert largest * (1 - 1e-6) <= enough <= 1 + largest * (1 + 1e-6)
 
 
 def test_a_family_whose_average_is_gamma_itself_has_a_dimension_of_at_least_one():
     case = Case(2, (1, -1))  # two orthogonal members: their average is 1/2
-    assert case.bracket(Fraction(1, 2))[:2] == (1, 1)
-    assert case.pairs(Fraction(1, 2)) == 1
+    assert case.least(Fraction(1, 2))[0] == 1
 
 
 def test_an_average_stands_in_full_in_what_is_said():
-    """SDA has two ends: no rounded average says less than both."""
     gamma = Fraction(1, 10) + Fraction(1, 10**50)
     made = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=gamma))
-    said = [c.meaning for c in made.claims if c.quantity.startswith("sda")]
-    assert len(said) == 2
-    assert all(f"at most {gamma}, " in one or f"at most {gamma} " in one for one in said)
+    assert f"at most {gamma}, " in made["sda-all-subsets"].meaning
+
+
+def test_a_lower_end_is_called_one():
+    made = certify(parse("profile:g=majority,d=12,m=3"), BoundParameters(gamma=Fraction(1, 4)))
+    claim = made["sda-all-subsets"]
+    assert (claim.kind, claim.value, claim.upper) == ("lower end", 1, 1)
+    assert claim.meaning.endswith("or 0 if there is none, is at least 1")
+    assert "sda-all-subsets = at least 1   (lower end; " in str(made)
+    assert [row["value"] for row in made._rows() if row["quantity"] == claim.quantity] == [
+        "at least 1"
+    ]
 
 
 def majority(n, m):
@@ -207,12 +177,9 @@ def majority(n, m):
 
 def test_majority_of_twenty_in_a_thousand():
     """The sets with place 0 that meet {1,2,3,4} are too correlated for an SDA(1/20) of 676."""
-    case, gamma = majority(1000, 20), Fraction(1, 20)
-    met = math.comb(999, 19) - math.comb(995, 19)
-    assert (case.count - 1) // met == 675
-    assert case.takes("some-set", gamma=gamma, shape=[1, 4, 1], size=met)
-    lower, upper, _ = case.bracket(gamma)
-    assert 500 <= lower <= upper <= 675
+    case = majority(1000, 20)
+    assert (case.count - 1) // (math.comb(999, 19) - math.comb(995, 19)) == 675
+    assert 500 <= case.least(Fraction(1, 20))[0] <= 675
 
 
 def exact(v):

@@ -1,7 +1,5 @@
-"""SDA, the statistical dimension with average correlation: of sets of members, and of pairs."""
+"""SDA, the statistical dimension with average correlation of sets of members."""
 
-import math
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -12,11 +10,6 @@ SDA = (
     "SDA, the largest whole q up to N such that any N/q of N members or more have mean "
     "|correlation| at most {}, over their ordered pairs, of one with itself too, or 0 if there is "
     "none, is {}"
-)
-PAIRS = (
-    "SDA over pairs, the largest whole q up to N such that any N^2/q^2 ordered pairs or more of N "
-    "members, of one with itself too, have mean |correlation| at most {}, or 0 if there is none, "
-    "is {}"
 )
 
 
@@ -51,77 +44,19 @@ def every_set(
     return Fact("sets", gamma=gamma, enough=enough)
 
 
-@rule("hidden-set", "members overlaps", gamma="rational", shape="json", size="positive")
-def some_set(
-    problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, shape: Any, size: int
-) -> Fact:
-    """A set of `size` members has average correlation above gamma.
-
-    shape a, k, j: all that contain a places and meet a block of k others in j or more; 0, 0, 0: any
-    members, whose equal pairs alone make an average of 1/size.
-    """
-    n, m, c, count, pairs = problem.n, problem.m, overlaps.c, 0, [0] * (problem.m + 1)
-    a, k, j = (small(v, 0, n, "a number of the shape") for v in listed(shape))
-    if a == k == j == 0:
-        need(size <= members.count and gamma * size < 1, "equal pairs make no such average")
-        return Fact("some", gamma=gamma, size=size)
-    places = [b for b in range(j, min(k, m - a) + 1) if m - a - b <= n - a - k]
-    for x in places:
-        sets = math.comb(k, x) * math.comb(n - a - k, m - a - x)
-        count += sets
-        for y in places:
-            inside, outside = _meetings(k, x, y), _meetings(n - a - k, m - a - x, m - a - y)
-            for p, one in enumerate(inside):
-                for r, other in enumerate(outside):
-                    if one and other:
-                        pairs[a + p + r] += sets * one * other
-    need(count == size, f"the sets are {short(count)}, not {short(size)}")
-    total = sum(p * v for p, v in zip(pairs, c, strict=True))
-    need(total > gamma * c[m] * count**2, "their average is not above gamma")
-    return Fact("some", gamma=gamma, size=size)
-
-
-def _meetings(ground: int, one: int, two: int) -> list[int]:
-    """How many sets of `two` of `ground` places meet a set of `one` in 0, 1, .. places."""
-    both = range(min(one, two) + 1)
-    return [math.comb(one, p) * math.comb(ground - one, two - p) for p in both]
-
-
-@rule("", "members sets some?")
-def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
+@rule("", "members sets")
+def sda(_: Any, members: Fact, sets: Fact) -> Fact:
     """SDA(gamma), the largest q <= N such that sets of N/q members or more average at most gamma.
 
-    Averages are over all ordered pairs, of a member and itself as well. If the largest set above
-    gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
+    Averages are over all ordered pairs, of a member and itself as well. If no set of `enough`
+    members or more is above gamma it is at least floor((N-1)/(enough-1)), and N for enough = 1.
+    [FGRVX17]
     """
-    count, bad = members.count, sets.enough - 1
-    lower = count if bad == 0 else (count - 1) // bad
-    upper = (count - 1) // some.size if some else count
-    need(some is None or some.gamma == sets.gamma, "the two averages are not the same")
-    need(lower <= upper, "the two ends contradict each other")
-    text = SDA.format(written(sets.gamma), between(lower, upper))
-    at = {"gamma": written(sets.gamma), "upper": written(upper)}
-    return Fact("bound", {"sda-all-subsets": (lower, at, text)})
-
-
-@rule("hidden-set", "members overlaps", gamma="share")
-def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) -> Fact:
-    """SDA over pair events: the largest q <= N such that N^2/q^2 pairs or more never exceed gamma.
-
-    The worst events take the closest pairs first, N v_i of them at distance i. [BBHLS21]
-    """
-    n, m, c, count = problem.n, problem.m, overlaps.c, members.count
-    pairs, total, bad = 0, Fraction(0), 0  # bad: most pairs whose closest are above gamma
-    for i in range(m + 1):
-        more, each = count * math.comb(m, i) * math.comb(n - m, i), c[m - i] / c[m] - gamma
-        if total + more * each > 0:
-            bad = pairs + more
-        elif total > 0:
-            bad = pairs + math.ceil(total / -each) - 1
-        pairs, total = pairs + more, total + more * each
-    q = count if not bad else math.isqrt((count**2 - 1) // bad)
-    text = PAIRS.format(written(gamma), short(q))
-    return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
+    count, bad, at = members.count, sets.enough - 1, {"gamma": written(sets.gamma)}
+    least = (count - 1) // bad if bad else count
+    text = SDA.format(at["gamma"], f"{'at least ' if bad else ''}{short(least)}")
+    at |= {} if bad else {"upper": written(least)}
+    return Fact("bound", {"sda-all-subsets": (least, at, text)})
 
 
 def vstat_gamma(problem: Any, overlaps: Fact, t: int) -> Fraction:
@@ -137,11 +72,12 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
 
     The reference has a coin of the mean label mu for the open value; against it, members as laws of
     an example, p of which are open, have correlations (1 - 2 noise)^2 p c / ((1 - mu^2) half^2),
-    none of them negative. For the s members that a query rules out, by Cauchy-Schwarz: the square
-    of the sum of their distances |p - p0| is at most min(p0, 1 - p0) times the sum of the
-    correlations of all ordered pairs of them, each with the signs of both distances, and so
-    without. As in `ask` each squared distance is above min(p0, 1 - p0) / (3t): so their average
-    correlation is above 1 / (3t). [FGRVX17]
+    1 / (1 - mu^2) being the mean of one over a coin's probability, for signs; none is negative. For
+    the s members that a query rules out, by Cauchy-Schwarz: the square of the sum of their
+    distances |p - p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered
+    pairs of them, each with the signs of both distances, and so without. As in `ask` each squared
+    distance is above min(p0, 1 - p0) / (3t): so their average correlation is above 1 / (3t).
+    [FGRVX17]
     """
     need(problem.levels == 2, "labels have more than two values")
     need(sets.gamma == vstat_gamma(problem, overlaps, t), "gamma is not that of VSTAT(t)")
@@ -151,12 +87,12 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
 
 @rule("functions", "members", gamma="share", above="json", enough="positive")
 def sums(_: Any, members: Fact, gamma: Fraction, above: Any, enough: int) -> Fact:
-    """SDA(gamma) of listed members of one norm, in absolute values, over sets and over pairs.
+    """SDA(gamma) of listed members of one norm, in absolute values.
 
     A set of s members has an average of at most B(s) = 1/s^2 times the s largest sums of s entries
     of a row. B does not increase: neither does the mean of the s largest entries of a row with s,
     nor that of the s largest such means. So sets of `enough` members or more are not above gamma if
-    B(enough) is not; those in `above`, if any, are. Pairs: the largest entries first.
+    B(enough) is not; those in `above`, if any, are.
     """
     count, rows, norm = members.count, members.rows, members.norms[0]
     need(len(set(members.norms)) == 1, "members are of different norms")
@@ -164,28 +100,12 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any, enough: int) -> Fac
     total = sum(abs(rows[i][j]) for i in few for j in few)
     need(len(set(few)) == len(few), "a member stands twice in a set")
     need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
-    sizes, closest = Counter[int](), []
-    for row in rows:
-        flat = sorted(map(abs, row), reverse=True)
-        sizes.update(flat)
-        closest.append(sum(flat[:enough]))
+    closest = [sum(sorted(map(abs, row), reverse=True)[:enough]) for row in rows]
     if enough <= count:
         most = sum(sorted(closest, reverse=True)[:enough])
         need(most <= gamma * norm * enough**2, "sets of so many may be above gamma")
     lower = (count - 1) // (enough - 1) if enough > 1 else count
     upper = (count - 1) // len(few) if few else count
-    bad = seen = spare = 0  # spare: how far the pairs seen are above gamma, together
-    for v, more in sorted(sizes.items(), reverse=True):
-        each = v * gamma.denominator - gamma.numerator * norm
-        if spare + more * each > 0:
-            bad = seen + more
-        elif spare > 0:
-            bad = seen - (-spare // -each) - 1
-        seen, spare = seen + more, spare + more * each
-    pairs = count if not bad else math.isqrt((count**2 - 1) // bad)
-    at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
+    at = {"gamma": written(gamma), "upper": written(upper)}
     text = SDA.format(written(gamma), between(lower, upper))
-    other = PAIRS.format(written(gamma), short(pairs))
-    return Fact(
-        "bound", {"sda-all-subsets": (lower, both, text), "sda-pair-events": (pairs, at, other)}
-    )
+    return Fact("bound", {"sda-all-subsets": (lower, at, text)})

@@ -48,6 +48,8 @@ from typing import Any, NoReturn
 
 FORMAT = "hardness-certificate/2"
 STEPS, DEEP, DIGITS = 1000, 24, 100_000
+AGAIN = "make it again with `hardness certify`"
+FIELDS = f"fields of the problem are not those of this version: {AGAIN}"
 RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
 FAMILY = RISK.format("the best predictor that knows only the family, on average over members")
 ALL = (
@@ -229,7 +231,7 @@ def prime(q: int) -> bool:
 #   general     this holds of all queries, else of correlations of labels alone;
 #   spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
 #               than the k first of these; less the mean of all members, or `public` is 1;
-#   example, dense, drift  of laws of an example, and of means of vectors: see learners.py.
+#   drift       what means of vectors move: see learners.py.
 
 
 @rule("", "members gram", risk="risk")
@@ -426,7 +428,9 @@ def prove(problem: Any, steps: list[Any]) -> list[Fact]:
 
 def take(problem: Any, step: dict[str, Any], facts: list[Fact]) -> Fact:
     """Take one step after others; raises Refused."""
-    need(step.get("rule") in RULES, "the rule is not known")
+    need(
+        step.get("rule") in RULES, f"the rule {str(step.get('rule'))[:40]!r} is not known: {AGAIN}"
+    )
     of, cites, takes, apply = RULES[step["rule"]]
     need(of in ("", problem.kind), "the rule is of another problem")
     need(set(step) == {"rule", "from", *takes}, "the numbers of the rule are others")

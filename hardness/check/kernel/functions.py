@@ -7,7 +7,7 @@ is almost a factor, or weights, and what remains is compared row by row.
 import math
 import re
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import mul
@@ -17,6 +17,7 @@ from typing import Any
 from .core import (
     ALL,
     FAMILY,
+    FIELDS,
     SQ_DIM,
     Claims,
     Fact,
@@ -24,7 +25,6 @@ from .core import (
     listed,
     need,
     problem,
-    read,
     rule,
     short,
     small,
@@ -33,8 +33,6 @@ from .core import (
 
 MEMBERS, SIGNS, VALUES, LARGEST = 5000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are no rationals, and of what is said of them
-ROUND = 1 << 48  # of weights of points
-TRACE = "the bound on eigenvalues is too small: N - 1 of them add up to the trace"
 MOST, CALLS = 500, 100_000  # members that are searched for, and steps of a search
 Rows = Sequence[Sequence[int]]
 
@@ -45,10 +43,9 @@ def functions(given: dict[str, Any]) -> Any:
 
     Tables are hexadecimal, of functions of all signs: bit i is 1 where point i has the value -1, 0
     where it has 1; or they are pairs: the signs that a function depends on, and integers, its
-    values at the points of these. centred: members are the functions less their mean. given: null,
-    or two eigenvalues, one of them or both, that are taken as given: see `spread` and `weighted`.
+    values at the points of these. centred: members are the functions less their mean.
     """
-    need(set(given) == {"kind", "signs", "centred", "tables", "given"}, "fields of the problem")
+    need(set(given) == {"kind", "signs", "centred", "tables"}, FIELDS)
     rows, centred = listed(given["tables"]), given["centred"]
     need(2 <= len(rows) <= MEMBERS, f"members are not 2 to {MEMBERS}")
     need(type(centred) is bool, "centred is neither true nor false")
@@ -70,17 +67,8 @@ def functions(given: dict[str, Any]) -> Any:
     )
     if two and centred:
         text += "Correlations, SQ-DIM and SDA are of members less the mean of all. "
-    taken = [None, None] if given["given"] is None else listed(given["given"])
-    tops = [None if one is None else read("rational", one) for one in taken]
-    weights = ", points weighed by 1/(1 - |mean|), those where all agree left out,"
-    for top, words in zip(tops, ("", weights), strict=True):
-        if top is not None:
-            text += (
-                f"GIVEN, and not proved: the {len(rows)} x {len(rows)} matrix of inner products of "
-                f"members less the mean of all{words} has no eigenvalue above {written(top)}. "
-            )
     scaled = {} if two else {"scaled": "norm 1 with h, E h^2 <= 1"}
-    return SimpleNamespace(n=n, tables=tables, bits=bits, two=two, centred=centred, given=tops,
+    return SimpleNamespace(n=n, tables=tables, bits=bits, two=two, centred=centred,
                            levels=2 if two else None, conditions=text + ALL, **scaled)  # fmt: skip
 
 
@@ -250,108 +238,17 @@ def spread(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
     correlational query is phi1. Correlations that are rounded are off by less than 1/unit; so the
     matrix less its means is off by less than count/unit in norm, an entry of its diagonal, being 1
     before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
-    top, and than the sum of all, count times `scale`. One of them is 0: a number that is given is
-    refused where count - 1 times it is less than the sum of all.
+    top, and than the sum of all, count times `scale`.
     """
     count, unit, rows = members.count, members.unit, members.plain
     off, whole, sums = Fraction(members.off, unit), count**2 * unit, [sum(r) for r in rows]
     norms = [count * (count * rows[i][i] - 2 * sums[i]) + sum(sums) for i in range(count)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
-    if proof == "given":
-        need(top == problem.given[0], "another eigenvalue is given")
-        need(top > 0 and (count - 1) * top >= count * (mean - 2 * off), TRACE)
-    else:
-        bounded(less_mean(rows), whole, top - count * off, proof)
+    bounded(less_mean(rows), whole, top - count * off, proof)
     full, rest = divmod(count * mean, top)
     return Fact("gram", top=top, least=least, scale=mean, mean=mean - 2 * off, alike=1,
                 general=problem.two, moves=top, moves01=None,
                 spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
-
-
-@rule("functions", "members gram", large="json", top="rational", proof="json")
-def leading(
-    problem: Any, members: Fact, gram: Fact, large: Any, top: Fraction, proof: Any
-) -> Fact:  # fmt: skip
-    """The largest eigenvalues are at most top plus numbers w, in order; the others at most top.
-
-    A, the matrix of `spread`, less U U^T has none above top, U the factor `large`. So the j-th of A
-    is at most top + the j-th of U U^T, which is that of U^T U [Weyl]. Let D be diagonal, of the
-    sums of rows of U^T U in absolute value: D - U^T U has no eigenvalue below 0 [Gershgorin]. So w
-    are the entries of D, the largest first.
-    """
-    need(problem.two and top > 0, "eigenvalues are of functions of -1 and +1, and above 0")
-    need(hasattr(gram, "scale"), "the norms of members are not known here")
-    factor, square = scaled(large)
-    rows, whole = less_mean(members.plain), members.count**2 * members.unit
-    less = ([square * a - whole * b for a, b in zip(row, part, strict=True)]
-            for row, part in zip(rows, squares(factor), strict=True))  # fmt: skip
-    bounded(less, whole * square, top, proof)
-    columns = [{i: row[j] for i, row in enumerate(factor) if j in row}
-               for j in range(max(map(len, factor)))]  # fmt: skip
-    sums = sorted((sum(map(abs, row)) for row in squares(columns)), reverse=True)
-    first = [(top + Fraction(one, square), 1) for one in sums]
-    left = members.count * gram.scale - sum(value for value, _ in first)
-    full, rest = divmod(max(left, Fraction(0)), top)
-    return Fact(**{**vars(gram), "spectrum": [*first, (top, int(full)), (rest, 1)]})
-
-
-def weigh(n: int, tables: list[int]) -> Iterator[list[int]]:
-    """The matrix of `weighted`, row by row.
-
-    Points are taken by eights, the last first: of the members that are -1 at some of the eight, the
-    same sum of columns is added to the rows of all that are -1 at the same.
-    """
-    count, points = len(tables), 1 << n
-    width = (n + 2 * count.bit_length() + ROUND.bit_length()) // 8 + 1
-    pad, half = "0" * (2 * width - 1), 1 << 8 * width - 1
-    ones = ((1 << 8 * width * count) - 1) // ((1 << 8 * width) - 1)
-    places = [one.to_bytes(max(1, points >> 3), "big") for one in tables]
-    every, lines, sums = 0, [0] * count, [0]
-    for point, column in enumerate(zip(*(f"{one:0{points}b}" for one in tables), strict=True), 1):
-        down, part = column.count("1"), 0
-        if fewer := min(down, count - down):
-            part = down * ones - count * int(pad.join(reversed(column)), 16)
-            part *= -(-ROUND // fewer)
-        every += down * part
-        sums = [v + more for v in sums for more in (0, part)]
-        if point % 8 == 0 or point == points:
-            at = (point - 1) // 8
-            lines = [v + sums[row[at]] for v, row in zip(lines, places, strict=True)]
-            sums = [0]
-    for line in lines:
-        yield parted(every - count * line + half * ones, count, width, half)
-
-
-def trace(n: int, tables: list[int]) -> Fraction:
-    """The trace of that matrix: 2 max(d, count - d) at a point where d members are -1, and not all.
-
-    On average over points; 0 where d is 0.
-    """
-    columns, count = zip(*(f"{one:0{1 << n}b}" for one in tables), strict=True), len(tables)
-    downs = Counter(column.count("1") for column in columns)
-    total = sum(2 * max(d, count - d) * many for d, many in downs.items() if 0 < d < count)
-    return Fraction(total, 1 << n)
-
-
-@rule("functions", "members", top="rational", proof="json")
-def weighted(problem: Any, members: Fact, top: Fraction, proof: Any) -> Fact:
-    """No eigenvalue of members less their mean b, weighed by 1/(1-|b|), is above top.
-
-    The reference has at each point a coin of mean b: a query in [0, 1] has (1-|b|) phi1^2 <= min(r,
-    1-r) / 2, r its mean there, and Bessel adds the squares of what it moves up to top / 2 times
-    min(p0, 1-p0). Where all members agree none moves. At a point where d of them are -1 a member
-    less b is 2/count times d, or d - count, and 1 - |b| is 2/count times the smaller of d and count
-    - d. Its inverse is rounded up to 1/ROUND, which adds a matrix without eigenvalues below 0. What
-    is given is refused as in `spread`.
-    """
-    need(problem.bits, "there are no tables by bits")
-    if proof == "given":
-        need(top == problem.given[1], "another eigenvalue is given")
-        need((members.count - 1) * top >= trace(problem.n, problem.tables), TRACE)
-    else:
-        matrix = weigh(problem.n, problem.tables)
-        bounded(matrix, members.count * ROUND << problem.n - 1, top, proof)
-    return Fact("gram", moves=None, moves01=top / 2, general=True)
 
 
 def together(near: list[int], left: int, wanted: int, calls: Iterator[int]) -> bool:

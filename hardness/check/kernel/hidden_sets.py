@@ -148,7 +148,7 @@ def characters(problem: Any, members: Fact) -> Fact:
     }
     more = {"spectrum": [(Fraction(1), count)], "public": 1} if problem.alone else {}
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
-                moves=moves, moves01=moves01, example=[(1, moves / part)], **more)  # fmt: skip
+                moves=moves, moves01=moves01, **more)  # fmt: skip
 
 
 @rule("hidden-set")
@@ -206,10 +206,7 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
     the members. On open examples, p of all, the label's mean, scaled to [-1, 1], is (1 - 2 noise)
     (g - middle) / half, so squares add up to (1 - 2 noise)^2 p^2 lambda / half^2. For two values
-    every query is phi0 + phi1 b there, as for characters; for more it need not be. As laws of an
-    example members have, relative to coins of the mean label mu, the correlations (1 - 2 noise)^2
-    p c / ((1 - mu^2) half^2), 1 / (1 - mu^2) being the mean of one over a coin's probability, for
-    signs.
+    every query is phi0 + phi1 b there, as for characters; for more it need not be.
     """
     m, c, count = problem.m, overlaps.c, members.count
     need(m < problem.n, "there is one member")
@@ -236,9 +233,6 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
             math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))
         ]
         more["spectrum"] = sorted(zip(values[1:], size, strict=True), reverse=True)
-    if problem.levels == 2:
-        mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
-        more["example"] = [(row[0], unit * c[m - i] / (1 - mu**2)) for i, row in enumerate(table)]
     return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves01=None,
                 moves=unit * problem.part * spread, general=problem.levels == 2, eigenvalues=values,
                 **more)  # fmt: skip
@@ -300,52 +294,3 @@ def meeting(n: int, m: int, t: int) -> int:
         if weight**2 > ground * meets:
             most = min(most, ground * (weight - meets) // (weight**2 - ground * meets))
     return most
-
-
-@rule("hidden-set", "members")
-def mixture(problem: Any, members: Fact) -> Fact:
-    """With the mean member as reference, squared moves add up to L/4 times min(p0, 1 - p0).
-
-    Let b be the mean label after noise, as +-1, of all members at a point; it depends on the number
-    w of -1 there. L is the largest eigenvalue of the members less b, weighed by 1/(1 - |b|), points
-    where all members agree, and none moves, left out. A query phi0 + phi1 s in [0,1], s the label,
-    has the mean r = phi0 + phi1 b at the point under the reference, and (1 - |b|) phi1^2 <= min(r,
-    1 - r) / 2: r >= (1 - |b|) phi0 >= (1 - |b|) |phi1|, and |phi1| <= 1/2. Bessel does the rest.
-    The weighted products of two members are added up over points by overlap, with weights rounded
-    down to 2^-bits and what that may add to the sum; to take b away sets the eigenvalue on V_0 to 0
-    and changes no other.
-    """
-    n, m, fade = problem.n, problem.m, problem.fade
-    need(problem.levels == 2 and m < n, "labels have more than two values")
-    need(problem.part * 2 == 1, "this rule is of examples half of which are open")
-    need(m <= 48 and n * (m + 4) ** 2 <= 3 * 10**6, "there are too many places for this rule")
-    signs = [1 if v == max(problem.g) else -1 for v in problem.g]
-    bits, first = 192 + 8 * m + 4 * members.count.bit_length(), max(0, 2 * m - n)
-    weights = []
-    for w in range(n + 1):
-        counts = {1: 0, -1: 0}
-        for h in range(max(0, m - n + w), min(m, w) + 1):
-            counts[signs[h]] += math.comb(w, h) * math.comb(n - w, m - h)
-        fewer = Fraction(min(counts.values()), sum(counts.values()))
-        weights.append(math.floor(2**bits / (1 - fade + 2 * fade * fewer)) if fewer else 0)
-    free = n - 2 * m + first  # places outside of two members that share `first`
-    tails, choose = [0] * (n - free + 1), 1
-    for i in range(free + 1):
-        tails = [sum_ + choose * weight for sum_, weight in zip(tails, weights[i:], strict=False)]
-        choose = choose * (free - i) // (i + 1)
-    sums, off = {}, 2**free  # off: by which a tail is too small at most
-    for t in range(first, m + 1):
-        alone, total, wrong = [math.comb(m - t, i) for i in range(m - t + 1)], 0, 0
-        for a in range(t + 1):
-            products = [0] * (2 * (m - t) + 1)
-            for i, one in enumerate(alone):
-                for j, other in enumerate(alone):
-                    products[i + j] += signs[a + i] * signs[a + j] * one * other
-            total += math.comb(t, a) * sum(p * tails[a + s] for s, p in enumerate(products))
-            wrong += math.comb(t, a) * sum(map(abs, products)) * off
-        sums[t], tails, off = (total, wrong), [x + y for x, y in pairwise(tails)], 2 * off
-    table, top = distances(n, m), 0
-    for k in range(1, len(table[0])):
-        at = [(v, wrong, table[m - t][k]) for t, (v, wrong) in sums.items()]
-        top = max(top, sum(v * e + wrong * abs(e) for v, wrong, e in at))
-    return Fact("gram", moves=None, moves01=fade**2 * top / 2 ** (n + bits + 2), general=True)

@@ -1,4 +1,4 @@
-"""Named learners: gradient descent, steps on fresh batches, and regression on fixed features.
+"""Named learners: noisy gradient descent, and regression on fixed features.
 
 A learner sees one answer after the other. Its run under a member is compared with its run under the
 reference, where nothing that it sees depends on the member.
@@ -28,7 +28,6 @@ MANY = (
     "labels take more than two values, and a gradient that is clipped may single one out: that is "
     "a general query, about which there is no theorem here"
 )
-BATCH_BITS = 1 << 18  # of a power, which is a number of the certificate
 
 
 def cut(value: Fraction) -> Fraction:
@@ -88,68 +87,7 @@ def noisy(_: Any, members: Fact, means: Fact, std: Fraction) -> Fact:
     pace = means.squares * heaviest(members) / (4 * std**2)
     noise = f"fresh independent normal noise of deviation {short(std, up=True)} on each coordinate"
     what, at = f"{means.what}, with {noise}", {**means.at, "noise-std": written(std)}
-    return Fact("pace", of=members, pace=pace, bend=1, regime="noise", what=what, at=at)
-
-
-@rule("", "members means", grid="rational", parameters="positive")
-def rounded(_: Any, members: Fact, means: Fact, grid: Fraction, parameters: int) -> Fact:
-    """Dither rounds P coordinates to a grid: after T steps the mean of TV is T sqrt(pace) at most.
-
-    Coordinates are rounded up or down to a multiple of `grid` next to them, each independently and
-    such that the mean is right. Two numbers then differ with probability at most their distance /
-    grid: within a cell, and across cells by adding up over the points of the grid between. The
-    distances of P coordinates add up to sqrt(P) d at most. Steps are replaced one by one, the past
-    being that of the reference. The square of a mean is at most the mean of the squares. [AKMSS21]
-    """
-    need(grid > 0, "the grid is not above 0")
-    pace = parameters * means.squares * heaviest(members) / grid**2
-    what = (
-        f"{means.what}, with each of its {short(parameters)} coordinates rounded up or down to a "
-        f"multiple of {short(grid, up=True)} by fresh independent dither that keeps its mean"
-    )
-    at = {**means.at, "grid": written(grid), "parameters": written(parameters)}
-    return Fact("pace", of=members, pace=pace, bend=None, regime="grid", what=what, at=at)
-
-
-@rule("", "members gram", batch="positive", bits="positive")
-def batches(_: Any, members: Fact, gram: Fact, batch: int, bits: int) -> Fact:
-    """Steps on fresh batches hand on a few bits: the mean of TV^2 is T min(T, 14) pace at most.
-
-    Members as laws of an example have, against the reference, a density 1 + g_i, E_0 g_i g_j = c,
-    with the row sums of `example`: pairs (how many j, c >= 0), the points at most `dense` as likely
-    as there. Laws of a batch then have (1 + c)^batch - 1, whose row sum times dense^batch is L, no
-    less than an eigenvalue of entries that are not negative. For a state w the next one is w' with
-    a probability that moves, on all members, by squares that add up to L p (1-p), p that under the
-    reference: over p, and summed over w', L (2^bits - 1) bounds the sum of the chi^2 distances.
-
-    TV is at most half of the root of chi^2, and adds up over steps, the past being that of the
-    reference: in T steps pace = L (2^bits - 1) heaviest / 4 becomes T^2 pace. Or T 14 pace: 1 -
-    sum sqrt(P Q), h^2, is at most chi^2 / 2 for one step. For the runs P_A with the steps of A as
-    under the member, the others as under the reference, sqrt(P_A P_B) depends on the union and the
-    cut of A and B alone. So for disjoint A_1 .. A_r, r a power of 2, the sum of h^2(P_0, P_A) is
-    by the best centre at least 1/r that over pairs of h^2(P_0, P_(A + B)), which are r - 1
-    matchings; by induction h^2(P_0, P_all) is at most 1 / prod (1 - 2^-j) < 7/2 times the sum over
-    single steps, and TV^2 <= 2 h^2. [Jay09, AKMSS21]
-    """
-    need(hasattr(gram, "example"), MANY if not gram.general else "laws of an example are not known")
-    row, dense, often = gram.example, getattr(gram, "dense", Fraction(1)), heaviest(members)
-    same = max(c for _, c in row)
-    turns = min(batch // math.ceil(1 / same), 2 * (1 / often).__ceil__().bit_length())
-    least = max(batch * same, Fraction(2**turns - 1))  # of L, by Bernoulli
-    states = (1 << min(bits, math.ceil(4 / (same * often)).bit_length() + 1)) - 1
-    pace = Fraction(1)
-    if least * states * often < 4:  # else more than 1
-        bottom = math.lcm(*(c.denominator for _, c in row))
-        long = batch * (bottom.bit_length() + dense.denominator.bit_length())
-        need(long <= BATCH_BITS, f"a batch of {batch} takes too long: its powers have {long} bits")
-        total = sum(v * ((bottom + int(c * bottom)) ** batch - bottom**batch) for v, c in row)
-        pace = min(pace, dense**batch * Fraction(total, bottom**batch) * states * often / 4)
-    what = (
-        f"steps of any kind on {short(batch)} fresh examples each, which hand on a state of "
-        f"{short(bits)} bits, weights and all else, and see no example again"
-    )
-    at = {"batch": written(batch), "state-bits": written(bits)}
-    return Fact("pace", of=members, pace=pace, bend=14, regime="batch", what=what, at=at)
+    return Fact("pace", of=members, pace=pace, what=what, at=at)
 
 
 def root(square: Fraction) -> Fraction:
@@ -166,79 +104,30 @@ def root(square: Fraction) -> Fraction:
         places -= 1
 
 
-def learned(
-    pace: Fact, fit: Fact, success: Fraction, steps: int | None, after: Any, needed: int | None
-) -> Fact:
-    """Claim what so many steps reach, and how many are needed, None where no number is enough.
-
-    after: the probability that the risk is reached with so many steps at most.
-    """
-    at, name = {**pace.at, "risk": written(fit.risk)}, f"gd-{pace.regime}"
-    reach = f"relative risk {short(fit.risk)} with probability at most"
-    if needed is None:
-        sure = after(0)
-        text = f"{pace.what}: however many, they reach {reach} {short(sure, up=True)}"
-        return Fact("bound", {f"{name}-success": (sure, at | {"steps": "any"}, text)})
-    claims: Claims = {}
-    if steps is not None:
-        most, said = after(steps), at | {"steps": written(steps)}
-        text = f"{pace.what}: {short(steps)} of them reach {reach} {short(most, up=True)}"
-        claims[f"{name}-success"] = most, said, text + (EMPTY if most == 1 else "")
-    text = f"{pace.what}: at least {short(needed)} are needed {goal_of(fit.risk, success)}"
-    text += EMPTY if needed <= 1 else ""
-    claims[f"{name}-steps"] = needed, at | {"success": written(success)}, text
-    return Fact("bound", claims)
-
-
 @rule("", "members fit pace", success="share", steps="positive?")
 def descent(
     _: Any, members: Fact, fit: Fact, pace: Fact, success: Fraction, steps: int | None
 ) -> Fact:
-    """The lemma RUNS, the mean of TV at most the root of T min(T, bend) pace.
+    """The lemma RUNS, the mean of TV at most the root of T pace.
 
-    Without a bend it is the root of T^2 pace. Claimed is what T steps reach, and the least T.
+    Claimed is what T steps reach, and the least T for `success`.
     """
     same(pace, members)
     same(fit, members)
-    sure, bend = most_likely(members, fit.most), pace.bend
-
-    def after(t: int) -> Fraction:
-        square = pace.pace * t * (t if bend is None else min(t, bend))
-        return min(sure + root(square), Fraction(1))
-
-    ratio = max(success - sure, Fraction(0)) ** 2 / pace.pace
-    needed = math.isqrt(math.ceil(ratio) - 1) + 1 if ratio else 0
-    if bend is not None and needed > bend:
-        needed = math.ceil(ratio / bend)
-    return learned(pace, fit, success, steps, after, needed)
-
-
-@rule("", "members fit means", within="rational", success="share", steps="positive?")
-def nearby(
-    problem: Any, members: Fact, fit: Fact, means: Fact, within: Fraction, success: Fraction,
-    steps: int | None,
-) -> Fact:  # fmt: skip
-    """Answers anywhere within a distance of the mean: the theorem of queries.
-
-    The adversary answers with the mean under the reference wherever that is as near. It is not for
-    r = floor(squares / within^2) members at most, each of which adds more than within^2. So T
-    steps reach the risk for T r + K members at most, whatever the learner does. [AKMSS21]
-    """
-    need(within > 0, "the distance is not above 0")
-    same(fit, members)
-    most, wanted = problem.down(means.squares / within**2), likely(members, success)
-    what = (
-        f"{means.what}, or, as an adversary likes, any vector within Euclidean distance "
-        f"{short(within, up=True)} of it"
-    )
-    at = {**means.at, "within": written(within)}
-
-    def after(t: int) -> Fraction:
-        return most_likely(members, fit.most + t * most)
-
-    needed = max(0, -int((fit.most - wanted) // most)) if most else None
-    pace = Fact("pace", regime="within", what=what, at=at)
-    return learned(pace, fit, success, steps, after, needed)
+    sure, at = most_likely(members, fit.most), {**pace.at, "risk": written(fit.risk)}
+    claims: Claims = {}
+    if steps is not None:
+        most = min(sure + root(pace.pace * steps), Fraction(1))
+        text = (
+            f"{pace.what}: {short(steps)} of them reach relative risk {short(fit.risk)} with "
+            f"probability at most {short(most, up=True)}{EMPTY if most == 1 else ''}"
+        )
+        claims["gd-noise-success"] = most, at | {"steps": written(steps)}, text
+    needed = math.ceil(max(success - sure, Fraction(0)) ** 2 / pace.pace)
+    text = f"{pace.what}: at least {short(needed)} are needed {goal_of(fit.risk, success)}"
+    text += EMPTY if needed <= 1 else ""
+    claims["gd-noise-steps"] = needed, at | {"success": written(success)}, text
+    return Fact("bound", claims)
 
 
 @rule("", "members gram", features="positive?", risk="risk", success="share")

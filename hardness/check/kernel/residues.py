@@ -144,6 +144,5 @@ def laws(problem: Any, members: Fact) -> Fact:
     return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike,
                 square=square, moves=most * square * spread,
                 drift=most * square * (spread if problem.levels == 2 else Fraction(1, 4)),
-                moves01=most * square * (1 - rarest) / 2, general=True, dense=most,
-                example=[(1, square / 2)], spectrum=[(most * members.alike, unlike)],
-                public=1)  # fmt: skip
+                moves01=most * square * (1 - rarest) / 2, general=True,
+                spectrum=[(most * members.alike, unlike)], public=1)  # fmt: skip

@@ -24,19 +24,16 @@ from instances.capabilities import SCHEME
 from instances.errors import UsageError
 from instances.family import Family
 from instances.symmetric import to_float
+from instances.text import exact
 from instances.threshold import python_fraction
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
-_BLUE, _RED, _GREEN = COLOURS[:3]
+_RED = COLOURS[1]
 _SMALL = 0.01  # a share that would not be seen beside others
 _BARS = 61  # of a histogram, where there are more different correlations
 _SAMPLES, _CONFIDENCE = 200_000, 0.99  # where correlations are sampled
 _WIDE = (400, 240)
-_ENDS = {  # of SDA
-    "upper": ("all subsets, at most", Style(colour=_RED, shape="triangle-down")),
-    "lower": ("all subsets, certified at least", Style(shape="triangle-up")),
-    "pair_events": ("pair events, exact", Style(colour=_GREEN, dash=(5, 3))),
-}
+_LOWER = "all subsets, certified at least"
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class _Symmetric:
 
     def sda(self) -> list[Data]:
         found = hidden_sets.dimensions(SCHEME.need(self.family), GAMMAS)
-        return [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
+        return [_row(gamma, least) for gamma, least in zip(GAMMAS, found, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -113,11 +110,12 @@ class _Listed:
             enough, above = nearest(sizes, known.norms[0] * gamma)
             given = {"gamma": gamma, "above": above, "enough": Fraction(enough)}
             claims = proof.fact(proof.step("sums", members, **given)).claims
-            lower, ends = claims["sda-all-subsets"][:2]
-            ends = {"lower": str(lower), "upper": ends["upper"]}
-            pairs = str(claims["sda-pair-events"][0])
-            rows.append({"gamma": str(gamma), **ends, "pair_events": pairs})
+            rows.append(_row(gamma, int(claims["sda-all-subsets"][0])))
         return rows
+
+
+def _row(gamma: Fraction, least: int) -> Data:
+    return {"gamma": str(gamma), "lower": exact(least)}
 
 
 def _posed(source: Family | Members) -> _Symmetric | _Listed:
@@ -141,7 +139,7 @@ def of_correlations(source: Family | Members) -> Data:
 
 
 def of_sda(source: Family | Members) -> Data:
-    """Give both ends of SDA over all subsets, and SDA over pair events, by gamma, as text.
+    """Give the lower end of SDA over all subsets by gamma, as text.
 
     Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
     """
@@ -177,15 +175,12 @@ def draw_correlations(data: Data) -> Data:
 
 
 def draw_sda(data: Data) -> Data:
-    """Draw the bracket of SDA against gamma, from the first that is not 0 on."""
+    """Draw the lower end of SDA against gamma, from the first that is not 0 on."""
     rows: list[Data] = []
     for row in data["rows"]:
-        logs = {name: _log10(int(row[name])) for name in _ENDS}
-        gamma = float(Fraction(row["gamma"]))
-        if rows or logs["upper"] is not None or logs["pair_events"] is not None:
-            low = logs["upper"] if logs["lower"] is None else logs["lower"]
-            rows.append({"gamma": gamma, "low": low, "high": logs["upper"]})
-            rows += [{"series": _ENDS[n][0], "gamma": gamma, "sda": v} for n, v in logs.items()]
+        sda, gamma = _log10(int(row["lower"])), float(Fraction(row["gamma"]))
+        if rows or sda is not None:
+            rows.append({"series": _LOWER, "gamma": gamma, "sda": sda})
     norm = "unit norm" if "members" in data else "centred, unit norm"
     chart = plot(
         rows,
@@ -197,7 +192,7 @@ def draw_sda(data: Data) -> Data:
             look={"labelExpr": "format(datum.value, '.2~g')"},
         ),
         y=Axis("sda", "SDA (no point where it is 0)", scale="powers"),
-        styles={"": Style(marks=("band",)), **dict(_ENDS.values())},
+        styles={_LOWER: Style(shape="triangle-up")},
         title="Statistical dimension with average correlation (SDA)",
         size=_WIDE,
     )

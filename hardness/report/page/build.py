@@ -149,6 +149,8 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
         found.append(("seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"))
     files = {(row.learner, str(row.details["sha256"])) for row in runs if "sha256" in row.details}
     found += [(f"SHA-256 of {name}", said) for name, said in sorted(files)]
+    ran = {(row.learner, str(row.details["process"])) for row in runs if "process" in row.details}
+    found += [(f"process of {name}", said) for name, said in sorted(ran)]
     if material.store:
         ended = Counter(row.bound for row in runs)
         found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]

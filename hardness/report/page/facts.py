@@ -252,7 +252,7 @@ MOST = 12  # cards of a page
 _LONG = 80  # characters of a condition
 _SHOWN = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 # Brackets of which the lower end certifies hardness.
-_FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets", "sda-pair-events")
+_FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets")
 _BOUNDING = ("stat-queries", "stat-success", "csq-queries", "csq-success")
 _TERMS = ("tau", "vstat", "risk", "success", "gamma")
 
@@ -263,16 +263,15 @@ def certified(material: Material) -> Iterator[tuple[str, BoundParameters, Certif
     for part in material.lines:
         for made in part.comparison.certificates:
             found.setdefault((made.spec, part.comparison.terms), made)
-    for spec, terms in material.certifier.pairs:
-        if isinstance(one := material.certifier.one(spec, terms), Certificate):
-            found.setdefault((one.spec, terms), one)
+    for terms, one in material.certifier.stored:
+        found.setdefault((one.spec, terms), one)
     yield from ((spec, terms, one) for (spec, terms), one in found.items())
 
 
 def cards(material: Material) -> tuple[list[Card], list[tuple[str, str]]]:
     """Make a card of each family with its parameters, at its largest size; and say what is left.
 
-    The other sizes stand in its table. What cannot be made again here is left out, too.
+    The other sizes stand in its table.
     """
     groups: dict[tuple[BoundParameters, str], dict[str, Certificate]] = {}
     for spec, terms, one in certified(material):
@@ -282,12 +281,7 @@ def cards(material: Material) -> tuple[list[Card], list[tuple[str, str]]]:
         for (terms, _), every in groups.items()
         for _, line in lines(list(every))
     ]
-    unknown = [
-        (f"a certificate of {spec[:200]} in the store, which is not made again here", why)
-        for spec, terms in material.certifier.pairs
-        if isinstance(why := material.certifier.one(spec, terms), str)
-    ]
-    return found[:MOST], [*((one.spec, one.command) for one in found[MOST:]), *unknown]
+    return found[:MOST], [(one.spec, one.command) for one in found[MOST:]]
 
 
 def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:

@@ -16,9 +16,7 @@ from hardness.runs.columns import table
 from hardness.runs.groups import Line, Plane, over_one, over_two
 from hardness.runs.rows import SweepRow
 from hardness.runs.stress import Stress
-from hardness.sweep.damage import check
-from hardness.sweep.store import read, recover_with
-from instances.errors import DamagedFile
+from hardness.sweep.store import read
 from instances.strict import opened
 
 if TYPE_CHECKING:
@@ -186,10 +184,7 @@ def of_stress_test(found: Stress, source: str, sha256: str = "") -> Material:
 
 
 def of_store(path: Path) -> Material:
-    """Read a store, every record of it checked; raises DamagedFile."""
-    damage = check(path).damage
-    if damage:
-        raise DamagedFile(f"{path} is damaged: {damage}; {recover_with(path)}")
+    """Read a store; raises DamagedFile."""
     with read(path) as store:
         sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import resource
 import socket
 import sys
 import traceback
@@ -44,6 +45,7 @@ from hardness.upper.isolated.messages import (
     Values,
     encoded,
 )
+from hardness.upper.isolated.proc import die_with_parent
 from hardness.upper.learner import Failed, Hypothesis, Outcome
 from hardness.upper.plugins.views import checked
 from instances.capabilities import CODED, QUESTIONS
@@ -59,8 +61,14 @@ class Unsupported(UsageError):
     """The learner asked for what the oracle of this run does not give."""
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, limits: dict[str, list[int]]) -> None:
     """Converse with the parent until it has enough; never returns."""
+    die_with_parent()  # a parent that is gone already is seen at the first message
+    for name, (soft, hard) in limits.items():
+        number = getattr(resource, name)
+        most = resource.getrlimit(number)[1]
+        hard = hard if most == resource.RLIM_INFINITY else min(hard, most)
+        resource.setrlimit(number, (min(soft, hard), hard))
     channel = Channel(socket.socket(fileno=descriptor))
     try:
         channel.say(converse(channel))

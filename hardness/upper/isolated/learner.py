@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from hardness.oracles import clock
 from hardness.oracles.budget import Budget, Spent
 from hardness.oracles.query import Character, Pool, StatisticalQuery, bounded, character
-from hardness.upper.isolated import contain
 from hardness.upper.isolated.messages import (
     SENT,
     Array,
@@ -36,6 +35,7 @@ from hardness.upper.isolated.messages import (
     printable,
     reported,
 )
+from hardness.upper.isolated.sandbox import sandboxed
 from hardness.upper.learner import SPENT, Access, Failed, Hypothesis, Outcome, nothing
 from instances.capabilities import CODED
 from instances.coded import as_coded
@@ -85,17 +85,18 @@ class SubprocessLearner:
         """Every family that has a spec; what the learner itself says, it says when it runs."""
         if not self.file.is_file():
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
-        if not hasattr(os, "fork"):
-            return "it runs in a process that is forked: on Linux or macOS"
+        if os.name != "posix":
+            return "it runs in a process with limits: on Linux or macOS"
         if reason := elsewhere(family):
             return reason
-        contain.level()
+        sandboxed()
         return None
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Start the process, serve it until it has learned, and keep it for predictions."""
         process = self._started(oracle.meter.budget, getattr(oracle, "private", ()))
-        told = self._origin() | {"contained": process.place.level}
+        ran = "in bubblewrap" if process.sandboxed else "not sandboxed"
+        told = self._origin() | {"process": ran}
         try:
             return self._converse(process, oracle, rng, told)
         except Failed as failed:
@@ -116,10 +117,10 @@ class SubprocessLearner:
         finally:
             process.close()
 
-    def _started(self, budget: Budget, hidden: tuple[Path, ...]) -> "Process":
+    def _started(self, budget: Budget, secrets: tuple[Path, ...]) -> "Process":
         from hardness.upper.isolated.process import Process
 
-        return Process(budget, contain.place(self.file.resolve().parent, hidden))
+        return Process(budget, self.file.resolve().parent, secrets)
 
     def _origin(self) -> Message:
         """Say what is run: the SHA-256 of its file."""
@@ -165,6 +166,7 @@ class SubprocessLearner:
         last = serve(process, oracle, until)
         if not isinstance(last, Learned):
             raise process.failure(last)
+        process.look()
         meter.peak_bytes = process.peak_bytes
         try:
             details = reported(last.details)
@@ -211,10 +213,8 @@ class _Predictor:
         return out
 
     def close(self) -> Message:
-        """End the process: what is known of its end, and what it used."""
-        found = self._process.close()
-        used = {"cpu_seconds": self._process.cpu_seconds, "predict_seconds": self.spent}
-        return found | used
+        """End the process: what it printed, and the seconds of its predictions."""
+        return self._process.close() | {"predict_seconds": self.spent}
 
 
 def _claimed(given: list[int] | None, family: Family) -> Secret | None:

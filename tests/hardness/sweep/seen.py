@@ -10,7 +10,7 @@ from hardness.oracles import Budget
 from hardness.runs.processes import HardLimits
 from hardness.sweep.jobs import run_job
 from hardness.upper import parse_learner
-from hardness.upper.isolated.init import below
+from hardness.upper.isolated.proc import below
 from tests.hardness.sweep.misbehaving import bad
 from tests.waiting import wait_for
 

@@ -21,7 +21,7 @@ from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import answer as well
-from hardness.upper.isolated import level
+from hardness.upper.isolated.sandbox import sandboxed
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
@@ -128,8 +128,8 @@ def test_a_worker_with_another_version_is_named(three):
 
 def test_kill_9_of_the_driver_leaves_nothing(driver):
     # Two workers of a cluster made here, a tracker of resources, and what runs on them: a worker
-    # process, the first process and the learner each, in a namespace bubblewrap too.
-    each = 4 if level() == "bubblewrap" else 3
+    # process and the learner each, in a sandbox two of bubblewrap too.
+    each = 4 if sandboxed() else 2
     process, found = driver("dask", [from_file("sleep"), from_file("loop")], 3 + 2 * each)
     process.kill()
     wait_until_gone(found)

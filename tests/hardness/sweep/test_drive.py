@@ -13,9 +13,8 @@ from hardness.sweep import Interrupted, drive, pool, read_text
 from hardness.sweep.export import export
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import Writer, create, merge, read
-from instances.errors import AlreadyExists, DamagedFile, ToolkitError
+from instances.errors import AlreadyExists, ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
-from tests.hardness.sweep.making import edit
 
 SMALL = """
 format = "hardness-sweep/1"
@@ -265,11 +264,3 @@ def test_stores_put_together_have_all_runs_and_both_climbs(sweep, held, tmp_path
     _, runs, climbs = held("c.db")
     assert len(climbs) == 2
     assert {run.key for name in ("a.db", "b.db") for run in held(name)[1]} == {r.key for r in runs}
-
-
-def test_a_run_under_the_key_of_another_job_does_not_count_as_done(sweep, tmp_path):
-    sweep(SMALL)
-    changed = "UPDATE runs SET seed = 2 WHERE seed = 1 AND learner LIKE 'elimination%'"
-    edit(tmp_path / "a.db", changed)
-    with pytest.raises(DamagedFile, match="under the key of another job"):
-        sweep(SMALL, resume=True)

@@ -268,9 +268,7 @@ def test_a_key_is_that_of_what_is_written(job, other):
 def test_what_ended_a_learners_own_process_is_no_result_of_the_learner():
     job = job_of("trivial", budget=Budget(examples=9))
     done = job.do()
-    for outcome in (
-        *(Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED, Outcome.TOO_MANY_PROCESSES),
-    ):
+    for outcome in (*(Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED),):
         found = job.row(Finished(result=done | {"outcome": outcome.value}))
         assert (found.bound, found.reproducible) == ("machine", False)
 

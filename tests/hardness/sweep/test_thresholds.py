@@ -19,12 +19,11 @@ from hardness.runs.comparison import specs_over
 from hardness.runs.least import Threshold
 from hardness.runs.planned import Cut
 from hardness.sweep import Interrupted, read_text
-from hardness.sweep.damage import check
 from hardness.sweep.plan import plan
 from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import merge, read
 from hardness.upper import Outcome
-from instances.errors import DamagedFile, UsageError
+from instances.errors import UsageError
 from instances.export import text
 from tests.hardness.sweep.here import Here, sweep_here
 from tests.hardness.sweep.making import edit
@@ -98,22 +97,6 @@ def test_a_command_interrupted_at_any_search_goes_on_with_the_same_result(quick,
     assert backwards == whole
 
 
-def test_a_threshold_that_was_changed_is_not_taken(quick, tmp_path):
-    for name, change in (
-        ("a", "low = low + 1"),
-        ("b", "threshold = replace(threshold, '\"passed\"', '\"failed\"')"),
-        ("c", "threshold = (SELECT threshold FROM thresholds WHERE key != t.key)"),
-    ):
-        out = tmp_path / name
-        with pytest.raises(Cut):
-            kept_beside(out, 9)
-        edit(unfinished(out), f"UPDATE thresholds AS t SET {change} WHERE high IS NOT NULL")
-        assert "thresholds" in check(unfinished(out)).damage
-        with pytest.raises(Cut) as cut:
-            kept_beside(out, resume=True)
-        assert isinstance(cut.value.__cause__, DamagedFile)
-
-
 def test_a_sweep_finds_what_the_verb_finds_wherever_it_is_cut(quick, monkeypatch, tmp_path):
     whole = found()
     wanted = sorted(map(comparable, (*whole.pilots, *whole.thresholds)))
@@ -127,7 +110,6 @@ def test_a_sweep_finds_what_the_verb_finds_wherever_it_is_cut(quick, monkeypatch
         with read(store) as held:
             assert sorted(kept(held)) == wanted
             assert held.summary()["thresholds"] == 18
-        assert not check(store).damage
     merge(tmp_path / "1.db", [tmp_path / "14.db"], tmp_path / "both.db")
     with read(tmp_path / "both.db") as held:
         assert sorted(kept(held)) == wanted

@@ -3,13 +3,12 @@
 import os
 import socket
 import tempfile
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import psutil
@@ -20,10 +19,12 @@ from hardness.oracles.budget import restart_peak
 from hardness.runs import run
 from hardness.runs.run import Run
 from hardness.upper import Outcome
-from hardness.upper.isolated import CONTAIN, SubprocessLearner, contain, fence
+from hardness.upper.isolated import SubprocessLearner, sandbox
 from hardness.upper.isolated.child import converse
+from hardness.upper.isolated.ends import ending
 from hardness.upper.isolated.messages import Broken, Channel
 from hardness.upper.isolated.process import Process
+from hardness.upper.learner import Failed
 from instances import parse
 
 LEARNERS = Path(__file__).parent / "learners"
@@ -54,56 +55,48 @@ def foreign_learner(text: str) -> SubprocessLearner:
     return SubprocessLearner(spec=text, text=f"{path}:{name}", file=path)
 
 
-# Landlock is for machines without bubblewrap: where both are, its tests are slow ones.
-LEVELS = [
+PLACES = [
     pytest.param(
-        level,
-        marks=[
-            pytest.mark.skipif(
-                bool(why), reason=f"learners cannot be contained by {level} here: {why}"
-            ),
-            *([pytest.mark.slow] if level == "landlock" and not contain.unavailable() else []),
-        ],
-    )
-    for level, why in (
-        ("bubblewrap", contain.unavailable()),
-        ("landlock", "" if fence.version() >= 6 else "Landlock 6 is needed"),
-    )
+        True,
+        marks=pytest.mark.skipif(bool(why := sandbox.unavailable()), reason=str(why)),
+        id="sandbox",
+    ),
+    pytest.param(False, id="no sandbox"),
 ]
 
 
 @contextmanager
-def contained(level: str) -> Iterator[None]:
-    """Run what is in the block at a level of containment."""
+def placed(sandboxed: bool) -> Iterator[None]:
+    """Run what is in the block in a sandbox, or as where bubblewrap is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(CONTAIN, level)
+        if sandboxed:
+            patch.setenv(sandbox.SANDBOX, "1")
+        else:
+            patch.delenv(sandbox.SANDBOX, raising=False)
+            patch.setattr(sandbox, "unavailable", lambda: "bubblewrap is not installed")
         yield
-
-
-class _Nobody:
-    """In place of a learner's first process, and of who watches it."""
-
-    status = printed = b""
-    limit, failed, left, peak_bytes, cpu_seconds, settled = None, "", 0, 0, 0.0, Event()
-
-    def poll(self) -> None:
-        """It runs."""
-
-    def stop(self) -> None:
-        self.settled.set()
 
 
 class _Thread(Process):
     """A learner's process without the process: its conversation in a thread of this one."""
 
-    def __init__(self, budget: Budget, place: contain.Place) -> None:
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        self.place, self.channel, self._budget = place, Channel(ours), budget
-        self._closed = self._heard = False
-        self._first = self._watcher = _Nobody()
-        self._watcher.stop()
-        self._release = weakref.finalize(self, ours.close)
-        Thread(target=self._talk, args=(Channel(theirs),), daemon=True).start()
+        self.channel, self.sandboxed, self.peak_bytes = Channel(ours), False, 0
+        self._waiting = Thread(target=self._talk, args=(Channel(theirs),), daemon=True)
+        self._waiting.start()
+
+    def failure(self, words: Any = None, late: bool = False) -> Failed:
+        self.close()
+        return ending(words, late=late)
+
+    def look(self) -> None:
+        """It has no memory of its own."""
+
+    def close(self) -> dict[str, Any]:
+        self.channel.hang_up()
+        self.channel.socket.close()
+        return {}
 
     def _talk(self, channel: Channel) -> None:
         with channel.socket, suppress(Broken):
@@ -114,11 +107,8 @@ class _Thread(Process):
 @contextmanager
 def in_threads() -> Iterator[None]:
     """Learners get no process, which costs half a second: what they hear and say is the same."""
-    with contained("off"), pytest.MonkeyPatch.context() as patch:
-        place = contain.Place(level="off", folder=LEARNERS, hidden=(), scratch=None)
-        patch.setattr(
-            SubprocessLearner, "_started", lambda _, budget, hidden: _Thread(budget, place)
-        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SubprocessLearner, "_started", lambda *_: _Thread())
         yield
 
 
@@ -159,7 +149,7 @@ def bare(found: Run) -> dict[str, Any]:
     """What must not depend on who else runs, nor where: all but times, memory and confinement."""
     data = found.to_dict()
     del data["usage"]["seconds"], data["usage"]["peak_bytes"]
-    own = {"cpu_seconds", "startup_seconds", "contained", "sha256", "predict_seconds"}
+    own = {"startup_seconds", "process", "sha256", "predict_seconds"}
     details = flat(data["details"])
     return data | {"details": {k: v for k, v in details.items() if k not in own | {"libraries"}}}
 

@@ -150,7 +150,7 @@ PREDICTIONS = {
     "changes_tokens": changes_tokens,
 }
 FORGED = {  # what the toolkit alone may say, and what a terminal would obey
-    **{"contained": "bubblewrap", "sha256": "0" * 64, "cpu_seconds": -1},
+    **{"process": "in bubblewrap", "sha256": "0" * 64, "cpu_seconds": -1},
     "usage\nrisk     0.0000": "solved\x1b[2J\nsecret   yes",
     "reported": {"outcome": "solved"},
 }

@@ -1,11 +1,8 @@
 """Learners that never end, end too early, leave something behind, take too much, or tamper."""
 
 import ctypes
-import json
 import os
 import re
-import resource
-import shutil
 import signal
 import struct
 import sys
@@ -87,55 +84,22 @@ def fifty(_):
             sleep()
 
 
-def zombies(_):
-    """Children that have ended and that nobody collects."""
-    for _ in range(20):
-        if os.fork() == 0:
-            os._exit(0)
-
-
 def threads(count):
     threading.stack_size(1 << 16)
     for _ in range(count):
         threading.Thread(target=sleep, daemon=count > 5).start()
 
 
-def by_children(_):
-    """Each of its processes takes a part."""
-    for _ in range(8):
-        if os.fork() == 0:
-            kept = np.ones(80 << 17)
-            sleep()
-            del kept
-    sleep()
-
-
-def files(_):
-    """As many descriptors as it gets."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return {"opened": len([os.open("/dev/null", os.O_RDONLY) for _ in range(10**5)])}
-
-
-def limits(oracle):
-    """Limits that it sets itself; then it cannot open what it needs."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    oracle.draw(10)
-    os.open("/dev/null", os.O_RDONLY)
+def writes_much(_):
+    """More than a file of its own may hold: only its last byte is written."""
+    with open("large", "wb") as file:
+        file.seek(1 << 40)
+        file.write(b"x")
 
 
 def prints(_):
     print("hello \x1b[31mred\x1b[0m \x07 and this")
     print("also here", file=sys.stderr)
-
-
-def floods(_):
-    """A quarter of a gigabyte of output."""
-    part = b"0123456789abcde\n" * 4096
-    for _ in range((1 << 28) // len(part)):
-        os.write(1, part)
-    os.write(1, b"the end")
 
 
 def writes_files(_):
@@ -171,8 +135,7 @@ def junk(_):
 
 def say(content, length=None):
     """A message as the learner's own process sends it."""
-    channel = json.loads(sys.argv[1])["channel"]
-    os.write(channel, struct.pack("<IQ", length or len(content), 0) + content)
+    os.write(int(sys.argv[2]), struct.pack("<IQ", length or len(content), 0) + content)
 
 
 def states(_):
@@ -198,7 +161,7 @@ def patches(oracle):
 
 
 def above(send, pid, number):
-    """To the process above, which is its guard; where that fails it says so."""
+    """To the process above, which is the first of its sandbox."""
     send(pid, number)
     if number == signal.SIGKILL:
         sleep()
@@ -222,22 +185,15 @@ DOES = {
     "exit_0": lambda: os._exit(0),
     "sys_exit": lambda: sys.exit(4),
     "sys_exit_text": lambda: sys.exit("no more"),
-    "daemon_then_crash": lambda: (daemon(), os._exit(5)),
+    "child_then_crash": lambda: (os.fork() or sleep(), os._exit(5)),
     # What leaves processes and threads behind.
     "daemon": daemon,
     "threads": lambda: threads(5),
-    "thread_bomb": lambda: (threads(1500), sleep()),
-    "fork_bomb": lambda: ([os.fork() for _ in range(7)], sleep()),
     "stops_parent": lambda: above(os.kill, os.getppid(), signal.SIGSTOP),
-    "terms_parent": lambda: above(os.kill, os.getppid(), signal.SIGTERM),
-    "terms_group": lambda: above(os.killpg, os.getpgid(os.getppid()), signal.SIGTERM),
     "kills_parent": lambda: above(os.kill, os.getppid(), signal.SIGKILL),
-    "kills_parent_with_daemon": lambda: (daemon(), DOES["kills_parent"]()),
-    "kills_group": lambda: above(os.killpg, os.getpgid(os.getppid()), signal.SIGKILL),
     # What takes more than it may.
     "at_once": lambda: np.ones(100 * 2**30 // 8),
     "bit_by_bit": lambda: [np.ones(1 << 21) for _ in iter(int, 1)],
-    "removes_folder": lambda: shutil.rmtree(os.getcwd()),
     # What reaches for what is not its own: descriptors, messages.
     "closes": lambda: os.closerange(0, 1 << 16),
     "half_message": lambda: (say(b"{", 100), sleep()),
