@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table test-plugins test-cluster test-browser ladder-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -121,10 +121,6 @@ figures: $(VENV)/.test
 # The notebooks once more, with their outputs: one minute.
 notebooks: $(VENV)/.docs
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/notebooks.py
-
-report-tables: $(VENV)/.browser
-	$(BIN)/python benchmarks/report.py > report.part && mv report.part docs/report-tables.md
-	cat docs/report-tables.md
 
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md

@@ -7,6 +7,7 @@ log-normal numbers, predicted by their mean.
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from timing import table
 from hardness.runs.heldout import ratio_interval, unsuited
 
 _RUNS, _FIT, _SIZES = 500, 0.8, (100, 300, 1000)
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Law = tuple[Callable[[np.random.Generator, int], tuple[Array, Array]], float]
 
 

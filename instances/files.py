@@ -158,23 +158,25 @@ def write_folder(
             f"and take {readable_bytes(size)}, at most {readable_bytes(_REFERENCE_BYTES)} belong "
             "there: take a smaller d"
         )
+    public, hidden = instance.public, None
     with new_folder(path, force=force, ours=_OURS) as folder:
-        fill_public(folder, instance.public, instance, count, tensors, progress)
+        shards = _fill_public(folder, public, instance, count, tensors, progress)
         if isinstance(instance, Instance):
+            hidden = instance.hidden
             write_json(folder / "secret.json", secret_json(instance), mode=0o600)
             if with_layer:
                 instance.layer().save(folder / f"secret-layer.{tensors}")
-    return read_folder(path)
+    return Folder(path=path, public=public, hidden=hidden, shards=shards)
 
 
-def fill_public(
+def _fill_public(
     folder: Path,
     public: Public,
     source: Source,
     count: int,
-    tensors: TensorFormat = "safetensors",
-    progress: Callable[[int], None] = lambda done: None,
-) -> None:
+    tensors: TensorFormat,
+    progress: Callable[[int], None],
+) -> tuple[Shard, ...]:
     """Write the public part of an instance, `count` examples of a source, into a new folder."""
     family, size = public.family, public.family.bytes_per_example
     require_disk(count * size, folder, f"{count} examples of {family.spec}")
@@ -201,6 +203,7 @@ def fill_public(
         "examples": {"count": count, "shards": [asdict(shard) for shard in shards]},
     }
     write_json(folder / "instance.json", public_json)
+    return tuple(shards)
 
 
 def read_folder(path: Path) -> Folder:

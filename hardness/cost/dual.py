@@ -752,15 +752,6 @@ def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     return _least(problem, setting, ways, partial(_mitm, problem, setting), "dual_mitm")
 
 
-def mitm_at(
-    problem: Problem, setting: Setting, *, beta: int, zeta: int, most: int, m: int
-) -> Estimate:
-    """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
-    ways = halves(problem, np.array([float(zeta)]), math.inf, setting.success)
-    chosen = ways.most == most
-    return _mitm(problem, setting, ways.take(chosen) if len(chosen) > 1 else ways, beta, m)
-
-
 def _mitm(problem: Problem, setting: Setting, ways: Any, beta: int, m: int) -> Estimate:
     more = {
         "repetitions": float(ways.tries[0]),

@@ -12,7 +12,6 @@ _WORDS = Imported(
         "Bound": "bound.bound_words",
         "Certificate": "certificate.certificate_words",
         "Checked": "certificate.checked_words",
-        "Checkup": "sweep.checkup_words",
         "Comparison": "comparison.comparison_words",
         "Conformance": "studies.conformance_words",
         "Demo": "demo.demo_words",

@@ -48,6 +48,17 @@ def test_shards_read_as_one_stream(tmp_path, monkeypatch):
         assert (found.codes == wanted.codes).all()
 
 
+def test_a_folder_is_known_without_reading_it_back(tmp_path, monkeypatch):
+    with monkeypatch.context() as unread:
+        unread.setattr(files, "read_json", None)
+        made = make(tmp_path / "x")
+    back = read_folder(tmp_path / "x")
+    assert (made.path, made.shards, made.hidden) == (back.path, back.shards, back.hidden)
+    assert (made.family, made.public.commitments) == (back.family, back.public.commitments)
+    for name, values in made.public.reference.tensors.items():
+        assert (values == back.public.reference.tensors[name]).all()
+
+
 def test_the_public_part_says_nothing_of_the_secret(tmp_path):
     """Two instances of one family differ in public only by commitment and examples."""
     folder = make(tmp_path / "x")

@@ -28,7 +28,6 @@ from hardness.cost.dual import (
     halves,
     hybrid_at,
     label_price,
-    mitm_at,
     scored,
 )
 from hardness.cost.hybrid import (
@@ -460,7 +459,6 @@ def test_points_outside_the_lattice_have_a_reason():
     assert few.reason == "blocks of 1100 given: the lattice has dimension 1024"
     many = hybrid_at(KYBER, DEFAULT, beta=300, zeta=0, t=10, p=2, m=600)
     assert many.reason == "m=600 given: there are 512 samples"
-    assert mitm_at(KYBER, DEFAULT, beta=600, zeta=500, most=9, m=512).rop is None
     wide = replace(TERNARY, error=gaussian(1e17, 2**20))  # as no words give it
     for attack in (dual, dual_hybrid, dual_mitm):
         assert "so wide" in attack(wide, DEFAULT).reason
