@@ -75,7 +75,7 @@ CATALOG: dict[str, CatalogEntry] = {
     ),
     "majority-thousand": CatalogEntry(
         spec="profile:g=majority,d=1001,m=20",
-        about="3e41 members that overlap: SQ-DIM 50, SDA in a bracket",
+        about="3e41 members that overlap: SQ-DIM 50, SDA at least 577",
     ),
     "parity-tilted": CatalogEntry(
         spec="profile:g=parity+0.1*majority,d=21,m=5",

@@ -211,8 +211,10 @@ def test_what_is_gone_says_so_on_the_command_line_and_from_python(hardness):
         said.one_line(f"the figure '{name}' is gone")
     for name in ("--contain", "--device"):
         hardness("learn", "trivial", "parity:d=8,m=2", name, "off").one_line(
-            f"No such option '{name}'", WITHDRAWN["option"][name]
+            f"option '{name}'", WITHDRAWN["option"][name]
         )
+    with pytest.raises(TypeError, match="the option '--within' is gone: gradient descent is cert"):
+        front.certify("parity:d=8,m=2", about="gd", within="1/10")
     rooms = {path.name for path in Path(front.__file__).parent.iterdir()}  # loaded or not
     for name in {*WITHDRAWN["command"], *WITHDRAWN["name"]} - rooms:
         with pytest.raises(AttributeError, match=f"'{name}' is gone"):

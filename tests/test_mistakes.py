@@ -52,7 +52,7 @@ MISTAKES = """\
 2 certify layers | `hardness verify` shows sampled correlations
 2 certify parity:d=8,m=2 --centred | --centred does not apply
 2 certify empty | holds neither layers
-2 certify parity:d=8,m=2 --proof | --proof | It is gone: the docstrings of hardness
+2 certify parity:d=8,m=2 --proof | the option '--proof' is gone: the docstrings of hardness
 2 certify parity:d=8,m=2 --output c.json | Did you mean --out?
 2 certify parity:d=8,m=2 --tau 0.1 --tau 0.2 | --tau is given twice
 2 certify parity:d=8,m=2 --tau 0,1 | 0.1 or 1/10
@@ -99,8 +99,8 @@ MISTAKES = """\
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
-2 certify parity:d=16,m=3 --about gd --within 1 | It is gone: gradient descent | --noise-std
-2 certify parity:d=16,m=3 --about gd --batch 4 | It is gone: gradient descent | --noise-std
+2 certify parity:d=16,m=3 --about gd --within 1 | option '--within' is gone: gradient | --noise-std
+2 certify parity:d=16,m=3 --about gd --batch 4 | option '--batch' is gone: gradient | --noise-std
 2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std=-1 | noise-std=-1 given
 2 certify parity:d=16,m=3 --about gd --noise-std x | x given

@@ -81,12 +81,6 @@ class Johnson:
         return self.eigenvalues[0] / self.size
 
     @property
-    def multiplicities(self) -> list[int]:
-        """The dimensions of the eigenspaces, C(n,j) - C(n,j-1)."""
-        counts = [math.comb(self.n, j) for j in range(len(self.eigenvalues))]
-        return [a - b for a, b in zip(counts, [0, *counts], strict=False)]
-
-    @property
     def spread(self) -> Rational:
         """The largest eigenvalue once the mean over all members is taken away."""
         return max(self.eigenvalues[1:], default=fmpq(0))

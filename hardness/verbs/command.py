@@ -79,7 +79,8 @@ class Verb:
             for name, value in given.arguments.items():
                 said |= {name: value} if name in self.asked else value  # of a TypedDict
             for name in said.keys() - self.asked.keys():
-                raise TypeError(f"{function.__name__}: there is no argument {name!r}")
+                gone = withdrawn("option", called(name))
+                raise TypeError(f"{function.__name__}: {gone or f'there is no argument {name!r}'}")
             said = {name: said[name] for name in self.asked if name in said}
             token = _CALLS.set((self, said))
             read = {name: self.read(name, value) for name, value in said.items()}

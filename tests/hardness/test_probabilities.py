@@ -24,11 +24,7 @@ def drawn(rng):
     asked = {
         None: {"tau": pick(["1/100", "1/10", "1/2", "1"]), "vstat": pick([1, 100])},
         "kernel": {"features": pick([None, 1])},
-        "gd": pick([
-            *({"noise_std": std, "steps": pick([1, 1000])} for std in ("1/100", "1", "50")),
-            {"within": pick(["1/10", "2"]), "steps": pick([1, 1000])},
-            {"grid": "1/10", "parameters": 100, "steps": 9},
-        ]),
+        "gd": {"noise_std": pick(["1/100", "1", "50"]), "steps": pick([1, 1000])},
         "lwe": {"examples": pick([1, 20, 10**4]), "error_bound": pick([1, 2])},
     }[about]  # fmt: skip
     spec = FAMILIES[name](rng)

@@ -351,6 +351,14 @@ def test_a_certificate_of_a_store_is_read_in_the_words_of_another_version(tmp_pa
     assert "older words" in page_of(report_of(tmp_path / "older.db")).words
 
 
+def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):
+    made = compare("parity:m=1", "d=4,5", ("elimination",), seeds=1)
+    ran = tuple(r.updated(details=r.details | {"process": "not sandboxed"}) for r in made.runs)
+    made.updated(runs=ran).save(tmp_path / "results.json")
+    found = dict(report_of(tmp_path).provenance)
+    assert found[f"process of {ran[0].learner}"] == "not sandboxed"
+
+
 def test_which_runs_are_meant_must_be_said(store):
     """One line with conditions that leave one figure."""
     with pytest.raises(UsageError, match=r"\d+ figures can be drawn .*--where \"family ==") as no:

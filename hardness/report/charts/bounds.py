@@ -1,4 +1,4 @@
-"""Figures of lower bounds: correlations, brackets of SDA.
+"""Figures of lower bounds: correlations, SDA from below.
 
 Symmetric families are drawn by overlaps, exactly; listed members, as functions of
 a file, layers and factors of labels, by their Gram matrix.

@@ -21,11 +21,11 @@ from hardness.upper import Outcome
 from hardness.upper.isolated import learner as subprocess_learner
 from hardness.upper.isolated.messages import Channel
 from hardness.upper.isolated.proc import below
-from hardness.upper.isolated.sandbox import sandboxed
 from instances import parse, read_folder, write_folder
 from tests.conftest import script
 from tests.hardness.upper.isolated.driving import (
     LEARNERS,
+    PLACES,
     bare,
     flat,
     foreign_learner,
@@ -239,20 +239,23 @@ def gone(pid):
     return not psutil.pid_exists(pid)
 
 
+@pytest.mark.parametrize("sandboxed", PLACES)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_outlives_the_command(number, tmp_path, interruptible):
+def test_nothing_outlives_the_command(number, sandboxed, tmp_path, interruptible):
     """Not the learner, in a sandbox nothing that it started, whatever ends the command."""
-    how, processes = ("daemon_then_sleep", 4) if sandboxed() else ("sleep", 1)
+    how, processes = ("daemon_then_sleep", 4) if sandboxed else ("prints_then_sleeps", 1)
     learner = f"{LEARNERS / 'misbehaves.py'}:Misbehaves:how={how}"
     told = [sys.executable, "-c", "import cli; cli.main()", "learn", learner, "parity:d=10,m=3"]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
+    environment |= {} if sandboxed else {"PATH": ""}  # without bwrap
     silent = dict.fromkeys(["stdout", "stderr"], subprocess.DEVNULL)
     with nothing_left(), subprocess.Popen(told, env=environment, **silent) as started:
         wait_for(lambda: started.poll() is not None or len(below(started.pid)) >= processes)
         assert started.poll() is None
         there = below(started.pid)
+        wait_for(lambda: sandboxed or os.stat(f"/proc/{there[0]}/fd/1").st_size)  # it learns
         started.send_signal(number)
         started.wait()
         wait_for(lambda: all(map(gone, there)))
-        if number != signal.SIGKILL or sandboxed():  # else the scratch folder stays
+        if number != signal.SIGKILL or sandboxed:  # else the scratch folder stays
             wait_for(lambda: not list(tmp_path.iterdir()))

@@ -174,6 +174,7 @@ DOES = {
     # What never ends.
     "loop": lambda: forever(lambda: None),
     "sleep": sleep,
+    "prints_then_sleeps": lambda: (print("here"), sleep()),
     "regex": lambda: re.match(r"(a+)+$", "a" * 64 + "b"),
     "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
     "daemon_then_sleep": lambda: (daemon(), sleep()),
