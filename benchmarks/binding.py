@@ -78,7 +78,7 @@ def rows(store: Path) -> Iterator[tuple[str, ...]]:
     by_spec: dict[str, list[Run]] = {}
     for run in runs:
         by_spec.setdefault(run.spec, []).append(run)
-    terms = next((terms for spec, terms in certifier.pairs if spec in by_spec), BoundParameters())
+    terms = next((t for t, made in certifier.stored if made.spec in by_spec), BoundParameters())
     found = {spec: certifier.one(spec, terms) for spec in by_spec}
     proved = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     names = list(FAMILIES)
