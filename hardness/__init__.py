@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
-    from hardness.theory.statement import Finding, Theory
     from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
     from hardness.verbs.bounds import bound, certify, check, verify
     from hardness.verbs.comparing import compare, ladders, stress
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from hardness.verbs.pictures import figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
-    from hardness.verbs.theory import theory
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result
@@ -67,7 +65,6 @@ __all__ = [
     "Ended",
     "Estimate",
     "Estimates",
-    "Finding",
     "Forecasts",
     "Game",
     "Grid",
@@ -80,7 +77,6 @@ __all__ = [
     "Samples",
     "SearchResult",
     "Stress",
-    "Theory",
     "ToolkitError",
     "Verification",
     "attack",
@@ -107,7 +103,6 @@ __all__ = [
     "spectrum",
     "stress",
     "sweep",
-    "theory",
     "verify",
 ]
 

@@ -4,6 +4,7 @@ _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap an
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
 _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bounds"
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
+_STUDIES = "`python docs/studies/{}.py` in the sources prints the tables"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
 WITHDRAWN = {  # by what they name: commands and their functions, options, public names
     "command": {
@@ -11,6 +12,9 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "cite": _LATEX,
         "map": _BOTH,
         "measures": _INSPECT,
+        "optimizers": _STUDIES.format("optimizers"),
+        "softmax": _STUDIES.format("softmax"),
+        "theory": _STUDIES.format("SUBJECT"),
     },
     "figure": {
         "adversary": _GAME,
@@ -23,6 +27,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "queries": "`hardness certify SPEC --tau TAU` prints the number at a tolerance",
         "risks": "`hardness report` has the risks of runs, figure both-sides their costs",
         "stress": "`hardness report` has a table of the climbs",
+        "theory": _STUDIES.format("SUBJECT"),
         "summary": "`hardness store show FILE --format markdown` prints the table",
         "training": "the details of a run hold its curve: `hardness learn ... --json`",
         "winners": "figure phase shows where each learner solves",
@@ -33,7 +38,10 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, publi
         "--form": "--rewrite",
         "--slice": "--where",
     },
-    "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+    "name": {
+        **{"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+        **dict.fromkeys(("Finding", "Theory"), _STUDIES.format("SUBJECT")),
+    },
 }
 
 

@@ -175,7 +175,8 @@ def predict_gradient_flow(d: int, n: int, way: str, start: str) -> Predicted:
 def measure_gradient_flow(d: int, n: int, way: str, start: str, seed: int) -> Measured:
     law, count = _ideal(d, n), 40
     if way == "BFGS":
-        return share(landscape.ends(law, count, 0.1, seed).optimal, count, "starts")
+        losses = landscape.ends(law, count, seed)[0]
+        return share(landscape.near(law, losses, onelayer.least(law)), count, "starts")
     rng, least = generator(seed, "theory", "flow", d, n, start), onelayer.least(law)
 
     def down(_: float, x: Array) -> Array:
@@ -282,7 +283,7 @@ def _paths(number: int, seed: int) -> list[Array]:
     """The layers after each 100 steps of SGD and of Adam: the setting of [ACSYJS24], shorter."""
     course = Course(law=_ideal(5, 20), steps=300, marks=3, evaluate=2)
     rules: list[Rule] = [Momentum(rate=0.02), Adam(rate=0.02, second=0.9)]
-    return [lap.path for lap in race(course, rules, seed, f"theory {number}")]
+    return race(course, rules, seed, f"theory {number}")
 
 
 def measure_conditioning(step: int, seed: int) -> Measured:

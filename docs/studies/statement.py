@@ -13,6 +13,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import sys
 import textwrap
 import tomllib
@@ -49,6 +50,7 @@ _DECISIVE = (  # verdicts of points, inside the conditions or not: what decides 
     *(("agrees", True), ("cannot tell", False), ("agrees", False)),
 )
 _FINE = 0.2  # an interval within this fraction of the prediction tells, however narrow the band
+_NUMBER = re.compile(r"[-!*>]*[\d.]*(e[-+]?\d+)?")  # with the marks of a table
 _COLUMNS = (
     "statement | subject | says | of | at | predicted | measured | known | verdict | identity | "
     "revised | digest"
@@ -364,10 +366,10 @@ def place(at: Setting) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align columns, words to the left and what starts with a digit to the right."""
+    """Align columns, words to the left and numbers to the right."""
     every = [header, *rows]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
-    right = [all(row[i][:1] in "0123456789-!*>" for row in rows) for i in range(len(header))]
+    right = [all(_NUMBER.fullmatch(row[i]) for row in rows) for i in range(len(header))]
     lines = [
         "  ".join(
             c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)

@@ -85,19 +85,6 @@ class Adam(_Ranged):
         return State(count=count, first=first, second=second), -self.rate * mean / (size + self.eps)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sign(_Ranged):
-    """Sign descent with momentum: v <- decay v + (1 - decay) g, step -rate sign(v). [KCLS23]"""
-
-    rate: float
-    decay: float = 0.9
-
-    def __call__(self, state: State, gradient: Array) -> tuple[State, Array]:
-        """Make one step."""
-        moving = self.decay * state.first + (1 - self.decay) * gradient
-        return State(count=state.count + 1, first=moving), -self.rate * np.sign(moving)
-
-
 def clipped(gradient: Array, limit: float) -> Array:
     """Shrink a gradient to a Euclidean norm of at most `limit`; math.inf leaves it alone."""
     norm = float(np.sqrt((gradient**2).sum()))
