@@ -180,8 +180,8 @@ def study(
             f"Loss at the end on {seeds} other seeds, median (least .. largest):",
             *_final(final, best),
             f"How known: means over {course.ends} Gram matrices, w and the query integrated",
-            f"exactly; standard errors up to {100 * worst:.2g} % of a loss. Same start and batches for",
-            "all methods of a seed.",
+            f"exactly; standard errors up to {100 * worst:.2g} % of a loss. Same start and batches "
+            "for\nall methods of a seed.",
             "",
             "The same by importance sampling, which meets rare prompts:",
             *_rare(course, shown, paths, final, seed),

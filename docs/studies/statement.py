@@ -51,10 +51,6 @@ _DECISIVE = (  # verdicts of points, inside the conditions or not: what decides 
 )
 _FINE = 0.2  # an interval within this fraction of the prediction tells, however narrow the band
 _NUMBER = re.compile(r"[-!*>]*[\d.]*(e[-+]?\d+)?")  # with the marks of a table
-_COLUMNS = (
-    "statement | subject | says | of | at | predicted | measured | known | verdict | identity | "
-    "revised | digest"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,9 +420,8 @@ def predictions() -> dict[str, Any]:
     for subject in SUBJECTS:
         for s in load(subject).values():
             pairs = zip(s.settings, s.predictions, strict=True)
-            made = {place(at): asdict(p) for at, p in pairs}
-            entry = {"says": s.says, "predicts": s.predicts, "digest": s.digest}
-            every[s.name] = {"subject": s.subject, "of": s.source, **entry, "predictions": made}
+            words = {name: getattr(s, name) for name in ("subject", "says", "predicts", "digest")}
+            every[s.name] = {**words, "predictions": {place(at): asdict(p) for at, p in pairs}}
     return {"statements": every}
 
 

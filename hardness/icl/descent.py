@@ -1,8 +1,8 @@
 """Ways down: rules step by step, and two whole descents, L-BFGS on a fixed sample and Adam.
 
 A rule maps (state, gradient) to (state, step): the caller adds the step to the parameters. Nothing
-is kept elsewhere, so a run can be stopped, copied and gone on with. Rules are heavy-ball SGD, Adam
-[KB15] and sign descent [KCLS23]; L-BFGS is scipy's [LN89].
+is kept elsewhere, so a run can be stopped, copied and gone on with. Rules are heavy-ball SGD and
+Adam [KB15]; L-BFGS is scipy's [LN89].
 """
 
 import math
