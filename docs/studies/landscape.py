@@ -146,27 +146,10 @@ def curve(law: Prompts, j: int, u: Array) -> Array:
     return np.asarray(kappa.sum() - gain - kappa[j] ** 2 * top / bottom)
 
 
-def rank_one(law: Prompts) -> tuple[float, float]:
-    """Judge the best layer of rank one: its loss, and a margin, > 0 a minimum, < 0 a saddle.
-
-    sum kappa - kappa_1^2 / M_1, and E h^2 - (v + 2 kappa_1 / n)^2 n / (n + 2) - n sum_{i > 1}
-    kappa_i^2 / m^2 in units of v^2, with v the variance of a label and m = kappa_1 / M_1.
-    """
-    kappa, n = onelayer.eigenvalues(law), law.n
-    variance = law.power + law.noise**2
-    slope = (n + 1) / n + variance / (n * kappa[0])  # 1 / m
-    fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(kappa**2))
-    mixed = (variance + 2 * kappa[0] / n) ** 2 * n / (n + 2)
-    labels = (n + 1) / n * kappa[0] + variance / n
-    margin = (fourth - mixed - n * np.sum(kappa[1:] ** 2) * slope**2) / variance**2
-    return float(kappa.sum() - kappa[0] ** 2 / labels), float(margin)
-
-
 def stationary(law: Prompts) -> list[Stationary]:
     """List the local minima of all d curves, their ends u = inf with them, the least loss first.
 
-    u = 0, the optimum, is left out. Each is found between neighbours of a fine grid in u and
-    polished; what its Hessian says holds in all (d+1)^2 directions.
+    u = 0, the optimum, is left out. What a Hessian says holds in all (d+1)^2 directions.
     """
     plain = diagonal(law)
     found = []
@@ -182,17 +165,14 @@ def _dips(law: Prompts, j: int) -> list[float]:
     def at(log: Array) -> Array:
         return curve(law, j, unit * np.exp(log))
 
-    values = at(grid)
-    below = (values[1:-1] < values[:-2]) & (values[1:-1] < values[2:])
-    # Dips of the size of rounding are none.
-    places = [i for i in np.flatnonzero(below) + 1 if values[i] > values[0]]
-    exact: Any = {"method": "bounded", "options": {"xatol": 1e-10}}
-    ends = [(grid[i - 1], grid[i + 1]) for i in places]
-
-    def loss(log: float) -> float:
-        return float(at(np.array([log]))[0])
-
-    return [unit * float(np.exp(minimize_scalar(loss, bounds=b, **exact).x)) for b in ends]
+    values, found = at(grid), []
+    for i in range(1, len(grid) - 1):
+        # Dips of the size of rounding are none.
+        if values[i] < min(values[i - 1], values[i + 1]) and values[i] > values[0]:
+            ends: Any = {"bounds": (grid[i - 1], grid[i + 1]), "options": {"xatol": 1e-10}}
+            log = minimize_scalar(lambda x: at(np.array([x]))[0], method="bounded", **ends).x
+            found.append(unit * float(np.exp(log)))
+    return found
 
 
 def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
@@ -230,12 +210,8 @@ def exact_dips(law: Prompts) -> int | None:
     slope: Any = (
         bottom**2 * (d - 1) / n - (top.derivative() * bottom - top * bottom.derivative()) * rest**2
     )
-    crossings = sum(
-        1
-        for root, multiplicity in slope.numer().complex_roots()
-        if multiplicity % 2 and root.imag == 0 and root.real > 0
-    )
-    return (crossings + 1) // 2
+    roots = slope.numer().complex_roots()
+    return (sum(r.imag == 0 and r.real > 0 and often % 2 for r, often in roots) + 1) // 2
 
 
 def ends(law: Prompts, starts: int = _RUNS, seed: int = 0) -> tuple[list[float], int]:
@@ -267,10 +243,11 @@ def near(law: Prompts, losses: list[float], loss: float) -> int:
 
 def study(law: Prompts, starts: int = _RUNS) -> str:
     """Say which minima a layer has in all its parameters, and where random starts end."""
-    least, (loss, margin), dips = onelayer.least(law), rank_one(law), exact_dips(law)
-    points = [p for p in stationary(law) if not p.negative and p.loss > least + 1e-9 * law.power]
-    kind = "local minimum" if margin > 0 else "saddle" if margin < 0 else "degenerate point"
-    lines = [f"L* = {least:.10g}", f"best layer of rank one: loss {loss:.6g}, a {kind}"]
+    least, dips, every = onelayer.least(law), exact_dips(law), stationary(law)
+    points = [p for p in every if not p.negative and p.loss > least + 1e-9 * law.power]
+    best = next(p for p in every if p.u is None)
+    kind = "saddle" if best.negative else "local minimum"
+    lines = [f"L* = {least:.10g}", f"best layer of rank one: loss {best.loss:.6g}, a {kind}"]
     lines += [
         f"spurious local minimum, loss {p.loss:.6g}: no negative curvature, {p.flat} flat"
         for p in points
@@ -281,9 +258,9 @@ def study(law: Prompts, starts: int = _RUNS) -> str:
             known = f"found in float64, but an exact root count has {dips}"
         lines.append(f"no spurious local minimum {known}")
     losses, moving = ends(law, starts)
-    best, caught = near(law, losses, least), sum(near(law, losses, p.loss) for p in points)
-    where = f"{best} end at L*, {caught} at spurious minima"
-    where += f", {starts - best - caught} elsewhere ({moving} not converged)"
+    found, caught = near(law, losses, least), sum(near(law, losses, p.loss) for p in points)
+    where = f"{found} end at L*, {caught} at spurious minima"
+    where += f", {starts - found - caught} elsewhere ({moving} not converged)"
     return "\n".join([*lines, f"{starts} random starts (BFGS, scale {_SIZE}): {where}"])
 
 

@@ -187,7 +187,7 @@ def _layer_backward(
 
 @dataclass(frozen=True)
 class Form:
-    """An affine family of models (layers, heads, d): offset + basis @ z, for free parameters z."""
+    """An affine family of models (layers, heads, d): offset + basis @ z, z the free parameters."""
 
     shape: tuple[int, int, int]
     offset: Array
@@ -394,20 +394,6 @@ def study(
     return table(["model", "layers", "output", "free", "loss", "known"], rows)
 
 
-NOTES = """\
-output  1/n: divided by n, which linear attention needs; softmax weights sum
-        to 1 already: the unfair comparison. 1: not divided. free: a trained
-        factor for every head.
-free    free parameters: all matrices, or (c I) multiples of the identity.
-+-      standard error on fresh prompts, w and noise integrated exactly, with
-        losses of linear layers of known means as control variates.
-limits  of free scale, as Theta tends to 0: two opposite heads become linear
-        attention on centred points, which is that of n - 1 points; one head
-        may centre in its first layer and be linear in the others. They bound
-        the infimum from above: training may end below or, by its fault, above.
-        With several layers a part of the loss may sit on prompts too rare to be
-        drawn, as it does for linear ones: losses hold for typical prompts."""
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Softmax against linear attention in context.")
     parser.add_argument("--layers", type=int, nargs="+", default=[1, 3])
@@ -415,4 +401,4 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     ideal = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
     print("in-context regression, n=20 points, d=5, no noise, seed 0: loss\n")
-    print(study(ideal, asked.layers, asked.heads), NOTES, sep="\n\n")
+    print(study(ideal, asked.layers, asked.heads))
