@@ -6,6 +6,7 @@ _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bound
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
 _ESTIMATE = "`hardness estimate SPEC` prints what it would cost"
 _NOISE = "gradient descent is certified with --noise-std"
+_STUDIES = "`python docs/studies/{}.py` in the sources prints the tables"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
 WITHDRAWN = {  # by what they name: commands and their functions, options, learners, public names
     "command": {
@@ -13,6 +14,9 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "cite": _LATEX,
         "map": _BOTH,
         "measures": _INSPECT,
+        "optimizers": _STUDIES.format("optimizers"),
+        "softmax": _STUDIES.format("softmax"),
+        "theory": _STUDIES.format("SUBJECT"),
     },
     "figure": {
         "adversary": _GAME,
@@ -25,6 +29,7 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "queries": "`hardness certify SPEC --tau TAU` prints the number at a tolerance",
         "risks": "`hardness report` has the risks of runs, figure both-sides their costs",
         "stress": "`hardness report` has a table of the climbs",
+        "theory": _STUDIES.format("SUBJECT"),
         "summary": "`hardness store show FILE --format markdown` prints the table",
         "training": "the details of a run hold its curve: `hardness learn ... --json`",
         "winners": "figure phase shows where each learner solves",
@@ -57,7 +62,10 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
     "format": {"hardness-transcript/1": _GAME},
-    "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+    "name": {
+        **{"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+        **dict.fromkeys(("Finding", "Theory"), _STUDIES.format("SUBJECT")),
+    },
 }
 
 

@@ -226,19 +226,13 @@ MISTAKES = """\
 2 icl train --rate 0 --optimizer adam | above 0
 2 icl train --free p | --free
 2 icl curves --layers 9 | between 1 and 8
-2 icl optimizers --rates 0.1,x | number
-2 icl optimizers --rates 0 | rate
-2 icl optimizers --rates 0.1,-1 | rate
-2 icl optimizers --clip -1 | clip
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
 2 icl optimum --samples 1000000000 | lower n, d or the samples
 2 icl train --d 64 --n 1000000 --samples 100 | lower n, d or the samples
 2 icl train --d 256 --n 100 --layers 64 | lower one of them
-2 icl softmax --heads 9 | between 1 and 8
-2 icl softmax --layers x | integer
-2 icl softmax --n 1 | n >= 2
-2 icl softmax --d 33 | up to 32
 2 icl optimun | optimun
+2 icl softmax | docs/studies/softmax.py
+2 theory sq-dimension | docs/studies
 1 inspect parity:d=1000000,m=2 | memory
 2 inspect mine.py:fs | no attention layer is known
 1 inspect nowhere.npz | does not exist

@@ -58,8 +58,6 @@ REST = (
     *("store show s.db", "store merge s.db --out merged.db"),
     f"icl train {TINY} --steps 3 --samples 16",
     f"icl curves {TINY} --steps 3 --samples 16",
-    f"icl optimizers {TINY} --steps 5 --batch 8 --rates 0.05 --seeds 1 --tuning 1",
-    f"icl softmax {TINY} --heads 1 --prompts 20 --steps 3",
 )
 
 
