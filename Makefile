@@ -14,7 +14,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables icl-tables estimator-table test-plugins test-cluster test-browser ladder-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench evidence results tables limit-tables attack-tables lifted-tables studies estimator-table test-plugins test-cluster test-browser ladder-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -59,6 +59,7 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/mypy benchmarks
+	$(BIN)/mypy docs/studies
 
 layers: $(VENV)/.test
 	$(BIN)/lint-imports
@@ -97,9 +98,21 @@ ladder-tables: $(VENV)/.plugins
 	$(BIN)/python benchmarks/ladders.py > ladders.part && mv ladders.part docs/ladder-tables.md
 	cat docs/ladder-tables.md
 
-icl-tables: $(VENV)/.test
-	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
-	cat docs/in-context-tables.md
+# What the sources state beside what is measured, and the tables of in-context regression: an hour on
+# two cores. What is measured stays in build/studies: an interrupted command goes on.
+SUBJECTS := sums rows bodies stages spectra queries sources in_context
+studies: $(SUBJECTS:%=build/studies/%.md) build/studies/in_context_tables.md
+	sed '/^| ---/q' docs/theory-table.md > table.part
+	cat $(SUBJECTS:%=build/studies/%.md) >> table.part && mv table.part docs/theory-table.md
+	cp build/studies/in_context_tables.md docs/in-context-tables.md
+
+build/studies/in_context_tables.md: docs/studies/*.py $(VENV)/.test
+	mkdir -p build/studies
+	$(BIN)/python docs/studies/in_context_tables.py > $@.part && mv $@.part $@
+
+build/studies/%.md: docs/studies/%.py docs/studies/statement.py docs/studies/statements.toml $(VENV)/.test
+	mkdir -p build/studies
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python docs/studies/$*.py --table --jobs $$(getconf _NPROCESSORS_ONLN) > $@.part && mv $@.part $@
 
 # Against values of lattice-estimator that are kept in tests/data.
 estimator-table: $(VENV)/.test

@@ -59,7 +59,7 @@ SPECS = [
     "parity:d=8,m=3",
     "profile:g=majority,d=7,m=2",
     "profile:g=[3,-1,-1,3],d=7,m=3,noise=0.2",
-    "profile:g=parity+0.1*majority,d=7,m=2",
+    "profile:g=[1.1,-0.9,0.9],d=7,m=2",
     "profile:g=[1,1,-1],d=6,m=2",
     "lwr:n=3,q=8,p=2,secret=binary",
     "lwr:n=3,q=8,p=4,secret=ternary",
@@ -70,14 +70,8 @@ SPECS = [
     "lwe:n=2,q=8,error=uniform,width=2",
     "lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none",
     "lpn:n=5,noise=0.1",
-    "window:n=3,q=8,parts=4",
-    "hardmax:d=7,m=2,g=majority",
-    "parity_position:d=7,m=2,noise=0.1",
-    "composed:d=7,m=2",
-    "tokens3:d=7,m=2,noise=0.1",
     "hidden:d=7,hard=2,nice=1",
     "direction:m=3,d=32,noise=0.1",
-    "direction:m=4,d=32,labels=raw",
 ]
 # Laws that no family has: of q, n, how labels show it, how many entries are not 0, their law, and
 # of the proof base, cut and weights.
@@ -88,9 +82,8 @@ LAWS: tuple[tuple[Any, ...], ...] = (
     (8, 2, "interval", 2, 0, [-2, ["1", "4", "6", "4", "1"]], "2/3", 1, [0, 1, 4, 4, 1]),
     (8, 4, "residue", 8, 0, [0, ["2", "3", "2"]], "3/4", 1, [0, 1]),
     (8, 3, "interval", 4, 2, None, "1", 0, []),
-    (16, 3, "window", 4, 3, None, "1", 0, []),
-    (7, 3, "window", 7, 2, [1, ["1", "1", "0", "1", "3"]], "1/3", 1, [1, 1, 1, 0]),
-    (11, 2, "window", 11, 0, [-1, ["1", "1", "1"]], "1", 0, []),
+    (16, 3, "interval", 4, 3, None, "1", 0, []),
+    (7, 3, "residue", 7, 2, [1, ["1", "1", "0", "1", "3"]], "1/3", 1, [1, 1, 1, 0]),
     (64, 20, "interval", 8, 0, [-3, ["1", "6", "15", "20", "15", "6", "1"]], "3/4", 31,
      [0, 1, 4, 10, 10, 4, 1]),
 )  # fmt: skip

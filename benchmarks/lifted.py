@@ -23,8 +23,8 @@ from hardness.upper.lifted import MAPS, Cubic, LeastSquares, predict, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 
-DIAL = (
-    "compare dial:tau=1,m=2,k=4,d=8 --over tau=0.03,0.1,0.3,1,3,10,30 --learner lifted "
+SCALES = (
+    "compare nice:m=2,k=4,d=8 --over scale=0.03,0.1,0.3,1,3,10,30 --learner lifted "
     "--learner student --learner staged --seeds 3 --budget-seconds 240 --jobs 1"
 )
 SEEDS, MANY = range(5), range(20)
@@ -121,9 +121,9 @@ def boolean(task: tuple[int, int]) -> str:
     )
 
 
-def dial(task: tuple[str, int, str, str]) -> str:
+def unexplained(task: tuple[str, int, str, str]) -> str:
     tokens, k, tau, m = task
-    spec = f"dial:tau={tau},m={m},k={k},d=8,tokens={tokens}"
+    spec = f"nice:scale={tau},m={m},k={k},d=8,tokens={tokens}"
     found = [
         run(parse_learner("lifted"), parse(spec).instance(seed), Budget()).details["unexplained"]
         for seed in SEEDS
@@ -132,9 +132,9 @@ def dial(task: tuple[str, int, str, str]) -> str:
     return f"| {tokens} | {k} | {m} | {tau} | {shares} |"
 
 
-def along_the_dial() -> str:
+def along_scales() -> str:
     with tempfile.TemporaryDirectory() as folder:
-        return hardness(*DIAL.split(), "--out", Path(folder) / "dial").rstrip()
+        return hardness(*SCALES.split(), "--out", Path(folder) / "scales").rstrip()
 
 
 def main() -> None:
@@ -163,9 +163,9 @@ def main() -> None:
         taus = ("0.03", "0.1", "0.3", "1", "3")
         table(
             "Softmax layers at d = 8: share of the labels' second moment left, seeds 0 to 4",
-            "| tokens | k | heads | tau | median | least | largest |",
+            "| tokens | k | heads | scale | median | least | largest |",
             pool.map(
-                dial,
+                unexplained,
                 [(t, k, tau, "2") for t in ("boolean", "gaussian") for k in (2, 4) for tau in taus],
             ),
         )
@@ -176,7 +176,7 @@ def main() -> None:
             "| layer | features | examples | error | seconds | peak memory |",
             pool.map(size, sizes),
         )
-    print(f"\n## From easy to hard\n\n`hardness {DIAL}`\n\n```text\n{along_the_dial()}\n```")
+    print(f"\n## From easy to hard\n\n`hardness {SCALES}`\n\n```text\n{along_scales()}\n```")
 
 
 if __name__ == "__main__":

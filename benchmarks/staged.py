@@ -35,12 +35,10 @@ SIZES = {
 }
 LEARNERS = ("staged", "levenberg", "student", "linear", "trivial")
 BESIDE = (TWO, "nice:m=3,k=2,d=16", "nice:m=4,k=2,d=16")
-DIALS = "coherence=0.9 coherence=0.99 rank=1 trace=0.9 column=0.8 ratio=10 ratio=100 wrank=1 "
+DIALS = "coherence=0.9 coherence=0.99 rank=1 trace=0.9 column=0.8 ratio=10 ratio=100 "
 DIALS += "shared=0.9 shared=1 scale=0.5 scale=8 tokens=gaussian noise=0.1"
 MUST_FLAG = {
     **{f"parity:d=16,m={m}": 20_000 for m in (2, 3, 4, 5)},
-    f"{TWO},shared=1,signs=alternating": 20_000,
-    "nice:m=4,k=2,d=16,shared=1,signs=alternating": 80_000,
     "nice:m=3,k=2,d=16,parity=0.9": 80_000,
     "nice:m=3,k=2,d=16,parity=1": 20_000,
     TWO: 300,

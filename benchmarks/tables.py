@@ -1,9 +1,9 @@
 """Small tables of single pages of the docs: `python benchmarks/tables.py NAME` prints one.
 
-attention: what other attention, and W_i on a lattice, do to learners; some minutes. blocks: block
-sizes of the primal attack, as predicted and as taken: two minutes an instance with growing blocks,
-10, 14, .., two tours each; the one in use when the secret came out is kept. directions: bounds of
-the family `direction` over d and m.
+lattice: what W_i on a lattice do to learners; some minutes. blocks: block sizes of the primal
+attack, as predicted and as taken: two minutes an instance with growing blocks, 10, 14, .., two
+tours each; the one in use when the secret came out is kept. directions: bounds of the family
+`direction` over d and m.
 """
 
 import math
@@ -23,7 +23,6 @@ from instances import parse
 from instances.fineprint import off_lattice
 
 SEEDS, SECONDS = 3, 60
-KINDS = ("softmax", "hardmax", "power2", "power4", "power8")
 LATTICES = (0, 0.5, 0.9, 1)
 LARGEST = 50  # block
 ATTACKED = (
@@ -47,13 +46,6 @@ def risks(spec: str, *learners: str) -> Iterator[str]:
         flag = max(set(flags), key=flags.count)
         value = median(one.risk.value for one in found if one.risk)
         yield ("< 1e-20" if value < 1e-20 else f"{value:.2g}") + (f", {flag}" if flag else "")
-
-
-def attention() -> Iterator[Row]:
-    names = ("staged", "levenberg", "student")
-    yield "attention", *(f"`{name}`" for name in names)
-    for kind in KINDS:
-        yield f"`{kind}`", *risks(f"nice:m=2,k=2,d=8,attention={kind}", *names)
 
 
 def lattice() -> Iterator[Row]:
@@ -81,7 +73,7 @@ def directions() -> Iterator[Row]:
     """Powers of ten.
 
     Random: directions of pairwise correlation at most one over their number, which exist by a union
-    bound; listed: those of an explicit code; queries: to STAT(1/10) on rounded labels, for relative
+    bound; listed: those of an explicit code; queries: to STAT(1/10), for relative
     risk 1/4 with probability 2/3.
     """
     yield "m", "d", "norm", "random", "listed", "queries"
@@ -95,10 +87,9 @@ def directions() -> Iterator[Row]:
             yield m, d, f"{math.log10(found['operator-norm-at-most']):.1f}", *shown
 
 
-TABLES: dict[str, list[Callable[[], Iterator[Row]]]] = {"attention": [attention, lattice]}
-TABLES |= {made.__name__: [made] for made in (blocks, directions)}
+MAKERS: tuple[Callable[[], Iterator[Row]], ...] = (lattice, blocks, directions)
+TABLES = {made.__name__: made for made in MAKERS}
 
 if __name__ == "__main__":
-    for made in TABLES[sys.argv[1]]:
-        rows = made()
-        table("", f"| {' | '.join(map(str, next(rows)))} |", rows)
+    rows = TABLES[sys.argv[1]]()
+    table("", f"| {' | '.join(map(str, next(rows)))} |", rows)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
-    from hardness.theory.statement import Finding, Theory
     from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
     from hardness.verbs.bounds import bound, certify, check, verify
     from hardness.verbs.comparing import compare, ladders, stress
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from hardness.verbs.pictures import figure
     from hardness.verbs.sources import family, learner
     from hardness.verbs.stores import sweep
-    from hardness.verbs.theory import theory
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result
@@ -68,7 +66,6 @@ __all__ = [
     "Ended",
     "Estimate",
     "Estimates",
-    "Finding",
     "Forecasts",
     "Game",
     "Grid",
@@ -81,7 +78,6 @@ __all__ = [
     "Samples",
     "SearchResult",
     "Stress",
-    "Theory",
     "ToolkitError",
     "Verification",
     "attack",
@@ -108,7 +104,6 @@ __all__ = [
     "spectrum",
     "stress",
     "sweep",
-    "theory",
     "verify",
 ]
 

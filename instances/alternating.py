@@ -23,7 +23,7 @@ MOST = 24  # thresholds
 _BITS = 160
 _CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of integrals and Newton's last step; an interval
 _CELLS = 1 << 11  # of a quarter turn
-FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
+_FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +74,6 @@ class Alternating:
         found = CubicHermiteSpline(angles[::2], values, slopes[::2])
         signs = np.where(r < 0, -1.0, 1.0) ** len(self.places)
         return np.asarray(signs * found(np.arcsin(np.minimum(np.abs(r), 1.0))))
-
-    @property
-    def largest(self) -> float:
-        """A bound on the sum's size: heads are a convex combination of some that are -1 or +1."""
-        a, c = np.array(self.amplitudes), self.constant
-        return float(max(abs(c - a.sum() + 2 * v) for v in (0.0, *np.cumsum(a))))
 
     @property
     def misread(self) -> float:
@@ -160,7 +154,7 @@ def smooth(m: int, kappa: float) -> Alternating:
             return head + other if odd else head - other
 
         def mean(k: int, t: Ball) -> Ball:
-            return half_mean(lambda u, _: pair(u, t) * hermite(k, u)[k])
+            return _half_mean(lambda u, _: pair(u, t) * hermite(k, u)[k])
 
         a = [arb(1)]
         if len(right) > 1:
@@ -174,7 +168,7 @@ def smooth(m: int, kappa: float) -> Alternating:
             value = _dot(weights, [pair(u, t) for t in right]) + constant
             return value * value
 
-        size = (2 * half_mean(square)).sqrt()
+        size = (2 * _half_mean(square)).sqrt()
         found = [float((v / size).mid()) for v in a]
         if odd:
             found[0] = float((2 * a[0] / size).mid())  # its pair is itself
@@ -187,12 +181,12 @@ def smooth(m: int, kappa: float) -> Alternating:
         )
 
 
-def half_mean(value: Callable[[Ball, bool], Ball]) -> Ball:
-    """Integrate an analytic function times the normal density over 0 <= u <= FAR, rigorously."""
+def _half_mean(value: Callable[[Ball, bool], Ball]) -> Ball:
+    """Integrate an analytic function times the normal density over 0 <= u <= _FAR, rigorously."""
     found = acb.integral(
         lambda u, analytic: value(u, analytic) * (-u * u / 2).exp(),
         0,
-        FAR,
+        _FAR,
         abs_tol=_CLOSE,
         rel_tol=_CLOSE,
     )

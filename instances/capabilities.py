@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import HiddenFunction, Questions
-    from instances.symmetric import Shown, Symmetric
+    from instances.symmetric import Symmetric
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class Capability(Generic[T]):
 CODED: "Capability[Coded]" = Capability(
     "coded",
     "labels that are codes of a few levels, on two tokens of -1 and +1",
-    "take parity, profile, lwr, lwe, lpn or window, or derive from instances.coded.Coded",
+    "take parity, profile, lwr, lwe or lpn, or derive from instances.coded.Coded",
 )
 FACTOR: "Capability[FactorTables]" = Capability(
     "factor",
@@ -85,25 +85,25 @@ SCHEME: "Capability[Symmetric]" = Capability(
 CHARACTERS: "Capability[Symmetric]" = Capability(
     "characters", "members that are characters of z, and so orthogonal", "take parity"
 )
-PROVED_AS: "Capability[Shown]" = Capability(
+PROVED_AS: "Capability[Symmetric]" = Capability(
     "proved_as",
-    "hidden sets that its certificate is about, shown in another way",
-    "take parity_position, composed, tokens3 or hidden",
+    "hidden sets that its certificate is about, shown among other heads",
+    "take hidden",
 )
 HIDDEN_SIGNS: "Capability[HiddenSigns]" = Capability(
     "hidden_signs",
     "signs that examples show and that differ from member to member",
-    "take tokens3, hidden or direction, or give the family a function of secret and tokens",
+    "take hidden or direction, or give the family a function of secret and tokens",
 )
 LINEAR_FORMS: "Capability[Modular]" = Capability(
     "linear_forms",
     "labels that are functions of <a, s> mod q",
-    "take lwr, lwe, lpn, window or parity, or derive from instances.modular.Modular",
+    "take lwr, lwe, lpn or parity, or derive from instances.modular.Modular",
 )
 LINEAR_SAMPLES: "Capability[LinearSamples]" = Capability(
     "linear_samples",
     "samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
-    "take lwr, lwe, lpn, window or parity, or give the family one of instances.linearsamples",
+    "take lwr, lwe, lpn or parity, or give the family one of instances.linearsamples",
 )
 NOISY_PARITIES: "Capability[Modular]" = Capability(
     "noisy_parities",
@@ -113,7 +113,7 @@ NOISY_PARITIES: "Capability[Modular]" = Capability(
 REAL_LABELS: "Capability[Dense]" = Capability(
     "real_labels",
     "labels that are the outputs of a layer, as real numbers",
-    "take nice, dial or linear, or derive from instances.dense.Dense",
+    "take nice or linear, or derive from instances.dense.Dense",
 )
 HIDDEN_DIRECTION: "Capability[Direction]" = Capability(
     "hidden_direction", "a direction in gaussian tokens that labels hide", "take direction"

@@ -78,7 +78,7 @@ CATALOG: dict[str, CatalogEntry] = {
         about="3e41 members that overlap: SQ-DIM 50, SDA at least 577",
     ),
     "parity-tilted": CatalogEntry(
-        spec="profile:g=parity+0.1*majority,d=21,m=5",
+        spec="profile:g=[1.1,-0.9,1.1,-1.1,0.9,-1.1],d=21,m=5",
         about="a parity that leaks: labels of four values, correlational bounds only",
     ),
     "parity-noisy": CatalogEntry(

@@ -64,14 +64,9 @@ class Coded(Family):
     the levels with probability `noise`. A subclass gives what is abstract, and `code` (or `codes`,
     of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
     `unknown_variance` by formulas of its own, and what is known of its `hardness`.
-
-    A family that shows its factor in another way gives `labelled`, `factor_of`, `clip`,
-    `trivial_risk` and `risk_bound`; one with public coordinates `placed` and `open_share`.
     """
 
     k = 2
-    outer_text: ClassVar[str] = ""  # what stands on top of the layer, in words
-    open_share: ClassVar[Fraction] = Fraction(1, 2)  # of examples, whose label has an unknown part
     label_text: ClassVar[str] = (
         "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * "
         "levels[code] where z_0 = -1, else 0; all other columns are 0"
@@ -208,21 +203,13 @@ class Coded(Family):
         """The chance of each level where it is unknown; None where it depends on the tokens."""
         return None
 
-    def placed(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Write public coordinates into packed tokens (n, k, words), where a family has any."""
-        return words
-
     def enough(self, opened: int) -> int:
         """Count the examples of which so many are open, on average."""
-        return math.ceil(opened / self.open_share)
+        return 2 * opened
 
     def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return where the label of packed tokens has an unknown part, z_0 = -1: (n, k, words)."""
         return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
-
-    def outer(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Apply what stands on top of the layer, in public: here nothing."""
-        return y
 
     def curves(self, at: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Evaluate what each head adds to the factor, by how many hidden coordinates are -1.
@@ -335,7 +322,7 @@ class Coded(Family):
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[np.uint64]:
         """Draw the packed tokens of examples start .. start+count-1 of a stream."""
         stream = BitStream(key(seed, "tokens", axis))
-        return self.placed(tokens.boolean(stream, start, count, self.k, self.d))
+        return tokens.boolean(stream, start, count, self.k, self.d)
 
     def stream(
         self, secret: Secret, seed: int, axis: str, start: int, count: int
@@ -372,8 +359,8 @@ class Coded(Family):
     @property
     def _hides(self) -> dict[str, Any]:
         """What is known of the function of a hidden set, or of a noisy parity."""
-        of = {name: getattr(self, name, None) for name in ("scheme", "proved_as", "noisy_parities")}
-        if sets := of["scheme"] or (of["proved_as"] and of["proved_as"][0]):
+        of = {name: getattr(self, name, None) for name in ("scheme", "noisy_parities")}
+        if sets := of["scheme"]:
             return {
                 "size": sets.m,
                 "first_step": sets.values[0] != sets.values[1],
@@ -415,8 +402,6 @@ class Coded(Family):
             words=(np.uint64, (count, self.k, tokens.words_per_token(self.d))),
             codes=(self.code_type, (count,)),
         )
-        if (self.placed(words) != words).any():
-            raise ValueError("has tokens without the family's public coordinates")
         if (codes >= np.where(self.open(words), self.outcomes, 1)).any():
             raise ValueError("has a code of no level, or one where the label is known")
         return CodedExamples(family=self, words=words, codes=codes)

@@ -50,8 +50,8 @@ class Dense(Family):
     """
 
     label_text: ClassVar[str] = (
-        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, with another attention than softmax where the "
-        "spec names one, plus noise * N(0,1) in every entry; stored in float64"
+        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
+        "float64"
     )
     easy: ClassVar[str] = "it may be easy"  # what learns the family
     default_learners: ClassVar[tuple[str, ...]] = ("staged", "levenberg", "student", "linear")

@@ -60,7 +60,7 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
     >>> str(unknown("family", "partiy", ["parity"], listed="`hardness families`"))
     "unknown family 'partiy': did you mean 'parity'? `hardness families` lists all"
     """
-    if gone := withdrawn(what, given):
+    if gone := withdrawn(what.removesuffix(" or catalog name"), given):
         return UsageError(gone)
     names, said = sorted(known), cut(given, _QUOTED)
     if not names:

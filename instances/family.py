@@ -99,6 +99,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     revision: ClassVar[int] = 1  # raised when the same seed gives other examples
+    former: ClassVar[tuple[str, ...]] = ()  # parameters that specs had, on which seeds depend
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
     label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
@@ -156,7 +157,7 @@ class Family(ABC):
         """Evaluate a member's noiseless label by its formula: (n, k, d) -> (n, k, d)."""
 
     def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate by the formula what the layer, or `outer` of it, is: (n, k, d) -> (n, k, d)."""
+        """Evaluate by the formula what the layer is: (n, k, d) -> (n, k, d)."""
         return self.label(secret, x)
 
     @abstractmethod
@@ -226,12 +227,20 @@ class Family(ABC):
         """Learners that a comparison runs where none is named; those that cannot are left out."""
         return ("trivial",)
 
+    @property
+    def seed_spec(self) -> str:
+        """The spec that seeds depend on: with the parameters that specs had before."""
+        name, _, rest = self.spec.partition(":")
+        pairs = sorted([*rest.split(","), *self.former])
+        return f"{name}:{','.join(pairs)}" if self.former else self.spec
+
     def instance(self, seed: int) -> "Instance":
         """Draw the instance of a seed: the seed reproduces it, so it is not secret."""
+        spec = self.seed_spec
         hidden = Hidden(
-            secret=tuple(map(int, self.draw(generator(seed, "secret", self.spec)))),
+            secret=tuple(map(int, self.draw(generator(seed, "secret", spec)))),
             seed=seed,
-            nonce=generator(seed, "nonce", self.spec).bytes(32),
+            nonce=generator(seed, "nonce", spec).bytes(32),
         )
         return Instance(family=self, hidden=hidden)
 

@@ -114,9 +114,7 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
         "labels": family.label_text,
     }
     coded = CODED.of(family)
-    if coded and coded.outer_text:
-        facts |= {"A": float(coded.known_constant), "on_top": coded.outer_text}
-    elif scheme := SCHEME.of(family):
+    if scheme := SCHEME.of(family):
         scheme.require_float64()
         table = scheme.response()
         facts |= {

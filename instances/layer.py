@@ -1,4 +1,4 @@
-"""The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or with other attention than softmax."""
+"""The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or without the softmax."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from instances.arguments import located, real_array
 from instances.errors import UsageError
 from instances.limits import require_memory
 
-Kind = Literal["softmax", "linear", "hardmax", "power2", "power4", "power8"]
+Kind = Literal["softmax", "linear"]
 LAYER = "hardness-layer/1"  # of files
 _BATCH_BYTES = 1 << 25
 
@@ -22,9 +22,9 @@ _BATCH_BYTES = 1 << 25
 class AttentionLayer:
     """A multi-head attention layer with theta and w of shape (m, d, d), float64. [CL24]
 
-    kind: what becomes of logits, see `attention`. constant: whether the last coordinate of every
-    token is 1, where biases stand. Raises UsageError for shapes that disagree, entries that are not
-    finite, an unknown kind.
+    kind: softmax, or linear: then attention weights are the logits. constant: whether the last
+    coordinate of every token is 1, where biases stand. Raises UsageError for shapes that disagree,
+    entries that are not finite, an unknown kind.
 
     >>> layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
     >>> layer(np.array([[[1, -1], [1, 1]]])).tolist()
@@ -185,7 +185,8 @@ class AttentionLayer:
         flat = x.reshape(-1, self.d)  # one matrix product for all examples, not one for each
         out = np.zeros_like(flat)
         for theta, w in zip(self.theta, self.w, strict=True):
-            weights = attention(pair_products((flat @ theta).reshape(x.shape), x), self.kind)
+            weights = pair_products((flat @ theta).reshape(x.shape), x)
+            weights = softmax_rows(weights) if self.kind == "softmax" else weights
             out += mix_tokens(weights, x).reshape(-1, self.d) @ w
         return out.reshape(x.shape)
 
@@ -210,30 +211,6 @@ def mix_tokens(weights: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[
     for j in range(1, x.shape[1]):
         out += weights[:, :, j : j + 1] * x[:, None, j]
     return out
-
-
-def attention(logits: NDArray[np.float64], kind: Kind) -> NDArray[np.float64]:
-    """Turn logits (.., k) into attention weights, over the last axis.
-
-    linear: the logits. hardmax: all weight on the largest, shared by those that are equal. power2,
-    power4, power8: in proportion to that power of the logits, equal where all of them are 0.
-
-    >>> logits = np.array([[1.0, -2.0]])
-    >>> attention(logits, "hardmax").tolist(), attention(logits, "power2").tolist()
-    ([[1.0, 0.0]], [[0.2, 0.8]])
-    """
-    if kind == "softmax":
-        return softmax_rows(logits)
-    if kind == "linear":
-        return logits
-    if kind == "hardmax":
-        chosen = (logits == logits.max(axis=-1, keepdims=True)).astype(np.float64)
-    else:
-        sizes = np.abs(logits)
-        largest = sizes.max(axis=-1, keepdims=True)
-        scaled = np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0)
-        chosen = scaled ** int(kind.removeprefix("power"))
-    return np.asarray(chosen / chosen.sum(axis=-1, keepdims=True))
 
 
 def softmax_rows(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,15 +14,13 @@ class LinearSamples:
     """Secrets, errors (None where there are none) and what a label says of <a, s>.
 
     width: how many values in a row an error of rounding takes, uniformly. information: the bits
-    that one label tells of <a, s> at most. labels: how many labels with z_0 = -1 make a sample, on
-    average.
+    that one label tells of <a, s> at most.
     """
 
     secrets: Secrets
     errors: Integers | None
     information: float
     width: int = 1
-    labels: int = 1
 
 
 def told(errors: Integers | None, q: int) -> float:

@@ -1,4 +1,4 @@
-"""Functions of <a, s> mod q as two-token attention layers: what LWR, LWE, LPN and windows share.
+"""Functions of <a, s> mod q as two-token attention layers: what LWR, LWE and LPN share.
 
 Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is written in the bits of
 z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
@@ -9,7 +9,8 @@ Z_q^n, a law of errors e, and a rounding of Z_q to codes, each of which has a le
     Y[l, 0] = X[l, 0] * level of (<a, s> + e) mod q where z_0 = -1, else 0,
 
 and 0 in every other column. With w_{j,b} = 2^b s_j mod q, centred, t = <w, bits> is an integer that
-is <a, s> mod q, so heads with theta_j = beta w_j are threshold units in t. [Regev05, BPR12]
+is <a, s> mod q, so heads with theta_j = 40 w_j are steps in t, exactly so in float64, where
+tanh(20) is 1. [Regev05, BPR12]
 """
 
 import math
@@ -17,14 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import residues, steps, tokens
-from instances.coded import Coded, CodedExamples
-from instances.errors import ToolkitError, UsageError
+from instances.coded import Coded
+from instances.errors import ToolkitError
 from instances.family import Hardness, Secret, itself, require
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
@@ -35,11 +36,9 @@ from instances.secrets import Secrets
 from instances.streams import BitStream
 
 MOST_VALUES = 1 << 15  # of a law that a certificate writes down
-SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
 _LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
 _MAX_TABLE = 1 << 20
 _MAX_LAYER = 1 << 16
-_MAX_EXACT = 1000  # heads of an exact solve
 _SPARE_BITS = 30  # of a number that is reduced mod q
 
 
@@ -47,65 +46,37 @@ _SPARE_BITS = 30  # of a number that is reduced mod q
 class Rounding:
     """What a label shows of t = <a, s> + e mod q: a code, which has a level.
 
-    shows: "residue", t itself; "interval", which of `parts` equal intervals of Z_q has t; "window",
-    whether the first has.
+    It is which of `parts` equal intervals of Z_q has t. residue: it is t itself, and `levels` rise.
 
-    >>> found = Rounding(q=8, parts=4, shows="interval")
+    >>> found = Rounding(q=8, parts=4)
     >>> found.place(np.arange(8)).tolist(), [str(v) for v in found.levels]
     ([0, 0, 1, 1, 2, 2, 3, 3], ['1', '1/3', '-1/3', '-1'])
     """
 
     q: int
     parts: int
-    shows: Literal["residue", "interval", "window"]
+    residue: bool = False
 
     @property
     def width(self) -> int:
         """The residues of an interval."""
         return self.q // self.parts
 
-    @property
-    def step(self) -> int | None:
-        """How many residues, in order, a code tells apart; None where codes do not place t."""
-        return None if self.shows == "window" else self.width
-
-    @property
-    def outcomes(self) -> int:
-        """The number of codes, at any q."""
-        return 2 if self.shows == "window" else self.parts
-
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:
-        """-1, -1 + 2/q, .. of residues; 1, .., -1 of intervals; 0 and 1, in a window."""
-        match self.shows:
-            case "residue":
-                return tuple(Fraction(2 * v, self.q) - 1 for v in range(self.q))
-            case "interval":
-                return tuple(1 - Fraction(2 * v, self.parts - 1) for v in range(self.parts))
-        return (Fraction(0), Fraction(1))
-
-    @property
-    def shares(self) -> tuple[Fraction, ...]:
-        """The part of Z_q that has each code."""
-        share = Fraction(1, self.parts)
-        return (1 - share, share) if self.shows == "window" else (share,) * self.parts
-
-    @property
-    def entropy(self) -> float:
-        """The bits of a code where t is uniform."""
-        if self.step is not None:
-            return math.log2(self.parts)
-        return -sum(float(p) * math.log2(p) for p in self.shares if p)
+        """-1, -1 + 2/q, .. of residues; 1, .., -1 of intervals."""
+        if self.residue:
+            return tuple(Fraction(2 * v, self.q) - 1 for v in range(self.q))
+        return tuple(1 - Fraction(2 * v, self.parts - 1) for v in range(self.parts))
 
     @property
     def error(self) -> Integers | None:
         """The law of b - t, where b is the least residue that has a code; None where it is 0."""
-        return uniform(range(1 - self.step, 1)) if self.step is not None and self.step > 1 else None
+        return uniform(range(1 - self.width, 1)) if self.width > 1 else None
 
     def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
         """Return the code of each residue: (N,) -> (N,)."""
-        found = t // self.width
-        return (found == 0).astype(np.intp) if self.shows == "window" else found
+        return t // self.width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +85,11 @@ class Modular(Coded):
 
     n: the dimension of a and s; q: a prime or a power of two, with `composite` any number. secret:
     binary, ternary, uniform, gaussian or cbd, with h entries that are not 0 (0: any number) and the
-    standard deviation or eta in `spread`. heads: saturated, with slope beta, or exact. labels:
-    formula or layer. bits: of a number, where q is no power of two.
+    standard deviation or eta in `spread`.
     """
 
     noise = Fraction(0)  # errors are no flips
+    former: ClassVar[tuple[str, ...]] = ("beta=40", "bits=0", "heads=saturated", "labels=formula")
     composite: ClassVar[bool] = False
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
@@ -128,10 +99,6 @@ class Modular(Coded):
     secret: str = "uniform"
     h: int = 0
     spread: Fraction = Fraction(0)
-    beta: Fraction = Fraction(40)
-    heads: str = "saturated"
-    labels: str = "formula"
-    bits: int = 0
 
     def __post_init__(self) -> None:
         self.require_range()
@@ -151,7 +118,7 @@ class Modular(Coded):
         """Exact for statistical queries where members are independent; `assumed` for others."""
         if self.assumed is None:
             return super().hardness
-        linear = self.rounding.step == 1 and self.errors is None
+        linear = self.rounding.width == 1 and self.errors is None
         known = {"easy": self.exact_text} if linear else {"assumption": self.assumed}
         proved = "independent members: exact for statistical queries, and lattice attacks ask none"
         if reason := obstacle(self):
@@ -161,19 +128,19 @@ class Modular(Coded):
     @property
     def levels(self) -> tuple[Fraction, ...]:
         """Those of the codes."""
-        if self.rounding.outcomes > _MAX_TABLE:
+        if self.outcomes > _MAX_TABLE:
             self.require_table()
         return self.rounding.levels
 
     @property
     def outcomes(self) -> int:
         """The number of codes."""
-        return self.rounding.outcomes
+        return self.rounding.parts
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:
         """The levels in float64, by code."""
-        if self.rounding.shows != "residue":
+        if not self.rounding.residue:
             return np.array([float(v) for v in self.levels])
         self.require_table()
         return (2.0 * np.arange(self.q) - self.q) / self.q
@@ -188,14 +155,12 @@ class Modular(Coded):
 
     @property
     def linear_samples(self) -> LinearSamples:
-        """A label is a sample; of a window one that is 1, as b then is 0 .. q/parts - 1."""
-        found = self.rounding
+        """A label is a sample."""
         return LinearSamples(
             secrets=self.secrets,
             errors=self.errors,
             information=self.information,
-            width=found.width,
-            labels=found.parts if found.shows == "window" else 1,
+            width=self.rounding.width,
         )
 
     def require_range(self) -> None:
@@ -207,41 +172,9 @@ class Modular(Coded):
             f"q={self.q} given with {self.name}: it must be a power of two, whose residues are "
             f"bits, or a prime, as {1 << self.q.bit_length()} or {next_prime(self.q)}",
         )
-        need = (self.q - 1).bit_length()
-        if is_power_of_two(self.q):
-            require(
-                self.bits in (0, need),
-                f"bits={self.bits} given with q={self.q}: a residue has {need} bits, leave it out",
-            )
-        else:
-            require(
-                self.bits == 0 or need <= self.bits <= 62,
-                f"bits={self.bits} given with q={self.q}: between {need} and 62, or 0 for the "
-                "number that makes a uniform up to 2^-32",
-            )
-        require(self.heads in ("saturated", "exact"), f"heads={self.heads}: saturated or exact")
-        require(self.labels in ("formula", "layer"), f"labels={self.labels}: formula or layer")
-        require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
-        low, high = self.reach
+        _ = self.reach  # which refuses laws of secrets that are out of range
         require(
-            self.q > _MAX_LAYER or self.beta * (high - low) < 1 << 53,  # there are no layers there
-            f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
-            "that float64 counts to, lower beta",
-        )
-        by_layer = self.labels == "layer"
-        require(
-            not by_layer or self.errors is None,
-            f"labels=layer given for {self.name} with errors: the layer is E[Y|X], which gives "
-            "<a, s> away without error; take labels=formula",
-        )
-        require(
-            not by_layer or self.heads == "exact" or self.beta >= SATURATED,
-            f"labels=layer given with beta={self.beta}: heads that are not saturated reveal how "
-            "far t is from a step, from which lattice reduction finds s; take "
-            f"beta={SATURATED} or more, heads=exact, or labels=formula",
-        )
-        require(
-            self.errors is None or self.rounding.step == 1,
+            self.errors is None or self.rounding.width == 1,
             f"{self.name} given with errors: each residue needs a code of its own",
         )
 
@@ -251,52 +184,19 @@ class Modular(Coded):
         return Secrets(kind=self.secret, n=self.n, q=self.q, h=self.h, spread=self.spread)
 
     @property
-    def multiples(self) -> int | None:
-        """How many secrets are of one member: 1, but for windows of one residue.
-
-        These see whether <a, s> is 0, as it is where a multiple of it by a unit is. None where it
-        is not the same for all members.
-        """
-        if self.rounding.shows != "window" or self.rounding.width > 1:
-            return 1
-        entries = self.secrets.entries
-        if entries is None:
-            return self.q // 2 if self.q % 2 == 0 else self.q - 1
-        return len(set(entries.values) - {0}) if max(entries.values) == 1 else None
-
-    @property
     def size(self) -> int:
-        """The number of members; where `multiples` is None, that of secrets."""
-        return self.secrets.size // (self.multiples or 1)
+        """The number of secrets."""
+        return self.secrets.size
 
     def members(self) -> Iterator[Secret] | None:
-        """List the secrets, sparse ones first; of multiples that whose first unit is 1."""
-        if self.multiples is None:
-            return None
-        unit, every = self.secrets.is_unit, self.secrets.listed()
-        if self.multiples == 1:
-            return every
-        return (s for s in every if next(filter(unit, s)) % self.q == 1)
-
-    def same(self, one: Secret, other: Secret) -> bool:
-        """Compare; as members, multiples by units are the same where `multiples` is not 1.
-
-        >>> from instances import parse
-        >>> parse("window:n=2,q=8,parts=8").same((3, 1), (1, 3))
-        True
-        """
-        if one == other or self.multiples == 1:
-            return one == other
-        pairs = list(zip(one, other, strict=True))
-        mine, its = next((pair for pair in pairs if self.secrets.is_unit(pair[0])), (0, 0))
-        multiple = all((v * mine - u * its) % self.q == 0 for u, v in pairs)
-        return multiple and self.secrets.is_unit(its)
+        """List the secrets, sparse ones first."""
+        return self.secrets.listed()
 
     @cached_property
     def length(self) -> int:
         """L, the bits that stand for one number."""
-        if self.bits or is_power_of_two(self.q):
-            return self.bits or self.q.bit_length() - 1
+        if is_power_of_two(self.q):
+            return self.q.bit_length() - 1
         return (self.n * self.q).bit_length() + _SPARE_BITS
 
     @property
@@ -332,7 +232,7 @@ class Modular(Coded):
     def shares(self) -> tuple[Fraction, ...]:
         """The part of Z_q that has each level, which errors do not change."""
         self.require_table()
-        return self.rounding.shares
+        return (Fraction(1, self.outcomes),) * self.outcomes
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
@@ -365,7 +265,7 @@ class Modular(Coded):
     @cached_property
     def information(self) -> float:
         """The bits that a label with z_0 = -1 tells of <a, s>: mutual information, t uniform."""
-        return told(self.errors, self.q) if self.errors else self.rounding.entropy
+        return told(self.errors, self.q) if self.errors else math.log2(self.outcomes)
 
     def require_table(self) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""
@@ -404,20 +304,11 @@ class Modular(Coded):
         weights = self.weights(secret)
         low, high = int(weights[weights < 0].sum()), int(weights[weights > 0].sum())
         values = self.response[np.arange(low, high + 1) % self.q]
-        if self.heads == "saturated":
-            return steps.saturated(values, low, float(self.beta))
-        if high - low > _MAX_EXACT:
-            raise UsageError(
-                f"{self.spec}: heads=exact needs a head for each of the {high - low} steps of t, "
-                f"at most {_MAX_EXACT} are solved for: take heads=saturated"
-            )
-        return steps.exact(values, low, float(self.beta))
+        return steps.solved(values, low)
 
     @cached_property
     def layer_heads(self) -> int:
         """The most heads that a member needs, or a little more: K + 2, K the steps of t."""
-        if self.heads == "exact":
-            return self.reach[1] - self.reach[0] + 2
         whole, around, edge = self._jumps
         return whole * int((around > 0).sum()) + int((edge > 0).sum()) + 2
 
@@ -435,18 +326,6 @@ class Modular(Coded):
         heads = max(self.layer_heads, len(found.a) + 2)
         require_memory(16 * heads * self.d**2, f"the layer of {self.spec}, {heads} heads,")
         return steps.attach(found, self.weights(secret), heads)
-
-    def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> CodedExamples:
-        """Draw packed tokens and errors, and compute the codes, by the layer where asked."""
-        if self.labels == "formula":
-            return super().stream(secret, seed, axis, start, count)
-        words = self.inputs(seed, axis, start, count)
-        x = tokens.unpack(words, self.d)
-        factor = (x * self.layer(secret)(x))[:, 0, 0]
-        order = np.argsort(self.factors)
-        middle = (self.factors[order][1:] + self.factors[order][:-1]) / 2
-        codes = order[np.searchsorted(middle, factor)] * self.open(words)
-        return CodedExamples(family=self, words=words, codes=codes.astype(self.code_type))
 
     def disturb(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
         """Draw the errors e of examples start .. start+count-1: (count,)."""
@@ -472,7 +351,7 @@ class Modular(Coded):
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Add what heads that are steps miss by 1 - tanh(beta/2)."""
-        slope = 1 - math.tanh(float(self.beta) / 2) if self.heads == "saturated" else 0.0
+        slope = 1 - math.tanh(steps.BETA / 2)
         return super().layer_tolerance(layer) + slope * float(np.abs(layer.w[:, 0, 0]).sum())
 
     @property
@@ -532,11 +411,6 @@ def obstacle(family: Modular) -> str | None:
     """Say why no bound is claimed for a family; None where there is one."""
     if not (is_power_of_two(family.q) or is_prime(family.q)):
         return f"q={family.q} is neither a power of two nor a prime, and nothing is proved there"
-    if family.q % 2 and 2 * family.n * family.q > 1 << family.length:
-        return (
-            f"bits={family.length} leaves a far from uniform: take bits of at least "
-            f"{(2 * family.n * family.q).bit_length()}"
-        )
     if family.secret == "gaussian" and family.spread < _LEAST_SPREAD:
         return (
             f"secrets with spread={family.spread} are nearly all 0: take at least {_LEAST_SPREAD}"
@@ -551,8 +425,6 @@ def obstacle(family: Modular) -> str | None:
             f"h={family.h} with secret={family.secret}: no bound is known where one of the entries "
             f"that are not 0 is 0 mod {modulus(family)}; leave h out"
         )
-    if family.labels == "layer":
-        return "labels=layer: nothing is proved of a layer in float64; take labels=formula"
     found = errors.residues(family.q) if errors else {}
     if len(found) == family.q and len(set(found.values())) == 1:
         return "labels do not depend on the secret: lower the error"

@@ -100,8 +100,8 @@ def word(text: str, what: str) -> str:
     return text
 
 
-class Expression(str):
-    """A parameter that is an expression; the family reads it."""
+class Profiled(str):
+    """A parameter that is a profile, in words or a list; the family reads it."""
 
     __slots__ = ()
 
@@ -115,7 +115,7 @@ _READERS: dict[Any, Any] = {
     Fraction: fraction,
     float: number,
     str: word,
-    Expression: lambda text, what: Expression(text),
+    Profiled: lambda text, what: Profiled(text),
     Value: lambda text, what: _looks(text, what),
 }
 # By their names too: annotations are texts in a file that imports them from __future__.

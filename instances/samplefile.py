@@ -259,7 +259,7 @@ def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:
     if family.q == 2:
         a, b = _bits(path, a, b)
     whole = a, b[:, None]
-    for name, value, bound in zip("ab", whole, (family.q, family.rounding.outcomes), strict=True):
+    for name, value, bound in zip("ab", whole, (family.q, family.outcomes), strict=True):
         wrong = (value < 0) | (value >= bound)
         if not wrong.any():
             continue

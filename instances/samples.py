@@ -22,7 +22,6 @@ from instances.arguments import located
 from instances.capabilities import LINEAR_FORMS
 from instances.coded import CodedExamples, as_coded
 from instances.disk import write_json
-from instances.errors import UsageError
 from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
 from instances.lazy import require_extra
@@ -94,16 +93,8 @@ class Samples:
 
     @cached_property
     def b(self) -> NDArray[np.int64]:
-        """<a, s> + e mod q, (N,), e distributed as `error`: of rounded labels, their least value.
-
-        Raises UsageError for labels that do not place <a, s>, as those of a window.
-        """
-        step = self.family.rounding.step
-        if step is None:
-            raise UsageError(
-                f"{self.family.name} given: its labels do not say where <a, s> mod q is"
-            )
-        return self.codes * step
+        """<a, s> + e mod q, (N,), e distributed as `error`: of what is rounded, the least."""
+        return self.codes * self.family.rounding.width
 
     @property
     def error(self) -> Integers | None:
@@ -190,11 +181,11 @@ def draw_samples(instance: Instance, count: int) -> Samples:
     """
     family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
     require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
-    a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
+    a = generator(seed, "samples", family.seed_spec).integers(0, family.q, (count, family.n))
     secret = instance.family.to_linear(instance.hidden.secret)
     t = dot(a, np.array(secret, np.int64), family.q)
     if family.errors is not None:
-        words = BitStream(key(seed, "errors of samples", family.spec)).words(0, count)
+        words = BitStream(key(seed, "errors of samples", family.seed_spec)).words(0, count)
         t = (t + family.errors.draw(words)) % family.q
     return Samples(family=family, a=a, codes=family.rounding.place(t).astype(np.int64))
 
@@ -222,7 +213,7 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     >>> bool((back.a == taken.a).all() and (back.codes == taken.codes).all())
     True
     """
-    family, rng = found.family, generator(seed, "reduce", found.family.spec)
+    family, rng = found.family, generator(seed, "reduce", found.family.seed_spec)
     family.require_table()
     opened = _places(len(found), rng)
     require_memory(

@@ -22,27 +22,21 @@ from instances.family import Family, require
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
 from instances.userfile import Functions, execute, guarded, load, origin, split
+from instances.withdrawn import withdrawn
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
     {
         "parity": "families.parity.Parity",
         "profile": "symmetric.Profile",
-        "hardmax": "families.hardmax.Hardmax",
-        "parity_position": "families.position.ParityPosition",
-        "profile_position": "families.position.ProfilePosition",
-        "composed": "families.composed.Composed",
-        "tokens3": "families.tokens3.Tokens3",
         "hidden": "families.hidden.Hidden",
         "nice": "families.nice.Nice",
-        "dial": "families.dial.Dial",
         "linear": "families.linear.Linear",
         "direction": "families.direction.Direction",
         "teacher": "teacher.Teacher",
         "lwr": "families.lwe.Lwr",
         "lwe": "families.lwe.Lwe",
         "lpn": "families.lwe.Lpn",
-        "window": "families.lwe.Window",
     },
 )
 GIVEN: Mapping[str, type[Family]] = Imported(
@@ -89,6 +83,8 @@ def parse_stored(text: str) -> Family:
     kind = kind_of(name)
     if kind is None:
         if colon:
+            if gone := withdrawn("family", name):
+                raise UnknownFamily(gone)
             said = unknown("family", name[:60], known())
             raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
         if Path(name).suffix in OF_DATA:

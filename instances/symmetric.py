@@ -1,12 +1,8 @@
-"""Hidden sets: a law of secrets, a label, and the views that show it on a pair of tokens.
+"""Hidden sets: members are the sets S of m of the coordinates 1 .. d-1, all as likely.
 
-The law: members are the sets S of m of the coordinates 1 .. d-1, all as likely. The label: with h
-the number of j in S with z_j = -1, a profile g: {0..m} -> R. The view is how examples show g(h) and
-which layer computes it: the one here, or a class of its own in instances/families. A family is a
-class that has all three.
-
-Here tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads
-it (r = 0) and writes it (c = 0). The label is
+With h the number of j in S with z_j = -1, a label shows g(h), for a profile g: {0..m} -> R. Tokens
+are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads it (r = 0)
+and writes it (c = 0). The label is
 
     Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
 
@@ -16,13 +12,14 @@ values the other one, for values +-v the other sign.
 """
 
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
@@ -30,38 +27,30 @@ from numpy.typing import NDArray
 
 from instances import tokens
 from instances.coded import Coded
-from instances.errors import ToolkitError
-from instances.expression import profile, spelling
-from instances.family import Family, Hardness, Secret, require
+from instances.errors import ToolkitError, UsageError
+from instances.family import Hardness, Secret, require
 from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import Expression
+from instances.parameters import Profiled, fraction, plain, split_list
 from instances.threshold import Head, Rational, python_fraction, rational, solve
 
 Array = NDArray[np.float64]
-View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others"]  # to the kernel
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
-_LEAST = Fraction(1, 10**100)  # of a value, and the inverse of the largest
+_NAMED = re.compile(r"majority|parity|(mod|threshold)\(([1-9][0-9]{0,17})\)")
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
-class Shown(NamedTuple):
-    """Hidden sets, the view that shows them, and the family that a certificate of them is about."""
+class Symmetric(Coded):
+    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
 
-    sets: "Symmetric"
-    view: View
-    about: Family
-
-
-class HiddenSets(Family):
-    """A law and a label: members are the m-subsets S of 1 .. d-1, and show g(h) in some view.
-
-    A subclass is a frozen dataclass with the fields d, m, noise, rho. It gives the profile, and a
-    class between it and this one the view.
+    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
     """
 
-    view: ClassVar[View | None] = None  # what the kernel calls the view; None: that of Symmetric
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
+    )
 
     m: int  # size of the hidden set
     rho: Fraction  # e^(beta/2) of the heads
@@ -72,9 +61,14 @@ class HiddenSets(Family):
         """The profile g(0) .. g(m)."""
 
     @property
+    def scheme(self) -> "Symmetric":
+        """Hidden sets whose labels these are."""
+        return listed(self)
+
+    @property
     def heads(self) -> tuple[Head, ...]:
-        """The heads that `counting` builds, exactly."""
-        raise NotImplementedError(f"{type(self).__name__} gives no `heads`")
+        """The exact heads: m, and one bias head more where the solve leaves an offset."""
+        return exact_heads(self.values, self.rho)
 
     @cached_property
     def float_heads(self) -> tuple[Array, Array, Array]:
@@ -83,34 +77,6 @@ class HiddenSets(Family):
         found = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
         slope, offset, a = np.array(found).T
         return slope, offset, a
-
-    def counting(self, secret: Secret) -> AttentionLayer:
-        """Build a layer of heads that count the places of S: Theta_i diagonal, W_i by `outputs`."""
-        self.require_member(secret)
-        slope, offset, a = self.float_heads
-        theta = np.zeros((len(a), self.d, self.d))
-        theta[:, secret, secret] = slope[:, None]
-        theta[:, 0, 0] = offset
-        return AttentionLayer(theta=theta, w=self.outputs(a), kind=self.kind)
-
-    def outputs(self, a: Array) -> Array:
-        """Make the W_i of heads of amplitudes a_i, here a_i e_0 e_0^T: (heads, d, d)."""
-        w = np.zeros((len(a), self.d, self.d))
-        w[:, 0, 0] = a
-        return w
-
-    @cached_property
-    def plain(self) -> "Symmetric":
-        """The family built in that has the same sets, profile and noise in the view of Symmetric.
-
-        Certificates are of it, whatever the name here.
-        """
-        return listed(self)
-
-    @property
-    def proved_as(self) -> "Shown | None":
-        """The same hidden sets, and the view in which examples show them here."""
-        return Shown(self.plain, self.view, self) if self.view else None
 
     @property
     def size(self) -> int:
@@ -157,12 +123,6 @@ class HiddenSets(Family):
             f"rho={self.rho} given: a rational above 1, at most 16, with denominator at most 16",
         )
 
-
-class Counting(HiddenSets, Coded):
-    """Hidden sets on two tokens: g(h) is the code of a label, and heads that count h compute it."""
-
-    shape: ClassVar[np.ufunc] = np.tanh  # of what a head adds, by half its logits' difference
-
     @property
     def hardness(self) -> Hardness:
         """Correlations are exact; how small they are depends on the profile."""
@@ -197,11 +157,6 @@ class Counting(HiddenSets, Coded):
         return tuple(coefficients([rational(v) for v in self.values]))
 
     @property
-    def heads(self) -> tuple[Head, ...]:
-        """The exact heads: m, and one bias head more where the solve leaves an offset."""
-        return exact_heads(self.values, self.rho)
-
-    @property
     def layer_heads(self) -> int:
         """The number of heads."""
         return len(self.heads)
@@ -214,7 +169,7 @@ class Counting(HiddenSets, Coded):
     def curves(self, at: Array) -> Array:
         """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
         slope, offset, a = self.float_heads
-        return np.asarray(a[:, None] * self.shape(slope[:, None] * at + offset[:, None]))
+        return np.asarray(a[:, None] * np.tanh(slope[:, None] * at + offset[:, None]))
 
     @property
     def sum_abs_a(self) -> float:
@@ -231,10 +186,17 @@ class Counting(HiddenSets, Coded):
             )
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer, where float64 and memory hold it."""
+        """Build the layer, where float64 and memory hold it: heads that count the places of S."""
         self.require_float64()
         require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
-        return self.counting(secret)
+        self.require_member(secret)
+        slope, offset, a = self.float_heads
+        theta = np.zeros((len(a), self.d, self.d))
+        theta[:, secret, secret] = slope[:, None]
+        theta[:, 0, 0] = offset
+        w = np.zeros_like(theta)
+        w[:, 0, 0] = a
+        return AttentionLayer(theta=theta, w=w)
 
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
@@ -292,23 +254,6 @@ class Counting(HiddenSets, Coded):
                 total += value**2 * math.comb(m, k) * (1 - fmpq(math.comb(m, k), math.comb(n, k)))
         return python_fraction(total)
 
-
-class Symmetric(Counting):
-    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
-
-    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
-    """
-
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
-        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
-    )
-
-    @property
-    def scheme(self) -> "Symmetric":
-        """Hidden sets whose labels these are."""
-        return self.plain
-
     def response(self) -> Array:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
         self.require_float64()
@@ -326,61 +271,23 @@ class Symmetric(Counting):
         return (-1 if 0 in subset else 1) * found / 2
 
 
-class Expressed(Counting):
-    """A label that an expression gives, the field g: of h and m, or a list of m + 1 values."""
-
-    g: Expression
-
-    @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The profile g(0) .. g(m)."""
-        return profile(self.g, self.m)
-
-    @cached_property
-    def plain(self) -> Symmetric:
-        """The profile of the same expression."""
-        return Profile(g=self.g, d=self.d, m=self.m, noise=self.noise)
-
-    def require_profile(self) -> None:
-        """Refuse an expression that is no function of h; writes it in its canonical form."""
-        object.__setattr__(self, "g", Expression(spelling(self.g)))
-        values = self.values
-        require(
-            len(set(values)) > 1,
-            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
-            "nothing is hidden; use h, as in g=majority",
-        )
-        sizes = [abs(v) for v in values if v]
-        require(
-            min(sizes) >= _LEAST and max(sizes) <= 1 / _LEAST,
-            f"g={self.g} given: its values go from {_power(min(sizes))} to {_power(max(sizes))} in "
-            "size, 1e-100 to 1e100 are allowed: multiply g by a constant",
-        )
-        require(
-            len(self.levels) <= 256,
-            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
-            "at most 256 are allowed: lower m",
-        )
-
-
 @dataclass(frozen=True, kw_only=True)
-class Profile(Expressed, Symmetric):
+class Profile(Symmetric):
     """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
 
-    g: an expression of h and m, such as majority, threshold(3), mod(3), exactly(2),
-    parity+0.1*majority, h**2, or a list of m + 1 values; d, m, noise, rho as for Parity. Raises
-    UsageError out of range, and for a g that is no function of h.
+    g: majority, parity, mod(k), threshold(k), or a list of m + 1 values g(0) .. g(m); d, m, noise,
+    rho as for Parity. Raises UsageError out of range, and for a g that is no function of h.
 
-    >>> Profile(g=Expression("majority"), d=8, m=3).values == (1, 1, -1, -1)
+    >>> Profile(g=Profiled("majority"), d=8, m=3).values == (1, 1, -1, -1)
     True
-    >>> Profile(g=Expression("1 - 2 * (h >= 2)"), d=8, m=3).spec
-    'profile:d=8,g=1-2*(h>=2),m=3,noise=0,rho=3'
+    >>> Profile(g=Profiled("[1, 1/2, 0]"), d=8, m=2).spec
+    'profile:d=8,g=[1,0.5,0],m=2,noise=0,rho=3'
     """
 
     name: ClassVar[str] = "profile"
     example: ClassVar[str] = "profile:g=majority,d=32,m=5"
     about: ClassVar[str] = "any symmetric function of m of d-1 hidden coordinates, exact heads"
-    g: Expression
+    g: Profiled
     d: int
     m: int
     noise: Fraction = Fraction(0)
@@ -395,15 +302,75 @@ class Profile(Expressed, Symmetric):
             f"m may be up to d - 2 = {self.d - 2}",
         )
 
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
+
+    def require_profile(self) -> None:
+        """Refuse a g that is no function of h; writes it in its canonical form."""
+        values, text = self.values, self.g.replace(" ", "")
+        text = spelling(values) if text.startswith("[") else text
+        object.__setattr__(self, "g", Profiled(text))
+        require(
+            len(set(values)) > 1,
+            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
+            "nothing is hidden; g=majority is one",
+        )
+        require(
+            len(self.levels) <= 256,
+            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
+            "at most 256 are allowed: lower m",
+        )
+
     @property
     def scheme(self) -> Symmetric:
         """The family itself; a family that is made of this class is another one."""
         return self if type(self) is Profile else listed(self)
 
 
-def listed(family: HiddenSets) -> Profile:
+def profile(text: str, m: int) -> tuple[Fraction, ...]:
+    """Read the profile g(0) .. g(m); raises UsageError.
+
+    majority: 1 for 2h <= m, else -1. parity: (-1)^h. mod(k): 1 where k divides h, else -1.
+    threshold(k): 1 for h < k, else -1.
+
+    >>> [int(v) for v in profile("majority", 4)], [int(v) for v in profile("mod(3)", 3)]
+    ([1, 1, 1, -1, -1], [1, -1, -1, 1])
+    """
+    text = text.replace(" ", "")
+    if text.startswith("[") and text.endswith("]"):
+        listed_values = tuple(fraction(value, "g") for value in split_list(text[1:-1]))
+        require(
+            len(listed_values) == m + 1,
+            f"g={text[:60]} given with m={m}: a list needs m + 1 = {m + 1} values, one for each "
+            f"h = 0..{m}, not {len(listed_values)}",
+        )
+        return listed_values
+    found = _NAMED.fullmatch(text)
+    if not found:
+        raise UsageError(
+            f"g={text[:60]} given: majority, parity, mod(k), threshold(k) with k above 0, or a "
+            "list of m + 1 numbers, as [1,-1/2,0], are profiles"
+        )
+    k = int(found[2] or 0)
+    plus = {
+        "majority": lambda h: 2 * h <= m,
+        "parity": lambda h: h % 2 == 0,
+        "mod": lambda h: h % k == 0,
+        "threshold": lambda h: h < k,
+    }[found[1] or text]
+    return tuple(Fraction(1 if plus(h) else -1) for h in range(m + 1))
+
+
+def spelling(values: Iterable[Fraction]) -> str:
+    """Write values as the list that `profile` reads."""
+    return f"[{','.join(map(plain, values))}]"
+
+
+def listed(family: Symmetric) -> Profile:
     """Write hidden sets as the profile of their values."""
-    g = Expression(f"[{','.join(map(str, family.values))}]")
+    g = Profiled(spelling(family.values))
     return Profile(g=g, d=family.d, m=family.m, noise=family.noise, rho=family.rho)
 
 
@@ -443,9 +410,3 @@ def log(value: Rational) -> float:
     2000.0
     """
     return math.log(int(value.p)) - math.log(int(value.q))
-
-
-def _power(value: Fraction) -> str:
-    """The order of magnitude of a rational of any size."""
-    digits = len(str(value.numerator)) - len(str(value.denominator))
-    return f"about 1e{digits}"

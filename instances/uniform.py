@@ -68,7 +68,7 @@ def no_coins(family: Family) -> str | None:
     if coded.shares is None:
         return (
             f"{family.name} given: its labels depend on tokens in a way that all members share, so "
-            "coins would differ from them for the family alone; take parity, lwr, lwe, "
-            "lpn or window, or give the family `shares`, the chance of each level"
+            "coins would differ from them for the family alone; take parity, lwr, lwe "
+            "or lpn, or give the family `shares`, the chance of each level"
         )
     return None

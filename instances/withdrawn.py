@@ -6,13 +6,29 @@ _BOTH = "`hardness compare SPEC --over ...` runs learners beside certified bound
 _GAME = "`hardness learn NAME SPEC --oracle adversary` prints the game"
 _ESTIMATE = "`hardness estimate SPEC` prints what it would cost"
 _NOISE = "gradient descent is certified with --noise-std"
+_STUDIES = "`python docs/studies/{}.py` in the sources prints the tables"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
-WITHDRAWN = {  # by what they name: commands and their functions, options, learners, public names
+_LEAVE = "leave it out, and make files that name it again"
+_HEADS = dict.fromkeys(("beta", "bits", "heads", "labels"), _LEAVE)
+# By what they name: commands and their functions, families, options, learners, public names.
+WITHDRAWN: dict[str, dict[str, str]] = {
     "command": {
         "challenge": "",
         "cite": _LATEX,
         "map": _BOTH,
         "measures": _INSPECT,
+        "optimizers": _STUDIES.format("optimizers"),
+        "softmax": _STUDIES.format("softmax"),
+        "theory": _STUDIES.format("SUBJECT"),
+    },
+    "family": {
+        "composed": "parity has the labels",
+        "dial": "`nice:scale=TAU,...` has logits of that size",
+        "hardmax": "parity and profile have the labels",
+        "parity_position": "parity shows its label in half of the examples",
+        "profile_position": "profile shows its label in half of the examples",
+        "tokens3": "parity is on two tokens",
+        "window": "`lwr:n=N,q=Q,p=PARTS` has labels that tell more",
     },
     "figure": {
         "adversary": _GAME,
@@ -25,9 +41,17 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "queries": "`hardness certify SPEC --tau TAU` prints the number at a tolerance",
         "risks": "`hardness report` has the risks of runs, figure both-sides their costs",
         "stress": "`hardness report` has a table of the climbs",
+        "theory": _STUDIES.format("SUBJECT"),
         "summary": "`hardness store show FILE --format markdown` prints the table",
         "training": "the details of a run hold its curve: `hardness learn ... --json`",
         "winners": "figure phase shows where each learner solves",
+    },
+    **{f"parameter of {name}": _HEADS for name in ("lpn", "lwe", "lwr")},
+    "parameter of direction": {"labels": _LEAVE},
+    "parameter of nice": {
+        "attention": _LEAVE,
+        "signs": _LEAVE,
+        "wrank": _LEAVE,
     },
     "option": {
         "--batch": _NOISE,
@@ -56,8 +80,12 @@ WITHDRAWN = {  # by what they name: commands and their functions, options, learn
         "onehead": "staged and levenberg find heads from examples",
         "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
+    "ladder": {"beyond-v1": "beyond-v2 has what is left of it"},
     "format": {"hardness-transcript/1": _GAME},
-    "name": {"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+    "name": {
+        **{"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+        **dict.fromkeys(("Finding", "Theory"), _STUDIES.format("SUBJECT")),
+    },
 }
 
 

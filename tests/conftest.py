@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from hardness.oracles import Budget, Meter, clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.upper.isolated import learner  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
-from instances.spec import FAMILIES, VARIABLE  # noqa: E402
+from instances.spec import FAMILIES, VARIABLE, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
@@ -192,6 +192,13 @@ def script(path: str | Path) -> Any:
     spec.loader.exec_module(module)
     sys.path.remove(str(path.parent))
     return module
+
+
+def with_bits(spec: str, bits: int) -> Any:
+    """A family whose numbers mod q are written in so few bits that all tokens can be listed."""
+    family = replace(parse(spec))
+    vars(family)["length"] = bits
+    return family
 
 
 def every_token(d: int) -> np.ndarray:

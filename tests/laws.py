@@ -47,8 +47,7 @@ def vectors(family: Modular) -> Law:
 
 def orthogonal(family: Modular) -> bool:
     """Whether members with secrets different mod M are orthogonal, if alike too."""
-    found = family.rounding
-    return found.outcomes == found.parts and (family.q % 2 == 1 or modulus(family) == 4)
+    return family.q % 2 == 1 or modulus(family) == 4
 
 
 def representative(family: Modular, secret: tuple[int, ...]) -> tuple[int, ...]:
@@ -61,7 +60,7 @@ def representative(family: Modular, secret: tuple[int, ...]) -> tuple[int, ...]:
 def chi_square(family: Modular) -> Fraction:
     """Of a label against labels of no secret: the mean over t of sum Pr[c|t]^2/Pr[c] - 1."""
     if family.errors is None:
-        return Fraction(family.rounding.outcomes - 1)
+        return Fraction(family.outcomes - 1)
     folded: Counter[int] = Counter()
     for value, weight in zip(family.errors.values, family.errors.weights, strict=True):
         folded[value % family.q] += weight

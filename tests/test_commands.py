@@ -47,7 +47,7 @@ for line in {lines}:
 
 def test_help_imports_nothing_heavy():
     """Each in a process of its own: what another command imported would hide what this one does."""
-    lines = ["-h", *(f"{name} -h" for name in cli.cli.commands), "icl optimizers -h"]
+    lines = ["-h", *(f"{name} -h" for name in cli.cli.commands), "icl train -h"]
     told = run(FORKED.format(lines=lines)).splitlines()
     assert len(told) == len(lines)
     for one in told:

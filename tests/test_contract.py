@@ -149,12 +149,7 @@ def test_a_paper_is_credited_with_its_own_families_alone(hardness):
     own = "this certificate"
     for spec, quantity, credit in (
         ("parity:d=16,m=3", "pairwise-correlation", "CL24"),
-        ("parity_position:d=16,m=3", "pairwise-correlation", own),
-        ("hardmax:d=16,m=3", "pairwise-correlation", own),
-        ("composed:d=16,m=3", "pairwise-correlation", own),
-        ("tokens3:d=16,m=3", "pairwise-correlation", own),
-        ("window:n=6,q=16,parts=4", "pairwise-correlation", own),
-        ("window:n=6,q=16,parts=4", "orthogonal-members", own),
+        ("hidden:d=16,hard=3,nice=1", "pairwise-correlation", own),
         ("lwe:n=8,q=17,sigma=1", "orthogonal-members", "Regev05"),
     ):
         found = hardness("certify", spec, "--out", "own.json", "--force").out

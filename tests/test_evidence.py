@@ -79,7 +79,7 @@ def test_kinds_of_evidence_are_told_apart(evidence):
     for name in FAMILIES:
         for row in ROWS:
             if row.startswith(f"- [`{name}`]"):
-                silent = name in ("nice", "dial", "linear", "teacher") or "q=143" in row
+                silent = name in ("nice", "linear", "teacher") or "q=143" in row
                 assert ("nothing;" in row) == silent
-                noisy = name in ("lwr", "lwe", "lpn", "window") or "noise=" in row
+                noisy = name in ("lwr", "lwe", "lpn") or "noise=" in row
                 assert ("*Assumption*: none\n" in row) == (not noisy)

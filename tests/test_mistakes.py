@@ -34,7 +34,7 @@ MISTAKES = """\
 2 certify parity d=8 m=2 | arguments (d=8 m=2): see `hardness certify -h`
 2 certify parity:d=8,m=2 --tau x | number
 2 certify parity:d=8,m=2 --tua 0.1 | --tau
-2 certify profile:g=3,d=8,m=3 | no function of h
+2 certify profile:g=[3,3,3,3],d=8,m=3 | no function of h
 2 certify profile:g=majority,d=8,m=3 --gamma 0 | gamma
 2 certify | SOURCE
 2 certify nowhere.py:Family | no such file
@@ -75,23 +75,18 @@ MISTAKES = """\
 2 certify two.py:Two --about kernel --features 1 --members 4 | 1 to the 3
 2 certify two.py:Two --about gd --noise-std 3 --steps 2 --members 4 | 1 to the 3
 2 certify two.py:Two --about all --risk 0.01 --success 1 --members 4 | 1 to the 3
-1 certify lwe:n=4,q=17,sigma=1,bits=6 --about kernel | no claim: | leaves a far from uniform
 1 certify lwe:n=4,q=2,error=cbd,eta=1 --about kernel | no claim: | do not depend on the secret
 1 certify nice:m=2,k=2,d=16 --about kernel | no claim: nice given: | whose members are independent
-1 certify dial:tau=0.3,m=2,k=2,d=8 --about kernel | no claim: dial given
-1 certify profile:g=h,d=9,m=4 --about gd --noise-std 3 | no claim: labels take more than two values
-1 certify profile:g=h,d=9,m=4 --about low-degree --degree 5 \
+1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about gd --noise-std 3 \
+  | no claim: labels take more than two values
+1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about low-degree --degree 5 \
   | no claim: labels take more than two values
 1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
   | no claim: | which of their bits
-1 certify direction:d=100,m=6,labels=raw --about gd --noise-std 3 \
-  | no claim: labels take more than two values
 1 certify direction:d=100,m=6 --about kernel --features 9 \
   | no claim: eigenvalues of what labels hide
-1 certify tokens3:d=8,m=2 --about kernel | no claim: eigenvalues of what labels hide
-2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --risk 0.99 \
-  | the risk must be below: raise bits
-2 certify lwe:n=4,q=17,sigma=1,bits=8 --about kernel --features 83521 | 1 to 83520 are allowed
+1 certify hidden:d=8,hard=2,nice=1 --about kernel | no claim: eigenvalues of what labels hide
+2 certify lwe:n=4,q=17,sigma=1 --about kernel --features 83521 | 1 to 83520 are allowed
 2 certify parity:d=9,m=4 --about low-degree --degree 51 --examples 10 \
   | up to examples * (m + 1) = 50
 2 certify profile:g=majority,d=200,m=60 --about low-degree --degree 300 --examples 1000 \
@@ -194,7 +189,7 @@ MISTAKES = """\
 2 figure walsh two.py:Real --json | is not -1 or +1
 2 figure sda parity:d=8,m=3 --out a.svg --format png | a.svg | png
 2 figure correlations c.json --out d.svg | not of a file such as a certificate | was given
-2 generate lwr:n=4,q=16,p=2,beta=1000000000000000000 --out x | lower beta
+2 generate lwr:n=4,q=16,p=2,beta=40 --out x | the parameter of lwr 'beta' is gone: leave it out
 2 generate parity:d=8,m=2 | --out
 1 generate parity:d=8,m=2 --examples 1000000000000000000 --out x | disk
 2 generate parity:d=8,m=2 --format csv --out x | safetensors
@@ -226,19 +221,13 @@ MISTAKES = """\
 2 icl train --rate 0 --optimizer adam | above 0
 2 icl train --free p | --free
 2 icl curves --layers 9 | between 1 and 8
-2 icl optimizers --rates 0.1,x | number
-2 icl optimizers --rates 0 | rate
-2 icl optimizers --rates 0.1,-1 | rate
-2 icl optimizers --clip -1 | clip
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
 2 icl optimum --samples 1000000000 | lower n, d or the samples
 2 icl train --d 64 --n 1000000 --samples 100 | lower n, d or the samples
 2 icl train --d 256 --n 100 --layers 64 | lower one of them
-2 icl softmax --heads 9 | between 1 and 8
-2 icl softmax --layers x | integer
-2 icl softmax --n 1 | n >= 2
-2 icl softmax --d 33 | up to 32
 2 icl optimun | optimun
+2 icl softmax | docs/studies/softmax.py
+2 theory sq-dimension | docs/studies
 1 inspect parity:d=1000000,m=2 | memory
 2 inspect mine.py:fs | no attention layer is known
 1 inspect nowhere.npz | does not exist
@@ -355,7 +344,7 @@ MISTAKES = """\
 2 sweep run notes.txt --store s.db | mend the TOML
 2 sweep run x.toml --store x.db --out y | --out y given | sweep run
 2 sweep plan no.toml | does not exist
-2 verify profile:g=10**400*h,d=8,m=3 | multiply g
+2 verify profile:g=h,d=8,m=3 | are profiles
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean
@@ -447,7 +436,7 @@ ODD = [
         for name in ("Same", "Opposite", "Doubled", "Sole", "Halves")
         for about in ABOUT
     ),
-    (f"certify profile:g={'-' * 400}h,d=8,m=3", 2, "nested too deeply"),
+    (f"certify profile:g={'-' * 400}h,d=8,m=3", 2, "are profiles"),
     (f"certify {LONG * 5}", 2, "unknown"),
     (f"certify parity:d=1{'0' * 300},m=3", 2, "integer"),
     (f"certify parity:d=8,m=2 --out {'x' * 300}.json", 1, "cannot be written"),

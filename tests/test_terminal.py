@@ -43,7 +43,7 @@ learners = ["elimination", "lowdegree:degree=2,oversample=9", "student:steps=20,
 TINY = "--d 2 --n 4 --layers 1"
 # What no page of `make test` shows, and what is longer than there.
 REST = (
-    f"generate {LWE},secret=gaussian,spread=1,heads=exact --examples 90 --out lwe",
+    f"generate {LWE},secret=gaussian,spread=1 --examples 90 --out lwe",
     "reduce attention-to-lwr lwe --out samples.npz",
     "reduce lwr-to-attention samples.npz --out x",
     *(f"certify {LONG}", f"estimate {LONG}"),
@@ -58,8 +58,6 @@ REST = (
     *("store show s.db", "store merge s.db --out merged.db"),
     f"icl train {TINY} --steps 3 --samples 16",
     f"icl curves {TINY} --steps 3 --samples 16",
-    f"icl optimizers {TINY} --steps 5 --batch 8 --rates 0.05 --seeds 1 --tuning 1",
-    f"icl softmax {TINY} --heads 1 --prompts 20 --steps 3",
 )
 
 

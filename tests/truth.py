@@ -194,11 +194,8 @@ class _Hidden:
             map(Fraction, ((-1) ** h for h in range(len(self.values))))
         )
         view = problem.get("view")
-        self.alone = view in (None, "hardmax", "one-head")
-        self.square, self.part, self.levels = _SHOWN.get(
-            view, (1 / 4, 1 / 2, len(set(self.values)))
-        )
-        assert self.parity or view not in _SHOWN, "what is no parity is not shown so"
+        self.alone = view is None
+        self.square, self.part, self.levels = 1 / 4, 1 / 2, len(set(self.values))
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         gamma = _read(terms["gamma"]) if "gamma" in terms else Fraction(0)
@@ -403,10 +400,6 @@ def _ratio(name: str, terms: Json, scheme: Any, unit: Fraction) -> tuple[Any, An
     return enough, enough
 
 
-# What a query's squared moves add up to, the share of open examples, and the labels of one.
-_SHOWN = {"positions": (1.0, 1.0, 2), "three-tokens": (27 / 16, 3 / 4, 4)}
-
-
 class _Direction:
     """Hidden directions: norms by Gegenbauer polynomials and quadrature, pairs by the beta law."""
 
@@ -487,11 +480,10 @@ class Residues:
         self.problem, self.n, self.q, self.h = (
             problem, problem["n"], problem["q"], problem["secret"]["weight"],
         )  # fmt: skip
-        parts, window = problem["parts"], problem["labels"] == "window"
+        parts = problem["parts"]
         self.modulus = self.q if self.q % 2 else 2 * self.q // parts
-        self.levels, self.rarest = 2 if window else parts, Fraction(1, parts)
-        alone = not window or parts == 2  # each part has a label of its own
-        self.alone = alone and (self.modulus == 4 or (self.q % 2 == 1 and parts == self.q))
+        self.levels, self.rarest = parts, Fraction(1, parts)
+        self.alone = self.modulus == 4 or (self.q % 2 == 1 and parts == self.q)
         self.law = _law(json.dumps([problem["secret"], self.n, self.q, self.modulus, self.alone]))
         even, uniform = len(self.law.tiers) == 1, problem["secret"]["entries"] is None
         self.sharp, self.large = even and (self.alone or uniform), False
@@ -728,8 +720,6 @@ def _orthogonal(text: str) -> int | None:
         for i, count in enumerate(counts):
             for t in range(q):
                 law[t, (t + first + i) % q * parts // q] += int(count)
-    if problem["labels"] == "window":
-        law = np.stack([law[:, 0], law[:, 1:].sum(axis=1)], axis=1)
     law /= law.sum(axis=1, keepdims=True)
     law = (law / law.mean(axis=0) - 1) * np.sqrt(law.mean(axis=0))
     rows = law[points @ np.array(some).T % q].transpose(1, 0, 2).reshape(len(some), -1)

@@ -43,7 +43,7 @@ What the lower bounds count:
 Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
 """
-LABELS = "[32](mathematics.md#32-parities-shown-otherwise)"
+LABELS = "[32](mathematics.md#32-parities-among-random-heads)"
 QUERIES = "[27](mathematics.md#27-what-one-query-sees-of-a-label-with-a-code)"
 PARITY = "[7](mathematics.md#7-the-bound-for-stat)"
 PROFILE = "[20](mathematics.md#20-queries-on-a-profile)"
@@ -51,11 +51,6 @@ PROFILE = "[20](mathematics.md#20-queries-on-a-profile)"
 FAMILY = {
     "parity": (PARITY, "parity:d=64,m=5", "parity:d=64,m=5,noise=0.1"),
     "profile": (PROFILE, "profile:g=majority,d=301,m=12"),
-    "hardmax": (LABELS, "hardmax:d=64,m=5"),
-    "parity_position": (LABELS, "parity_position:d=64,m=5"),
-    "profile_position": (LABELS, "profile_position:g=majority,d=201,m=11"),
-    "composed": (LABELS, "composed:d=64,m=5"),
-    "tokens3": (LABELS, "tokens3:d=32,m=4"),
     "hidden": (LABELS, "hidden:d=64,hard=5,nice=4"),
     "direction": ("[31](mathematics.md#31-hidden-directions)", "direction:m=6,d=200"),
     "lwr": (QUERIES, "lwr:n=64,q=65536,p=2,secret=binary"),
@@ -65,7 +60,6 @@ FAMILY = {
         "lwe:n=64,q=143,sigma=3,secret=binary",  # a product of two primes
     ),
     "lpn": (QUERIES, "lpn:n=64,noise=0.1"),
-    "window": (QUERIES, "window:n=64,q=65536,parts=4,secret=binary"),
 }
 CHAIN = {"examples": 5461, "error_bound": 3, "risk": "1/5"}
 GIVEN = "--examples 5461 --error-bound 3 --risk 1/5"

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
 from hardness.check.kernel import written
-from instances.alternating import FAR, Alternating, density, half_mean, hermite
+from instances.alternating import Alternating, density, hermite
 from instances.capabilities import (
     CHARACTERS,
     HIDDEN_DIRECTION,
@@ -45,8 +45,8 @@ def subject(family: Family) -> tuple[Family, Callable[[], Json]] | None:
     >>> about.spec, problem()["values"]
     ('parity:d=8,m=3,noise=0,rho=3', ['1', '-1', '1', '-1'])
     """
-    if (shown := PROVED_AS.of(family)) and built_in(shown.about):
-        return shown.about, lambda: {**hidden_set(shown.sets), "view": shown.view}
+    if (sets := PROVED_AS.of(family)) and built_in(family):
+        return family, lambda: {**hidden_set(sets), "view": "among-others"}
     if (parities := CHARACTERS.of(family)) and built_in(parities):
         return parities, lambda: hidden_set(parities)
     if scheme := SCHEME.of(family):
@@ -84,7 +84,6 @@ def residues(family: Modular) -> Json:
     {'weight': 6, 'entries': [1, ['1']]}
     """
     drawn, law, shown = family.errors, family.secrets.law, family.rounding
-    labels = "residue" if shown.width == 1 else "interval"
     counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
     return {
         "kind": "residues",
@@ -92,7 +91,7 @@ def residues(family: Modular) -> Json:
         "q": family.q,
         "bits": family.length,
         "secret": {"weight": family.h, "entries": law and [min(law), counts]},
-        "labels": "window" if shown.shows == "window" else labels,
+        "labels": "residue" if shown.width == 1 else "interval",
         "parts": shown.parts,
         "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
     }
@@ -105,28 +104,23 @@ def direction(family: "Direction") -> Json:
         "dimension": family.d - 2,
         "degree": family.m,
         "low": [written(v) for v in low_squares(family)],
-        "labels": "two" if family.rounded else "real",
-        "noise": written(family.noise if family.rounded else Fraction(0)),
+        "labels": "two",
+        "noise": written(family.noise),
     }
 
 
 def low_squares(family: "Direction") -> list[Fraction]:
-    """Bound g_0^2 .. g_(m-1)^2 of what stands for G in the labels, over its mean square.
+    """Bound g_0^2 .. g_(m-1)^2 of the sign that the labels show.
 
     >>> from instances import parse
-    >>> [float(v) < 1e-30 for v in low_squares(parse("direction:m=3,d=16,labels=raw"))]
+    >>> [float(v) < 1e-30 for v in low_squares(parse("direction:m=3,d=16"))]
     [True, True, True]
     """
     found, m = family.response, family.m
     with ctx.workprec(_BITS):
-        value = _step if family.rounded else _smooth
-        # what is beyond the ends of the integral only adds to the mean square
-        square = arb(1) if family.rounded else _even_mean(found, lambda _, g: g * g)
         # What is even or odd with m, exactly, has no coefficients of the other degrees.
         return [
-            _above((abs(value(found, k)) + _SLACK) ** 2 / square)
-            if (m - k) % 2 == 0
-            else Fraction(0)
+            _above((abs(_step(found, k)) + _SLACK) ** 2) if (m - k) % 2 == 0 else Fraction(0)
             for k in range(m)
         ]
 
@@ -139,24 +133,6 @@ def _step(found: Alternating, k: int) -> Ball:
         above = density(t) * hermite(k, t)[k - 1] if k else (t / arb(2).sqrt()).erfc() / 2
         total += jump * above
     return total / arb(k).fac().sqrt()
-
-
-def _smooth(found: Alternating, k: int) -> Ball:
-    """E G h_k by adaptive quadrature; beyond its ends, |E| is at most max |G| Pr[|u| > end]^1/2."""
-    inside = _even_mean(found, lambda u, g: g * hermite(k, u)[k]) / arb(k).fac().sqrt()
-    outside = (arb(FAR) / arb(2).sqrt()).erfc().sqrt()
-    return inside + arb(0, (arb(found.largest) * outside).upper())
-
-
-def _even_mean(found: Alternating, value: Callable[[Ball, Ball], Ball]) -> Ball:
-    """E value(u, G(u)) over |u| at most FAR, of a value that is even."""
-    heads = [(acb(a), acb(t)) for a, t in zip(found.amplitudes, found.places, strict=True)]
-    slope, constant = acb(found.kappa) / 2, acb(found.constant)
-
-    def response(u: Ball) -> Ball:
-        return sum((a * (slope * (u - t)).tanh() for a, t in heads), constant)
-
-    return 2 * half_mean(lambda u, _: value(u, response(u)))
 
 
 def _above(value: Ball) -> Fraction:

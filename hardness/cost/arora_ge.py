@@ -76,7 +76,7 @@ def arora_ge(problem: Problem, setting: Setting) -> Estimate:
         rop=OMEGA * count,
         mem=2 * count,
         d=degree,
-        sample_bits=count + log2(problem.labels),
+        sample_bits=count,
         search="nothing is free",
         note=f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = {OMEGA:g}, "
         f"the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
@@ -168,7 +168,7 @@ def _of_basis(problem: Problem, regular: int, degree: int, count: int, success: 
         d=regular,
         t=degree // 2,
         m=count if log2(max(1, count)) <= EXACT_BELOW else None,
-        sample_bits=log2(max(1, count) * problem.labels),
+        sample_bits=log2(max(1, count)),
         prob=success,
         search=f"exhaustive over t, regularity up to {_MOST_DEGREE}; that of the best is exact",
         note=f"2^{log2(max(1, count)):.1f} equations of degree {degree}, degree of regularity "

@@ -144,7 +144,7 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in _COARSE and (best.beta or 0) < SMALL_BLOCK and problem.n <= _SMALL_N:
         most = min(2 * best.samples, problem.samples or math.inf)
         some = {math.ceil(2 ** (i / 2)) for i in range(2 * best.samples.bit_length() + 2)}
-        tried = {problem.labels * m for m in (*some, *(problem.n + m for m in some))}
+        tried = {*some, *(problem.n + m for m in some)}
         every += [fewer(m) for m in sorted(tried) if m <= most]
     elif reads(best):
         low, high = min(problem.unique, best.samples), best.samples
@@ -186,7 +186,7 @@ def _within(problem: Problem, found: Estimate) -> Estimate:
 
 
 def _reading(problem: Problem, found: Estimate) -> float:
-    return log2(problem.n) + (found.sample_bits or 0.0) - log2(problem.labels)
+    return log2(problem.n) + (found.sample_bits or 0.0)
 
 
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:

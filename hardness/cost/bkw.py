@@ -115,7 +115,7 @@ def bkw(problem: Problem, setting: Setting) -> Estimate:
     return estimate(
         rop=bits,
         mem=stored,
-        sample_bits=samples + log2(problem.labels),
+        sample_bits=samples,
         t=-(-n // block) - 1,
         search="exhaustive over block sizes",
         note=f"blocks of {block} coordinates, {-(-n // block) - 1} tables; memory counts samples "
@@ -425,7 +425,7 @@ def coded_bkw(problem: Problem, setting: Setting) -> Estimate:
         notes.append(f"samples are sums of {best.terms}, which count as independent")
     if spent:
         notes.append(f"{spent} samples make the secret as small as the error")
-    needed = log2(problem.labels) + (add(best.used, log2(spent)) if spent else best.used)
+    needed = add(best.used, log2(spent)) if spent else best.used
     if problem.rows is not None:
         needed = min(needed, problem.label_bits(problem.rows))
     return estimate(

@@ -146,7 +146,7 @@ def meet_in_the_middle(problem: Problem, setting: Setting) -> Estimate:
     if problem.error is not None:
         ln_wrong = math.log(problem.error.high - problem.error.low) - problem.ln_q
         each, bits, count = near_matches(left, ln_wrong, problem.log2_q, problem.rows)
-        needed = max(needed, count * problem.labels)
+        needed = max(needed, count)
         labelled = f"; a label is the first {bits} bits of {count} sums"
         if not count:
             labelled = "; errors are so wide that every pair of halves is compared"
@@ -181,10 +181,9 @@ def linear_algebra(problem: Problem, _: Setting) -> Estimate:
     return estimate(
         rop=3 * log2(problem.n),
         mem=2 * log2(problem.n),
-        sample_bits=log2(problem.n * problem.labels),
+        sample_bits=log2(problem.n),
         search="nothing is free",
-        note="n^3 operations on n samples"
-        + ("; finds the secret up to a factor" if problem.labels > 1 else ""),
+        note="n^3 operations on n samples",
     )
 
 
@@ -271,7 +270,7 @@ def restricted_elimination(problem: Problem, setting: Setting) -> Estimate:
         mem=2 * log2(k),
         repetitions=trials,
         d=k,
-        sample_bits=log2(problem.labels * (k + SPARE) + problem.single(setting.success)),
+        sample_bits=log2(k + SPARE + problem.single(setting.success)),
         search="exhaustive over k",
         note=f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the samples "
         "are the least: trials draw from a pool of some thousand",

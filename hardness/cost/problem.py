@@ -387,7 +387,6 @@ class Problem:
     size_bits: float
     information: float
     samples: int | None = None
-    labels: int = 1
     spent: int = 0
     again: int = 0
 
@@ -428,18 +427,17 @@ class Problem:
     @property
     def rows(self) -> int | None:
         """How many samples (a, b) there are, 2^62 at most; None for any number."""
-        return None if self.samples is None else min(self.samples // self.labels, _MOST_ROWS)
+        return None if self.samples is None else min(self.samples, _MOST_ROWS)
 
     def label_bits(self, m: int) -> float:
         """Compute log2 of the labels that m samples (a, b) take, with those that are spent."""
         fresh = m if self.rows is None else min(m, self.rows - self.again)
-        return log2(self.labels * (fresh + self.spent))
+        return log2(fresh + self.spent)
 
     @property
     def no_rows(self) -> str:
         """Why there is not one sample (a, b); empty where there are some."""
-        given = f"one label in {self.labels} makes a sample, {self.samples} are given out"
-        return given if self.rows == 0 else ""
+        return "no samples are given out" if self.rows == 0 else ""
 
     @property
     def no_lattice(self) -> str:
@@ -504,7 +502,7 @@ class Problem:
             error=_mixed(error, self.secret, share) if again else error,
             size_bits=self.n * error.entropy,
             information=kept + share * max(0.0, self.log2_q - self.secret.entropy),
-            samples=None if rows is None else self.labels * rows,
+            samples=rows,
             spent=self.n,
             again=again,
         )
@@ -534,7 +532,6 @@ def problem(family: Family, samples: int | None = None) -> Problem:
             size_bits=log2(found.secrets.size),
             information=found.information,
             samples=samples,
-            labels=found.labels,
         ),
     )
 

@@ -304,7 +304,7 @@ def usvp_at(problem: Problem, setting: Setting, beta: int, m: int) -> Estimate:
         delta=float(np.exp(log_delta(beta))),
         d=d,
         m=m,
-        sample_bits=math.log2(problem.labels * (m + spent)),
+        sample_bits=math.log2(m + spent),
         mem=float(model.memory(beta)),
         search=_SEARCH[setting.shape],
         note="; ".join(notes),

@@ -1,8 +1,8 @@
 """Ways down: rules step by step, and two whole descents, L-BFGS on a fixed sample and Adam.
 
 A rule maps (state, gradient) to (state, step): the caller adds the step to the parameters. Nothing
-is kept elsewhere, so a run can be stopped, copied and gone on with. Rules are heavy-ball SGD, Adam
-[KB15] and sign descent [KCLS23]; L-BFGS is scipy's [LN89].
+is kept elsewhere, so a run can be stopped, copied and gone on with. Rules are heavy-ball SGD and
+Adam [KB15]; L-BFGS is scipy's [LN89].
 """
 
 import math
@@ -83,19 +83,6 @@ class Adam(_Ranged):
         mean = first / (1 - self.first**count)
         size = np.sqrt(second / (1 - self.second**count))
         return State(count=count, first=first, second=second), -self.rate * mean / (size + self.eps)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sign(_Ranged):
-    """Sign descent with momentum: v <- decay v + (1 - decay) g, step -rate sign(v). [KCLS23]"""
-
-    rate: float
-    decay: float = 0.9
-
-    def __call__(self, state: State, gradient: Array) -> tuple[State, Array]:
-        """Make one step."""
-        moving = self.decay * state.first + (1 - self.decay) * gradient
-        return State(count=state.count + 1, first=moving), -self.rate * np.sign(moving)
 
 
 def clipped(gradient: Array, limit: float) -> Array:

@@ -1,17 +1,16 @@
-"""One layer of linear attention, studied: its optimum, the evidence for it, and its landscape.
+"""One layer of linear attention, studied: its optimum, and the evidence for it.
 
 Evidence is a numerical minimum, and Monte Carlo three ways. The loss given S = (1/n) sum_i x_i
 x_i^T is known exactly: w, the query and label noise are integrated out, and only S is sampled. Raw
 prompts give the same mean with a heavy tail.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hardness.icl import landscape, onelayer
+from hardness.icl import onelayer
 from hardness.icl.onelayer import Array, gradient, least, loss, square
 from hardness.icl.study import Matrix, OfLaw, of_law
 from instances.covariance import root
@@ -20,7 +19,6 @@ from instances.limits import require_draws, require_memory
 from instances.prompts import MOST_N, DrawnPrompts, Prompts
 from instances.streams import generator
 
-RUNS = 80  # random starts
 _BATCH = 1 << 21  # numbers drawn at once
 _NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
 _CURVE = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of n, beside which the loss is shown
@@ -80,8 +78,7 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
 
     best, least: A* and L*, closed form. exact_multiplier: c of A* = c sigma^-1, where it is that.
     gradient: the largest entry at A*. kappa: eigenvalues of sigma task. turned: the share of A*
-    outside of the eigendirections of sigma, Frobenius norms. dips: minima of the curve with u > 0,
-    exact, None where kappa varies. ends: None for d > 8.
+    outside of the eigendirections of sigma, Frobenius norms.
     """
 
     isotropic: bool
@@ -97,16 +94,6 @@ class Optimum(OfLaw, frozen=True, kw_only=True, tag="icl optimum"):
     integrated: Compared
     raw: Compared
     curve: list[AtLength]
-    rank_one: landscape.RankOne
-    stationary: list[landscape.Stationary]
-    dips: int | None
-    ends: landscape.Ends | None
-
-    @property
-    def spurious(self) -> list[landscape.Stationary]:
-        """Local minima that were found and are not the global one."""
-        floor = self.least + 1e-9 * self.power
-        return [p for p in self.stationary if p.minimum and p.loss > floor]
 
 
 def numerical(law: Prompts, seed: int) -> Minimum:
@@ -215,20 +202,12 @@ def _mean(law: Prompts, measure: Any, samples: int, seed: int) -> Sampled:
     )
 
 
-def study(
-    law: Prompts,
-    samples: int | None = None,
-    seed: int = 0,
-    runs: int = RUNS,
-    scale: float = 0.1,
-    progress: Callable[[int], None] = lambda done: None,
-) -> Optimum:
-    """Collect closed forms, a numerical minimum, Monte Carlo and the landscape of one layer.
+def study(law: Prompts, samples: int | None = None, seed: int = 0) -> Optimum:
+    """Collect closed forms, a numerical minimum and Monte Carlo of one layer.
 
     samples: prompts of an estimate, at least 2; None for as many as take a second, 20000 at most.
-    runs and scale: of random starts in all parameters; progress is told of each.
 
-    >>> found = study(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)), samples=100, runs=2)
+    >>> found = study(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)), samples=100)
     >>> found.exact, found.gradient < 1e-9, abs(found.numerical.difference) < 1e-10
     ('6/23', True, True)
     """
@@ -239,7 +218,7 @@ def study(
     multipliers = set(onelayer.exact_multipliers(law) or [])
     count = samples or _affordable(law)
     require_draws(count, law.n, law.d)
-    found = Optimum(
+    return Optimum(
         **of_law(law),
         seed=seed,
         isotropic=law.isotropic,
@@ -255,15 +234,7 @@ def study(
         integrated=compared(integrated(law, best, count, seed), low),
         raw=compared(raw(law, best, count, seed), low),
         curve=_curve(law, count, seed),
-        rank_one=landscape.rank_one(law),
-        stationary=landscape.stationary(law),
-        dips=landscape.exact_dips(law),
-        ends=None,
     )
-    if law.d > landscape.MOST_STARTED:
-        return found
-    traps = [point.loss for point in found.spurious]
-    return found.updated(ends=landscape.ends(law, runs, scale, seed, traps, progress))
 
 
 def _directions(law: Prompts, best: Array) -> tuple[list[Direction], float]:

@@ -70,7 +70,7 @@ class Bound(Result):
     def evaluate(self, quantity: str, **values: int | float | str | Fraction) -> Fraction:
         """Evaluate a formula exactly at other values of its symbols; the rest keep theirs.
 
-        `bits` follows n and q if neither the spec nor the call sets it. Raises UsageError for
+        `bits` follows n and q unless the call sets it. Raises UsageError for
         values that the family does not allow, or outside the domain.
 
         >>> from instances import parse

@@ -88,6 +88,5 @@ def pose(family: Family | Members, success: Fraction) -> Posed | None:
         return modular.pose(proof, LINEAR_FORMS.need(about), success)
     if problem["kind"] == "direction":
         return directions.pose(proof)
-    shown = PROVED_AS.of(about)
-    sets = shown[0] if shown else about
+    sets = PROVED_AS.of(about) or about
     return hidden_sets.pose(proof, bool(CHARACTERS.of(sets)) and built_in(sets))

@@ -31,11 +31,8 @@ def certify_directions(posed: Posed, terms: BoundParameters) -> Certificate:
     drawn = random_directions(problem)
     sets = [proof.step("drawn", **drawn)] if drawn["size"] > 1 else []
     sets.append(proof.step("polynomials", **polynomials(problem)))
-    if problem.levels is None:
-        asked = [posed.ask("csq", terms.tau)]
-    else:
-        better = "vstat-least" if terms.vstat * gram.top < 6 * (1 - gram.least) else "vstat"
-        asked = [posed.ask("stat", terms.tau), posed.ask(better, terms.vstat)]
+    better = "vstat-least" if terms.vstat * gram.top < 6 * (1 - gram.least) else "vstat"
+    asked = [posed.ask("stat", terms.tau), posed.ask(better, terms.vstat)]
     return proof.certificate(posed.gram, *sets, *posed.bounds(asked, terms))
 
 

@@ -40,7 +40,7 @@ def require_uniform(family: Family) -> None:
     size, members = family.size, {secret: i for i, secret in enumerate(listed)}
     enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
     draws = min(_MOST, max(_LEAST, enough))
-    rng = generator(0, "uniform", family.spec)
+    rng = generator(0, "uniform", family.seed_spec)
     found = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
     counts = np.zeros(len(members), np.int64)
     for secret, count in found.items():

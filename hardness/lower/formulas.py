@@ -189,18 +189,18 @@ def _given(problem: Any, spec: str) -> Iterator[Any]:
         yield "eta", hard and "0", (1 - problem.fade) / 2, "the rate of the label noise"
         return
     name = getattr(family, "name", "")
-    problem.flips, problem.window = name == "lpn", name == "window"
+    problem.flips = name == "lpn"
     yield "n", None, problem.n, "the dimension"
     yield "q", "2" if problem.flips else None, problem.q, "the modulus"
     if problem.h:
         yield "h", None, problem.h, "entries that are not 0"
     if problem.flips:
         yield "eta", None, family.noise, "the rate of flips"
-    part = {"lwr": "p", "window": "parts"}.get(name, "q")
+    part = "p" if name == "lwr" else "q"
     if part != "q":
         yield part, None, problem.parts, "intervals of Z_q"
     yield "P", part
-    yield "L", "2" if problem.window else part
+    yield "L", part
     if problem.q % 2:
         yield "bits", None, problem.bits, "of the number that is an entry of a, mod q"
         yield from (("U", "q - 1"), ("M", "q"))
@@ -218,9 +218,8 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
         case "subsets":
             yield "N", "binomial(n, m)"
         case "characters":
-            three, half = (3, Fraction(3)) if problem.bits == 2 else (1, Fraction(1, 2))
-            yield "v", _times(problem.part**2 * three, fade)
-            yield "w", _times(problem.part * half, fade)
+            yield "v", _times(Fraction(1, 4), fade)
+            yield "w", _times(Fraction(1, 4), fade)
         case "overlaps" if problem.m < problem.n:
             yield "c_m", None, fact.c[-1], "the squared norm of a member"
             yield "c_near", None, fact.c[-2], "the inner product of two that share all but 1 place"
@@ -232,7 +231,7 @@ def _told(problem: Any, rule: str, at: dict[str, Any], fact: Any, cited: Sequenc
             yield "lam_0", None, mean, "the eigenvalue of the mean member"
             yield "b", "c_m - lam_0/N"
             yield "g", None, problem.half, "half of the range of g"
-            yield "v", f"{_times(problem.part**2, f'{fade}*lam')}/g**2"
+            yield "v", f"{_times(Fraction(1, 4), f'{fade}*lam')}/g**2"
             yield "average-correlation", "lam_0/(c_m*N)"
             largest, holds = ("lam_0", "Le") if top <= mean else ("lam", "Gt")
             yield "operator-norm", f"{largest}/c_m", f"{holds}(lam, lam_0)"
@@ -339,8 +338,7 @@ def _secrets(problem: Any, fact: Any) -> Iterator[Any]:
     """Count members: vectors, over how many are one member."""
     vectors, units, when = _vectors(problem)
     if not problem.flips and units != "1":
-        part = "q*parts, 8" if problem.window else "q, 2*P"
-        when += [f"{'Eq' if problem.differ else 'Ne'}({part})"] * (problem.modulus % 2 == 0)
+        when += [f"{'Eq' if problem.differ else 'Ne'}(q, 2*P)"] * (problem.modulus % 2 == 0)
     if not vectors:
         yield "N", None, fact.count, "vectors mod M, by how many entries are not 0 mod M"
     else:
@@ -365,8 +363,7 @@ def _residues(problem: Any, fact: Any, members: Any) -> Iterator[Any]:
         yield "X", None, fact.square, "q times the sum of squared probabilities of e mod q, less 1"
     top = "lam*X" if problem.q % 2 else "X"
     odd = "(L**2 - 1)/(4*L**2)" if problem.levels % 2 else "1/4"
-    when = [] if problem.window else _parity(problem)
-    yield "v", f"{top}*(P - 1)/P**2" if problem.window else f"{top}*{odd}", *when
+    yield "v", f"{top}*{odd}", *_parity(problem)
     yield "w", f"{top}*(1 - 1/P)/2"
 
 

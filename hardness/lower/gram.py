@@ -319,7 +319,7 @@ def of_family(
         words = stored(start, count) if stored else coded.inputs(seed, "verify", start, count)
         return np.asarray(words[coded.open(words)])
 
-    if sets := SCHEME.of(family) or (PROVED_AS.of(family) or (None,))[0]:
+    if sets := SCHEME.of(family) or PROVED_AS.of(family):
         return replace(of_sets(sets, different(family, members, seed, own), draw), spec=family.spec)
     if (forms := LINEAR_FORMS.of(family)) and not obstacle(forms):
         return _of_forms(forms, different(family, members, seed, own, forms), draw)
@@ -498,7 +498,7 @@ def different(
     forms: of whose secrets one of those that are alike is enough; how many of these there are is
     not known, and all that many draws give are taken.
     """
-    rng = generator(seed, "members", family.spec)
+    rng = generator(seed, "members", family.seed_spec)
     alike = partial(representative, forms) if forms else tuple
     wanted = members if forms or family.size is None else min(members, family.size)
     found: dict[Secret, Secret] = {alike(own): own} if own else {}

@@ -294,9 +294,9 @@ def pose_family(family: Family, terms: BoundParameters) -> Posed:
     if FACTOR.of(family) is not None and family.size and family.size <= MOST_MEMBERS:
         return pose_functions(of_family(family))
     raise NoClaim(
-        f"no claim: {family.name} given: bounds on named learners are about parity and profile, "
-        "hardmax, composed, parity_position, tokens3 and hidden, whose members' correlations have "
-        "a known spectrum, about lwr, lwe, lpn and window, whose members are independent, about "
+        f"no claim: {family.name} given: bounds on named learners are about parity, profile "
+        "and hidden, whose members' correlations have a known spectrum, "
+        "about lwr, lwe and lpn, whose members are independent, about "
         f"direction, and about {MOST_MEMBERS} members at most by tables of -1 and +1"
     )
 

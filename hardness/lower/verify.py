@@ -302,7 +302,7 @@ def check_layer(
     error, worst, allowed = -1.0, chosen[0], 0.0
     for secret in chosen:
         layer = family.layer(secret)
-        out = coded.outer(layer(x)) if coded else layer(x)
+        out = layer(x)
         off = np.abs(out - dense.computed(secret, x)).max()
         if coded:  # examples are drawn by codes, all else goes by the formula
             drawn = coded.decode(x, coded.codes(secret, words, np.zeros(len(words), np.bool_)))

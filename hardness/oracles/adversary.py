@@ -83,7 +83,7 @@ def room(family: Coded, second: Fraction) -> Fraction:
     Fraction(1, 4)
     """
     half = (max(family.levels) - min(family.levels)) / 2
-    return ((1 - 2 * family.noise) * family.open_share / half) ** 2 * second
+    return ((1 - 2 * family.noise) / (2 * half)) ** 2 * second
 
 
 class _Book:

@@ -162,7 +162,7 @@ class Listed:
             for code, changed in enumerate(change, 1):
                 has = part if len(change) == 1 else part == code
                 out[start : start + each] += has.astype(change.dtype) @ changed / count
-        return out * float(self.family.open_share)
+        return out / 2
 
     def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean over all of them."""
@@ -238,7 +238,7 @@ def mean_of(family: Coded, query: FactorQuery, secret: Secret) -> float:
     codes = FACTOR.need(family).codes(secret)
     tables, closed = by_code(family, query)
     found = float(tables[codes, np.arange(len(codes))].mean())
-    return closed + found * float(family.open_share)
+    return closed + found / 2
 
 
 def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
@@ -319,14 +319,13 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     first = np.arange(1 << d, dtype=np.uint64)
 
     def mean(words: NDArray[np.uint64], code: int) -> float:
-        codes, words = np.full(len(first), code, family.code_type), family.placed(words)
+        codes = np.full(len(first), code, family.code_type)
         return float(query.values(CodedExamples(family=family, words=words, codes=codes)).mean())
 
     for z in range(1 << d):
         words = np.stack([first, first ^ np.uint64(z)], axis=1)[..., None]
         if not z & 1:
-            if family.open_share < 1:
-                closed += mean(words, 0) * float(1 - family.open_share) / len(tables[0])
+            closed += mean(words, 0) / 2 / len(tables[0])
             continue
         for code, row in enumerate(tables):
             row[z >> 1] = mean(words, code)

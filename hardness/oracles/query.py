@@ -223,7 +223,6 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
         words = np.stack([index & np.uint64((1 << d) - 1), index >> np.uint64(d)], axis=1)[
             ..., None
         ]
-        words = family.placed(words)  # each of its tokens as often as any other
         opened, clean = family.open(words), family.codes(secret, words, np.zeros(len(words), bool))
         for code in range(len(family.levels)):
             weights = np.where(opened, family.channel[clean, code], code == 0)

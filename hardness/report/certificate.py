@@ -146,18 +146,11 @@ def rounding_words(spec: str) -> str:
 
     >>> rounding_words("nice:m=2,k=2,d=16")
     ''
-    >>> rounding_words("tokens3:d=8,m=2")[:37]
+    >>> rounding_words("hidden:d=8,hard=2,nice=1")[:37]
     'All of this is about the formula of t'
-    >>> rounding_words("direction:m=4,d=16,labels=raw")[:38]
-    'Raw labels also show how near a thresh'
     """
     family = None if kind_of(spec.partition(":")[0]) is None else parse_stored(spec)
     if family and (direction := HIDDEN_DIRECTION.of(family)):
-        if not direction.rounded:
-            return (
-                "Raw labels also show how near a threshold is: only correlational queries are "
-                "bounded here, and labels=rounded has bounds for all."
-            )
         return (
             "All of this is about labels of two levels, which the layer followed by rounding gives "
             f"but for a share of at most {direction.response.misread:.1e} of the examples, and "

@@ -62,10 +62,6 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
     given="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-THEORY = Source(
-    made="theory NAME --out DIR", read="hardness.theory:Finding.load",
-    given="hardness.theory:Finding",
-)  # fmt: skip
 FORECAST = Source(
     made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
     given="hardness.runs.forecast:Forecasts",
@@ -123,8 +119,6 @@ FIGURES: dict[str, Figure] = {
         FORECAST, "forecast:of_forecast", "forecast:draw_forecast"),
     "stages": Figure("what the stages of one run of staged saw",
         STAGED, "stages:of_stages", "stages:draw_stages"),
-    "theory": Figure("a statement beside what was measured",
-        THEORY, "theory:of_theory", "theory:draw_theory"),
     "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),
     "correlations": Figure("correlation of two members, how often",
         MEMBERS, "bounds:of_correlations", "bounds:draw_correlations"),

@@ -31,8 +31,8 @@ def inspection_words(found: Inspection) -> str:
     header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
     note = wrap(
         "Ranks are stable ranks. |Theta| is the standard deviation of a head's logits on "
-        "independent tokens of covariance 1: far below 1 attention is nearly linear, far above it "
-        "nearly picks one token."
+        "independent tokens of covariance 1, the scale of the family nice: far below 1 attention "
+        "is nearly linear, far above it nearly picks one token."
     )
     lines += ["", table(header, rows), note, coherence, "", structure_words(facts)]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])

@@ -113,7 +113,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     said = _shown(len(found), family.size, found.evidence(entries)) | lines
     if said["coins"] <= _SURE:
         said["open"] = open_entries(found, entries)
-    if family.rounding.step is not None and len(found):
+    if len(found):
         residuals = found.residuals(entries)
         said |= {
             "residual_std": round(float(residuals.std()), 4),

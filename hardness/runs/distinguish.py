@@ -292,7 +292,7 @@ def require_playable(learner: Learner, family: Family) -> Coded:
 
 def trial_seed(seed: int, family: Family, world: World, trial: int) -> int:
     """Return the seed of a trial's instance, or of its coins, and of the learner's own coins."""
-    return int(generator(seed, "distinguish", family.spec, world, trial).integers(2**62))
+    return int(generator(seed, "distinguish", family.seed_spec, world, trial).integers(2**62))
 
 
 def play(

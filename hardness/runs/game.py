@@ -23,13 +23,11 @@ from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
 from hardness.runs.run import Run, attempt, judged, require_support
 from hardness.upper import Learner, learner_spec
-from instances.capabilities import CHARACTERS, CODED, PROVED_AS, SCHEME
+from instances.capabilities import CHARACTERS, CODED, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
-from instances.spec import built_in
 from instances.streams import generator
-from instances.symmetric import Symmetric
 
 _BITS = 63  # of a seed that is drawn
 
@@ -140,7 +138,7 @@ def listed_spread(family: Coded) -> Spread | None:
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    if _certified(family) or unlisted(family) is not None or not two_levels(family):
+    if SCHEME.of(family) or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
     if len(codes) < 2 or codes.size > MOST_BITS or len(codes) > MEMBERS:
@@ -157,19 +155,13 @@ def listed_spread(family: Coded) -> Spread | None:
     return Spread(moves=proof.fact(found.gram).moves, right=proof.fact(fit).most)
 
 
-def _certified(family: Coded) -> Symmetric | None:
-    """The hidden sets that the family's certificate is about, if it is of such."""
-    proved = PROVED_AS.of(family)
-    return SCHEME.of(family) or (proved.sets if proved and built_in(proved.about) else None)
-
-
 def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None) -> Adversary:
     scheme = SCHEME.of(family)
     if scheme is None and (reason := unlisted(family)) is not None:
         raise UsageError(f"the adversary follows every member: {reason}")
     if not can_follow(family):
         return CertificateAdversary(family, tau, meter)
-    sets = _certified(family)
+    sets = SCHEME.of(family)
     if sets is None:
         half = (max(family.levels) - min(family.levels)) / 2
         second = spread.moves * half**2 if spread else None
@@ -185,12 +177,12 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
     if spread is not None:
         # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves
         # by so much less than that of the function of z which the bound is about.
-        within = tau / (family.open_share * (1 - 2 * family.noise))
+        within = 2 * tau / (1 - 2 * family.noise)
         members = len(listed(family).secrets)
         return Tolerances(
             square=spread.moves, right=spread.right, size=members, wanted=members
         ).queries(within)
-    sets = _certified(family)
+    sets = SCHEME.of(family)
     if sets is None or not sets.two_valued:
         return None
     made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))

@@ -38,7 +38,7 @@ from hardness.upper import (
     nothing,
 )
 from hardness.upper.learner import SPENT
-from instances.capabilities import CODED, QUESTIONS, REAL_LABELS
+from instances.capabilities import QUESTIONS, REAL_LABELS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
@@ -386,14 +386,9 @@ def judged(
 
 
 def layer_of(instance: Instance) -> AttentionLayer | None:
-    """Build the true layer to compare heads with; None where it is large or beyond float64.
-
-    And where labels are not its outputs, but those of a map on top of it.
-    """
+    """Build the true layer to compare heads with; None where it is large or beyond float64."""
     family = instance.family
     if family.layer_heads * family.d**2 > _TRUTH_NUMBERS:
-        return None
-    if (coded := CODED.of(family)) and coded.outer_text:
         return None
     try:
         return instance.layer()

@@ -23,9 +23,8 @@ from hardness.upper.spectra import (
     spectrum,
     together,
 )
-from instances import tokens
 from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, REAL_LABELS, SCHEME
-from instances.coded import Coded, FactorTables
+from instances.coded import FactorTables
 from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.export import frame
@@ -152,7 +151,7 @@ def spectra(
     def made(predict: Predict) -> Made:
         if real:
             return row_spectra(predict, real.k, real.d), None, 0.0, 0.0
-        seen = _in_factors(CODED.need(family), predict)
+        seen = predict
         one = factor(seen, family.d, draws, seed, progress)
         return [spectrum(one.table)], one.draws, one.beyond, one.surplus
 
@@ -209,19 +208,6 @@ def _factor(given: Family, secret: Secret) -> Target:
     tables = FACTOR.need(family)
     target, exponent, leaps = _target(tables, secret)
     return [target], [spectrum(family.expected(tables.points(0, 1 << tables.n)))], exponent, leaps
-
-
-def _in_factors(family: Coded, predict: Predict) -> Predict:
-    """Write predictions as X[l, 0] times a factor, where labels show theirs in another way."""
-    if family.open_share < 1:
-        return predict
-
-    def of_factor(x: NDArray[Any]) -> NDArray[np.float64]:
-        words = family.placed(tokens.pack(x))
-        given = tokens.unpack(words, family.d)
-        return x * family.factor_of(given, predict(given))[:, None, None]
-
-    return of_factor
 
 
 def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:

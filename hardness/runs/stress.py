@@ -506,6 +506,7 @@ def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:
     >>> instance_seeds(1, "parity:d=8,m=3", 2)[:1] == instance_seeds(1, "parity:d=8,m=3", 1)
     True
     """
+    spec = parse_stored(spec).seed_spec
     return tuple(
         int(generator(base, "stress", spec, trial).integers(1 << BITS)) for trial in range(seeds)
     )

@@ -177,7 +177,7 @@ def enough(bits: float, mean: float, deviation: float) -> int:
 
 def no_lattice(forms: Modular) -> str | None:
     """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
-    if forms.rounding.step is None or NOISY_PARITIES.of(forms) is not None:
+    if NOISY_PARITIES.of(forms) is not None:
         return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
     error = Samples.none(forms).error
     if error is None or len(error.values) == 1:

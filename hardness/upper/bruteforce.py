@@ -91,10 +91,9 @@ def enumeration(found: Samples) -> Enumeration:
     """Prepare the search through all vectors that could be the secret of samples."""
     family = found.family
     if family.q == 2:
-        bits = np.argsort(family.table)[found.codes]  # <a, s> + e, which a window's codes reverse
         return Parities(
             columns=pack(1 - 2 * found.a.T),
-            codes=pack(1 - 2 * bits),
+            codes=pack(1 - 2 * found.b),
             limits=_differences(found),
         )
     values = np.array(values_of(family), np.int64)

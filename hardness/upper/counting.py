@@ -74,8 +74,8 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
     [0, 4]
     """
     family, q = found.family, found.q
-    rng = generator(0, "rows that count", family.spec)
-    exact = family.rounding.step == 1
+    rng = generator(0, "rows that count", family.seed_spec)
+    exact = family.rounding.width == 1
     rows = np.column_stack([found.a, found.b]) if exact else found.a
     kept = distinct(rows, q)
     columns, rank = _columns(found.a[kept], q, rng)
@@ -355,7 +355,7 @@ def open_entries(found: Samples, secret: Secret) -> list[int]:
     """
     family, q, law = found.family, found.q, found.family.secrets
     least, left = found.evidence(secret) - SPARE, set[int]()
-    rows, base = _pivots(found.a, q, generator(0, "columns of samples", family.spec))
+    rows, base = _pivots(found.a, q, generator(0, "columns of samples", family.seed_spec))
     others = np.setdiff1d(np.arange(family.n), base)
     listed = len(law.values) ** len(others) <= _ALTERNATIVES
     unlikely = math.log2(law.size) - len(rows) * math.log2(q) <= -SPARE

@@ -75,10 +75,8 @@ class Decoder:
         if reason := LINEAR_FORMS.missing(family) or CODED.missing(family):
             return reason
         forms = LINEAR_FORMS.need(family)
-        if (widest := max(map(abs, forms.secrets.values))) > _WIDEST:
+        if max(map(abs, forms.secrets.values)) > _WIDEST:
             return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
-        if forms.multiples != 1 and widest > 1:
-            return "its labels tell whether <a, s> is 0, and not what entries above 1 are"
         return self.of.supports(family)
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
@@ -189,7 +187,7 @@ class _Reader:
         self.meter.require_time()
         self.asked += count
         forms = self.forms
-        rng = generator(self.points, "decode", forms.spec, str(start))  # the same at every move
+        rng = generator(self.points, "decode", forms.seed_spec, str(start))  # as at every move
         a = rng.integers(0, forms.q, (count, forms.n))
         lifted = rng.integers(0, 1 << 62, a.shape)
         first = rng.integers(0, 2, (count, forms.d), dtype=np.uint8)

@@ -1,12 +1,11 @@
 """In-context linear regression: closed forms, training and comparisons of attention layers."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
 from hardness.verbs import progress
-from hardness.verbs.ask import choice, flag, integers, number, path, text, whole
-from hardness.verbs.asks import FORCE, SEED, SEEDS
+from hardness.verbs.ask import choice, flag, number, path, text, whole
+from hardness.verbs.asks import FORCE, SEED
 from hardness.verbs.command import verb
 from instances.errors import UsageError
 
@@ -75,7 +74,7 @@ def _answer(found: "Studied", given: Study) -> "Answer":
     return Answer(data=data, told=told, rows=found._rows())
 
 
-@verb("One layer: closed forms, evidence, landscape.", **_study)
+@verb("One layer: closed forms and evidence.", **_study)
 def optimum(
     *,
     samples: Annotated[int | None, whole(_PROMPTS, 2, default=_SECOND)] = None,
@@ -83,17 +82,15 @@ def optimum(
 ) -> "Answer":
     """Give the best single layer of linear attention in closed form, and what speaks for it.
 
-    The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
-    predictor, and the minima over all parameters of the layer.
+    The least loss, a minimum found numerically, Monte Carlo on sampled prompts, and the
+    Bayes-optimal predictor.
 
     >>> optimum(d=1, n=4, samples=200).data["exact"]
     '1/3'
     """
-    from hardness.icl.evidence import RUNS, study
+    from hardness.icl.evidence import study
 
-    with progress.counted(RUNS, "starting") as bar:
-        found = study(_law(given), samples, given.get("seed", 0), progress=bar)
-    return _answer(found, given)
+    return _answer(study(_law(given), samples, given.get("seed", 0)), given)
 
 
 @verb("L layers with scalars, solved exactly.", **_study)
@@ -176,67 +173,4 @@ def curves(
     seed, chosen = given.get("seed", 0), {"samples": samples or 0, "steps": steps}
     with progress.counted(2 * layers * steps, "training") as bar:
         found = drawn(_law(given), layers, seed=seed, **chosen, progress=bar)
-    return _answer(found, given)
-
-
-@verb("Adam against SGD over learning rates.", **_study)
-def optimizers(
-    *,
-    layers: Annotated[int, _LAYERS] = 3,
-    steps: Annotated[int, _STEPS] = 1000,
-    batch: Annotated[int, whole("Examples a step: prompts.")] = 1000,
-    clip: Annotated[float, number("Norm at which gradients are clipped: 0 for none.")] = 1.0,
-    rates: Annotated[
-        str | None, text("Learning rates, with commas.", default=".005 to .5, seven")
-    ] = None,
-    seeds: Annotated[int, SEEDS("reported.")] = 5,
-    tuning: Annotated[int, whole("Number of seeds to tune on.")] = 2,
-    **given: Unpack[Study],
-) -> "Answer":
-    """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
-
-    At the published rate .02 and at the rate that is best for each, tuned on seeds of their own.
-    """
-    from hardness.icl.optimizers import RATES, Course
-    from hardness.icl.optimizers import optimizers as raced
-    from instances.parameters import number as read
-    from instances.parameters import split_list
-
-    listed = [read(rate, "--rates") for rate in split_list(rates)] if rates else RATES
-    course = Course(law=_law(given), layers=layers, steps=steps, batch=batch, clip=clip or math.inf)
-    seed, chosen = given.get("seed", 0), list(dict.fromkeys(listed))
-    with progress.counted(steps * (seeds + tuning), "training") as bar:
-        found = raced(course, rates=chosen, seed=seed, seeds=seeds, tuning=tuning, progress=bar)
-    return _answer(found, given)
-
-
-@verb("Softmax attention on the same task.", **_study)
-def softmax(
-    *,
-    layers: Annotated[
-        tuple[int, ...], integers("Number of layers: several, with commas.", default="1,3")
-    ] = (1, 3),
-    heads: Annotated[
-        tuple[int, ...], integers("Number of heads: several, with commas.", default="1,2")
-    ] = (1, 2),
-    prompts: Annotated[int, whole("Number of prompts to train on.")] = 1000,
-    steps: Annotated[int, _STEPS("of a descent.")] = 100,
-    **given: Unpack[Study],
-) -> "Answer":
-    """Train softmax attention, and set it beside linear attention and the Bayes predictor.
-
-    Its output divided by n, as published; as it is; and of a trained scale, the fair comparison.
-    """
-    from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
-
-    law = _law(given)
-    with progress.counted(len(OUTPUTS) * len(layers) * len(heads), "training") as bar:
-        found = softmax_study(
-            law,
-            layers=layers,
-            heads=heads,
-            effort=Effort(prompts=prompts, steps=steps),
-            seed=given.get("seed", 0),
-            progress=bar,
-        )
     return _answer(found, given)

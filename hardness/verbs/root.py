@@ -36,7 +36,6 @@ GROUPS = {
         "demo": "verbs.demo.demo",
         "compare": "verbs.comparing.compare",
         "least": "verbs.least.least",
-        "theory": "verbs.theory.theory",
         "stress": "verbs.comparing.stress",
     },
     "Sweeps and stores": {"sweep": "verbs.root.SWEEP", "store": "verbs.root.STORE"},
@@ -53,6 +52,18 @@ class _Commands(Imported):
         return found if isinstance(found, click.Command) else command(name, found)
 
 
+class Group(click.Group):
+    """A group that says of a command of a former version what serves instead."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is named; raises UsageError for one that is gone."""
+        if gone := withdrawn("command", args[0]):
+            raise UsageError(gone)
+        return super().resolve_command(ctx, args)
+
+
 def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Group:
     """Make a command of several verbs, which alone prints its help."""
 
@@ -62,7 +73,7 @@ def _group(name: str, short: str, told: str, places: dict[str, str]) -> click.Gr
             click.echo(context.get_help())
 
     several: Any = _Commands("hardness", places)
-    return click.Group(
+    return Group(
         name,
         commands=several,
         callback=alone,
@@ -96,10 +107,7 @@ ICL = _group(
     "In-context linear regression by layers of attention.\n\n"
     "A prompt has n labelled points (x, <w, x>) of a hidden task w and a query. Each command "
     "writes what it found as text or --json; --out DIR keeps results.json and figure.svg.",
-    {
-        name: f"verbs.icl.{name}"
-        for name in ("optimum", "steps", "train", "curves", "optimizers", "softmax")
-    },
+    {name: f"verbs.icl.{name}" for name in ("optimum", "steps", "train", "curves")},
 )
 
 COMMANDS: Mapping[str, click.Command] = _Commands(
@@ -128,16 +136,8 @@ hardness families and hardness learners list what a SPEC and a LEARNER may be.
 README.md and docs/index.md say what the numbers mean."""
 
 
-class Root(click.Group):
+class Root(Group):
     """A group whose help lists its commands by subject."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say of a command of a former version what serves instead; raises UsageError."""
-        if gone := withdrawn("command", args[0]):
-            raise UsageError(gone)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of commands a subject, with their texts in one column."""

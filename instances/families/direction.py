@@ -27,18 +27,14 @@ from instances.tokenlaw import TokenLaw, law_of
 Array = NDArray[np.float64]
 _SATURATED = 20.0  # tanh of it is 1 in float64
 _TERMS = 4 * MOST  # coefficients that are shown
-# A logistic number by its moments up to the fifth: at -z, 0 and z.
-_POINTS = math.pi * math.sqrt(7 / 5) * np.array([-1.0, 0.0, 1.0])
-_WEIGHTS = np.array([5 / 42, 16 / 21, 5 / 42])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Direction(Dense):
     """Layers whose labels hide a direction in d - 2 dimensions; raises UsageError out of range.
 
-    m: G has m changes of sign, mean square 1 and no Hermite coefficient below degree m. labels:
-    rounded, with the sign of G for G, which noise flips at a rate; or raw, the outputs F, to which
-    normal noise of a standard deviation is added. kappa: the slope of the heads.
+    m: G has m changes of sign, mean square 1 and no Hermite coefficient below degree m. Labels have
+    the sign of G for G, which noise flips at a rate. kappa: the slope of the heads.
 
     >>> instance = Direction(m=4, d=16).instance(0)
     >>> instance.layer().m, instance.examples(0, 5).y.shape
@@ -49,17 +45,17 @@ class Direction(Dense):
     example: ClassVar[str] = "direction:m=4,d=16"
     about: ClassVar[str] = "gaussian tokens with a hidden direction, no low Hermite coefficients"
     label_text: ClassVar[str] = (
-        "Y[l,1] = A/2 (X_1 + X_2)[1] + (-1)^l/2 G (X_2 - X_1)[1], l = 1, 2, and 0 elsewhere, where "
-        "labels=rounded has -1 or +1 for G; raw adds noise * N(0,1) in every entry; in float64"
+        "Y[l,1] = A/2 (X_1 + X_2)[1] + (-1)^l/2 G (X_2 - X_1)[1], l = 1, 2, and 0 elsewhere, with "
+        "-1 or +1 for G; in float64"
     )
     k = 2
     tokens = "gaussian"
     token_text: ClassVar[str] = "gaussian with positions"
     hidden_direction = itself
+    former: ClassVar[tuple[str, ...]] = ("labels=rounded",)
 
     m: int
     d: int
-    labels: str = "rounded"
     noise: Fraction = Fraction(0)
     kappa: float = 100.0
 
@@ -72,45 +68,26 @@ class Direction(Dense):
             4 <= self.d <= 4096,
             f"d={self.d} given: d must be between 4 and 4096, two coordinates being public",
         )
-        require(self.labels in ("rounded", "raw"), f"labels={self.labels} given: rounded or raw")
         require(
             4 <= self.kappa <= 1000,
             f"kappa={self.kappa} given: the slope of the heads, between 4 and 1000",
         )
-        if self.rounded:
-            require(
-                0 <= self.noise < Fraction(1, 2),
-                f"noise={self.noise} given: the rate at which rounded labels are flipped, at least "
-                "0 and below 1/2",
-            )
-        else:
-            require(
-                0 <= self.noise <= 1000,
-                f"noise={self.noise} given: the standard deviation of the noise of raw labels, at "
-                "least 0 and at most 1000",
-            )
-
-    @property
-    def rounded(self) -> bool:
-        """Whether labels have the sign of G for G."""
-        return self.labels == "rounded"
+        require(
+            0 <= self.noise < Fraction(1, 2),
+            f"noise={self.noise} given: the rate at which labels are flipped, at least 0 and below "
+            "1/2",
+        )
 
     @property
     def response(self) -> Alternating:
         """G, and its sign."""
         return smooth(self.m, self.kappa)
 
-    @property
-    def hardness(self) -> Hardness:
-        """Bounds hold for any statistical queries on rounded labels, for correlational on raw."""
-        why = (
-            "any query on rounded labels moves little: exact for statistical queries; of other "
-            "algorithms nothing is said"
-            if self.rounded
-            else "labels correlate little with any function of the tokens: exact for correlational "
-            "queries alone, as raw labels also show how near a threshold is"
-        )
-        return Hardness(evidence="exact", proved=f"over a uniform direction {why}")
+    hardness = Hardness(
+        evidence="exact",
+        proved="over a uniform direction any query on labels moves little: exact for statistical "
+        "queries; of other algorithms nothing is said",
+    )
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""
@@ -189,22 +166,14 @@ class Direction(Dense):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the labels without noise: (n, 2, d) -> (n, 2, d)."""
-        return self.labelled(x, self._shown(secret, x))
+        return self.labelled(x, self.response.signs(self.hidden(secret, x)))
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate F = E[Y|X]: the sign drawn towards 0 by 1 - 2 noise."""
-        return self.labelled(x, self._fade * self._shown(secret, x))
-
-    def _shown(self, secret: Secret, x: NDArray[Any]) -> Array:
-        """What stands for G in the labels without noise: (n, 2, d) -> (n,)."""
-        shown = self.response.signs if self.rounded else self.response
-        return shown(self.hidden(secret, x))
+        return self.labelled(x, self._fade * self.response.signs(self.hidden(secret, x)))
 
     def known(self, x: NDArray[Any]) -> Array:
-        """Average over all directions: for an even m a function of the length of x_1 - x_2.
-
-        The sum of heads at c is E sign(u - c - z/kappa) over a logistic z, here by three points.
-        """
+        """Average over all directions: for an even m a function of the length of x_1 - x_2."""
         return self.labelled(x, self.expected(x))
 
     def expected(self, x: NDArray[Any]) -> Array:
@@ -214,22 +183,16 @@ class Direction(Dense):
         from scipy.special import betainc  # which few commands need
 
         square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
-        found = self.response
-        a, constant = np.array(found.amplitudes), found.constant
-        points, weights = _POINTS / self.kappa, _WEIGHTS
-        if self.rounded:
-            a, constant = np.sign(a), 1.0
-            points, weights = np.zeros(1), np.ones(1)
-        out = np.full(len(x), constant)
-        for t, height in list(zip(found.places, a, strict=True))[self.m // 2 :]:
-            for c, weight in zip(t + points, weights, strict=True):
-                inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * c * c / square))
-                out -= 2 * height * weight * np.sign(c) * inside  # at c and at -c
+        found, out = self.response, np.ones(len(x))
+        heights = np.sign(found.amplitudes)
+        for t, height in list(zip(found.places, heights, strict=True))[self.m // 2 :]:
+            inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * t * t / square))
+            out -= 2 * height * inside  # at t and at -t
         return self._fade * out
 
     @property
     def _fade(self) -> float:
-        return float(1 - 2 * self.noise) if self.rounded else 1.0
+        return float(1 - 2 * self.noise)
 
     def labelled(self, x: NDArray[Any], values: Array) -> Array:
         """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""
@@ -247,20 +210,18 @@ class Direction(Dense):
         return math.fsum((*found.amplitudes, found.constant if self.m % 2 == 0 else 0.0))
 
     def disturbed(self, x: NDArray[Any], y: Array, stream: BitStream, start: int) -> Array:
-        """Add label noise to examples from `start` on: of rounded labels, flips."""
-        if not self.rounded:
-            return super().disturbed(x, y, stream, start)
+        """Flip labels of examples from `start` on at the rate of the noise."""
         flips = stream.words(start, len(y)) < np.uint64(math.floor(self.noise * 2**64))
         return np.where(flips[:, None, None], 2 * self.labelled(x, np.zeros(len(x))) - y, y)
 
     @property
     def error_rate(self) -> float:
-        """The rate of flips; normal noise changes each label."""
-        return float(self.noise) if self.rounded else super().error_rate
+        """The rate of flips."""
+        return float(self.noise)
 
     def reach(self, secret: Secret) -> float:
-        """Bound rows by A or G times the larger of both entries that are read."""
-        return max(abs(self._share), 1.0 if self.rounded else self.response.largest)
+        """Bound rows by A or 1 times the larger of both entries that are read."""
+        return max(abs(self._share), 1.0)
 
     @property
     def reached(self) -> tuple[slice, TokenLaw]:

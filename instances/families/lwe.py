@@ -1,4 +1,4 @@
-"""Learning with rounding, with errors, parities with noise, windows: settings of `Modular`.
+"""Learning with rounding, with errors, parities with noise: settings of `Modular`.
 
 Each says its parameters, the law of its errors and how <a, s> + e mod q is rounded.
 """
@@ -54,7 +54,7 @@ class Lwr(Modular):
     @cached_property
     def rounding(self) -> Rounding:
         """The interval of <a, s>, one of p."""
-        return Rounding(q=self.q, parts=self.p, shows="interval")
+        return Rounding(q=self.q, parts=self.p)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class Lwe(Modular):
     @cached_property
     def rounding(self) -> Rounding:
         """All of <a, s> + e mod q."""
-        return Rounding(q=self.q, parts=self.q, shows="residue")
+        return Rounding(q=self.q, parts=self.q, residue=True)
 
     @cached_property
     def errors(self) -> Integers | None:
@@ -129,7 +129,7 @@ class Lwe(Modular):
 class Lpn(Modular):
     """Members (-1)^<a, s>, s of n bits, h of them 1 (0: any number), flipped with rate `noise`.
 
-    beta, heads and labels are those of Modular. Raises UsageError out of range. [BKW03]
+    Raises UsageError out of range. [BKW03]
 
     >>> Lpn(n=64, h=5, noise=Fraction(1, 10)).size
     7624512
@@ -143,12 +143,12 @@ class Lpn(Modular):
     )
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
-    rounding: ClassVar[Rounding] = Rounding(q=2, parts=2, shows="interval")
+    rounding: ClassVar[Rounding] = Rounding(q=2, parts=2)
+    former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
     q: int = field(default=2, init=False)
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
-    bits: int = field(default=0, init=False)
     noise: Fraction = field()  # required
 
     def __post_init__(self) -> None:
@@ -164,38 +164,3 @@ class Lpn(Modular):
     def errors(self) -> Integers | None:
         """1 with probability `noise`."""
         return bernoulli(self.noise) if self.noise else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Window(Modular):
-    """Members 1[<a, s> mod q < q/parts]: about 2R/q heads, whatever `parts` is.
-
-    parts: a divisor of q. The other parameters are those of Modular. Raises UsageError out of
-    range.
-
-    >>> Window(n=8, q=16, parts=4, secret="binary", h=4).layer_heads
-    9
-    """
-
-    name: ClassVar[str] = "window"
-    revision: ClassVar[int] = 2
-    example: ClassVar[str] = "window:n=8,q=16,parts=4,secret=binary,h=4"
-    about: ClassVar[str] = "whether <a, s> mod q falls into a window of Z_q"
-    label_text: ClassVar[str] = _LABEL.format(
-        bits=_A, factor="code", code="1 if (<a,s> mod q) < q/parts"
-    )
-    assumed: ClassVar[str] = "learning with rounding is hard: a window is one part of it"
-
-    parts: int
-
-    def __post_init__(self) -> None:
-        require(
-            2 <= self.parts <= self.q and self.q % self.parts == 0,
-            f"parts={self.parts} given with q={self.q}: at least 2, a divisor of q",
-        )
-        self.require_range()
-
-    @cached_property
-    def rounding(self) -> Rounding:
-        """Whether <a, s> is in the first of `parts` intervals."""
-        return Rounding(q=self.q, parts=self.parts, shows="window")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, cast, get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.families.parity import Parity
 from instances.family import require
-from instances.layer import AttentionLayer, Kind
+from instances.layer import AttentionLayer
 from instances.parameters import later
 
 Array = NDArray[np.float64]
@@ -31,11 +31,10 @@ class Nice(Dense):
     coherence: the part of every Theta_i that is common to all, as the cosine of two of them.
     rank: of every Theta_i, 0 for full. trace: |Tr Theta_i| over its largest value, sqrt(d)
     ||Theta_i||. column: the share of ||Theta_i||^2 in its first column, 0 to leave it as drawn.
-    ratio: of the largest to the smallest ||Theta_i||. wrank: of every W_i. shared: the cosine of
-    two W_i, up to the sign where `signs` is alternating. parity: how far the layer has gone on the
-    line to one that computes plus or minus the parity of m hidden bits. lattice: how far the
-    entries of W_i have gone to whole multiples of one number, so that sums of heads coincide.
-    attention: softmax, hardmax, power2, power4 or power8.
+    ratio: of the largest to the smallest ||Theta_i||. shared: the cosine of two W_i. parity: how
+    far the layer has gone on the line to one that computes plus or minus the parity of m hidden
+    bits. lattice: how far the entries of W_i have gone to whole multiples of one number, so that
+    sums of heads coincide.
 
     >>> Nice(m=2, k=2, d=16).instance(0).examples(0, 5).y.shape
     (5, 2, 16)
@@ -43,6 +42,7 @@ class Nice(Dense):
 
     name: ClassVar[str] = "nice"
     example: ClassVar[str] = "nice:m=2,k=2,d=16"
+    former: ClassVar[tuple[str, ...]] = ("signs=plus", "wrank=0")
     about: ClassVar[str] = "random layers, with dials towards degenerate ones"
     easy: ClassVar[str] = (
         "layers that are not degenerate can be learned to a small error, in polynomial time for a "
@@ -60,45 +60,26 @@ class Nice(Dense):
     trace: float = 0.0
     column: float = 0.0
     ratio: float = 1.0
-    wrank: int = 0
     shared: float = 0.0
-    signs: str = "plus"
     parity: float = 0.0
     lattice: float = later(0.0)
-    attention: str = later("softmax")
 
     def __post_init__(self) -> None:
         self.require_ranges(heads=64, norm="scale")
         for name in _BOUNDED:
             value = getattr(self, name)
             require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
-        for name in ("rank", "wrank"):
-            value, most = getattr(self, name), self.d
-            said = f"{name}={value} given: between 1 and d = {most}, or 0 for full"
-            require(0 <= value <= most, said)
+        said = f"rank={self.rank} given: between 1 and d = {self.d}, or 0 for full"
+        require(0 <= self.rank <= self.d, said)
         said = f"ratio={self.ratio} given: at least 1 and at most a million"
         require(1 <= self.ratio <= 1e6, said)
-        kinds = tuple(kind for kind in get_args(Kind) if kind != "linear")
-        for name, known in (("signs", ("plus", "alternating")), ("attention", kinds)):
-            value = getattr(self, name)
-            require(value in known, f"{name}={value} given: one of {', '.join(known)}")
         if self.parity:
-            require(
-                self.attention == "softmax",
-                f"attention={self.attention} given with parity={self.parity}: the layer at the end "
-                "of that way is of softmax attention",
-            )
             require(
                 self.k == 2 and self.m % 2 == 1 and self.m < self.d,
                 f"parity={self.parity} given with k={self.k}, m={self.m}, d={self.d}: the way to a "
                 "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
                 "bits takes a head more)",
             )
-
-    @property
-    def kind(self) -> Kind:
-        """The attention."""
-        return cast(Kind, self.attention)
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw Theta_i and W_i, dial by dial."""
@@ -109,7 +90,7 @@ class Nice(Dense):
             sign = rng.choice([-1.0, 1.0])  # so that the mean over all members stays zero
             theta = (1 - self.parity) * theta + self.parity * goal.theta
             w = (1 - self.parity) * w + self.parity * sign * goal.w
-        return AttentionLayer(theta=theta, w=w, kind=self.kind)
+        return AttentionLayer(theta=theta, w=w)
 
     def _theta(self, rng: np.random.Generator) -> Array:
         heads = []
@@ -123,19 +104,17 @@ class Nice(Dense):
         return np.stack(heads)
 
     def _w(self, rng: np.random.Generator) -> Array:
-        drawn = self._alike(rng, self.wrank, self.shared, -1 if self.signs != "plus" else 1)
+        drawn = self._alike(rng, 0, self.shared)
         heads = np.stack([math.sqrt(self.d) * unit(head) for head in drawn])
         step = 1 / math.sqrt(self.d)  # the root mean square of an entry
         return heads + self.lattice * (step * np.rint(heads / step) - heads)
 
-    def _alike(
-        self, rng: np.random.Generator, rank: int, cosine: float, turn: int = 1
-    ) -> Iterator[Array]:
-        """Draw m matrices of which two have a cosine, up to the sign where that turns."""
+    def _alike(self, rng: np.random.Generator, rank: int, cosine: float) -> Iterator[Array]:
+        """Draw m matrices of which two have a cosine."""
         common = unit(random_matrix(rng, self.d, rank))
-        for i in range(self.m):
+        for _ in range(self.m):
             own = unit(random_matrix(rng, self.d, rank))
-            yield math.sqrt(cosine) * turn**i * common + math.sqrt(1 - cosine) * own
+            yield math.sqrt(cosine) * common + math.sqrt(1 - cosine) * own
 
 
 def random_matrix(rng: np.random.Generator, d: int, rank: int) -> Array:

@@ -17,24 +17,46 @@ from instances.family import Hardness, Secret, itself
 from instances.integers import bernoulli
 from instances.linearsamples import LinearSamples, told
 from instances.secrets import Secrets
-from instances.symmetric import Counting, Symmetric, listed
+from instances.symmetric import Symmetric, listed
 
 
-class Parities(Counting):
-    """A label that is a parity: g(h) = (-1)^h."""
+@dataclass(frozen=True, kw_only=True)
+class Parity(Symmetric):
+    """The family of all parities on m of d - 1 hidden coordinates.
 
+    d: dimension of a token; m: size of the hidden set; noise: flip probability in [0, 1/2);
+    rho: e^(beta/2) of the heads, a rational above 1. Raises UsageError out of these ranges.
+
+    >>> import math
+    >>> Parity(d=1000, m=21).size == math.comb(999, 21)
+    True
+    >>> Parity(d=16, m=4, noise=Fraction(1, 10)).spec
+    'parity:d=16,m=4,noise=0.1,rho=3'
+    """
+
+    name: ClassVar[str] = "parity"
+    example: ClassVar[str] = "parity:d=32,m=3"
+    about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
+    )
+    characters = itself
     unknown_variance = Fraction(1)  # the squared norm of a parity
     shares = (Fraction(1, 2), Fraction(1, 2))
+
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def __post_init__(self) -> None:
+        self.require_range()
 
     @property
     def values(self) -> tuple[Fraction, ...]:
         """The profile: 1, -1, 1, ..."""
         return signs(self.m)
-
-    @cached_property
-    def plain(self) -> "Symmetric":
-        """The parities of the same sets."""
-        return Parity(d=self.d, m=self.m, noise=self.noise)
 
     @cached_property
     def noisy_parities(self) -> Lpn:
@@ -76,38 +98,6 @@ class Parities(Counting):
     def prior(self) -> NDArray[np.float64]:
         """0: what is known of a parity where z_0 = -1, (d,)."""
         return np.zeros(self.d)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parity(Parities, Symmetric):
-    """The family of all parities on m of d - 1 hidden coordinates.
-
-    d: dimension of a token; m: size of the hidden set; noise: flip probability in [0, 1/2);
-    rho: e^(beta/2) of the heads, a rational above 1. Raises UsageError out of these ranges.
-
-    >>> import math
-    >>> Parity(d=1000, m=21).size == math.comb(999, 21)
-    True
-    >>> Parity(d=16, m=4, noise=Fraction(1, 10)).spec
-    'parity:d=16,m=4,noise=0.1,rho=3'
-    """
-
-    name: ClassVar[str] = "parity"
-    example: ClassVar[str] = "parity:d=32,m=3"
-    about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
-    label_text: ClassVar[str] = (
-        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
-        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
-    )
-    characters = itself
-
-    d: int
-    m: int
-    noise: Fraction = Fraction(0)
-    rho: Fraction = Fraction(3)
-
-    def __post_init__(self) -> None:
-        self.require_range()
 
     @property
     def scheme(self) -> Symmetric:

@@ -42,17 +42,14 @@ def terms(rng):
 
 
 def hidden(rng):
-    """A profile of two values or of many, or another view of one."""
+    """A parity, or a profile of two values or of many."""
     m = int(rng.integers(1, 5))
     d, noise = m + 1 + int(rng.integers(1, 8 - m)), rng.choice(["0", "0.1", "0.3", "0.45"])
-    view = rng.choice(["profile", "profile", "hardmax", "composed", "parity_position", "tokens3"])
-    if view == "tokens3":
-        d, m = 4, min(m, 2)
-    if view in ("parity_position", "tokens3", "composed") or rng.integers(4) == 0:
-        return parse(f"{view.replace('profile', 'parity')}:d={d},m={m},noise={noise}")
-    values = rng.choice([-1, 1, 0, 2] if view == "profile" and rng.integers(2) else [-1, 1], m + 1)
+    values = rng.choice([-1, 1, 0, 2] if rng.integers(2) else [-1, 1], m + 1)
+    if rng.integers(2) == 0 or (values == (-1) ** np.arange(m + 1)).all():
+        return parse(f"parity:d={d},m={m},noise={noise}")  # whose bounds are sharper
     g = str([int(v) for v in values]).replace(" ", "")
-    return parse(f"{view}:g={g},d={d},m={m},noise={noise}")
+    return parse(f"profile:g={g},d={d},m={m},noise={noise}")
 
 
 def parities(rng):
@@ -66,7 +63,7 @@ def residues(rng):
     """Secrets of all laws, labels with and without errors."""
     n, kind = rng.integers(1, 5), rng.choice(["binary", "ternary", "uniform", "cbd", "gaussian"])
     spread = {"cbd": rng.integers(1, 5), "gaussian": rng.choice([0.125, 0.25, 0.5, 0.8])}
-    heads = ("lwe:error=none", "lwr:p=2", "lwr:p=4", "window:parts=2", "lwe:error=cbd,eta=1",
+    heads = ("lwe:error=none", "lwr:p=2", "lwr:p=4", "lwe:error=cbd,eta=1",
              "lwe:error=uniform,width=2", "lwe:sigma=1", "lpn:noise=0.2")  # fmt: skip
     head, h = str(rng.choice(heads)), rng.choice([0, 0, rng.integers(0, n + 1)])
     if head.startswith("lpn"):
@@ -176,14 +173,12 @@ LARGER = [
     "lwr:n=6,q=64,p=8,secret=cbd,spread=3,h=3",
     "lwr:n=4,q=7,p=7,secret=ternary",
     "lwe:n=40,q=1601,alpha=0.005",
-    "lwe:n=3,q=17,sigma=1,bits=7",
+    "lwe:n=3,q=17,sigma=1",
     "lwe:n=9,q=3329,error=cbd,eta=2,secret=gaussian,spread=3,h=4",
     "lwe:n=9,q=64,error=uniform,width=3,secret=ternary,h=2",
     "lwe:n=6,q=31,error=none,secret=binary",
     "lpn:n=64,noise=0.1",
     "lpn:n=20,noise=0,h=4",
-    "window:n=5,q=16,parts=2,secret=ternary",
-    "window:n=5,q=16,parts=8,secret=uniform,h=3",
     "lwr:n=5,q=2,p=2,secret=uniform,h=2",
     "lwe:n=5,q=257,error=none,secret=cbd,spread=40,h=2",
     "lwr:n=3,q=4096,p=2,secret=cbd,spread=40",

@@ -128,7 +128,7 @@ def made(seed):
             "multiples": rng.integers(0, q, (more, width)),
             "sums": rng.choice([-2, -1, 1, 2], (more, width)),
         }[kind]
-        if family.rounding.step == 1:
+        if family.rounding.width == 1:
             whole = (factors[:, :, None] * np.column_stack([a, codes])[rows]).sum(axis=1) % q
             parts.append((whole[:, :-1], whole[:, -1]))
         else:  # labels that are rounded: those of copies, and of -a the part opposite

@@ -109,7 +109,7 @@ def test_what_is_right_half_of_the_time_gives_no_secret():
     assert found.outcome is Outcome.NOT_FOUND
 
 
-@pytest.mark.parametrize("spec", ["lwr:n=4,q=4,p=2", "lwr:n=4,q=8,p=2", "window:n=4,q=16,parts=4"])
+@pytest.mark.parametrize("spec", ["lwr:n=4,q=4,p=2", "lwr:n=4,q=8,p=2"])
 def test_entries_of_half_of_q_have_one_sign_and_tell_no_others(spec):
     family = parse(spec)
     for seed in range(4):
@@ -120,14 +120,11 @@ def test_entries_of_half_of_q_have_one_sign_and_tell_no_others(spec):
 
 def test_what_cannot_be_read_off_is_refused_before_it_is_learned():
     for spec, why in (
-        ("window:n=4,q=8,parts=8", "whether <a, s> is 0"),
         ("lwr:n=4,q=128,p=2", "up to 32"),
-        ("hardmax:d=8,m=2", "linear_forms"),
+        ("profile:g=majority,d=8,m=2", "linear_forms"),
     ):
         assert why in parse_learner("decode:mlp").supports(parse(spec))
-    assert (
-        parse_learner("decode:mlp").supports(parse("window:n=4,q=7,parts=7,secret=binary")) is None
-    )
+    assert parse_learner("decode:mlp").supports(parse("lwr:n=4,q=7,p=7,secret=binary")) is None
 
 
 class Slow(Planted):

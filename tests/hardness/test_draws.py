@@ -84,11 +84,10 @@ def test_half_of_many_members_that_are_never_drawn_are_noticed(family):
 
 
 EVEN = [
-    *("parity:d=8,m=3", "profile:g=majority,d=8,m=3", "hardmax:d=8,m=3", "composed:d=8,m=2"),
-    *("tokens3:d=8,m=2", "parity_position:d=8,m=2", "profile_position:g=majority,d=8,m=3"),
+    *("parity:d=8,m=3", "profile:g=majority,d=8,m=3"),
     *("lpn:n=6,noise=0.1", "lpn:n=6,h=2,noise=0.1"),
     *("lwr:n=4,q=8,p=4,secret=binary,h=2", "lwr:n=4,q=8,p=2,secret=ternary"),
-    *("lwe:n=3,q=7,sigma=1", "lwe:n=3,q=7,sigma=1,h=2", "window:n=5,q=8,parts=2,secret=binary"),
+    *("lwe:n=3,q=7,sigma=1", "lwe:n=3,q=7,sigma=1,h=2", "lwr:n=5,q=8,p=2,secret=binary"),
     "lwe:n=6,q=8,error=none,secret=ternary,h=3",
 ]
 UNEVEN = [
@@ -98,7 +97,7 @@ UNEVEN = [
     ),
     *("lwr:n=3,q=16,p=2,secret=cbd,spread=3", "lwe:n=4,q=7,sigma=1,secret=cbd,spread=2,h=2"),
     "lwe:n=6,q=8,error=none,secret=ternary",
-    *("lwr:n=4,q=16,p=8,h=2", "window:n=3,q=16,parts=2,secret=gaussian,spread=0.5"),
+    *("lwr:n=4,q=16,p=8,h=2", "lwr:n=3,q=16,p=2,secret=gaussian,spread=0.5"),
 ]
 APART = ("hidden", "direction")  # the set is that of a parity; any direction is as likely
 

@@ -20,7 +20,6 @@ from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
 from hardness.report.style import COLOURS, SHAPES, Style, style_of, styles_of
 from hardness.runs import compare
-from hardness.theory import find, statement
 from hardness.upper import LEARNERS, Outcome
 from hardness.verbs.icl import optimum
 from instances import UsageError, parse
@@ -84,8 +83,6 @@ def data(request, small, attacked, store, tmp_path_factory):
         source = thresholds()
     elif name == "forecast":
         source = forecast("lwe:n=12,q=521,sigma=1.5", attack="usvp", seeds=2, jobs=1)
-    elif name == "theory":
-        source = find(statement("sq-queries"))
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 

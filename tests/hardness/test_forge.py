@@ -10,19 +10,11 @@ from instances.errors import DamagedFile, Refuted
 from tests import truth
 from tests.conftest import script
 
-HIDDEN = ("parity", "profile", "hardmax", "composed")
+HIDDEN = ("parity", "profile")
 KINDS = [
     *(f"{kind}{about}" for kind in HIDDEN for about in ("", " kernel", " gd", " low-degree")),
-    *(
-        f"{kind}{about}"
-        for kind in ("lwr", "lwe", "lpn", "window")
-        for about in ("", " kernel", " gd")
-    ),
-    *(
-        f"{kind}{about}"
-        for kind in ("parity_position", "tokens3", "hidden", "direction")
-        for about in ("", " gd")
-    ),
+    *(f"{kind}{about}" for kind in ("lwr", "lwe", "lpn") for about in ("", " kernel", " gd")),
+    *(f"{kind}{about}" for kind in ("hidden", "direction") for about in ("", " gd")),
     "laws",
     *("listed", "listed named"),
 ]
@@ -38,8 +30,8 @@ def claims(data):
 
 
 SLOW = {
-    *(f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")),
-    *("lwe gd", "tokens3", "tokens3 gd", "direction gd"),
+    *(f"{kind} {about}" for kind in ("lwr", "lpn") for about in ("kernel", "gd")),
+    *("lwe gd", "direction gd"),
 }
 
 

@@ -84,7 +84,7 @@ def _text(value: Any) -> Any:
     return kernel.written(value) if isinstance(value, Fraction) else value
 
 
-def hidden(values: str, places: int, noise: str = "0", view: str = "") -> Small:
+def hidden(values: str, places: int, noise: str = "0") -> Small:
     """Hidden sets, by all signs of an example."""
     g = np.array([float(Fraction(v)) for v in values.split()])
     m, fade = len(g) - 1, 1 - 2 * float(Fraction(noise))
@@ -97,14 +97,11 @@ def hidden(values: str, places: int, noise: str = "0", view: str = "") -> Small:
 
     def law(rows: Array) -> Array:
         both = np.stack([rows, 1 - rows], axis=-1) / len(z)  # (.., z, label)
-        if view == "three-tokens":
-            both = np.einsum("...za,...yb->...zyab", both, both)
-        part = {"positions": 1.0, "three-tokens": 0.75}.get(view, 0.5)
-        flat = both.reshape(*rows.shape[:-1], -1) * part
-        return np.concatenate([np.full((*rows.shape[:-1], 1), 1 - part), flat], axis=-1)
+        flat = both.reshape(*rows.shape[:-1], -1) / 2
+        return np.concatenate([np.full((*rows.shape[:-1], 1), 1 / 2), flat], axis=-1)
 
     problem = {"kind": "hidden-set", "places": places, "chosen": m, "values": values.split(),
-               "noise": noise, **({"view": view} if view else {})}  # fmt: skip
+               "noise": noise}  # fmt: skip
     gram = [("characters", 1, {})] if parity else [("overlaps", {}), ("johnson", 1, 2, {})]
     return Small(
         problem=problem,
@@ -119,10 +116,10 @@ def hidden(values: str, places: int, noise: str = "0", view: str = "") -> Small:
 
 def residues(
     n: int, q: int, parts: int = 0, law: str = "", least: int = 0, h: int = 0, bits: int = 20,
-    labels: str = "", errors: Any = None, weighed: tuple = ("1", 0, []),
+    errors: Any = None, weighed: tuple = ("1", 0, []),
 ) -> Small:  # fmt: skip
     """Secrets of Z_q^n under their law, by all vectors a; weighed: base, cut and weights."""
-    labels, parts = labels or ("interval" if parts else "residue"), parts or q
+    labels, parts = "interval" if parts else "residue", parts or q
     entries = {least + i: int(c) for i, c in enumerate(law.split())} or dict.fromkeys(range(q), 1)
     if h and not law:
         entries.pop(0)
@@ -140,15 +137,14 @@ def residues(
     vectors = np.array(list(itertools.product(range(q), repeat=n)))
     p = (one if q % 2 else np.full(q, 1 / q))[vectors].prod(axis=1)
     t = vectors @ np.array(list(drawn)).T % q
-    codes = np.zeros((q, 2 if labels == "window" else parts))
+    codes = np.zeros((q, parts))
     for r in range(q):
         if labels == "residue":
             first, counts = errors or (0, ["1"])
             for e, count in enumerate(counts, first):
                 codes[r, (r + e) % q] += int(count) / sum(map(int, counts))
         else:
-            part = r * parts // q
-            codes[r, part if labels == "interval" else int(part > 0)] = 1
+            codes[r, r * parts // q] = 1
     share = codes.mean(axis=0)
     mean = codes @ np.arange(codes.shape[1])
     mean = (mean - mean.mean()) / mean.std()
@@ -220,15 +216,10 @@ EVEN = {
     "majority": hidden("1 1 -1 -1", 5, "1/10"),
     "exactly one": hidden("1 -1 1", 5, "1/5"),
     "shifted": hidden("4 4 1", 4),
-    "positions": hidden("1 -1 1", 4, "1/10", "positions"),
-    "odd positions": hidden("1 1 -1 -1", 5, "1/8", "positions"),
-    "even positions": hidden("1 -1 -1 1", 5, "1/8", "positions"),
-    "three tokens": hidden("1 -1", 3, "1/10", "three-tokens"),
     "lwr": residues(3, 4, 2, "1 1"),
-    "window": residues(2, 8, 4, "1 1", labels="window"),
     "lwe": residues(2, 5, errors=QUARTERS),
     "dense": residues(2, 5, bits=6),
-    "alike": residues(2, 3, bits=5, labels="window"),
+    "alike": residues(2, 8, 4, "1 1"),
 }
 UNEVEN = {
     "ternary": residues(2, 7, 0, "1 8 2", -1, weighed=("1/2", 3, [0, 2, 3])),
@@ -236,8 +227,6 @@ UNEVEN = {
     "twins": residues(3, 8, 2, "1 8 2", -1, weighed=("1/2", 3, [0, 2, 3])),
     "sparse": residues(3, 5, 0, "1 3", 1, 2, weighed=("1/3", 1, [1, 0])),
     "lifted": residues(3, 8, 8, h=2),
-    "window of a prime": residues(2, 5, 5, "2 5 1", -1, labels="window",
-                                  weighed=("1/2", 2, [0, 2, 1])),
 }  # fmt: skip
 OTHERS = {
     "functions": listed(3, "101/100", "aa", "cc", "e8"),

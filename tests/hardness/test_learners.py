@@ -50,7 +50,7 @@ SOLVED = [  # with the largest risk
     (f"{DEGREE}2", "lpn:n=10,h=2,noise=0.1", 0.1),
     (f"{DEGREE}4", "lwr:n=2,q=4,p=2,secret=binary", 0.1),
     (f"{DEGREE}3", "lwe:n=1,q=8,error=none", 0.1),
-    (f"{DEGREE}4", "window:n=2,q=4,parts=2,secret=binary", 0.1),
+    (f"{DEGREE}4", "lwr:n=2,q=4,p=2,secret=binary", 0.1),
     ("student", "parity:d=8,m=1", 0.1),
     ("mlp:steps=1500", "lpn:n=8,h=2,noise=0.1", 0.05),
     ("mlp:steps=1000,optimizer=sgd,rate=0.2", "parity:d=9,m=1", 0.05),
@@ -60,7 +60,7 @@ SOLVED = [  # with the largest risk
     ("mlp:view=tokens,steps=1500,rate=0.003,width=256", "profile:g=majority,d=8,m=3", 0.05),
     ("mlp:steps=2000,rate=0.01", "lwr:n=4,q=8,p=2,secret=binary,h=2", 0.05),
     pytest.param(
-        *("mlp:steps=3000", "dial:tau=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
+        *("mlp:steps=3000", "nice:scale=0.1,m=1,k=2,d=4,tokens=gaussian", 0.1),
         marks=pytest.mark.slow,
     ),
     *(("linear", f"nice:m=3,k={k},d=8,scale=0.001", 1e-5) for k in (2, 3)),  # it does not look

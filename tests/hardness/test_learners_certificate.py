@@ -13,6 +13,7 @@ from hardness.lower.learners import (
 )
 from instances import parse
 from instances.errors import UsageError
+from tests.conftest import with_bits
 from tests.proofs import named, plain
 
 ONE = Fraction(1)
@@ -22,28 +23,21 @@ SPECS = [
     "parity:d=101,m=4,noise=1/10",
     "profile:d=21,g=majority,m=5,noise=1/10",
     "profile:d=12,g=mod(3),m=4",
-    "profile:d=10,g=h**2,m=3",
-    "hardmax:d=8,m=3",
-    "composed:d=8,m=3",
-    "parity_position:d=8,m=3,noise=0.1",
-    "tokens3:d=8,m=2",
+    "profile:d=10,g=[0,1,4,9],m=3",
     "hidden:d=8,hard=2,nice=1",
     "direction:d=100,m=6",
     "lwr:n=64,q=256,p=2,secret=binary,h=6",
     "lwr:n=12,q=64,p=4",
     "lwe:n=8,q=17,sigma=1.5",
-    "lwe:n=6,q=17,error=uniform,width=2,bits=9",
+    "lwe:n=6,q=17,error=uniform,width=2",
     "lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none",
     "lwe:n=9,q=8,error=none,secret=ternary",
     "lwr:n=6,q=16,p=8,h=2",
     "lpn:n=99,h=4,noise=0.1",
-    "window:n=40,q=64,parts=4,h=8,secret=binary",
 ]
 # What is claimed of views, of directions and of labels of many values, beside the floor.
 SILENT = {
-    "profile:d=10,g=h**2,m=3": {"gd", "low-degree"},
-    "parity_position:d=8,m=3,noise=0.1": {"kernel", "low-degree"},
-    "tokens3:d=8,m=2": {"kernel", "low-degree"},
+    "profile:d=10,g=[0,1,4,9],m=3": {"gd", "low-degree"},
     "hidden:d=8,hard=2,nice=1": {"kernel", "low-degree"},
     "direction:d=100,m=6": {"kernel", "low-degree"},
 }
@@ -57,7 +51,7 @@ def test_certificates_are_accepted_and_name_what_has_no_claim(spec):
     assert len(found.statements) == len(made.claims)
     assert made.claims[-1].quantity == "information-floor"
     family = parse(spec).name
-    few = {"low-degree"} if family in ("lwr", "lwe", "lpn", "window") else set()
+    few = {"low-degree"} if family in ("lwr", "lwe", "lpn") else set()
     assert set(made.proof["about"].get("no_claim", {})) == SILENT.get(spec, few)
     assert made.spec.partition(":")[0] == family
 
@@ -91,7 +85,7 @@ def test_long_numbers():
     long = certify_named(parse("lwe:n=2000,q=3329,sigma=3"), [Kernel(features=5), NOISY])
     assert len(long.value("kernel-features")) > 4300
     assert check(plain(long))
-    dense = parse("lwe:n=4,q=17,sigma=1,bits=8")
+    dense = with_bits("lwe:n=4,q=17,sigma=1", 8)
     assert certify_named(dense, [Kernel(features=83520)]).value("kernel-error") == "0"
 
 
@@ -137,7 +131,7 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
         assert name in found.out
     assert "degree at most 10" in found.out
     assert "deviation 1/100" in found.out
-    many = hardness("certify", "profile:g=h**2,d=101,m=4", "--about", "all")
+    many = hardness("certify", "profile:g=[0,1,4,9,16],d=101,m=4", "--about", "all")
     assert many.code == 0
     assert "kernel-features" in many.out
     assert "gd: no claim" in many.out

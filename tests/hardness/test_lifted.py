@@ -167,7 +167,7 @@ def test_noise_costs_what_the_law_says_and_what_is_due_is_drawn():
 
 
 def test_softmax_layers_are_learned_while_their_logits_are_small():
-    risks = [learn("lifted", f"dial:tau={tau},m=2,k=3,d=5").risk.value for tau in (0.03, 0.3, 3)]
+    risks = [learn("lifted", f"nice:scale={at},m=2,k=3,d=5").risk.value for at in (0.03, 0.3, 3)]
     assert risks[0] < 1e-5 < risks[1] < 0.02 < 0.05 < risks[2]
     parity = learn("lifted", "parity:d=9,m=3")
     assert parity.outcome is Outcome.LEARNED_NOTHING

@@ -168,7 +168,6 @@ FAMILIES = (
     "lpn:n=6,noise=0.2",
     "profile:g=majority,d=8,m=3,noise=0.2",
     "nice:m=2,k=3,d=4,noise=0.5,tokens=gaussian",
-    "dial:d=5,m=1,k=2,tau=2,noise=0.5",
     "linear:m=2,k=3,d=4,noise=0.5",
 )
 

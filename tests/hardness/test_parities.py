@@ -92,60 +92,19 @@ def test_terms_out_of_range_are_refused():
     assert not_refused(UsageError, made) == []
 
 
-VIEWS = {
-    "parity_position:d=11,m=3,noise=0.1": Fraction(16, 25),
-    "composed:d=11,m=3,noise=0.1": Fraction(4, 25),
-    "tokens3:d=11,m=3,noise=0.1": Fraction(27, 25),
-    "hardmax:d=11,m=3,noise=0.1": Fraction(4, 25),
-}
-
-
-@pytest.mark.parametrize("spec", VIEWS)
-def test_a_view_has_the_members_of_its_parity_and_a_cap_of_its_own(spec):
-    terms = BoundParameters(tau=Fraction(1, 5))
-    made, of_parity = (
-        certify(parse(spec), terms),
-        certify(parse("parity:d=11,m=3,noise=0.1"), terms),
-    )
-    assert check(plain(made)).checker == "the kernel"
-    assert made.value("sq-dimension") == of_parity.value("sq-dimension") == "120"
-    caps = math.floor(VIEWS[spec] * 25)
-    assert made.value("stat-queries") == str(math.ceil(Fraction(80 - 1, caps)))
-    assert of_members(parse(spec), terms).queries(Fraction(1, 5)) == made.integer("stat-queries")
-
-
-@pytest.mark.parametrize(
-    ("spec", "name"), [("tokens3", "heads"), ("composed", "nodes"), ("hardmax", "heads")]
-)
-def test_heads_that_compute_other_labels_are_refused(spec, name, monkeypatch):
-    family = parse(f"{spec}:d=9,m=2")
+@pytest.mark.parametrize("spec", ["parity:d=9,m=2", "profile:g=majority,d=9,m=3"])
+def test_heads_that_compute_other_labels_are_refused(spec, monkeypatch):
+    family = parse(spec)
     check_layer(family)
-    kept = getattr(family, name)[1:]
-    monkeypatch.setattr(type(family), name, property(lambda self: kept))
+    kept = family.heads[1:]
+    monkeypatch.setattr(type(family), "heads", property(lambda self: kept))
     with pytest.raises(Refuted, match="do not compute its labels"):
         check_layer(family)
 
 
-@pytest.mark.parametrize("values", [[1, 1, -1, -1], [1, -1, -1, 1], [0, 1, 1, 2]])
-def test_profiles_by_positions_have_the_overlaps_of_the_plain(values):
-    """Weighed by any constant plus a weighted sum of the signs."""
-    problem = {"kind": "hidden-set", "places": 5, "chosen": 3, "values": [*map(str, values)],
-               "noise": "1/8", "view": "positions"}  # fmt: skip
-    (overlaps,) = kernel.prove(kernel.read_problem(problem), [{"rule": "overlaps", "from": []}])
-    z = np.array(list(itertools.product([1, -1], repeat=5)))
-    sets = list(itertools.combinations(range(5), 3))
-    g = np.array(values)[[(z[:, s] < 0).sum(axis=1) for s in map(list, sets)]]
-    g = g - g.mean(axis=1)[:, None]
-    weight = 2 + z @ np.random.default_rng(0).uniform(-0.3, 0.3, 5)
-    wanted = [[2 * float(overlaps.c[len({*a} & {*b})]) for b in sets] for a in sets]
-    assert np.abs((g * weight) @ g.T / len(z) - wanted).max() < 1e-12
-
-
-def test_a_profile_by_positions_that_is_neither_odd_nor_even_is_refused():
-    given = {"kind": "hidden-set", "places": 5, "chosen": 2, "values": ["1", "1", "-1"],
-             "noise": "0", "view": "positions"}  # fmt: skip
-    with pytest.raises(kernel.Refused, match="odd and even g"):
-        kernel.prove(kernel.read_problem(given), [{"rule": "overlaps", "from": []}])
-    kernel.prove(
-        kernel.read_problem({**given, "view": "hardmax"}), [{"rule": "overlaps", "from": []}]
-    )
+@pytest.mark.parametrize("view", ["hardmax", "one-head", "positions", "three-tokens"])
+def test_a_problem_with_a_view_that_is_gone_is_refused(view):
+    given = {"kind": "hidden-set", "places": 5, "chosen": 2, "values": ["1", "-1", "1"],
+             "noise": "0", "view": view}  # fmt: skip
+    with pytest.raises(kernel.Refused, match=f"the view {view} is gone: certify parity or profile"):
+        kernel.read_problem(given)

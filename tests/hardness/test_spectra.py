@@ -23,8 +23,8 @@ SPECS = [
     "parity:d=8,m=3,noise=0.1",
     "profile:g=majority,d=9,m=3",
     "profile:g=mod(3),d=8,m=5",
-    "profile:g=h**2,d=8,m=4,noise=0.2",
-    "profile:g=parity+0.1*majority,d=9,m=5",
+    "profile:g=[0,1,4,9,16],d=8,m=4,noise=0.2",
+    "profile:g=[1.1,-0.9,1.1,-1.1,0.9,-1.1],d=9,m=5",
 ]
 
 
@@ -284,12 +284,10 @@ def test_draws_and_budgets(hardness):
 VIEWED = [
     "parity:d=10,m=3,noise=0.1",
     "profile:g=majority,d=70,m=3",
-    "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
+    "profile:g=[1.1,-0.9,0.9],d=9,m=2,noise=0.1",
     "lwr:n=5,q=16,p=4,secret=ternary,h=2",
-    "lwr:n=4,q=16,p=2,secret=ternary,h=2,labels=layer",
     "lwe:n=3,q=17,sigma=1",
     "lpn:n=70,h=3,noise=0.1",
-    "window:n=3,q=8,parts=4",
 ]
 
 

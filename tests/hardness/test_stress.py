@@ -247,7 +247,7 @@ def test_what_is_certified_is_said_rung_by_rung():
     numbers = ", ".join(str(one.queries) for one in found.certified[1:])
     said = " ".join(lines)
     assert f"rungs 2 to 3: any statistical-query learner needs at least {numbers} (rung by" in said
-    found, lines = certified("nice:m=1,k=2,d=4", "lwr:n=4,q=5,p=5,bits=3", "parity:d=8,m=2")
+    found, lines = certified("nice:m=1,k=2,d=4", "lwe:n=4,q=15,sigma=1", "parity:d=8,m=2")
     assert [one.evidence for one in found.certified] == ["none", "assumption", "exact"]
     assert lines[0].startswith("rung 1: no claim. No bound from below is claimed")
     assert lines[1].startswith("rung 2: no certificate. ")

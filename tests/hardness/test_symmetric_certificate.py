@@ -12,12 +12,13 @@ from hardness.lower import BoundParameters, Johnson, certify
 from hardness.lower.certificate import pose
 from hardness.lower.sda import every_set
 from instances import parse, tokens
+from instances.symmetric import profile, spelling
 from instances.threshold import rational
 from tests import closed
 from tests.conftest import every_token
 
-TWO = ["majority", "mod(3)", "exactly(1)", "parity", "[3,-1,3]", "[1,0,0]"]
-MANY = ["h**2", "parity+0.1*majority", "[0,1,-2]", "(2*h-m)**2+h"]
+TWO = ["majority", "mod(3)", "[1,-1,1]", "parity", "[3,-1,3]", "[1,0,0]"]
+MANY = ["[0,1,4]", "[1.1,-0.9,0.9]", "[0,1,-2]", "[4,1,6]"]
 
 
 class Enumerated:
@@ -152,14 +153,14 @@ def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
 
 def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
     """d - 1 general queries find the set where more correlational ones are certified."""
-    case = Enumerated("profile:g=parity+0.01*majority,d=5,m=2")
+    case = Enumerated("profile:g=[1.01,-0.99,0.99],d=5,m=2")
     z = [tokens.unpack(every_token(5), 5)[:, :, j].prod(axis=1) for j in range(5)]
     single = np.isclose(case.values[0], 0.99) & case.open  # the value at h = 2 alone
     for j in range(1, 5):
         answers = (single * z[j]).mean(axis=1)
         assert answers.tolist() == [-1 / 8 if j in s else 0 for s in case.secrets]
     # The answers are as far apart for every d: a tolerance of 1/17 is fine enough.
-    large = parse("profile:g=parity+0.01*majority,d=1001,m=2")
+    large = parse("profile:g=[1.01,-0.99,0.99],d=1001,m=2")
     made = certify(large, BoundParameters(tau=Fraction(1, 17)))
     assert int(made.value("csq-queries")) > 2 * 1000
     names = {claim.quantity for claim in made.claims}
@@ -167,11 +168,11 @@ def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
     assert not names & {"stat-queries", "vstat-queries"}
 
 
-@pytest.mark.parametrize("g", ["majority", "parity+0.1*majority", "h**2"])
-@pytest.mark.parametrize("scaled", ["10*({})", "({})/7", "1000-({})", "({})+3"])
-def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
-    counts = []
-    for text in (g, scaled.format(g)):
+@pytest.mark.parametrize("g", ["majority", "[1.1,-0.9,1.1,-1.1,0.9,-1.1]", "[0,1,4,9,16,25]"])
+@pytest.mark.parametrize(("factor", "more"), [(10, 0), (Fraction(1, 7), 0), (-1, 1000), (1, 3)])
+def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, factor, more):
+    counts, values = [], profile(g, 5)
+    for text in (g, spelling(factor * v + more for v in values)):
         made = certify(
             parse(f"profile:g={text},d=301,m=5,noise=0.1"), BoundParameters(tau=Fraction(1, 17))
         )
@@ -183,9 +184,10 @@ def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
 
 
 @pytest.mark.parametrize("spec", ["d=5,m=2", "d=6,m=2,noise=1/10", "d=5,m=3"])
-@pytest.mark.parametrize("g", ["majority", "exactly(1)", "parity", "h**2"])
+@pytest.mark.parametrize("g", ["majority", "threshold(1)", "parity", "mod(2)", None])
 def test_one_hypothesis_fits_at_most_k_members(g, spec):
-    case = Enumerated(f"profile:g={g},{spec}")
+    squares = spelling(Fraction(h * h) for h in range(int(spec.partition("m=")[2][0]) + 1))
+    case = Enumerated(f"profile:g={g or squares},{spec}")
     units = case.units()
     gram = units @ units.T / units.shape[1]
     size = len(gram)
@@ -228,8 +230,8 @@ def test_a_bound_is_rounded_to_its_own_side():
         down, up = (kernel.short(value, up=up).removeprefix("about ") for up in (False, True))
         assert Fraction(down) <= value <= Fraction(up)
         assert abs(Fraction(up) - Fraction(down)) <= abs(Fraction(value)) / 10**5
-    said = certify(parse("tokens3:d=12,m=3")).claims[2].meaning
-    assert "one rules out at most 165 of 165 members" in said
+    said = certify(parse("hidden:d=12,hard=3,nice=1")).claims[2].meaning
+    assert "one rules out at most 25 of 165 members" in said
     large = certify(parse("parity:d=10000,m=40")).to_dict()["goal"]["claims"]
     for claim in large:
         if claim["quantity"].endswith("-queries"):

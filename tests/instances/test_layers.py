@@ -15,7 +15,6 @@ from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.families.parity import signs as alternating
 from instances.fineprint import fine_print, off_lattice
-from instances.steps import exact
 from instances.symmetric import exact_heads
 from instances.threshold import rational, solve
 from tests.conftest import not_refused
@@ -23,8 +22,6 @@ from tests.conftest import not_refused
 WEIGHTS = {
     "softmax": softmax,
     "linear": lambda logits: logits,
-    "hardmax": lambda logits: (logits == logits.max()) / (logits == logits.max()).sum(),
-    **{f"power{p}": lambda logits, p=p: logits**p / (logits**p).sum() for p in (2, 4, 8)},
 }
 
 
@@ -43,9 +40,8 @@ def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
     np.testing.assert_allclose(layer(x), out, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in WEIGHTS if kind != "linear"])
-def test_equal_logits_share_the_weight(kind):
-    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None], kind=kind)
+def test_equal_logits_share_the_weight():
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
     assert layer(np.array([[[1.0, 2.0], [3.0, 4.0]]])).tolist() == [[[2.0, 3.0], [2.0, 3.0]]]
 
 
@@ -212,9 +208,7 @@ def test_values_by_their_definitions():
         ("ratio=100", "theta", "norm ratio", 100),
         ("scale=0.01", "theta", "size", 0.01),
         ("scale=100", "theta", "size", 100),
-        ("wrank=1", "w", "stable rank", 1),
         ("shared=1", "w", "coherence", 1),
-        ("shared=1,signs=alternating", "w", "sum", 0),
         ("lattice=1", "w", "off lattice", 0),
     ],
 )
@@ -275,9 +269,3 @@ def test_parity_heads_are_exact_up_to_60(rho):
         for h in range(m + 1):
             assert sum((k.response(base ** (2 * h)) for k in heads), fmpq(0)) == (-1) ** h
         assert sum((k.a for k in heads), fmpq(0)) != 0
-
-
-@pytest.mark.parametrize(("beta", "low"), [(1.7, -3), (0.3, 5), (40.0, 0)])
-def test_any_function_of_an_integer_at_a_beta_that_is_no_rational(beta, low):
-    values = np.cos(np.arange(13.0) ** 2)
-    assert np.abs(exact(values, low, beta)(low + np.arange(13)) - values).max() < 1e-9

@@ -23,6 +23,7 @@ from instances import (
 from instances.files import Held, write_folder
 from instances.residues import dot
 from instances.samples import Samples, read_samples, samples, to_attention
+from tests.conftest import with_bits
 
 SALSA = "lwe:n=30,q=251,sigma=3,secret=binary,h=3"
 
@@ -41,7 +42,6 @@ def even(counts):
         "lwr:n=4,q=16,p=4",
         "lpn:n=5,noise=0.2",
         "parity:d=6,m=2,noise=0.1",
-        "window:n=3,q=8,parts=4,secret=binary",
     ],
 )
 def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
@@ -51,7 +51,7 @@ def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
     family = found.family
     secret = np.array(instance.family.to_linear(instance.hidden.secret))
     clean = family.table[found.a @ secret % family.q]
-    levels = family.rounding.outcomes
+    levels = family.outcomes
     cells = found.a[:, 0] * levels + (found.codes - clean) % levels
     counts = np.bincount(cells, minlength=family.q * levels)
     chances = family.chances if family.errors else np.eye(levels)[0]
@@ -71,18 +71,12 @@ def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
         "lwe:n=256,q=3371164,sigma=3,secret=binary,h=20",
         "lwe:n=64,q=281474976710597,sigma=3",
         "lwr:n=20,q=2097152,p=2048,secret=ternary",
-        "window:n=20,q=2097152,parts=4",
     ],
 )
 def test_samples_of_a_large_q_need_no_table(spec, tmp_path):
     found = hardness.samples(spec, 300)
     secret = parse(spec).instance(0).hidden.secret
-    if spec.startswith("window"):
-        inside = dot(found.a, np.array(secret), found.q) < found.q // 4
-        assert (found.codes == inside).all()
-        with pytest.raises(UsageError, match="do not say where"):
-            _ = found.b
-    elif spec.startswith("lwe"):
+    if spec.startswith("lwe"):
         assert 2.5 < found.residuals(secret).std() < 3.5
     else:
         assert -1024 < found.residuals(secret).min() <= found.residuals(secret).max() <= 0
@@ -157,7 +151,8 @@ def test_a_torch_dataset_gives_rows():
 
 def fresh(spec, count, seed=0):
     """Samples with a uniform on Z_q^n, made without any attention example."""
-    family, rng = parse(spec), np.random.default_rng(seed)
+    family = parse(spec) if isinstance(spec, str) else spec
+    rng = np.random.default_rng(seed)
     a = rng.integers(0, family.q, (count, family.n))
     secret = family.draw(rng)
     errors = rng.choice([0, 0, 1], count) if family.errors else 0
@@ -172,7 +167,6 @@ def fresh(spec, count, seed=0):
         "lwr:n=4,q=16,p=2,secret=binary,h=2",
         "lwe:n=3,q=521,sigma=1",
         "lpn:n=20,noise=0.2",
-        "window:n=4,q=8,parts=4",
     ],
 )
 @pytest.mark.parametrize(("count", "at_once"), [(1, 1 << 24), (2, 1 << 24), (300, 1000), (40, 1)])
@@ -195,10 +189,11 @@ def test_forward_then_backward_returns_all_samples_in_order(spec, count, at_once
 
 
 @pytest.mark.parametrize(
-    "spec", ["lwr:n=2,q=4,p=2", "lwr:n=1,q=16,p=4", "lwe:n=1,q=3,sigma=0.5,bits=6"]
+    ("spec", "bits"),
+    [("lwr:n=2,q=4,p=2", 2), ("lwr:n=1,q=16,p=4", 4), ("lwe:n=1,q=3,sigma=0.5", 6)],
 )
-def test_tokens_are_uniform(spec):
-    given = fresh(spec, 60_000)
+def test_tokens_are_uniform(spec, bits):
+    given = fresh(with_bits(spec, bits), 60_000)
     made = to_attention(given, seed=3)
     assert not made.agrees(to_attention(given, seed=4))
     # Every cell of (z_0, bits, X_1) is as frequent as another.
@@ -256,7 +251,6 @@ SPECS = [
     "lwe:n=3,q=16,sigma=1,secret=binary",
     "lwr:n=4,q=16,p=4,secret=ternary,h=2",
     "lpn:n=70,noise=0.1",
-    "window:n=3,q=8,parts=4",
 ]
 
 
@@ -542,7 +536,7 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
     ]:
         with pytest.raises(UsageError, match=r"a \.txt is a Darmstadt challenge"):
             make(spec).save(tmp_path / "x.txt")
-    make("lwe:n=3,q=17,alpha=0.05,beta=50,bits=9").save(tmp_path / "y.txt")
+    make("lwe:n=3,q=17,alpha=0.05").save(tmp_path / "y.txt")
     known = parse("lwe:n=3,q=17,sigma=1,secret=binary")
     assert read_samples(tmp_path / "y.txt", known).family == known
     refuses(tmp_path / "y.txt", "is of lwe", "lwe:n=4,q=17,sigma=1")

@@ -62,7 +62,7 @@ def sda(_: Any, members: Fact, sets: Fact) -> Fact:
 def vstat_gamma(problem: Any, overlaps: Fact, t: int) -> Fraction:
     """The average of c/c(m) at which laws of an example have the average correlation 1/(3t)."""
     mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
-    unit = problem.part * problem.fade**2 / problem.half**2
+    unit = problem.fade**2 / problem.half**2 / 2
     return Fraction((1 - mu**2) / (3 * t * unit * overlaps.c[-1]))
 
 
@@ -71,7 +71,7 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
 
     The reference has a coin of the mean label mu for the open value; against it, members as laws of
-    an example, p of which are open, have correlations (1 - 2 noise)^2 p c / ((1 - mu^2) half^2),
+    an example, half of which are open, have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2),
     1 / (1 - mu^2) being the mean of one over a coin's probability, for signs; none is negative. For
     the s members that a query rules out, by Cauchy-Schwarz: the square of the sum of their
     distances |p - p0| is at most min(p0, 1 - p0) times the sum of the correlations of all ordered

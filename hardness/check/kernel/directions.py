@@ -39,23 +39,18 @@ def direction(given: dict[str, Any]) -> Any:
     low, noise = read("rational*", given["low"]), read("risk", given["noise"])
     need(len(low) == m and all(0 <= g <= 1 for g in low), "squares are not m numbers in 0..1")
     need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
-    need(labels in ("two", "real") and noise < Fraction(1, 2), "labels, or noise of 1/2")
-    need(labels == "two" or noise == 0, "noise of real labels is no number of the problem")
-    shown = (
-        f"s(u), of values -1 and +1, whose sign noise flips with probability {noise}"
-        if labels == "two"
-        else "s(u), of mean square 1, times a public function of the point that is independent of "
-        "u, and independent noise of mean 0 may be added"
-    )
+    need(labels != "real", "raw labels are gone: certify direction")
+    need(labels == "two" and noise < Fraction(1, 2), "labels, or noise of 1/2")
+    shown = f"s(u), of values -1 and +1, whose sign noise flips with probability {noise}"
     text = (
         f"Members are the unit vectors w of {n} dimensions, drawn uniformly. u, the inner product "
         f"of w with {n} numbers of the point, is standard normal, and an example shows {shown}. "
         f"The squared Hermite coefficients of s of degree below {m} are at most "
         f"{', '.join(map(short, low))}. {FAMILY}"
     )
-    return SimpleNamespace(n=n, m=m, low=low, fade=1 - 2 * noise, conditions=text + ALL,
-                           levels=2 if labels == "two" else None, down=Fraction,
-                           scaled="mean square 1 with h, E h^2 <= 1")  # fmt: skip
+    return SimpleNamespace(
+        n=n, m=m, low=low, fade=1 - 2 * noise, conditions=text + ALL, levels=2, down=Fraction
+    )
 
 
 def power_norm(n: int, k: int) -> Fraction:
@@ -88,7 +83,7 @@ def sphere(problem: Any) -> Fact:
     whole = up(sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m)))
     parts = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
     rest = up(sum(parts, power_norm(n, m + 1)))
-    two, fade = problem.levels == 2, problem.fade**2
+    fade = problem.fade**2
     said = "the norm of the members' inner products, over a uniform direction"
     claims: Claims = {
         "operator-norm-at-most": (whole, {}, f"{said}, is at most {short(whole, up=True)}"),
@@ -98,8 +93,8 @@ def sphere(problem: Any) -> Fact:
             f"{said}, less the mean of all, is at most {short(rest, up=True)}",
         ),
     }
-    return Fact("gram", claims, top=rest, least=1 - whole, scale=1, alike=1, general=two,
-                moves=fade * rest, moves01=fade * whole / 2 if two else None)  # fmt: skip
+    return Fact("gram", claims, top=rest, least=1 - whole, scale=1, alike=1, general=True,
+                moves=fade * rest, moves01=fade * whole / 2)  # fmt: skip
 
 
 def up(value: Fraction) -> Fraction:

@@ -3,9 +3,7 @@
 S is one of the m-subsets of n places; a point has n fair signs, h is the number of places of S
 where they are -1. Half of the examples, the open ones, show the value g(h), which noise reflects in
 the middle of the range of g; the others show nothing of S. Whether an example is open is seen, and
-does not depend on the signs. A view says how it is shown otherwise, or by which layer computed:
-what an example shows, what computes it, the share p of open examples, how many bits an open one
-shows.
+does not depend on the signs. A view says what else an example shows.
 """
 
 import math
@@ -36,38 +34,17 @@ from .core import (
 
 ADDED = RISK.format("the best predictor that knows the family and what is added, on average")
 HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
-HALF = "An example has {n} fair signs and, with probability 1/2, shows {g}"
-VIEWS = {
-    "": (HALF, HEADS, Fraction(1, 2), 1),
-    "hardmax": (HALF, HEADS.replace("softmax", "hardmax"), Fraction(1, 2), 1),
-    "one-head": (
-        HALF,
-        "One head of softmax attention on two tokens, and a public odd piecewise-linear map after "
-        "it, compute such labels exactly",
-        Fraction(1, 2), 1,
-    ),
+SHOWN = "An example has {n} fair signs and, with probability 1/2, shows {g}"
+VIEWS = {  # by name: what an example shows, and what computes its label
+    "": (SHOWN, HEADS),
     "among-others": (
-        HALF + "; the same function of the point is added to the labels of all members, and "
+        SHOWN + "; the same function of the point is added to the labels of all members, and "
         "perhaps noise, neither of which depends on S",
         HEADS + ", beside heads that compute what is added",
-        Fraction(1, 2), 1,
     ),
-    "positions": (
-        "An example has {n} fair signs and always shows {g}, times a public vector of the tokens "
-        "whose mean squared length, given the signs, is a constant plus a weighted sum of them",
-        HEADS + ", with output matrices that are multiples of any one; a public place of the "
-        "tokens says which is the first",
-        Fraction(1), 1,
-    ),
-    "three-tokens": (
-        "An example has two independent sets of {n} fair signs and, with probability 3/4, shows "
-        "three numbers: {g}, for each set on its own, and the product of the two that are shown",
-        HEADS.replace("two", "three"),
-        Fraction(3, 4), 2,
-    ),
-}  # fmt: skip
+}
+GONE = ("hardmax", "one-head", "positions", "three-tokens")  # views of former versions
 EVERY = "over all ordered pairs, of one with itself too"
-ALONE = ("", "hardmax", "one-head")  # views of which an open example shows g and no more
 
 
 @problem("hidden-set")
@@ -79,17 +56,13 @@ def hidden_set(given: dict[str, Any]) -> Any:
     x = rho^2h, and a where it is closed; one that counts no sign of S adds a constant. For m
     different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at
     m + 1 different x: else one would be 0 at all of them, and, times the product of the x+u, have
-    more zeros than its degree. Positions: the one more sign is public and always open; an output
-    matrix W makes it (x-u)/(x+u) times a vector. One head: for u < 1 its values at the h are
-    different numbers in (0, 1). Hardmax: heads add a sign(h - t), t = 1/2, 3/2, .., or a constant:
-    any staircase. Three tokens: a head adds a (p-u)/(p+u), where p is (1 + 1/x') x if
-    the token of x alone is odd, and x x'/(x + x') if the first is: M different numbers for rho = 3.
-    M thresholds give any values at them if their product is not that of all p, as above.
+    more zeros than its degree.
     """
     fields, view = {"kind", "places", "chosen", "values", "noise"}, given.get("view", "")
     need(set(given) == (fields | {"view"} if view else fields), "fields of the problem")
+    need(view not in GONE, f"the view {view} is gone: certify parity or profile")
     need(view in VIEWS, "the view is not known")
-    shown, layer, part, bits = VIEWS[view]
+    shown, layer = VIEWS[view]
     n = small(given["places"], 1, 10**18, "places")
     m = small(given["chosen"], 1, min(n, 128), "chosen")
     g, noise = read("rational*", given["values"]), read("risk", given["noise"])
@@ -107,11 +80,10 @@ def hidden_set(given: dict[str, Any]) -> Any:
         "Correlations, SQ-DIM and SDA are of g less its mean. "
     )
     parity = g == [(-1) ** h for h in range(m + 1)]
-    levels = len(set(g)) if bits == 1 else 2**bits if parity else None
     return SimpleNamespace(
-        n=n, m=m, g=g, fade=1 - 2 * noise, levels=levels, parity=parity, part=part, bits=bits,
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), parity=parity,
         conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
-        alone=view in ALONE, **({} if view in ALONE else {"scaled": None}),
+        alone=not view, **({"scaled": None} if view else {}),
     )  # fmt: skip
 
 
@@ -126,29 +98,21 @@ def characters(problem: Any, members: Fact) -> Fact:
     """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
 
     Then g(h) is the product b of the signs in S. The product of two of these is that of the signs
-    in S xor S', at least two of them unless S = S', so of mean 0, also if weighed by a constant
-    plus a weighted sum of single signs. The reference has coins for what is shown. A query is phi0
-    + phi1 b on open examples, p of all, phi1 half of what it changes with b, and its mean moves by
-    f E[open phi1 b], f = 1 - 2 noise: by Bessel the squares add up to f^2 p E[open phi1^2] <= f^2
-    p^2. For values in [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, whose mean is at most min(p0, 1 -
-    p0) / 2: f^2 p/2 times that. Two bits b, b' and their product: phi0 + phi1 b + phi2 b' + phi3
-    bb', whose squares add up to the mean of its square over coins, at most 1, and for values in
-    [0, 1] at most phi0, or with 1 less the query 1 - phi0. The square of a sum of three moves is at
-    most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0). As laws
-    of an example, relative to the reference, members are orthogonal, each of squared norm f^2 p,
-    with two bits of at most 3 f^2 p.
+    in S xor S', at least two of them unless S = S', so of mean 0. The reference has coins for what
+    is shown. A query is phi0 + phi1 b on open examples, half of all, phi1 half of what it changes
+    with b, and its mean moves by f E[open phi1 b], f = 1 - 2 noise: by Bessel the squares add up to
+    f^2/2 E[open phi1^2] <= f^2/4. For values in [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, whose
+    mean is at most min(p0, 1 - p0) / 2: f^2/4 times that.
     """
     need(problem.parity, "g is not (-1)^h")
-    part, count, two = problem.part, members.count, problem.bits == 2
-    moves = problem.fade**2 * part**2 * (3 if two else 1)
-    moves01 = problem.fade**2 * part * (3 if two else Fraction(1, 2))
+    count, moves = members.count, problem.fade**2 / 4
     claims: Claims = {
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
         "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
     }
     more = {"spectrum": [(Fraction(1), count)], "public": 1} if problem.alone else {}
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
-                moves=moves, moves01=moves01, **more)  # fmt: skip
+                moves=moves, moves01=moves, **more)  # fmt: skip
 
 
 @rule("hidden-set")
@@ -158,15 +122,9 @@ def overlaps(problem: Any) -> Fact:
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
     are fair coins, over which g is averaged. By the characters of the signs in S, c(t) = sum_k
     binom(t, k) w_k, w_k the squared coefficient of a product of k signs of S, and w_0 = 0 as E g is
-    taken away: it grows with t from c(0) = 0. Positions: products are weighed by a constant plus a
-    weighted sum of single signs. Let g be even, or odd but for a constant, with h -> m - h, as all
-    signs are turned: then the product of two members less E g is even in the signs, of mean 0
-    against each, and weighed products are the constant times c(t).
+    taken away: it grows with t from c(0) = 0.
     """
-    m, rows, ends = problem.m, [problem.g], [*zip(problem.g, problem.g[::-1], strict=True)]
-    need(problem.bits == 1, "this rule is of examples that show one number")
-    turned = all(a == b for a, b in ends) or len({a + b for a, b in ends}) == 1
-    need(problem.part < 1 or turned, "this rule is of odd and even g where a vector is shown")
+    m, rows = problem.m, [problem.g]
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
         rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
     mean = rows[m][0]
@@ -204,9 +162,9 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
 
     The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
     lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
-    the members. On open examples, p of all, the label's mean, scaled to [-1, 1], is (1 - 2 noise)
-    (g - middle) / half, so squares add up to (1 - 2 noise)^2 p^2 lambda / half^2. For two values
-    every query is phi0 + phi1 b there, as for characters; for more it need not be.
+    the members. On open examples, half of all, the label's mean, scaled to [-1, 1], is (1 - 2
+    noise) (g - middle) / half, so squares add up to (1 - 2 noise)^2 lambda / (2 half)^2. For two
+    values every query is phi0 + phi1 b there, as for characters; for more it need not be.
     """
     m, c, count = problem.m, overlaps.c, members.count
     need(m < problem.n, "there is one member")
@@ -227,15 +185,15 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")
         for q, (v, text) in said.items()
     }
-    unit, more = problem.part * problem.fade**2 / problem.half**2, {}
+    more = {}
     if problem.alone:
         size = [
             math.comb(problem.n, k) - math.comb(problem.n, k - 1) for k in range(1, len(values))
         ]
         more["spectrum"] = sorted(zip(values[1:], size, strict=True), reverse=True)
     return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves01=None,
-                moves=unit * problem.part * spread, general=problem.levels == 2, eigenvalues=values,
-                **more)  # fmt: skip
+                moves=(problem.fade / problem.half / 2) ** 2 * spread,
+                general=problem.levels == 2, eigenvalues=values, **more)  # fmt: skip
 
 
 @rule("hidden-set", overlap="json", size="positive", code="json", data="json")

@@ -31,7 +31,7 @@ from .secret_laws import drawn_law, residues_of
 
 @problem("residues")
 def residues(given: dict[str, Any]) -> Any:
-    """Read the problem: labels are residues, intervals, or one of equal parts of Z_q (a window).
+    """Read the problem: labels are residues, or equal intervals of Z_q.
 
     The secret has `weight` entries that are not 0 (0: any number), at any places as likely. Laws of
     `entries`, and of errors, are the least and counts of it and those that follow, in proportion to
@@ -55,7 +55,8 @@ def residues(given: dict[str, Any]) -> Any:
             f"from {min(entries)} to {max(entries)}{law}" if len(entries) > 1 else str(*entries)
         )
     labels, parts = given["labels"], small(given["parts"], 2, q, "parts")
-    need(labels in ("residue", "interval", "window") and q % parts == 0, "the parts are not equal")
+    need(labels != "window", "labels of a window are gone: certify lwr")
+    need(labels in ("residue", "interval") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
     bits = small(given["bits"], 1, 1 << 20, "bits")
     errors: Counter[int] | None = None
@@ -66,12 +67,11 @@ def residues(given: dict[str, Any]) -> Any:
         need(labels == "residue" and sum(counts.values()) == 1 << 64, "errors add up to 2^64")
         drawn = f"e, independent of a, from {min(counts)} to {max(counts)} with {chances(counts)}"
         errors = residues_of(counts, q)
-    levels, modulus = 2 if labels == "window" else parts, q if q % 2 else 2 * (q // parts)
-    differ = levels == parts and (q % 2 == 1 or modulus == 4)
+    modulus = q if q % 2 else 2 * (q // parts)
+    differ = q % 2 == 1 or modulus == 4
     shows = {
         "residue": f"<a, s> + e mod {q}, {drawn}",
         "interval": f"which of {parts} equal intervals of Z_{q} has <a, s>",
-        "window": f"whether <a, s> is in one of {parts} equal intervals of Z_{q}, always the same",
     }
     text = (
         f"A secret s of Z_{q}^{n} is drawn"
@@ -85,7 +85,7 @@ def residues(given: dict[str, Any]) -> Any:
         + RISK.format("the best constant where a is uniform, both on open examples")
     )
     return SimpleNamespace(
-        n=n, q=q, h=h, entries=entries, levels=levels, parts=parts, bits=bits,
+        n=n, q=q, h=h, entries=entries, levels=parts, parts=parts, bits=bits,
         rarest=Fraction(1, parts), errors=errors, modulus=modulus, differ=differ,
         conditions=text + ALL,
     )  # fmt: skip

@@ -3,43 +3,29 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from hardness.icl.evidence import Optimum, Sampled
 from hardness.icl.exact import Exact, Solved
-from hardness.icl.optimizers import Optimizers
-from hardness.icl.softmax_study import SoftmaxStudy
 from hardness.icl.train import Curves, Trained
-from hardness.report.icl import CURVES, FREE, SHOWN, clipping
+from hardness.report.icl import CURVES, FREE, SHOWN
 from hardness.report.plot import Axis, Data, cells, panels, plot
-from hardness.report.style import INK, RING, Style, series_style
+from hardness.report.style import INK, Style, series_style
 from hardness.report.text import count
 from instances.errors import DamagedFile
 
 _SIZE, _HALF = (250, 200), (330, 230)
-_TOP = 3.0  # an axis of losses ends at this multiple of the loss of predicting 0
-_OFF = (  # a saltire, larger than other marks
-    "M-1.7,-1.4L-1.4,-1.7L0,-.3L1.4,-1.7L1.7,-1.4L.3,0"
-    "L1.7,1.4L1.4,1.7L0,.3L-1.4,1.7L-1.7,1.4L-.3,0Z"
-)
 _KINDS: dict[str, Data] = {  # of rows: how they are drawn
     "curve": {"marks": ("line", "point")},
     "line": {"marks": ("line",)},
     "point": {"marks": ("point",)},
     "sampled": {"marks": ("interval", "line", "point")},
     "alone": {"marks": ("interval", "point")},
-    "range": {"marks": ("band", "line")},
-    "tuned range": {"marks": ("band", "line"), "dash": (5, 3)},
-    "tuned": {"marks": ("point",), "shape": RING},
-    "lost": {"marks": ("point",), "shape": _OFF},
     "dotted": {"marks": ("line",), "dash": (2, 3)},
     "density": {"marks": ("band",), "step": "step-after"},
-    "bar": {"marks": ("bar",)},
     "level": {"marks": ("level",)},
-    "wall": {"marks": ("wall",)},
     "text": {"marks": ("text",)},
 }
 _DASHES: tuple[tuple[int, ...], ...] = ((2, 3), (5, 3), (8, 3, 2, 3), ())  # of levels and walls
@@ -91,8 +77,8 @@ def _panel(one: Data, rows: Rows) -> Data:
     for row in rows:
         if row["series"] not in styles:
             look: Data = _KINDS[row["kind"]]
-            own = replace(series_style(len(styles) - straight), **look, wide=one.get("wide", 0.8))
-            if row["kind"] in ("level", "wall", "density"):
+            own = replace(series_style(len(styles) - straight), **look)
+            if row["kind"] in ("level", "density"):
                 own = replace(own, colour=INK, dash=_DASHES[straight % len(_DASHES)])
                 straight += 1
             styles[row["series"]] = own
@@ -141,10 +127,6 @@ def _level(name: str, y: float) -> Rows:
     return _series(name, "level", y=[y])
 
 
-def _wall(name: str, *x: float) -> Rows:
-    return _series(name, "wall", x)
-
-
 def _sampled(name: str, x: Iterable[float], found: Sequence[Sampled]) -> Rows:
     """Means with four standard errors, no lower than a logarithmic axis can show."""
     ends = [(max(s.mean - 4 * s.error, s.mean / 1000), s.mean + 4 * s.error) for s in found]
@@ -181,38 +163,15 @@ def _optimum(found: Optimum) -> Picture:
     notes = ["σ: the covariance of the tokens; intervals: 4 standard errors"]
     if len(seen) < len(found.curve):
         notes += ["without noise the Bayes predictor loses 0 from n = d on: no mark there"]
-    notes += ["random starts are run up to d = 8"] if found.ends is None else []
     points, error = "number n of labelled points in the prompt", "expected squared error"
     eigenvalue, multiplier = "eigenvalue of σ", "multiplier of A* x eigenvalue"
     turn: Data = {"log": "x", "domains": {"y": (0.0, 1.5)}}
     every = [
         _shown("Least loss against prompt length", points, error, lengths, log="xy"),
         _shown("The step in each eigendirection", eigenvalue, multiplier, steps, **turn),
-        *_ends(found),
     ]
     title = f"One layer of linear attention, d = {found.d}, n = {found.n}{_noise(found)}"
     return title, notes, every
-
-
-def _ends(found: Optimum) -> list[Data]:
-    ends, rank_one = found.ends, found.rank_one
-    if ends is None:
-        return []
-    low, high = found.least, 1.02 * found.power  # nothing ends below L*, but for rounding
-    losses = [min(max(loss, low), high) for loss in ends.losses]
-    counts, edges = np.histogram(losses, bins=40, range=(low, high))
-    full = np.flatnonzero(counts)
-    middle = ((edges[1:] + edges[:-1]) / 2)[full].tolist()
-    rows = [
-        *_series(f"{ends.starts} random starts", "bar", middle, counts[full].tolist()),
-        *_wall("predicting 0", found.power),
-        *_wall("L*, global minimum", found.least),
-        *_wall("spurious local minimum", *(point.loss for point in found.spurious)),
-        *(_wall("rank one: saddle", rank_one.loss) if rank_one.margin < 0 else []),
-    ]
-    title, x, y = "Where training of b and A ends", "loss at the end", "number of random starts"
-    domains = {"x": (low - 0.02 * high, high), "y": (0, 1.05 * ends.starts)}
-    return [_shown(title, x, y, rows, domains=domains, wide=float(edges[1] - edges[0]))]
 
 
 def _exact(found: Exact) -> Picture:
@@ -351,132 +310,9 @@ def _curves(found: Curves) -> Picture:
 
 
 _LIMIT = "best steps, n, d to infinity"
-_OUTPUTS = {"1/n": "output / n", "1": "output as it is", "free": "output of free scale"}
-
-
-def _softmax(found: SoftmaxStudy) -> Picture:
-    """The loss by the number of heads, with what linear layers lose, for every number of layers."""
-    about = f"n = {found.n}, d = {found.d}, noise {found.noise:g}, seed {found.seed}"
-    depths = sorted({t.layers for t in found.trained})
-    title = f"In-context regression, softmax attention: {about}"
-    return title, ["intervals: two standard errors"], [_by_heads(found, depth) for depth in depths]
-
-
-def _by_heads(found: SoftmaxStudy, depth: int) -> Data:
-    chosen = sorted((t for t in found.trained if t.layers == depth), key=lambda t: t.heads)
-    losses = [t.best.loss for t in chosen]
-    low, high = 0.4 * min(losses), 3 * max(losses)
-    rows: Rows = []
-    for output, name in _OUTPUTS.items():
-        of = [t for t in chosen if t.output == output]
-        best = [(t.best.loss, 2 * t.best.error) for t in of]
-        down, up = [max(v - e, v / 1000) for v, e in best], [v + e for v, e in best]
-        heads = [t.heads for t in of]
-        rows += _series(name, "sampled", heads, [v for v, _ in best], low=down, high=up)
-    for r in sorted(found.references, key=lambda r: -r.loss):
-        seen = r.layers == depth or (r.layers == 0 and r.loss > low)
-        if seen and r.loss < high:
-            rows += _level(f"{r.name}: {r.loss:.3g}", r.loss)
-    log = max(losses) > 20 * min(losses)
-    return _shown(
-        count(depth, "layer"),
-        "number of heads",
-        "loss, E (prediction − <w, x>)²",
-        rows,
-        log="y" if log else "",
-        domains={} if log else {"y": (0.0, 1.2 * max(losses))},
-        whole="x",
-        size=(300, 230),
-    )
-
-
-def _optimizers(found: Optimizers) -> Picture:
-    """Loss curves at the authors' and at the tuned rates, losses by rate, and noise tails."""
-    title = f"{count(found.layers, 'layer')}, d = {found.d}, n = {found.n}, "
-    title += f"batches of {found.batch}, {clipping(found)}"
-    rates = ", ".join(f"{m.name} {m.tuned.rate:g}" for m in found.methods)
-    notes = [
-        "medians and ranges over seeds; crosses: off the axis, or worse than predicting 0",
-        f"left: learning rate {found.authors_rate:g}; dashed: tuned rates, {rates}",
-    ]
-    tails = [_tails(found)] if found.noise else []
-    return title, notes, [_losses(found), _rates(found), *tails]
-
-
-def _high(value: float | None, found: Optimizers) -> float:
-    """Keep a loss below the top of the axes; None is one that overflowed."""
-    top = 0.8 * _TOP * found.power
-    return top if value is None else min(value, top)
-
-
-def _losses(found: Optimizers) -> Data:
-    top, rows = 0.8 * _TOP * found.power, Rows()
-    for method in found.methods:
-        same = method.tuned.rate == found.authors_rate
-        for at, kind in (("authors", "range"), *(() if same else (("tuned", "tuned range"),))):
-            curves = zip(*method.shown[at].curves, strict=True)
-            columns = [[_high(v, found) for v in column] for column in curves]
-            middle = [median(column) for column in columns]
-            kept = [v if v < top else None for v in middle]
-            ends = {"low": map(min, columns), "high": map(max, columns)}
-            rows += _series(method.name, kind, found.at, kept, **ends)
-            lost = [step for step, v in zip(found.at, middle, strict=True) if v >= top][:1]
-            rows += _series(method.name, "lost", lost, [top] * len(lost))
-    low = min(row["low"] for row in rows if row.get("low", 0) > 0)
-    title, loss = "Loss while training", "loss on held-out prompts"
-    domains = {"y": (low / 2, _TOP * found.power)}
-    return _shown(title, "step", loss, rows, log="y", domains=domains)
-
-
-def _rates(found: Optimizers) -> Data:
-    rows: Rows = []
-    for method in found.methods:
-        name, rates = method.name, [t.rate for t in method.tried]
-        middle = [median(_high(v, found) for v in t.losses) for t in method.tried]
-        rows += _series(name, "curve", rates, middle)
-        lost = [v if v >= found.power else None for v in middle]
-        rows += _series(name, "lost", rates, lost)
-        for at, kind in (("authors", "point"), ("tuned", "tuned")):
-            loss = median(_high(v, found) for v in method.shown[at].losses)
-            rows += _series(name, kind, [method.shown[at].rate], [loss])
-    low = min(row["y"] for row in rows if row["y"])
-    rows += _wall("rate of ACSYJS24", found.authors_rate) + _level("predicting 0", found.power)
-    for name, value in found.references.items():
-        rows += _level(name, value)
-        low = min(low, value)
-    return _shown(
-        f"Loss after {found.steps} steps, by rate",
-        "learning rate (rings: tuned, other seeds)",
-        "loss on drawn prompts",
-        rows,
-        log="xy",
-        domains={"y": (low / 2, _TOP * found.power)},
-    )
-
-
-def _tails(found: Optimizers) -> Data:
-    rows: Rows = []
-    for where, one in found.noise.items():
-        name = f"{where}, batch {one.batch}" if one.batch > 1 else where
-        rows += _series(name, "line", one.ratios, one.shares)
-        rows += _series(name, "dotted", one.gaussian_ratios, one.shares)
-    most = max(row["x"] for row in rows if row["x"])
-    least = 1 / max(one.draws for one in found.noise.values())
-    return _shown(
-        "Gradient noise (dotted: Gaussian)",
-        "norm of the noise over its median",
-        "share of draws above",
-        rows,
-        log="xy",
-        domains={"x": (0.8, 1.1 * most), "y": (least, 1.0)},
-    )
-
-
 _STUDIES: dict[str, tuple[Any, Callable[[Any], Picture]]] = {
     "icl optimum": (Optimum, _optimum),
     "icl steps": (Exact, _exact),
     "icl train": (Trained, _train),
     "icl curves": (Curves, _curves),
-    "icl optimizers": (Optimizers, _optimizers),
-    "icl softmax": (SoftmaxStudy, _softmax),
 }

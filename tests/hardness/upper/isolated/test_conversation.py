@@ -195,7 +195,7 @@ def test_a_pool_of_many_sets_ends_with_the_time(threads, monkeypatch, ticks):
 
 
 def test_a_claim_that_is_no_secret_is_none(threads):
-    instance = parse("window:n=3,q=8,parts=8").instance(3)
+    instance = parse("lwr:n=3,q=8,p=8").instance(3)
     found = run(foreign_learner("well:ClaimsZero"), instance, Budget())
     assert found.outcome is Outcome.LEARNED_NOTHING
     assert not found.secret_recovered

@@ -2,20 +2,19 @@
 
 import math
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, ndtr, stdtr
 from scipy.stats import beta, binom, chi2
+from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 
-from hardness.theory.statement import Measured, Predicted, Setting, Statement, exactly, mean
-from hardness.upper.attention import Array, columns, scores, softmax
+from hardness.upper.attention import columns, scores, softmax
 from hardness.upper.fitting import Data
 from hardness.upper.staged import agreement, moment
 from hardness.upper.staged.agreement import smallest
-from instances import parse
 from instances.layer import AttentionLayer, softmax_rows
 
 _LAYERS = 24
@@ -27,27 +26,10 @@ def layers(
     spec: str, seed: int, count: int, examples: int
 ) -> Iterator[tuple[AttentionLayer, Array]]:
     """Draw layers of a family, each with tokens (n, k, d) of its own."""
-    family: Any = parse(spec)
+    family = family_of(spec)
     for one in range(seed * count, (seed + 1) * count):
         x = np.asarray(family.inputs(one, "theory", 0, examples), np.float64)
         yield family.instance(one).layer(), x
-
-
-def family_of(spec: str) -> Any:
-    """Parse the spec of a family, for the parameters that it has."""
-    return parse(spec)
-
-
-def equal(value: float) -> Predicted:
-    """Predict one number."""
-    return Predicted(low=value, high=value)
-
-
-def settings(name: str, found: dict[str, tuple[float, ...]]) -> list[Setting]:
-    """List settings: a layer of `nice` and a value of one more name."""
-    return [
-        {"layer": f"nice:{layer}", name: one} for layer, every in found.items() for one in every
-    ]
 
 
 # How long to wait
@@ -97,7 +79,7 @@ def boolean_rate(m: int, d: int, scale: float, epsilon: float) -> float:
     return found
 
 
-def _predict_lucky(layer: str, epsilon: float) -> Predicted:
+def predict_lucky_rows(layer: str, epsilon: float) -> Predicted:
     one = family_of(layer)
     if one.tokens == "boolean":
         return equal(boolean_rate(one.m, one.d, one.scale, epsilon))
@@ -107,7 +89,7 @@ def _predict_lucky(layer: str, epsilon: float) -> Predicted:
     return Predicted(low=rate * (1 - off), high=rate * (1 + (q / one.d) ** 2))
 
 
-def _predict_lemma(layer: str, epsilon: float) -> Predicted:
+def predict_lucky_bound(layer: str, epsilon: float) -> Predicted:
     one = family_of(layer)
     m, k, d = one.m, one.k, one.d
     q, half = (m - 1) * (k - 1), (k - 1) / 2
@@ -127,8 +109,8 @@ def _apart(spec: str, seed: int) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def _lucky(layer: str, epsilon: float, seed: int) -> Measured:
-    return _share([one <= epsilon for one in _apart(layer, seed)], len(_WAITS))
+def measure_lucky_rows(layer: str, epsilon: float, seed: int) -> Measured:
+    return _share([one <= epsilon for one in _apart(layer, seed)], 16)
 
 
 def _share(rows: list[Any], among: int) -> Measured:
@@ -139,7 +121,7 @@ def _share(rows: list[Any], among: int) -> Measured:
 # What certifies a row
 
 
-def _predict_residual(layer: str, ratio: float) -> Predicted:
+def predict_certificate_residual(layer: str, ratio: float) -> Predicted:
     one = family_of(layer)
     free, size = one.d - one.k + 1, one.d**2
     if free <= 0:
@@ -162,8 +144,8 @@ def _ratios(spec: str, seed: int) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def _residual(layer: str, ratio: float, seed: int) -> Measured:
-    return _share([one <= ratio for one in _ratios(layer, seed)], len(_RATIOS))
+def measure_certificate_residual(layer: str, ratio: float, seed: int) -> Measured:
+    return _share([one <= ratio for one in _ratios(layer, seed)], 12)
 
 
 def precision(d: int, scale: float, crude: bool) -> float:
@@ -194,17 +176,17 @@ def precision(d: int, scale: float, crude: bool) -> float:
     return float(np.sum(taken[gap <= _AGREE]) / np.sum(taken))
 
 
-def _predict_certified(d: int, sum_of_w: str) -> Predicted:
+def predict_certificate(d: int, sum_of_w: str) -> Predicted:
     return Predicted(low=1, high=1, within=sum_of_w == "true")
 
 
-def _predict_precision(d: int, sum_of_w: str) -> Predicted:
+def predict_certificate_crude(d: int, sum_of_w: str) -> Predicted:
     return equal(round(precision(d, 2.0, sum_of_w == "stage 1"), 9))
 
 
-def _precision(d: int, sum_of_w: str, seed: int, times: float = 0.5) -> Measured:
+def measure_certificate(d: int, sum_of_w: str, seed: int, count: int = 12) -> Measured:
     found = []
-    for drawn, x in layers(f"nice:m=2,k=2,d={d}", seed, int(times * _LAYERS), 50_000):
+    for drawn, x in layers(f"nice:m=2,k=2,d={d}", seed, count, 50_000):
         data = Data(x=x, y=drawn(x))
         w = moment(data).w if sum_of_w == "stage 1" else drawn.w.sum(axis=0)
         residuals = agreement(w, data).residuals
@@ -212,18 +194,21 @@ def _precision(d: int, sum_of_w: str, seed: int, times: float = 0.5) -> Measured
         weights = softmax(scores(drawn.theta, columns(x[e])))
         apart = np.ptp(weights, axis=0).max(axis=1)[a, np.arange(len(e))]
         found.append(apart <= _AGREE)
-    return _share(found, len(_SIZES))
+    return _share(found, 8)
+
+
+def measure_certificate_crude(d: int, sum_of_w: str, seed: int) -> Measured:
+    return measure_certificate(d, sum_of_w, seed, count=192)
 
 
 # What a proxy's margin says of the heads'
 
 
-def _predict_pattern(k: int, margin: float) -> Predicted:
-    value = (k - 1) / (k - 1 + math.exp(margin))
-    return Predicted(low=value * (1 - 1e-12), high=value * (1 + 1e-12))
+def predict_margin_pattern(k: int, margin: float) -> Predicted:
+    return equal((k - 1) / (k - 1 + math.exp(margin)), 1e-12)
 
 
-def _pattern(k: int, margin: float, seed: int) -> Measured:
+def measure_margin_pattern(k: int, margin: float, seed: int) -> Measured:
     logits = np.zeros((2, k))
     logits[:, 0] = margin, 1000 * margin
     one, other = softmax_rows(logits)
@@ -265,12 +250,12 @@ def proxy_share(m: int, d: int, scale: float, coherence: float, taken: float) ->
     return float(np.sum(weight * held) / np.sum(weight)), bool(least - _SURE > 5 * differ)
 
 
-def _predict_proxy(layer: str, taken: float) -> Predicted:
+def predict_proxy_share(layer: str, taken: float) -> Predicted:
     one = family_of(layer)
     return equal(proxy_share(one.m, one.d, one.scale, one.coherence, taken)[0])
 
 
-def _predict_margin(layer: str, taken: float) -> Predicted:
+def predict_proxy_margin(layer: str, taken: float) -> Predicted:
     one = family_of(layer)
     far = proxy_share(one.m, one.d, one.scale, one.coherence, taken)[1]
     return Predicted(low=1, high=1, within=far)
@@ -288,126 +273,10 @@ def _sure(spec: str, seed: int) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def _margin(layer: str, taken: float, seed: int) -> Measured:
+def measure_proxy_margin(layer: str, taken: float, seed: int) -> Measured:
     every = _sure(layer, seed)
-    return _share([one[: round(taken * len(one))] >= _SURE for one in every], len(_TAKEN))
+    return _share([one[: round(taken * len(one))] >= _SURE for one in every], 16)
 
 
-_SMALL, _LARGE = (0.1, 0.3, 1.0), (0.01, 0.1, 1.0)
-_WAITS = settings(
-    "epsilon",
-    {
-        "m=2,k=2,d=24,tokens=gaussian": _LARGE,
-        "m=3,k=2,d=24,tokens=gaussian": _SMALL,
-        "m=2,k=3,d=24,tokens=gaussian": _SMALL,
-        "m=2,k=2,d=24": _LARGE,
-        "m=3,k=2,d=8": (0.001, *_LARGE),
-    },
-)
-_THREE = [f"m={m},k={k},d={d},tokens=gaussian" for m, k, d in ((2, 2, 16), (3, 5, 16), (2, 9, 8))]
-_RATIOS = settings("ratio", dict.fromkeys(_THREE, (0.4, 0.6, 0.8, 1.0)))
-_SIZES = [{"sum_of_w": w, "d": d} for w in ("true", "stage 1") for d in (16, 24, 32, 64)]
-_ALIKE = [f"m={m},k=2,d=24,coherence={near}" for m, near in ((2, 0), (3, 0), (3, 0.9), (3, 0.99))]
-_TAKEN = settings("taken", dict.fromkeys(_ALIKE, (0.1, 0.03, 0.01, 0.001)))
-_MARGINS: list[Setting] = [{"k": k, "margin": m} for k in (2, 8) for m in (2.0, 5.0, 10.0, 98.0)]
-
-made = partial(Statement, subject="softmax layers")
-lucky = partial(
-    made, along="epsilon", by="layer", log="xy", x="ε", measure=_lucky,
-    y="share of rows on which all heads agree",
-)  # fmt: skip
-certified = partial(
-    made, along="d", by="sum_of_w", log="x",
-    y="share of certified rows on which heads agree",
-)  # fmt: skip
-proxy = partial(
-    made, along="taken", by="layer", log="x", measure=_margin,
-    x="rows taken, those of the proxy's largest margins", y="share of them on which heads are sure",
-)  # fmt: skip
-STATEMENTS = (
-    lucky(
-        name="lucky-rows", owner="docs", source="", settings=_WAITS, predict=_predict_lucky,
-        says="All m heads agree on a row, log-ratios of their weights within ε, with a chance in "
-        "proportion to ε^((m-1)(k-1)). Two tokens of signs coincide with chance 2^-d, and then all "
-        "heads agree.",
-        predicts="Normal tokens: the density at 0 of differences of logits, in closed form, and "
-        "what it leaves out. Two tokens of signs: the chance itself, averaged over random Θ.",
-        meaning="One over the rate is how many rows to wait for. Over random Θ the power law goes "
-        "on far below 1/√d on signs too; coincidence of tokens ends it.",
-    ),
-    lucky(
-        name="lucky-bound", owner="docs", source="",
-        settings=[one for one in _WAITS if "gaussian" in str(one["layer"])],
-        predict=_predict_lemma,
-        says="For normal tokens that chance is at most (ε √(2/π))^q M, with q = (m-1)(k-1) and M "
-        "a mean of det G^(-(k-1)/2).",
-        predicts="The bound, with M averaged over random Θ in closed form.",
-        meaning="The bound forgets that tokens attend to themselves: for large d and small ε it "
-        "is k^((m-1)/2) times the chance.",
-    ),
-    certified(
-        name="certificate", owner="talk", source="CL24", settings=_SIZES,
-        predict=_predict_certified, measure=_precision,
-        says="Regression of a row's label on X ΣW certifies that heads agree, without false "
-        "positives.",
-        predicts="Of the .1 % of rows of least residual, heads agree within .05 on all. "
-        "Condition: ΣW is exact, which the estimate of stage 1 is not: by the slides the error of "
-        "ΣW dictates that of a certified row.",
-        meaning="The certificate is as good as ΣW, which is why ΣW is refined before it is used "
-        "again.",
-        revised="d = 8, where the best rows are of coinciding tokens, became d = 24",
-    ),
-    certified(
-        name="certificate-crude", owner="docs", source="",
-        settings=[{"sum_of_w": "stage 1", "d": d} for d in (8, 16, 24, 32)],
-        predict=_predict_precision, measure=partial(_precision, times=8),
-        says="With stage 1's ΣW a residual is the norm of d numbers; their variance is the square "
-        "of the heads' disagreement, and a bias of order 1/d beside it.",
-        predicts="The bias to first order in Θ, damped by saturated weights, as if independent of "
-        "the row: the share is then an integral over two logits.",
-        meaning="False positives come of a bias that no number of examples removes; it falls with "
-        "d.",
-        revised="192 layers are measured for 12, too few to refute it",
-    ),
-    made(
-        name="certificate-residual", owner="docs", source="", settings=_RATIOS,
-        predict=_predict_residual, measure=_residual, along="ratio", by="layer",
-        x="residual over disagreement, at most", y="share of rows",
-        says="With the true ΣW and random W a row's residual over its heads' disagreement has the "
-        "law of √(χ²/d) with d - k + 1 degrees of freedom, whatever m is.",
-        predicts="The range between that law, of normal W, and the one of W of fixed norm.",
-        meaning="Heads that disagree leave a residual of the size of their disagreement; for k > "
-        "d every residual is 0, and certifies nothing.",
-    ),
-    made(
-        name="margin-pattern", owner="talk", source="CL24", settings=_MARGINS,
-        predict=_predict_pattern, measure=_pattern, along="margin", by="k", log="y",
-        y="difference of two patterns",
-        says="Logits (100, 2) and (100000, 1) are far apart, and their softmaxes are within e^-98.",
-        predicts="Margins M and 1000 M over each of k - 1 other tokens: half the sum of the "
-        "differences is (k - 1) / (k - 1 + e^M), just below (k - 1) e^-M.",
-        meaning="Patterns of one winner and of margins from M on differ by no more than that, "
-        "whatever the logits.",
-        identity=True, revised="first at most (k - 1) e^-M, now the value itself",
-    ),
-    proxy(
-        name="proxy-margin", owner="talk", source="CL24", settings=_TAKEN, predict=_predict_margin,
-        says="If a representative point of the estimated affine hull gives a row a very "
-        "high-margin pattern, the patterns of the actual heads must also be high-margin.",
-        predicts="The point is the mean of the Θ: every head gives its token .95 or more. "
-        "Condition: the margin exceeds what that takes by 5 standard deviations of what heads "
-        "differ from the point by.",
-        meaning="Heads differ from their mean by at least half of what they differ from each other "
-        "by, and that does not fall with d: larger margins help, and heads that are alike.",
-    ),
-    proxy(
-        name="proxy-share", owner="docs", source="",
-        settings=[one for one in _TAKEN if str(one["layer"]).endswith("=0")],
-        predict=_predict_proxy,
-        says="What heads differ from their mean by is independent of it, so the share of rows on "
-        "which every head is sure is a chance of normal numbers.",
-        predicts="That chance; logits are normal given in how many entries two tokens differ.",
-        meaning="The rest of the rows that stage 3 takes is wrong for some head, with the best "
-        "proxy that there is.",
-    ),
-)  # fmt: skip
+if __name__ == "__main__":
+    main("rows")

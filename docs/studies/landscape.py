@@ -1,35 +1,33 @@
-"""The loss of one layer in all its parameters, b (d+1,) and A (d+1, d): exact, with its minima.
+"""The loss of one layer in all its parameters, and its stationary points: spurious minima.
 
-Of the matrices P and Q of a layer only b, the last row of P, and A, the first d columns of Q,
-matter: the prediction is b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = (x_i, y_i)
-(up to sign, [ACDS23]). b = (0, 1), A = (A*; 0) is the layer of `onelayer`. The loss is quadratic
-in b and in A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
+The layer predicts b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = (x_i, y_i)
+(up to sign, [ACDS23]). b = (0, 1), A = (A*; 0) is the best layer. The loss is quadratic in b and in
+A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
 
 With sigma = I and a diagonal task (every law becomes one, `diagonal`) flipping the sign of
 coordinate i changes nothing. So a minimum over A and over b = (sqrt(u) e_j, 1) for one j and all
 u in [0, inf] is a stationary point of the whole loss. u = 0 is the optimum A*; u = inf is a layer
 of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between lie mixtures.
-Where the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
+If the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
 those with b = 0, which are saddles; and the curve is one rational function of u, whose derivative
 is a polynomial over a square.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from flint import fmpq, fmpq_poly
+from scipy.optimize import minimize, minimize_scalar
+from statement import Array
 
 from hardness.icl import onelayer
-from hardness.icl.onelayer import Array, eigenvalues, spread
-from instances.errors import UsageError
 from instances.prompts import Prompts
 from instances.streams import generator
 
-MOST_D = 16  # of a Hessian with (d+1)^4 entries
-MOST_STARTED = 8  # (d+1)^2 variables: a run takes a tenth of a second at 8, seconds at 16
 _FLAT = 1e-8  # eigenvalues of a Hessian of unit diagonal below it count as 0
+_RUNS, _SIZE = 80, 0.1  # random starts: how many, and the size of their entries
 
 
 def _second_moment(law: Prompts, middle: Array) -> Array:
@@ -46,21 +44,13 @@ def _second_moment(law: Prompts, middle: Array) -> Array:
 
 
 def full_loss(law: Prompts, b: Array, a: Array) -> float:
-    """Return E (b^T G A x_query - <w, x_query>)^2 for b (d+1,), A (d+1, d).
-
-    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
-    >>> b, a = np.eye(6)[5], np.vstack([np.eye(5) / 1.3, np.zeros(5)])
-    >>> round(full_loss(law, b, a) * 13, 9)
-    15.0
-    """
-    b, a = _shaped(law, b, a)
+    """Return E (b^T G A x_query - <w, x_query>)^2 for b (d+1,), A (d+1, d)."""
     quadratic = np.sum((_second_moment(law, np.outer(b, b)) @ a) * (a @ law.sigma))
     return float(quadratic - 2 * np.sum(_pull(law, b) * a) + law.power)
 
 
 def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
     """Return the gradients of the loss in b, (d+1,), and in A, (d+1, d)."""
-    b, a = _shaped(law, b, a)
     cross = _moments(law)[0]
     push = np.append(cross @ a[-1], np.sum(cross * a[:-1]))
     in_b = 2 * (_second_moment(law, a @ law.sigma @ a.T) @ b - push)
@@ -70,7 +60,6 @@ def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
 
 def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
     """Return the Hessian in (b, A row by row), ((d+1)^2, (d+1)^2)."""
-    b, a = _shaped(law, b, a)
     size, sigma = law.d + 1, law.sigma
     found = np.empty((size**2, size**2))
     found[:size, :size] = 2 * _second_moment(law, a @ sigma @ a.T)
@@ -84,7 +73,7 @@ def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
 
 def best_given(law: Prompts, b: Array) -> Array:
     """Return the one A (d+1, d) of least loss for b (d+1,), not 0."""
-    right = np.linalg.solve(law.sigma, _pull(law, np.asarray(b)).T).T
+    right = np.linalg.solve(law.sigma, _pull(law, b).T).T
     return np.asarray(np.linalg.solve(_second_moment(law, np.outer(b, b)), right))
 
 
@@ -103,7 +92,7 @@ def unpack(flat: Array) -> tuple[Array, Array]:
 def _moments(law: Prompts) -> tuple[Array, Array, Array, float]:
     """Return sigma task sigma, E g g^T, E h S and E h^2, with g = S w + .., h = sum_i y_i^2 / n."""
     n, product = law.n, law.sigma @ law.task
-    variance = n * spread(law)  # of a label
+    variance = n * onelayer.spread(law)  # of a label
     cross = product @ law.sigma
     mixed = variance * law.sigma + 2 / n * cross
     fourth = (1 + 2 / n) * (variance**2 + 2 * float(np.sum(product * product.T)))
@@ -116,46 +105,28 @@ def _pull(law: Prompts, b: Array) -> Array:
     return np.vstack([b[-1] * cross, cross @ b[:-1]])
 
 
-def _shaped(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
-    b, a = np.asarray(b, np.float64), np.asarray(a, np.float64)
-    if b.shape != (law.d + 1,) or a.shape != (law.d + 1, law.d):
-        raise UsageError(
-            f"b of shape {b.shape} and A of shape {a.shape} given: d = {law.d} needs "
-            f"({law.d + 1},) and ({law.d + 1}, {law.d})"
-        )
-    return b, a
+class Stationary(NamedTuple):
+    """A stationary point: its loss, and the signs of its Hessian's eigenvalues.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Stationary:
-    """A stationary point on curve j at u, its loss, and the signs of its Hessian's eigenvalues.
-
-    u is None for the layer of rank one. The Hessian is scaled to a unit diagonal, which leaves the
-    signs alone; least is its least eigenvalue that is not flat. Flat are (c b, A / c) and, where
-    kappa repeats, rotations. It is a minimum, up to these, where no direction goes down.
+    u: its place on a curve, None for the layer of rank one. The Hessian is scaled to a unit
+    diagonal, which leaves the signs alone. Flat are (c b, A / c) and, if kappa repeats, rotations.
     """
 
-    j: int
     u: float | None
     loss: float
     negative: int
     flat: int
-    least: float
-    minimum: bool
 
 
 def diagonal(law: Prompts) -> Prompts:
     """Return the law with sigma = I and a diagonal task that has the same landscape.
 
     x = sigma^1/2 x', w = sigma^-1/2 w', then a rotation: diag(eigenvalues of sigma task).
-
-    >>> diagonal(Prompts(n=2, sigma=np.diag([4.0, 1.0]), task=np.eye(2))).task.tolist()
-    [[4.0, 0.0], [0.0, 1.0]]
     """
-    kappa = eigenvalues(law)
+    kappa = onelayer.eigenvalues(law)
     if law.isotropic:
         kappa = np.full(law.d, law.power / law.d)  # symmetric beyond rounding
-    return Prompts(n=law.n, sigma=np.eye(law.d), task=np.diag(kappa), noise=law.noise)
+    return replace(law, sigma=np.eye(law.d), task=np.diag(kappa))
 
 
 def curve(law: Prompts, j: int, u: Array) -> Array:
@@ -168,7 +139,6 @@ def curve(law: Prompts, j: int, u: Array) -> Array:
     labels = (n + 1) / n * kappa + variance / n
     mixed = variance + 2 / n * kappa[j]
     fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(kappa**2))
-    u = np.asarray(u, np.float64)
     rest = np.delete(np.arange(law.d), j)
     gain = (kappa[rest] ** 2 / (labels[rest] + u[:, None] / n)).sum(axis=1)
     top = (1 + 2 / n) * u**2 - 2 * u * mixed + fourth
@@ -176,49 +146,11 @@ def curve(law: Prompts, j: int, u: Array) -> Array:
     return np.asarray(kappa.sum() - gain - kappa[j] ** 2 * top / bottom)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankOne:
-    """The best layer of rank one, its loss sum kappa - kappa_1^2 / M_1.
-
-    margin: E h^2 - (v + 2 kappa_1 / n)^2 n / (n + 2) - n sum_{i > 1} kappa_i^2 / m^2, in units of
-    v^2, with v the variance of a label and m = kappa_1 / M_1: > 0 a minimum, < 0 a saddle.
-    """
-
-    loss: float
-    margin: float
-
-
-def rank_one(law: Prompts) -> RankOne:
-    """Judge the best layer of rank one.
-
-    >>> found = [rank_one(Prompts(n=n, sigma=np.eye(2), task=np.eye(2))) for n in (1, 2)]
-    >>> [one.margin > 0 for one in found], found[1].loss
-    ([True, False], 1.6)
-    """
-    kappa, n = eigenvalues(law), law.n
-    variance = law.power + law.noise**2
-    slope = (n + 1) / n + variance / (n * kappa[0])  # 1 / m
-    fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(kappa**2))
-    mixed = (variance + 2 * kappa[0] / n) ** 2 * n / (n + 2)
-    labels = (n + 1) / n * kappa[0] + variance / n
-    return RankOne(
-        loss=float(kappa.sum() - kappa[0] ** 2 / labels),
-        margin=float((fourth - mixed - n * np.sum(kappa[1:] ** 2) * slope**2) / variance**2),
-    )
-
-
 def stationary(law: Prompts) -> list[Stationary]:
     """List the local minima of all d curves, their ends u = inf with them, the least loss first.
 
-    u = 0, the optimum, is left out. Each is found between neighbours of a fine grid in u and
-    polished; what its Hessian says holds in all (d+1)^2 directions. Empty for d > 16.
-
-    >>> law = Prompts(n=100, sigma=np.eye(5), task=np.eye(5))
-    >>> [(round(p.loss, 4), p.minimum) for p in stationary(law)]
-    [(1.2979, True), (4.0566, False)]
+    u = 0, the optimum, is left out. What a Hessian says holds in all (d+1)^2 directions.
     """
-    if law.d > MOST_D:
-        return []
     plain = diagonal(law)
     found = []
     for j in range(1 if law.isotropic else law.d):
@@ -227,25 +159,20 @@ def stationary(law: Prompts) -> list[Stationary]:
 
 
 def _dips(law: Prompts, j: int) -> list[float]:
-    from scipy.optimize import minimize_scalar
-
     unit = law.power + law.noise**2
     grid = np.linspace(-14, 14, 4001)  # log u; beyond it the curve is flat in float64
 
     def at(log: Array) -> Array:
         return curve(law, j, unit * np.exp(log))
 
-    values = at(grid)
-    below = (values[1:-1] < values[:-2]) & (values[1:-1] < values[2:])
-    # Dips of the size of rounding are none.
-    places = [i for i in np.flatnonzero(below) + 1 if values[i] > values[0]]
-    exact: Any = {"method": "bounded", "options": {"xatol": 1e-10}}
-    ends = [(grid[i - 1], grid[i + 1]) for i in places]
-
-    def loss(log: float) -> float:
-        return float(at(np.array([log]))[0])
-
-    return [unit * float(np.exp(minimize_scalar(loss, bounds=b, **exact).x)) for b in ends]
+    values, found = at(grid), []
+    for i in range(1, len(grid) - 1):
+        # Dips of the size of rounding are none.
+        if values[i] < min(values[i - 1], values[i + 1]) and values[i] > values[0]:
+            ends: Any = {"bounds": (grid[i - 1], grid[i + 1]), "options": {"xatol": 1e-10}}
+            log = minimize_scalar(lambda x: at(np.array([x]))[0], method="bounded", **ends).x
+            found.append(unit * float(np.exp(log)))
+    return found
 
 
 def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
@@ -256,33 +183,19 @@ def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
     unit = np.diag(hessian) ** -0.5
     values = np.linalg.eigvalsh(hessian * np.outer(unit, unit))
     small = np.abs(values) <= _FLAT
-    return Stationary(
-        j=j,
-        u=u,
-        loss=full_loss(law, b, a),
-        negative=int(np.sum(values[~small] < 0)),
-        flat=int(small.sum()),
-        least=float(values[~small][0]),
-        minimum=not np.any(values[~small] < 0),
-    )
+    return Stationary(u, full_loss(law, b, a), int(np.sum(values[~small] < 0)), int(small.sum()))
 
 
 def exact_dips(law: Prompts) -> int | None:
-    """Count the local minima with 0 < u <= inf, of certified real roots; None where not isotropic.
+    """Count the local minima with 0 < u <= inf, of certified real roots; None if not isotropic.
 
     The curve rises at u = 0, the optimum, so roots of odd multiplicity are maxima and minima in
     turn; after an odd number of them it falls, and u = inf, the layer of rank one, is a minimum.
     In d = 1 that is the optimum too, written in another way.
-
-    >>> import numpy as np
-    >>> [exact_dips(Prompts(n=n, sigma=np.eye(5), task=np.eye(5))) for n in (20, 88, 89, 10**6)]
-    [0, 0, 1, 1]
     """
     kappa, noise = onelayer.exact_eigenvalues(law), onelayer.simple(law.noise)
     if kappa is None or noise is None or len(set(kappa)) > 1:
         return None
-    from flint import fmpq, fmpq_poly
-
     d, n = law.d, law.n
     level = fmpq(kappa[0].numerator, kappa[0].denominator)
     variance = d * level + fmpq(noise.numerator, noise.denominator) ** 2
@@ -297,65 +210,18 @@ def exact_dips(law: Prompts) -> int | None:
     slope: Any = (
         bottom**2 * (d - 1) / n - (top.derivative() * bottom - top * bottom.derivative()) * rest**2
     )
-    crossings = sum(
-        1
-        for root, multiplicity in slope.numer().complex_roots()
-        if multiplicity % 2 and root.imag == 0 and root.real > 0
-    )
-    return (crossings + 1) // 2
+    roots = slope.numer().complex_roots()
+    return (sum(r.imag == 0 and r.real > 0 and often % 2 for r, often in roots) + 1) // 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trap:
-    """A spurious minimum: its loss, and how many of some starts ended there."""
+def ends(law: Prompts, starts: int = _RUNS, seed: int = 0) -> tuple[list[float], int]:
+    """Run BFGS on the exact loss in b and A from random starts: sorted losses, and how many move.
 
-    loss: float
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ends:
-    """The losses at which `starts` runs ended, sorted; how many at L* and at spurious minima.
-
-    Start: entries N(0, scale^2) of b and A, in whitened coordinates with a mean kappa of 1.
+    Entries start as N(0, .1^2), in whitened coordinates with a mean kappa of 1. A run that moves
+    ended with a gradient above 1e-5, in units of the power.
     """
-
-    losses: list[float]
-    moving: int  # runs that ended with a gradient above 1e-5, in units of the power
-    scale: float
-    seed: int
-    starts: int
-    optimal: int
-    spurious: list[Trap]
-
-
-def ends(
-    law: Prompts,
-    starts: int,
-    scale: float,
-    seed: int,
-    traps: Iterable[float] = (),
-    progress: Callable[[int], None] = lambda done: None,
-) -> Ends:
-    """Run BFGS on the exact loss in b and A from random starts; traps: losses of spurious minima.
-
-    A run has ended at a minimum where its loss is within a thousandth of the power. Raises
-    UsageError for d > 8 or a scale that is not positive.
-
-    >>> found = ends(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)), 3, 0.1, 0)
-    >>> [round(v, 6) for v in found.losses], found.optimal
-    ([0.5, 0.5, 0.5], 3)
-    """
-    from scipy.optimize import minimize
-
-    if law.d > MOST_STARTED:
-        raise UsageError(f"d={law.d} given: random starts are run up to d = {MOST_STARTED}")
-    if starts < 1 or not 0 < scale <= 100:
-        raise UsageError(f"{starts} starts of scale {scale} given: at least 1, of 0 to 100")
     unit = law.power / law.d
-    plain = diagonal(
-        Prompts(n=law.n, sigma=law.sigma, task=law.task / unit, noise=law.noise / unit**0.5)
-    )
+    plain = diagonal(replace(law, task=law.task / unit, noise=law.noise / unit**0.5))
 
     def value(flat: Array) -> tuple[float, Array]:
         b, a = unpack(flat)
@@ -364,20 +230,42 @@ def ends(
     rng, found = generator(seed, "icl", "one layer", "starts"), []
     options: Any = {"gtol": 1e-6, "maxiter": 1000}
     for _ in range(starts):
-        begin = scale * rng.standard_normal((law.d + 1) ** 2)
+        begin = _SIZE * rng.standard_normal((law.d + 1) ** 2)
         found.append(minimize(value, begin, jac=True, method="BFGS", options=options))
-        progress(1)
     losses = sorted(law.power * float(each.fun) for each in found)
+    return losses, sum(float(np.abs(each.jac).max()) > 1e-5 for each in found)
 
-    def near(loss: float) -> int:
-        return sum(abs(each - loss) <= law.power / 1000 for each in losses)
 
-    return Ends(
-        losses=losses,
-        moving=sum(float(np.abs(each.jac).max()) > 1e-5 for each in found),
-        scale=scale,
-        seed=seed,
-        starts=starts,
-        optimal=near(onelayer.least(law)),
-        spurious=[Trap(loss=loss, count=near(loss)) for loss in dict.fromkeys(traps)],
-    )
+def near(law: Prompts, losses: list[float], loss: float) -> int:
+    """Count the losses that are within a thousandth of the power of a loss."""
+    return sum(abs(each - loss) <= law.power / 1000 for each in losses)
+
+
+def study(law: Prompts, starts: int = _RUNS) -> str:
+    """Say which minima a layer has in all its parameters, and where random starts end."""
+    least, dips, every = onelayer.least(law), exact_dips(law), stationary(law)
+    points = [p for p in every if not p.negative and p.loss > least + 1e-9 * law.power]
+    best = next(p for p in every if p.u is None)
+    kind = "saddle" if best.negative else "local minimum"
+    lines = [f"L* = {least:.10g}", f"best layer of rank one: loss {best.loss:.6g}, a {kind}"]
+    lines += [
+        f"spurious local minimum, loss {p.loss:.6g}: no negative curvature, {p.flat} flat"
+        for p in points
+    ]
+    if not points:
+        known = "on the curves searched" if dips is None else "at all: exact root count"
+        if dips is not None and dips > (law.d == 1):  # in d = 1 the dip is the optimum once more
+            known = f"found in float64, but an exact root count has {dips}"
+        lines.append(f"no spurious local minimum {known}")
+    losses, moving = ends(law, starts)
+    found, caught = near(law, losses, least), sum(near(law, losses, p.loss) for p in points)
+    where = f"{found} end at L*, {caught} at spurious minima"
+    where += f", {starts - found - caught} elsewhere ({moving} not converged)"
+    return "\n".join([*lines, f"{starts} random starts (BFGS, scale {_SIZE}): {where}"])
+
+
+if __name__ == "__main__":
+    uneven = np.diag([1, 0.5, 0.25, 0.125, 0.06])
+    for n, sigma in ((20, np.eye(5)), (20, uneven), (100, np.eye(5))):
+        print(f"n = {n}, sigma = diag{tuple(np.diag(sigma).tolist())}, task = I")
+        print(f"{study(Prompts(n=n, sigma=sigma, task=np.eye(5)))}\n")

@@ -7,20 +7,20 @@ docs/theory.md has the derivations.
 """
 
 import math
-from functools import cache, partial
-from typing import cast
+from functools import cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import roots_jacobi
+from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
+from sums import spread
 
-from hardness.theory.statement import Measured, Predicted, Statement, exactly, mean
-from hardness.theory.sums import spread
+from hardness.runs import spectra
+from hardness.upper import parse_learner
 from hardness.upper.spectra import NEGLIGIBLE, row_spectra, together
-from instances.dense import Dense
+from instances import parse
 from instances.krawtchouk import krawtchouk
-from instances.spec import parse
 
-Array = NDArray[np.float64]
 _ANGLES, _RADII = 256, 24
 
 
@@ -71,8 +71,6 @@ def _tanhs(d: int, scale: float, place: Array, product: Array) -> Array:
     place: h (d + 1) + h'. tanh(z cos(angle)) is a sum of c_n(z) cos(n angle) over odd n, so that
     the mean over angles is that of c_n(z) c_n(z') cos(n turn) / 2.
     """
-    from scipy.special import roots_jacobi
-
     nodes, radial = roots_jacobi(_RADII, d * d / 2 - 2, 0)
     angles = 2 * np.pi / _ANGLES * np.arange(_ANGLES)
     radii = scale * np.sqrt(d * np.arange(d + 1))[:, None] * np.sqrt((1 + nodes) / 2)
@@ -103,7 +101,7 @@ def limit(k: int, scale: float) -> float:
 @cache
 def _spectra(spec: str, layers: int, seed: int) -> Array:
     """The weights of layers of a family by degree, over m d: (layers, kd + 1)."""
-    family = cast(Dense, parse(spec))
+    family = family_of(spec)
     found = []
     for i in range(layers):
         layer = family.instance(layers * seed + i).layer()
@@ -127,179 +125,74 @@ def unbiased(x: Array, y: Array, degree: int) -> float:
     return total / (n * (n - 1))
 
 
-def _drawn(family: Dense, seed: int, count: int) -> tuple[Array, Array]:
+def _drawn(family: Any, seed: int, count: int) -> tuple[Array, Array]:
     """Tokens of examples of one layer as signs, (n, kd), and the first rows of labels, (n, d)."""
     drawn = family.instance(seed).examples(0, count)
     return drawn.x.reshape(count, -1).astype(np.float64), drawn.y[:, 0]
 
 
-def _predict_parity(spec: str) -> Predicted:
-    return Predicted(low=-NEGLIGIBLE, high=NEGLIGIBLE)
-
-
-def _parity(spec: str, seed: int) -> Measured:
+def measure_walsh_parity(spec: str, seed: int) -> Measured:
     found = _spectra(spec, 3, seed)
     return exactly(float((found[:, ::2].sum(axis=1) / found.sum(axis=1)).max()), NEGLIGIBLE)
 
 
-def _predict_decay(spec: str, degree: int) -> Predicted:
-    family = cast(Dense, parse(spec))
-    value = float(weights(family.d, family.scale)[degree])  # type: ignore[attr-defined]
-    return Predicted(low=value, high=value)
+def predict_walsh_decay(spec: str, degree: int) -> Predicted:
+    family = family_of(spec)
+    return equal(float(weights(family.d, family.scale)[degree]))
 
 
-def _decay(spec: str, degree: int, seed: int) -> Measured:
+def measure_walsh_decay(spec: str, degree: int, seed: int) -> Measured:
     layers = 40 if "d=8" in spec else 12
-    return mean(_spectra(spec, layers, seed)[:, degree], "layers", among=len(_DECAY))
+    return mean(_spectra(spec, layers, seed)[:, degree], "layers", among=24)
 
 
-def _predict_sampled(d: int, degree: int) -> Predicted:
-    value = float(weights(d, 2.0, 3)[degree])
-    return Predicted(low=value, high=value)
+def predict_walsh_sampled(d: int, degree: int) -> Predicted:
+    return equal(float(weights(d, 2.0, 3)[degree]))
 
 
-def _sampled(d: int, degree: int, seed: int) -> Measured:
-    family = cast(Dense, parse(f"nice:m=1,k=2,d={d}"))
+def measure_walsh_sampled(d: int, degree: int, seed: int) -> Measured:
+    family = family_of(f"nice:m=1,k=2,d={d}")
     drawn = (_drawn(family, 16 * seed + i, 6000) for i in range(16))
     found = [unbiased(x, y, degree) / d for x, y in drawn]
-    return mean(found, "layers of 6000 examples", among=len(_SAMPLED))
+    return mean(found, "layers of 6000 examples", among=8)
 
 
-def _predict_tokens(k: int, scale: float, d: int) -> Predicted:
-    value, error = limit(k, scale), (k / d) ** 2
-    return Predicted(low=value * (1 - error), high=value * (1 + error))
+def predict_walsh_tokens(k: int, scale: float, d: int) -> Predicted:
+    return equal(limit(k, scale), (k / d) ** 2)
 
 
-def _tokens(k: int, scale: float, d: int, seed: int) -> Measured:
+def measure_walsh_tokens(k: int, scale: float, d: int, seed: int) -> Measured:
     found = []
     for i in range(10):
         shares = []
         for size in (d, 2 * d):
-            family = cast(Dense, parse(f"nice:m=1,k={k},d={size},scale={scale}"))
+            family = family_of(f"nice:m=1,k={k},d={size},scale={scale}")
             x, y = _drawn(family, 10 * seed + i, 8000)
             moment = float(((x.T @ y) ** 2).sum())
             whole = float((y**2).sum())
             first = (moment - k * size * whole) / (len(x) - 1)
             shares.append(first / whole)
         found.append(2 * shares[1] - shares[0])
-    return mean(found, "pairs of layers of 8000 examples", among=len(_TOKENS))
+    return mean(found, "pairs of layers of 8000 examples", among=8)
 
 
-def _predict_regression(d: int, degree: int) -> Predicted:
+def predict_lowdegree_layers(d: int, degree: int) -> Predicted:
     found = weights(d, 2.0)
     above = float(found[degree + 1 :].sum() / found.sum())
     return Predicted(low=above, high=above * (1 + 2 / _OVER))
 
 
-def _regression(d: int, degree: int, seed: int) -> Measured:
-    from hardness.runs import spectra
-    from hardness.upper import parse_learner
-
+def measure_lowdegree_layers(d: int, degree: int, seed: int) -> Measured:
     learner = parse_learner(f"lowdegree:degree={degree},oversample={_OVER}")
     found = []
     for i in range(16):
         one = spectra(parse(f"nice:m=2,k=2,d={d}").instance(16 * seed + i), learner, seed=seed)
         if one.attempt:
             found.append(one.attempt.learned.distance / one.target.norm)
-    return mean(found, "layers", among=len(_REGRESSION))
+    return mean(found, "layers", among=9)
 
 
 _OVER = 20  # examples a monomial
-_DECAY = [
-    {"spec": spec, "degree": degree}
-    for spec in (
-        "nice:m=1,k=2,d=8",
-        "nice:m=4,k=2,d=8",
-        "nice:m=2,k=2,d=8,scale=0.5",
-        "nice:m=2,k=2,d=9",
-        "nice:m=2,k=2,d=10",
-        "nice:m=2,k=2,d=10,scale=8",
-    )
-    for degree in (1, 3, 5, 7)
-]
-_SAMPLED = [{"d": d, "degree": degree} for degree in (1, 3) for d in (12, 16, 24, 32)]
-_TOKENS = [{"k": k, "scale": s, "d": 128} for s in (1.0, 2.0) for k in (2, 3, 4, 8)]
-_REGRESSION = [{"d": d, "degree": degree} for d in (5, 6, 7) for degree in (1, 2, 3)]
-_OPEN = "For all one knows attention layers have Fourier decay (a question of the talk, left open)"
-_walsh = partial(Statement, subject="spectra", owner="docs")
 
-STATEMENTS = (
-    _walsh(
-        name="walsh-parity",
-        says="On tokens of -1 and +1 no softmax layer has weight on a set of even size: logits "
-        "are of degree 2 in X, so F(-X) = -F(X).",
-        predicts="Even degrees carry nothing, whatever the heads and the number of tokens.",
-        meaning="A polynomial of even degree does no better than one of a degree less.",
-        identity=True,
-        settings=[
-            {"spec": f"nice:m=2,{one}"}
-            for one in (*("k=2,d=8", "k=3,d=5", "k=5,d=3,scale=8", "k=2,d=8,noise=0.5"),)
-        ],
-        predict=_predict_parity,
-        measure=_parity,
-        along="spec",
-        y="share of the weight on even degrees",
-    ),
-    _walsh(
-        name="walsh-decay",
-        source="CL24",
-        says=f"{_OPEN}. Here: the mean weight of each degree of random heads on two tokens.",
-        predicts="Given X and X' two logits are what a random direction has of two known ones: "
-        "the weight is a finite sum over overlaps, of the same value for any number of heads.",
-        meaning="What is predicted falls with the degree; steeper heads have more on degrees 5 and "
-        "7. That is of random layers: a hidden parity has all its weight on degree m.",
-        settings=_DECAY,
-        predict=_predict_decay,
-        measure=_decay,
-        along="degree",
-        by="spec",
-        log="y",
-        y="weight of a row over m d",
-    ),
-    _walsh(
-        name="walsh-sampled",
-        says="The mean weights of degrees 1 and 3 of random heads on two tokens, beyond what can "
-        "be enumerated: 24 to 64 bits.",
-        predicts="The same finite sum over overlaps, at larger d.",
-        meaning="Samples estimate a weight without bias from pairs of examples. As d grows, degree "
-        "1 tends to 1/2 and degree 3 to half the square of a Hermite coefficient of tanh.",
-        settings=_SAMPLED,
-        predict=_predict_sampled,
-        measure=_sampled,
-        along="d",
-        by="degree",
-        log="x",
-        y="weight of a row over m d",
-    ),
-    _walsh(
-        name="walsh-tokens",
-        says="As d grows the share of degree 1 in a random head on k tokens tends to 1/(k^2 q), q "
-        "the mean square of a softmax weight of k normal logits; with many tokens to "
-        "exp(-scale^2).",
-        predicts="Twice the share at 2d less the share at d leaves an error of 1/d^2, here taken "
-        "as (k/d)^2 of the value.",
-        meaning="How much of a layer is linear depends on the scale of its logits and the number "
-        "of tokens, less and less on their dimension.",
-        settings=_TOKENS,
-        predict=_predict_tokens,
-        measure=_tokens,
-        along="k",
-        by="scale",
-        y="share of degree 1, from d and 2d",
-    ),
-    _walsh(
-        name="lowdegree-layers",
-        source="CL24",
-        says=f"{_OPEN}. Regression on monomials up to a degree then leaves what lies above it.",
-        predicts="A risk of the mean share of weight above the degree, or up to two parts in "
-        f"{_OVER} more, as {_OVER} examples a monomial leave one part in {_OVER - 1} of variance.",
-        meaning="The spectrum says what polynomials can do: with degree 2 no more than with 1.",
-        settings=_REGRESSION,
-        predict=_predict_regression,
-        measure=_regression,
-        along="degree",
-        by="d",
-        log="y",
-        y="relative risk, exact for each layer",
-    ),
-)
+if __name__ == "__main__":
+    main("spectra")

@@ -8,10 +8,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gamma, ndtr
 from scipy.stats import chi2, norm
+from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean
 
-from hardness.theory.rows import equal, family_of, made, settings
-from hardness.theory.statement import Measured, Predicted, Setting, exactly, mean
-from hardness.upper.attention import Array
 from hardness.upper.fitting import Data
 from hardness.upper.staged.body import Body, extract, support
 from hardness.upper.staged.net import ball, grid
@@ -43,13 +41,13 @@ def _drawn(spec: str, seed: int) -> Iterator[tuple[Array, np.random.Generator]]:
         yield parse(spec).instance(one).layer().theta, generator(one, "theory", "bodies")
 
 
-def _predict_dimension(layer: str, rows: int) -> Predicted:
+def predict_body_dimension(layer: str, rows: int) -> Predicted:
     one = family_of(layer)
     left = one.d**2 - min(rows * (one.k - 1), one.d**2 - (one.m - 1))
     return equal(left)
 
 
-def _dimension(layer: str, rows: int, seed: int) -> Measured:
+def measure_body_dimension(layer: str, rows: int, seed: int) -> Measured:
     theta, rng = next(_drawn(layer, seed))
     u = agreeing(theta, rows, family_of(layer).k, 0.0, rng)
     return exactly(float(u.shape[1] - np.linalg.matrix_rank(u)))
@@ -94,13 +92,12 @@ def half_width(d: int, rows: float) -> float:
     return found * math.sqrt(2 / 3)  # the mean of 1/variance in a direction
 
 
-def _predict_width(layer: str, rows: float) -> Predicted:
+def predict_body_width(layer: str, rows: float) -> Predicted:
     d = family_of(layer).d
-    width = _TOLERANCE * half_width(d, rows)
-    return Predicted(low=width * (1 - 1 / d), high=width * (1 + 1 / d))
+    return equal(_TOLERANCE * half_width(d, rows), 1 / d)
 
 
-def _width(layer: str, rows: float, seed: int) -> Measured:
+def measure_body_width(layer: str, rows: float, seed: int) -> Measured:
     found = []
     for theta, rng in _drawn(layer, seed):
         d = theta.shape[1]
@@ -108,7 +105,7 @@ def _width(layer: str, rows: float, seed: int) -> Measured:
         body = Body(u=u, b=np.zeros(len(u)), epsilon=_TOLERANCE, bound=_FAR)
         direction = _off(rng.standard_normal(d * d), theta)
         found.append(float(support(body, direction).ravel() @ direction))
-    return mean(found, "layers", among=len(_WIDTHS))
+    return mean(found, "layers", among=8)
 
 
 def _along(theta: Array) -> Array:
@@ -139,18 +136,17 @@ def span_tangent(d: int, rows: float, adversary: bool) -> float:
     return math.sqrt(2 / 3 * size / 3)
 
 
-def _predict_span(layer: str, noise: str, rows: float) -> Predicted:
+def predict_span_unclear(layer: str, noise: str, rows: float) -> Predicted:
     one = family_of(layer)
     if noise == "cube":
-        turned = _TOLERANCE * math.sqrt(one.d**2 - 1)
-        return Predicted(low=turned * (1 - 1e-9), high=turned * (1 + 1e-9))
+        return equal(_TOLERANCE * math.sqrt(one.d**2 - 1), 1e-9)
     by_chance = _TOLERANCE * span_tangent(one.d, rows, False)
     if noise == "random":
-        return Predicted(low=by_chance * (1 - 1 / one.d), high=by_chance * (1 + 1 / one.d))
+        return equal(by_chance, 1 / one.d)
     return Predicted(low=by_chance, high=_TOLERANCE * span_tangent(one.d, rows, True))
 
 
-def _span(layer: str, noise: str, rows: float, seed: int) -> Measured:
+def measure_span_unclear(layer: str, noise: str, rows: float, seed: int) -> Measured:
     found = []
     for theta, rng in _drawn(layer, seed):
         d, along, apart = theta.shape[1], _along(theta), float(np.linalg.norm(theta[1] - theta[0]))
@@ -172,7 +168,7 @@ def _span(layer: str, noise: str, rows: float, seed: int) -> Measured:
             u = np.vstack([agreeing(theta, count, 2, 0.0, rng), _FAR * along])
             body = Body(u=u, b=np.zeros(len(u)), epsilon=epsilon / apart, bound=_FAR)
             found.append(float(extract(body, 1, rng)[1][0]) / 2)
-    return mean(found, "layers", among=len(_SPANS))
+    return mean(found, "layers", among=9)
 
 
 # Nets
@@ -187,7 +183,7 @@ def _count(dimension: int, steps: int) -> int:
     return int(np.sum(squares <= steps**2))
 
 
-def _predict_tuples(m: int, steps: int) -> Predicted:
+def predict_net_size(m: int, steps: int) -> Predicted:
     dimension, off = m - 1, math.sqrt(m - 1) / 2
     volume = math.pi ** (dimension / 2) / gamma(dimension / 2 + 1)
     ends = (float(volume * (steps + sign * off) ** dimension) for sign in (-1, 1))
@@ -195,17 +191,17 @@ def _predict_tuples(m: int, steps: int) -> Predicted:
     return Predicted(low=max(low, 0), high=high)
 
 
-def _tuples(m: int, steps: int, seed: int) -> Measured:
+def measure_net_size(m: int, steps: int, seed: int) -> Measured:
     return exactly(float(math.comb(len(ball(m - 1, _count(m - 1, steps))), m)))
 
 
-def _predict_net(layer: str, steps: int) -> Predicted:
+def predict_net_error(layer: str, steps: int) -> Predicted:
     one = family_of(layer)
     spacing = 2 * one.scale * math.sqrt((one.m - 1) / one.m) / steps
     return Predicted(high=(one.m - 1) * spacing**2 / 8)
 
 
-def _net(layer: str, steps: int, seed: int) -> Measured:
+def measure_net_error(layer: str, steps: int, seed: int) -> Measured:
     found, points = [], _count(family_of(layer).m - 1, steps)
     for one in range(seed * _BODIES, (seed + 1) * _BODIES):
         instance = parse(layer).instance(one)
@@ -217,83 +213,8 @@ def _net(layer: str, steps: int, seed: int) -> Measured:
         data = Data(x=drawn.x, y=drawn.y)
         fit = grid(centre, directions, data.cut(0, 3000), data.cut(3000, 4000), points=points)
         found.append(fit.error)
-    return mean(found, "layers", among=len(_NETS))
+    return mean(found, "layers", among=8)
 
 
-_ROWS = settings(
-    "rows",
-    {
-        "m=2,k=2,d=8": (16, 32, 62, 63, 64, 96),
-        "m=3,k=3,d=8": (8, 16, 30, 31, 32, 48),
-        "m=4,k=2,d=16": (64, 128, 252, 253, 254, 384),
-    },
-)
-_WIDTHS = settings("rows", {"m=2,k=2,d=8": (1.5, 2, 4, 8, 16), "m=2,k=2,d=12": (2, 4, 8)})
-_SPANS: list[Setting] = [
-    {"layer": "nice:m=2,k=2,d=8", "noise": noise, "rows": rows}
-    for noise, count in {"random": (2, 4, 8, 16), "adversary": (2, 4, 8, 16), "cube": (1,)}.items()
-    for rows in count
-]
-_GRIDS: list[Setting] = [
-    {"m": m, "steps": steps}
-    for m, count in {2: (10, 100, 1000), 3: (4, 12, 36), 4: (8, 16, 32)}.items()
-    for steps in count
-]
-_NETS = settings("steps", {"m=2,k=2,d=8": (5, 15, 50, 150), "m=3,k=2,d=8": (2, 3, 4, 5)})
-STATEMENTS = (
-    made(
-        name="body-dimension", owner="docs", source="", settings=_ROWS, predict=_predict_dimension,
-        measure=_dimension, along="rows", by="layer", log="xy", x="rows on which all heads agree",
-        y="dimensions that are left",
-        says="Rows of normal tokens on which all heads agree exactly leave the affine hull of the "
-        "Θ: d² - min(rows (k-1), d² - (m-1)) dimensions.",
-        predicts="That number: every constraint counts until the hull is left.",
-        meaning="The body is flat along the hull alone from (d² - m + 1)/(k - 1) rows on.",
-        identity=True,
-    ),
-    made(
-        name="body-width", owner="docs", source="", settings=_WIDTHS, predict=_predict_width,
-        measure=_width, along="rows", by="layer", log="xy", x="constraints over d²",
-        y="half of the width at ε = .1",
-        says="The body of N constraints of tolerance ε is bounded from N = d² on, and its width "
-        "is ε times a function of N/d².",
-        predicts="Half of the width off the hull by the comparison of gaussian processes, as if "
-        "constraints were normal vectors of the tokens' lengths; its own error: one part in d.",
-        meaning="The width that is predicted shrinks ever more slowly with N, and in proportion to "
-        "ε.",
-    ),
-    made(
-        name="span-unclear", owner="talk", source="CL24", settings=_SPANS, predict=_predict_span,
-        measure=_span, along="rows", by="noise", log="xy", x="constraints over d²",
-        y="tangent of the angle of the span",
-        says="Given membership queries to a convex body that is pointwise close to the affine "
-        "hull, it is unclear how to estimate the span, even of one dimension.",
-        predicts="How close is not legible in what was read; here .1. Heads that differ by .1 of "
-        "their distance on rows at random turn the span by a closed form; heads that differ as "
-        "little on each row turn it by at most another one; and a cube about the hull turns its "
-        "longest axis by .1 √(d² - 1).",
-        meaning="Random disagreement averages out as one over the root of the rows. The bound on "
-        "an adversary is several times larger, and falls ever more slowly.",
-    ),
-    made(
-        name="net-size", owner="summary", source="CL24", settings=_GRIDS, predict=_predict_tuples,
-        measure=_tuples, along="steps", by="m", log="xy", x="1/ε", y="tuples",
-        says="All combinations of guesses of attention matrices from an ε-net over the approximate "
-        "span are tried.",
-        predicts="Over a hull of m - 1 dimensions they grow as (1/ε)^(m (m-1)): the volume of the "
-        "ball over that of a cell, less or more half a cell's diagonal, to the power m, over m!.",
-        meaning="The exponent m (m-1) makes the time of the last stage exponential in the square "
-        "of the number of heads.",
-        identity=True, revised="4 heads are counted at finer steps",
-    ),
-    made(
-        name="net-error", owner="docs", source="", settings=_NETS, predict=_predict_net,
-        measure=_net, along="steps", by="layer", log="xy", x="radius over spacing",
-        y="error, relative and squared",
-        says="After the net the error is that of its spacing: weights of two tokens change by at "
-        "most a quarter of what their logits do.",
-        predicts="At most (m-1) spacing²/8 of the labels' square, for random heads and W as it "
-        "was.",
-        meaning="Saturated weights change less, and W is fitted anew: the bound counts neither.",
-    ),
-)  # fmt: skip
+if __name__ == "__main__":
+    main("bodies")

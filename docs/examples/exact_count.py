@@ -1,0 +1,34 @@
+"""Hidden sets whose labels say if exactly t places are -1: a family with a key of its own."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from instances.family import require
+from instances.symmetric import Symmetric
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactCount(Symmetric):
+    """Labels are -1 if exactly t of m hidden coordinates of d - 1 are -1, and +1 elsewhere."""
+
+    name = "exact-count"
+    example = "exact-count:d=9,m=3,t=1"
+    about = "whether exactly t of m of d-1 hidden coordinates are -1"
+
+    t: int
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def __post_init__(self):
+        self.require_range()
+        require(
+            0 <= self.t <= self.m <= self.d - 2,
+            f"t={self.t} given with m={self.m}, d={self.d}: t is 0 to m, and m at most d - 2",
+        )
+
+    @property
+    def values(self):
+        """-1 for h = t, and 1 elsewhere."""
+        return tuple(Fraction(-1 if h == self.t else 1) for h in range(self.m + 1))
