@@ -19,7 +19,6 @@ _WORDS = Imported(
         "Ended": "sweep.ended_words",
         "Estimates": "cost.estimate_words",
         "EstimatesTable": "cost.table_words",
-        "Finding": "theory.finding_words",
         "Forecasts": "forecast.forecast_words",
         "Game": "run.game_words",
         "Grid": "cost.grid_words",
@@ -31,10 +30,8 @@ _WORDS = Imported(
         "Run": "run.run_words",
         "SearchResult": "cost.search_words",
         "Spectra": "studies.spectra_words",
-        "Statements": "theory.listed_words",
         "Stress": "stress.stress_words",
         "Study": "icl.words",
-        "Theory": "theory.theory_words",
         "Verification": "certificate.verification_words",
     },
 )
