@@ -26,7 +26,6 @@ BOUND = "#000000"  # of certified lines
 GREY = "#8A8A8A"
 PALE = "#D0D0D0"
 _GRID = "#E4E4E4"
-RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
 _LINE = "M-1.8,0L1.8,0"  # in a legend
 # Those that mostly stand beside each other differ in both; no two are equal.
 _BUILT_IN = {

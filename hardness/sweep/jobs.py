@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -23,13 +23,13 @@ from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned
 from hardness.runs.rows import CERTIFICATES, THRESHOLDS, CertificateRow, Row, ThresholdRow
 from hardness.runs.run import OracleName, Run, machine, run, versions
-from hardness.upper import LEARNERS, Learner, Outcome, learner_spec, parse_learner
+from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
 from instances.disk import damage
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
-from instances.spec import FAMILIES, file_of, parse_stored
+from instances.spec import file_of, parse_stored
 
 # died: its process ended, by a signal or by itself. overdue: over its hard limit of seconds.
 # memory: over its hard limit. raised: an exception that is a fault. refused: a ToolkitError, such
@@ -379,41 +379,6 @@ def _here(family: Family, learner: Learner) -> dict[str, Any]:
         "origin": _origin(learner),
         "family": file_of(family.name),
     }
-
-
-def key_of(run: Run) -> str | None:
-    """Return the key of the job that a run was; None where a file of a user has a part in it.
-
-    >>> job = run_job("parity:d=8,m=2", parse_learner("queries"), 3, Budget())
-    >>> key_of(Run.read(job.do())) == job.key
-    True
-    """
-    if run.spec.partition(":")[0] not in FAMILIES or run.learner.partition(":")[0] not in LEARNERS:
-        return None
-    asked = run.details.get("oracle"), run.details.get("tau")
-    revisions = run.revisions["family"], run.revisions["learner"]
-    return _keys(run.spec, run.learner, run.budget, *asked, revisions)(run.seed)
-
-
-@lru_cache(4096)
-def _keys(
-    spec: str,
-    learner: str,
-    budget: Budget,
-    oracle: Any,
-    tau: Any,
-    revisions: tuple[int, int],
-) -> Callable[[int], str]:
-    asks = parse_learner(learner).access in ("queries", "either")
-    return RunJob(
-        spec=spec,
-        learner=learner,
-        seed=0,
-        budget=budget,
-        oracle=oracle if asks else None,
-        tau=Fraction(tau) if asks else None,
-        revisions=revisions,
-    ).keys
 
 
 def _origin(learner: Learner) -> str | None:

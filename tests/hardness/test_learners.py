@@ -12,7 +12,7 @@ import pytest
 import hardness as h
 from hardness.oracles import Budget, Epochs, ExampleOracle, Meter, Spent
 from hardness.report.run import run_words
-from hardness.runs import run
+from hardness.runs import planned, run
 from hardness.runs.run import layer_of
 from hardness.upper import Outcome, learner_spec, parse_learner, regression, trained
 from hardness.upper.matching import match
@@ -35,6 +35,7 @@ def test_learn_has_a_learner_learn_once(monkeypatch):
         return learn_mean(self, oracle, rng)
 
     monkeypatch.setattr(regression.Trivial, "learn", counted)
+    monkeypatch.setattr(planned, "_warm", set())
     h.learn("trivial", "parity:d=8,m=2")
     assert learned == ["trivial"]
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from hardness.runs.columns import COLUMNS, PASSING
 from hardness.sweep.export import export
-from hardness.sweep.jobs import key_of
 from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, UsageError
@@ -52,7 +51,7 @@ def test_what_is_written_is_read(tmp_path):
 def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
     budget = dataclasses.replace(made_run(1).budget, examples=2**70)
     odd = replace(made_run(0), seed=2**200), replace(made_run(1), budget=budget)
-    given = [*map(made_run, range(2, 40)), *(replace(one, key=key_of(one)) for one in odd)]
+    given = [*map(made_run, range(2, 40)), *(replace(one, key=key(i)) for i, one in enumerate(odd))]
     orders = []
     for name in (b"a", b"r\xff%20?#.db"):
         random.Random(name).shuffle(given)
