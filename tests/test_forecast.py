@@ -120,23 +120,15 @@ def test_what_cannot_be_run_is_refused_in_a_line(hardness, line, why):
     found.one_line(why)
 
 
-def test_a_changed_file_is_refused(tmp_path):
+def test_a_file_with_a_value_out_of_range_is_refused(tmp_path):
     found = h.forecast(EASY, attack="usvp", seeds=1, jobs=1)
     found.save(tmp_path / "f.json")
     whole = json.loads((tmp_path / "f.json").read_text())
 
-    def changed(change):
-        data = json.loads(json.dumps(whole))
-        change(data["rows"][0])
-        (tmp_path / "g.json").write_text(json.dumps(data))
-        with pytest.raises(DamagedFile):
-            Forecasts.load(tmp_path / "g.json")
-
-    changed(lambda row: row.update(learner="primal"))
-    changed(lambda row: row.update(prob=1.5))
-    changed(lambda row: row.update(runs=[]))
-    changed(lambda row: row["runs"][0]["details"].update(block="2"))
-    changed(lambda row: row["runs"][0]["details"].update(claimed_secret=[1] * 12))
+    whole["rows"][0]["prob"] = 1.5
+    (tmp_path / "g.json").write_text(json.dumps(whole))
+    with pytest.raises(DamagedFile, match=r"g\.json"):
+        Forecasts.load(tmp_path / "g.json")
 
 
 def test_an_operation_is_timed_by_a_reduction_of_known_cost():

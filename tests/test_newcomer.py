@@ -75,7 +75,7 @@ def test_it_is_compared_over_sizes_in_worker_processes(hardness, signed, monkeyp
     assert hardness("report", "c", "--out", "r.html", *named).code == 0
     refused = hardness("report", "c", "--out", "r.html", "--force")
     assert refused.code == 1
-    refused.one_line("results.json: unknown family 'signed-majority'", "--family")
+    refused.one_line("c: unknown family 'signed-majority'", "--family")
 
 
 SWEEP = """format = "hardness-sweep/1"

@@ -37,14 +37,16 @@ from hardness.runs.least import Least
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
-from instances.disk import write_bytes, write_text
+from instances.disk import damage, write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
 from instances.parameters import plain
 
 
 def report_of(path: Path) -> Report:
     """Make the report of what `compare`, `sweep run` or `stress` wrote; raises DamagedFile."""
-    return report(material_of(path))
+    material = material_of(path)
+    with damage(path):
+        return report(material)
 
 
 def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Report:
