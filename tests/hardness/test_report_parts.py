@@ -330,7 +330,7 @@ def test_stores_without_runs_and_damaged_ones(tmp_path):
     assert "There are no runs here: but 1 certificate." in said("certificates.db", one)
     moved = Certificate.read(certificate.to_dict() | {"about": {"spec": "gone:d=8"}}).to_dict()
     gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
-    with pytest.raises(UsageError, match=r"unknown family 'gone'.*--family"):
+    with pytest.raises(DamagedFile, match=r"gone\.db: unknown family 'gone'.*--family"):
         said("gone.db", gone)
     with pytest.raises(DamagedFile, match=r"the certificate of parity:d=8,m=2.*'goal'"):
         said("other.db", dataclasses.replace(one, certificate={"about": {"spec": "parity:d=8"}}))
