@@ -122,6 +122,18 @@ def test_a_file_that_is_cut_is_refused(made, name, tmp_path):
         assert refused(type(made[name]), file)
 
 
+def test_results_whose_parts_are_not_of_one_comparison_are_refused(made, tmp_path, hardness):
+    data = json.loads(json.dumps(made["comparison"].filed()))
+    elsewhere = [data["runs"][0] | {"spec": "parity:d=99,m=2"}]
+    without = {name: part for name, part in data.items() if name != "runs"}
+    changes = ({"learners": []}, {"specs": []}, {"certificates": data["certificates"][:1]})
+    for wrong in (without, data | {"runs": elsewhere}, *(data | one for one in changes)):
+        (tmp_path / "results.json").write_text(json.dumps(wrong))
+        found = hardness("report", tmp_path / "results.json")
+        assert found.code == 1
+        found.one_line("results.json", "damaged")
+
+
 def test_results_in_the_words_of_another_version_are_read_and_reported(made, tmp_path, hardness):
     """Of all that is said in them, certificates too; no number is another."""
     data = json.loads(json.dumps(made["comparison"].filed()))
