@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -83,6 +84,8 @@ class AttentionLayer:
             real_array(name, part, "(m, r, d)" if name == "o" else "(m, d, r)").astype(np.float64)
             for name, part in {"q": q, "k": k, "v": v, "o": o}.items()
         )
+        if scale is not None and not isinstance(scale, Real):
+            raise UsageError(f"scale={scale!r} given: a number is needed")
         (m, d, r), s = q.shape, v.shape[2]
         if k.shape != q.shape or v.shape[:2] != (m, d) or o.shape != (m, s, d):
             raise UsageError(
@@ -105,10 +108,11 @@ class AttentionLayer:
             )
             k = np.pad(k, ((0, 0), (0, 1), (0, 0)))
             o = np.pad(o, ((0, 0), (0, 0), (0, 1)))
-        w = v @ o
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            w = v @ o
+            theta = q @ k.transpose(0, 2, 1) * (r**-0.5 if scale is None else float(scale))
         if constant:  # the weights of a row sum to 1: one head adds the bias of the output
             w[0, -1, :-1] += biases["bo"]
-        theta = q @ k.transpose(0, 2, 1) * (r**-0.5 if scale is None else scale)
         return cls(theta=theta, w=w, constant=constant)
 
     @classmethod

@@ -148,8 +148,8 @@ def estimate(
     if (find is None) != (bits is None):
         raise UsageError("--find and --bits go together: --find n=256..2048 --bits 128")
     several = cast("tuple[Source, ...]", source or ())  # as the verb reads it
-    if pair := sources.paired(None, asked.get("a"), asked.get("b")):
-        several = (*several, pair)
+    if pair := sources.paired(source or None, asked.get("a"), asked.get("b")):
+        several = (pair,) if isinstance(pair, sources.Arrays) else several
     if not several:
         if ways:
             raise UsageError(f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name")

@@ -195,3 +195,13 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     with pytest.raises(UsageError, match="it writes the layer of a SPEC"):
         front.inspect(layer, save_layer=tmp_path / "again.npz")
     hardness("inspect", tmp_path / "layer.pt").one_line("AttentionLayer.from_torch(module)")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("size", "scale", "said"), [(1, "a", "a number is needed"), (1e200, None, "not finite")]
+)
+def test_projections_of_no_layer_are_refused(size, scale, said):
+    q, k, v, o = np.random.default_rng(0).standard_normal((4, 2, 3, 3))
+    with pytest.raises(UsageError, match=said):
+        AttentionLayer.from_qkvo(size * q, size * k, v, o, scale=scale)
