@@ -51,7 +51,7 @@ def log_delta(beta: ArrayLike) -> Array:
     """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13]
 
     From 60 on delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 45 ln delta is
-    interpolated between values that `benchmarks/delta.py` measured, and a line joins the two. It
+    interpolated between the measured values of delta.csv, and a line joins the two. It
     falls strictly.
 
     >>> round(float(np.exp(log_delta(406))), 6)

@@ -23,7 +23,6 @@ from hardness.cost.reduction import (
     log_norm,
     roomy_dimension,
 )
-from tests.conftest import script
 
 ROOT = Path(__file__).parents[3]
 with (ROOT / "hardness/cost/delta.csv").open(encoding="utf-8") as _file:
@@ -53,10 +52,18 @@ def test_the_root_hermite_factor_falls_strictly_and_joins_the_formula_without_a_
 
 @pytest.mark.lattice
 def test_lll_gives_the_value_of_the_table_again():
-    pytest.importorskip("fpylll")
-    module = script("benchmarks/delta.py")
-    count = module.PLAN[2][0]
-    found = [module.measured(2, module.Trial(i + 1).profile())[0] for i in range(count)]
+    fpylll = pytest.importorskip("fpylll")
+    found, middle = [], np.arange(10, 130)
+    for seed in range(1, 5):
+        fpylll.FPLLL.set_random_seed(seed)
+        basis = fpylll.IntegerMatrix.random(140, "qary", k=70, bits=20)
+        fpylll.LLL.reduction(basis)
+        gso = fpylll.GSO.Mat(basis, float_type="double")
+        gso.update_gso()
+        fpylll.LLL.Reduction(gso)()
+        gso.update_gso()
+        profile = [math.log(gso.get_r(i, i)) / 2 for i in middle]
+        found.append(-np.polyfit(middle, profile, 1)[0] / 2)
     assert statistics.mean(found) == pytest.approx(TABLE[0]["log_delta"], abs=1e-6)
 
 
