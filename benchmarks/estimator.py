@@ -9,13 +9,13 @@ here: only where both agree at both points do the searches differ and not the fo
 import csv
 import math
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,14 +37,12 @@ SMALL = 60  # block sizes below which root Hermite factors are measured here
 
 ATTACKS: dict[str, Callable[[Problem, Setting], Estimate]] = {
     "usvp": usvp.usvp,
-    "bdd": hybrid.bdd,
-    "bdd_hybrid": hybrid.bdd_hybrid,
-    "bdd_mitm_hybrid": hybrid.bdd_mitm_hybrid,
-    "dual": dual.dual,
-    "dual_hybrid": dual.dual_hybrid,
-    "bkw": coded_bkw,
-    "arora-gb": partial(guessed, arora_gb),
+    **{name: getattr(hybrid, name) for name in ("bdd", "bdd_hybrid", "bdd_mitm_hybrid")},
+    **{name: getattr(dual, name) for name in ("dual", "dual_hybrid")},
+    **{"bkw": coded_bkw, "arora-gb": partial(guessed, arora_gb)},
 }
+_BDD = dict.fromkeys(("bdd", "bdd_hybrid", "bdd_mitm_hybrid"), "beta zeta d eta")
+POINTS = {"usvp": "beta d", "dual": "beta m", "dual_hybrid": "beta zeta t p m", **_BDD}
 NAMES = {"bkw": "coded-bkw", "arora-gb": "guess+arora-gb"}  # here
 
 
@@ -90,7 +88,6 @@ class Row:
     setting: Setting
     beta: int | None
     rop: float
-    seconds: float
     values: dict[str, str]
 
     def at(self, key: str) -> int:
@@ -100,27 +97,22 @@ class Row:
     @cached_property
     def point(self) -> tuple[float | None, str]:
         """log2 of operations by the formula here, at the row's own parameters, or why none."""
-        problem, setting = self.problem, self.setting
+        problem, setting, keys = self.problem, self.setting, POINTS.get(self.attack, "")
+        places = {key: self.at(key) for key in keys.split()}
         if self.attack == "usvp":
-            d = self.at("d")
-            beta, lattice = self.at("beta"), usvp.embedding(problem, setting.shape)
-            margin = lattice.margin(beta, d - problem.n - 1)
+            margin = usvp.embedding(problem, setting.shape).margin(
+                places["beta"], places["d"] - problem.n - 1
+            )
             short = "" if margin >= -_ROUNDING else "it does not succeed here"
-            return float(setting.model.cost(beta, d)), short
-        problem = problem.normal()
-        if self.attack == "dual":
-            found = dual.dual_at(problem, setting, beta=self.at("beta"), m=self.at("m"))
-        elif self.attack == "dual_hybrid":
-            places = {key: self.at(key) for key in ("beta", "zeta", "t", "p", "m")}
-            found = dual.hybrid_at(problem, setting, **places)
-        elif self.attack.startswith("bdd"):
-            places = {key: self.at(key) for key in ("beta", "zeta", "d", "eta")}
-            if self.attack == "bdd_mitm_hybrid":
-                places["eta"] = 0
-            found = hybrid.decode_at(self.attack, problem, setting, **places)
-        else:
+            return float(setting.model.cost(places["beta"], places["d"])), short
+        if not places:
             return None, ""
-        return found.rop, found.reason
+        if self.attack == "bdd_mitm_hybrid":
+            places["eta"] = 0
+        decoded = partial(hybrid.decode_at, self.attack)
+        formula: Any = {"dual": dual.dual_at, "dual_hybrid": dual.hybrid_at}
+        made = formula.get(self.attack, decoded)(problem.normal(), setting, **places)
+        return made.rop, made.reason
 
     @property
     def here(self) -> float | None:
@@ -157,35 +149,33 @@ class Compared:
         ours, row = self.ours, self.row
         if row.attack == "dual_hybrid":
             point = {key: getattr(ours, key) or 0 for key in ("beta", "zeta", "t", "m")}
-            found = theirs(row.problem, row.setting, **point, p=ours.p or 1)[0]
-            return None if math.isnan(found) else found
+            rop = theirs(row.problem, row.setting, **point, p=ours.p or 1)[0]
+            return None if math.isnan(rop) else rop
         return ours.rop if row.attack == "usvp" else None
 
     @property
     def reason(self) -> str:
         """Why a row differs, by rule."""
-        here, short = self.row.point
-        there = self.there
-        said = f"its point costs {here:.1f} here" if here is not None else short
-        if there is not None and self.row.attack == "dual_hybrid":
-            said += f", ours {there:.1f} there"
-        other = here is not None and abs(here - self.row.rop) > BITS
-        small = min(self.row.beta or SMALL, self.ours.beta or SMALL) < SMALL
-        if self.row.attack == "arora-gb":
+        row, (here, short), there = self.row, self.row.point, self.there
+        words = f"its point costs {here:.1f} here" if here is not None else short
+        if there is not None and row.attack == "dual_hybrid":
+            words += f", ours {there:.1f} there"
+        other = here is not None and abs(here - row.rop) > BITS
+        small = min(row.beta or SMALL, self.ours.beta or SMALL) < SMALL
+        largest = _baselines().get((row.name, row.setting.model.name), CLAMPED[-1])
+        rules = {
+            "small blocks": small and (self.more > 0 or here is None or other),
+            "no lattice": short and here is None,
+            "success": short,
+            "search": there is not None and there < row.rop - BITS,
+            "formula": other or row.attack == "dual_hybrid",
+            "flat": abs(self.more) <= BITS,
+            "range": (self.ours.beta or 0) > largest,
+            "lower": True,
+        }
+        if row.attack == "arora-gb":
             return "formula"
-        if small and (self.more > 0 or here is None or other):
-            return f"small blocks: {said}"
-        if short:
-            return f"{'no lattice' if here is None else 'success'}: {said}"
-        if there is not None and there < self.row.rop - BITS:
-            return f"search: {said}"
-        if other or self.row.attack == "dual_hybrid":
-            return f"formula: {said}"
-        if abs(self.more) <= BITS:
-            return f"flat: {said}"
-        key = (self.row.name, self.row.setting.model.name)
-        above = (self.ours.beta or 0) > _baselines().get(key, CLAMPED[-1])
-        return f"{'range' if above else 'lower'}: {said}"
+        return f"{next(name for name, holds in rules.items() if holds)}: {words}"
 
 
 @cache
@@ -198,26 +188,18 @@ def _baselines() -> dict[tuple[str, str], int]:
 def rows() -> Iterator[Row]:
     with DATA.open(encoding="utf-8") as file:
         for values in csv.DictReader(line for line in file if not line.startswith("#")):
-            beta = int(values["beta"]) if values["beta"] else None
-            attack = values["attack"]
-            if beta in CLAMPED:
+            beta, attack, spec = (values[key] for key in ("beta", "attack", "spec"))
+            if beta and int(beta) in CLAMPED:
                 continue
-            samples = int(values["samples"]) if values["samples"] else None
-            yield Row(
-                name=values["set"],
-                spec=values["spec"],
-                attack=attack,
-                problem=read(values["spec"], samples),
-                setting=Setting(
-                    model=MODELS[values["model"]],
-                    shape=values["shape"],
-                    success=LEVELS.get(NAMES.get(attack, attack), SUCCESS),
-                ),
-                beta=beta,
-                rop=float(values["rop"]),
-                seconds=float(values["seconds"]),
-                values=values,
+            setting = Setting(
+                model=MODELS[values["model"]],
+                shape=values["shape"],
+                success=LEVELS.get(NAMES.get(attack, attack), SUCCESS),
             )
+            problem = read(spec, int(values["samples"]) if values["samples"] else None)
+            peer = {"beta": int(beta) if beta else None, "rop": float(values["rop"])}
+            about: Any = {"name": values["set"], "spec": spec, "attack": attack, "values": values}
+            yield Row(problem=problem, setting=setting, **about, **peer)
 
 
 def compared(row: Row) -> Compared:
@@ -226,54 +208,49 @@ def compared(row: Row) -> Compared:
     return Compared(row=row, ours=ours, seconds=time.process_time() - start)
 
 
-def summary(found: list[Compared]) -> Iterator[str]:
+def summary(every: list[Compared]) -> Iterator[str]:
     yield "| attack | rows | agree | beta within 1 | rop within 0.5 | same formula | lower |"
     yield "|---|---|---|---|---|---|---|"
-    names = [*dict.fromkeys(one.row.attack for one in found)]
-    for name in [*names, "all"]:
-        some = [one for one in found if name in (one.row.attack, "all")]
-        there = [one.row.here for one in some]
-        same = sum(
-            here is not None and abs(here - one.row.rop) <= BITS
-            for here, one in zip(there, some, strict=True)
-        )
-        known = sum(here is not None for here in there)
+    for name in [*dict.fromkeys(each.row.attack for each in every), "all"]:
+        some = [each for each in every if name in (each.row.attack, "all")]
+        known = [each.row for each in some if each.row.here is not None]
+        same = sum(abs((row.here or 0.0) - row.rop) <= BITS for row in known)
         yield (
-            f"| {name} | {len(some)} | {sum(one.agrees for one in some)} | "
-            f"{sum(one.same_block for one in some)} | "
-            f"{sum(abs(one.more) <= BITS for one in some)} | {same} of {known} | "
-            f"{sum(one.more < -BITS for one in some)} |"
+            f"| {name} | {len(some)} | {sum(each.agrees for each in some)} | "
+            f"{sum(each.same_block for each in some)} | "
+            f"{sum(abs(each.more) <= BITS for each in some)} | {same} of {len(known)} | "
+            f"{sum(each.more < -BITS for each in some)} |"
         )
 
 
-def reasons(found: list[Compared]) -> str:
-    count = Counter(one.reason.split(":")[0] for one in found if not one.agrees)
+def reasons(every: list[Compared]) -> str:
+    count = Counter(each.reason.split(":")[0] for each in every if not each.agrees)
     return "Rows by reason: " + ", ".join(f"{name} {n}" for name, n in count.most_common()) + "."
 
 
-def speed(found: list[Compared]) -> str:
+def speed(every: list[Compared]) -> str:
     """Say how the seconds compare: sums, and the median row that was no cached call."""
-    ours, theirs = sum(o.seconds for o in found), sum(o.row.seconds for o in found)
-    ratio = statistics.median(o.row.seconds / o.seconds for o in found if o.row.seconds)
+    pairs = [(float(each.row.values["seconds"]), each.seconds) for each in every]
+    theirs, ours = map(sum, zip(*pairs, strict=True))
+    ratio = statistics.median(there / here for there, here in pairs if there)
     return (
         f"Seconds of all rows: {ours:.1f} here, {theirs:.0f} in the file, {theirs / ours:.0f} "
         f"times as many; of the median row {ratio:.0f} times as many."
     )
 
 
-def differing(found: list[Compared]) -> Iterator[str]:
+def differing(every: list[Compared]) -> Iterator[str]:
     yield "| set | attack | model | beta, here | rop, here | reason |"
     yield "|---|---|---|---|---|---|"
-    for one in found:
-        if one.agrees:
+    for each in every:
+        if each.agrees:
             continue
-        row, ours = one.row, one.ours
+        row, ours = each.row, each.ours
         rop = f"{ours.rop:.1f}" if ours.rop is not None else f"none: {ours.reason}"
-        beta = f"{row.beta or '-'}, {ours.beta or '-'}"
         shape = "" if row.setting.shape == "gsa" else f" {row.setting.shape}"
         yield (
-            f"| {row.name} | {row.attack} | {row.setting.model.name}{shape} | {beta} | "
-            f"{row.rop:.1f}, {rop} | {one.reason} |"
+            f"| {row.name} | {row.attack} | {row.setting.model.name}{shape} "
+            f"| {row.beta or '-'}, {ours.beta or '-'} | {row.rop:.1f}, {rop} | {each.reason} |"
         )
 
 
@@ -324,14 +301,10 @@ def main() -> None:
     every = [*rows()]
     for attack in ATTACKS:  # what is loaded at a first call is not counted
         compared(next(row for row in every if row.attack == attack))
-    found = []
-    for row in every:
-        found.append(compared(row))
-        if found[-1].seconds > 1:
-            print(row.name, row.attack, f"{found[-1].seconds:.1f} s", file=sys.stderr)
-    words = {"speed": speed(found), "reasons": reasons(found)}
-    print(_PAGE.format(summary="\n".join(summary(found)), **words))
-    print("\n".join(differing(found)))
+    made = [compared(row) for row in every]
+    words = {"speed": speed(made), "reasons": reasons(made)}
+    print(_PAGE.format(summary="\n".join(summary(made)), **words))
+    print("\n".join(differing(made)))
 
 
 if __name__ == "__main__":

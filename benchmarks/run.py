@@ -6,15 +6,19 @@ One BLAS thread and one process; what is timed is warmed before; the best of sev
 import platform
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from timing import best, bests, table  # isort: skip
+from timing import best, bests, hardness, table  # isort: skip
 
 import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
+from scipy.linalg.blas import ssyrk
+from sympy import fwht
 
 from hardness.check import check
 from hardness.kernels import System, onebit
@@ -26,7 +30,7 @@ from instances import Parity, parse, tokens
 from instances.streams import BitStream
 
 
-def generation(d: int, m: int) -> list[str]:
+def generation(d: int, m: int) -> str:
     instance = parse(f"parity:d={d},m={m}").instance(0)
     layer = instance.layer()
     count, few = 1 << 20, max(64, (1 << 22) // d**2)
@@ -41,119 +45,94 @@ def generation(d: int, m: int) -> list[str]:
         _ = examples.x, examples.y
 
     x = instance.examples(0, few).x
-    fast = count / best(packed)
-    slow = (1 << 13) / best(dense)
-    full = few / best(lambda: layer(x))
-    return [
+    fast, slow, full = count / best(packed), (1 << 13) / best(dense), few / best(lambda: layer(x))
+    return (
         f"| labelled examples, d = {d}, m = {m}, packed | {fast:.2e}/s | {fast / slow:.0f} times "
         f"the dense path ({slow:.2e}/s), {fast / full:.0f} times the full layer ({full:.2e}/s) |"
-    ]
+    )
 
 
-def elimination(d: int) -> list[str]:
+def elimination(d: int) -> str:
     rng = np.random.default_rng(0)
-    rows = rng.integers(0, 2, (d + 40, d))
-    secret = rng.integers(0, 2, d)
+    rows, secret = rng.integers(0, 2, (d + 40, d)), rng.integers(0, 2, d)
     bits = (rows @ secret % 2).astype(np.uint8)
     packed = tokens.pack(1 - 2 * rows)
     matrix = nmod_mat(np.column_stack([rows, bits]).tolist(), 2)
-    ours = best(lambda: System(d).add(packed, bits))
-    theirs = best(matrix.rref)
-    return [
+    ours, theirs = best(lambda: System(d).add(packed, bits)), best(matrix.rref)
+    return (
         f"| GF(2) elimination, {d + 40} equations in {d} unknowns | {ours * 1e3:.0f} ms | "
         f"{theirs / ours:.1f} times as fast as flint's nmod_mat.rref ({theirs * 1e3:.0f} ms) |"
-    ]
+    )
 
 
-def gram(members: int, samples: int) -> list[str]:
-    family = Parity(d=64, m=5)
-    rng = np.random.default_rng(0)
+def gram(members: int, samples: int) -> str:
+    family, rng, stream = Parity(d=64, m=5), np.random.default_rng(0), BitStream((1, 2))
     chosen = tuple(dict.fromkeys(family.draw(rng) for _ in range(members)))
-    stream = BitStream((1, 2))
 
     def draw(start: int, count: int) -> NDArray[np.uint64]:
         words = tokens.boolean(stream, start, count, 2, 64)
         return np.asarray(words[family.open(words)])
 
     values = rng.choice([-1.0, 1.0], (len(chosen), 1 << 12))
-    rounds = samples // 2 // values.shape[1]
     ours = best(lambda: sampled(of_sets(family, chosen, draw), samples, 0.99), 2)
 
     def products() -> None:
-        for _ in range(rounds):
+        for _ in range(samples // 2 // values.shape[1]):
             _ = values @ values.T
 
     blas = best(products, 2)
-    return [
+    return (
         f"| sampled correlations, {members} members, {samples} tokens | {ours:.2f} s | "
         f"{ours / blas:.1f} times the matrix products alone (float64 BLAS, {blas:.2f} s) |"
-    ]
+    )
 
 
-def certificates() -> list[str]:
-    family = parse("parity:d=1000,m=21")
-    data = certify(family).to_dict()
-    making, checking = best(lambda: certify(family)), best(lambda: check(data))
-    ratio = checking / making
-    return [
-        f"| check of a certificate, d = 1000, m = 21 | {checking * 1e3:.1f} ms | {ratio:.1f} times "
-        f"the making of it from ready heads ({making * 1e3:.1f} ms) |"
-    ]
+def checked(what: str, make: Callable[[], Any], ready: str = "") -> str:
+    data = make().to_dict()
+    making, checking = best(make), best(lambda: check(data))
+    return (
+        f"| check of a certificate{what} | {checking * 1e3:.1f} ms | {checking / making:.1f} times "
+        f"the making of it{ready} ({making * 1e3:.1f} ms) |"
+    )
 
 
-# Bounds on named learners.
-
-
-def about_learners(d: int, m: int) -> list[str]:
-    family = parse(f"parity:d={d},m={m},noise=0.1")
+def certificates() -> Iterator[str]:
+    family, noisy = parse("parity:d=1000,m=21"), parse("parity:d=1001,m=20,noise=0.1")
     asked: list[Asked] = [
         Kernel(features=10**6),
         NoisyDescent(steps=10**9, clip=Fraction(1), std=Fraction(1, 1000)),
         LowDegree(degree=84, examples=10**20),
     ]
-    data = certify_named(family, asked).to_dict()
-    making, checking = best(lambda: certify_named(family, asked)), best(lambda: check(data))
-    return [
-        f"| check of a certificate about kernel, gd and low degree, parity, d = {d}, m = {m} | "
-        f"{checking * 1e3:.1f} ms | {checking / making:.1f} times the making of it "
-        f"({making * 1e3:.1f} ms) |"
-    ]
+    yield checked(", d = 1000, m = 21", lambda: certify(family), " from ready heads")
+    learners = " about kernel, gd and low degree, parity, d = 1001, m = 20"
+    yield checked(learners, lambda: certify_named(noisy, asked))
 
 
 # The compiled kernels.
 
 
-def walsh() -> list[str]:
-    from sympy import fwht
-
-    rows = []
+def walsh() -> Iterator[str]:
     small = np.random.default_rng(0).standard_normal(1 << 14).astype(np.float32)
     numbers = small.tolist()
     theirs = bests(lambda: fwht(numbers), rounds=3)[0]
     small[:] = 0  # repeated, the transform of anything else would overflow
     ours = bests(lambda: transform(small), rounds=1000)[0]
-    rows.append(
+    yield (
         f"| Walsh-Hadamard transform, float32, n = 14 | {ours * 1e6:.1f} µs | "
         f"{theirs / ours:.0f} times as fast as sympy.fwht ({theirs * 1e3:.0f} ms) |"
     )
-    for n in (24,):
-        values = np.zeros(1 << n, np.float32)
-        values.fill(0)
-        once_over = partial(np.negative, values, out=values)
-        ours, once = bests(partial(transform, values), once_over, rounds=15)
-        rate = 2 * values.nbytes / once / 1e9
-        rows.append(
-            f"| Walsh-Hadamard transform, float32, n = {n} | {ours * 1e3:.1f} ms | "
-            f"{ours / (5 * once):.2f} times five passes over the array "
-            f"({once * 1e3:.2f} ms each: {rate:.0f} GB/s read and written) |"
-        )
-    return rows
+    values = np.zeros(1 << 24, np.float32)
+    values.fill(0)
+    once_over = partial(np.negative, values, out=values)
+    ours, once = bests(partial(transform, values), once_over, rounds=15)
+    yield (
+        f"| Walsh-Hadamard transform, float32, n = 24 | {ours * 1e3:.1f} ms | "
+        f"{ours / (5 * once):.2f} times five passes over the array ({once * 1e3:.2f} ms each: "
+        f"{2 * values.nbytes / once / 1e9:.0f} GB/s read and written) |"
+    )
 
 
-def one_bit() -> str:
-    from scipy.linalg.blas import ssyrk
-
-    members, samples = 1024, 1 << 16
+def one_bit(members: int, samples: int) -> str:
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2**64, (members, samples // 64), np.uint64)
     values = tokens.unpack(bits, samples).astype(np.float32)
@@ -175,11 +154,21 @@ def one_bit() -> str:
     )
 
 
-def start_up() -> list[str]:
-    folder = Path(sys.executable).parent
-    ours = best(lambda: subprocess.run([folder / "hardness", "--help"], capture_output=True))
+def start_up() -> str:
+    ours = best(lambda: hardness("--help"))
     bare = best(lambda: subprocess.run([sys.executable, "-c", "pass"], capture_output=True))
-    return [f"| `hardness --help` | {ours:.2f} s | {ours / bare:.1f} times a bare Python |"]
+    return f"| `hardness --help` | {ours:.2f} s | {ours / bare:.1f} times a bare Python |"
+
+
+def rows() -> Iterator[str]:
+    yield generation(64, 5)
+    yield generation(1024, 8)
+    yield elimination(1000)
+    yield gram(500, 200_000)
+    yield from certificates()
+    yield from walsh()
+    yield one_bit(1024, 1 << 16)
+    yield start_up()
 
 
 def main() -> None:
@@ -190,18 +179,7 @@ def main() -> None:
         "figures are those of the machine named below.\n\n"
         f"{model}, Python {platform.python_version()}, numpy {np.__version__}."
     )
-    rows = [
-        *generation(64, 5),
-        *generation(1024, 8),
-        *elimination(1000),
-        *gram(500, 200_000),
-        *certificates(),
-        *about_learners(1001, 20),
-        *walsh(),
-        one_bit(),
-        *start_up(),
-    ]
-    table("", "| what | figure | against |", rows)
+    table("", "| what | figure | against |", rows())
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any
 
@@ -44,10 +44,17 @@ MUST_FLAG = {
     TWO: 300,
     "nice:m=3,k=2,d=16": 2_000,
 }
+PAGE = """\
+# Tables of the staged learner
+
+Printed by `make tables`: medians over the instances of seeds 0 to 7, one core a run.
+The error is the relative squared error on fresh examples, noise left out; before the polish on \
+held-out ones.
+"""
+SIZE = "nice:m={},k=2,d={}"
 LARGE = [(2, 128), (1, 256), (1, 128), (2, 64), (1, 64), (2, 32), (1, 32)]  # the longest first
 BUDGETS = [
-    ("staged", "nice:m=2,k=2,d=64", 5),
-    ("staged", "nice:m=2,k=2,d=64", 20),
+    *(("staged", "nice:m=2,k=2,d=64", seconds) for seconds in (5, 20)),
     ("staged", "nice:m=2,k=2,d=128", 30),
     ("staged", "nice:m=1,k=2,d=256", 60),
     ("staged", "nice:m=2,k=10,d=12", 20),
@@ -63,43 +70,38 @@ def _size(values: list[float]) -> str:
     return f"{median(values):.1e}" if values else "–"
 
 
+def _heads(results: list[Result]) -> int:
+    return parse(results[0]["spec"]).layer_heads
+
+
 def _before_polish(results: list[Result]) -> str:
     errors = [[e for e in r["details"]["errors"] if "polish" not in e["stage"]] for r in results]
-    one = parse(results[0]["spec"]).layer_heads == 1
-    return "–" if one else _size([each[-1]["error"] for each in errors if each])
+    return "–" if _heads(results) == 1 else _size([e[-1]["error"] for e in errors if e])
 
 
 def _flags(result: Result) -> list[str]:
     return [signal["name"] for signal in result["details"]["diagnosis"] if signal["flagged"]]
 
 
-def _good(results: list[Result]) -> str:
-    goal = 1e-15 if parse(results[0]["spec"]).layer_heads == 1 else 1e-20
-    return f"{sum(r['risk'] <= goal for r in results)}/8 within {goal:.0e}"
-
-
-def _heads_right(results: list[Result]) -> str:
-    heads = parse(results[0]["spec"]).layer_heads
-    return f"{sum(r['details']['heads'] == heads for r in results)}/8"
+def _good(results: list[Result], goal: float = 0.0) -> str:
+    limit = goal or (1e-15 if _heads(results) == 1 else 1e-20)
+    count = f"{sum(r['risk'] <= limit for r in results)}/8"
+    return count if goal else f"{count} within {limit:.0e}"
 
 
 COLUMNS: dict[str, Callable[[list[Result]], object]] = {
-    "examples": lambda results: f"{median(r['usage']['examples'] for r in results):.0f}",
+    "examples": lambda runs: f"{median(r['usage']['examples'] for r in runs):.0f}",
     "before polish": _before_polish,
-    "error": lambda results: _size([r["risk"] for r in results]),
-    "worst": lambda results: f"{max(r['risk'] for r in results):.1e}",
+    "error": lambda runs: _size([r["risk"] for r in runs]),
+    "worst": lambda runs: f"{max(r['risk'] for r in runs):.1e}",
     "good": _good,
-    "≤ 1e-20": lambda results: f"{sum(r['risk'] <= 1e-20 for r in results)}/8",
-    "heads right": _heads_right,
-    "flagged": lambda results: f"{sum(map(bool, map(_flags, results)))}/8",
-    "error > 0.1 and silent": lambda results: sum(
-        r["risk"] > 0.1 and not _flags(r) for r in results
-    ),
-    "signals": lambda results: ", ".join(sorted({name for r in results for name in _flags(r)})),
-    "seconds": lambda results: f"{median(r['usage']['seconds'] for r in results):.1f}",
-    "peak memory": lambda results: (
-        f"{max(r['usage']['peak_bytes'] for r in results) / 2**30:.2f} GiB"
-    ),
+    "≤ 1e-20": lambda runs: _good(runs, 1e-20),
+    "heads right": lambda runs: f"{sum(r['details']['heads'] == _heads(runs) for r in runs)}/8",
+    "flagged": lambda runs: f"{sum(map(bool, map(_flags, runs)))}/8",
+    "error > 0.1 and silent": lambda runs: sum(r["risk"] > 0.1 and not _flags(r) for r in runs),
+    "signals": lambda runs: ", ".join(sorted({name for r in runs for name in _flags(r)})),
+    "seconds": lambda runs: f"{median(r['usage']['seconds'] for r in runs):.1f}",
+    "peak memory": lambda runs: f"{max(r['usage']['peak_bytes'] for r in runs) / 2**30:.2f} GiB",
 }
 # Title, header, and rows: what they are called, and which runs they are of.
 TABLES: list[tuple[str, str, dict[str, Task]]] = [
@@ -129,52 +131,41 @@ TABLES: list[tuple[str, str, dict[str, Task]]] = [
         "layer | examples | error | worst | heads right | flagged | seconds",
         {
             f"`{s}`": ("staged:mode=paper", s, MANY)
-            for d in (8, 10, 12)
-            for s in [f"nice:m=2,k=2,d={d}"]
+            for s in (SIZE.format(2, d) for d in (8, 10, 12))
         },
     ),
 ]
 
 
-def one(task: Task, seed: int) -> Result:
+def seeded(task: Task, seed: int) -> Result:
     learner, spec, budget = task
     limits = Budget(examples=budget, seconds=300)
-    found = run(parse_learner(learner), parse(spec).instance(seed), limits, seed).to_dict()
-    print(f"{learner} {spec} seed {seed} {found['risk']:.1e}", file=sys.stderr)
-    return found
+    return run(parse_learner(learner), parse(spec).instance(seed), limits, seed).to_dict()
 
 
-def measured(learner: str, spec: str, seconds: float | None) -> tuple[Result, float]:
+def timed(learner: str, spec: str, seconds: float | None) -> tuple[Result, float]:
     """Run once: what came of it, and its processor seconds."""
     start = time.process_time()
-    found = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
-    return found.to_dict(), time.process_time() - start
+    made = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
+    return made.to_dict(), time.process_time() - start
 
 
-def size_row(m: int, d: int, found: dict[str, Any], processor: float) -> str:
-    usage = found["usage"]
-    return (
-        f"| {m} | {d} | {usage['examples']} | {found['risk']:.1e} | {processor:.0f} "
-        f"| {usage['peak_bytes'] / 2**30:.1f} GiB |"
-    )
+def size_row(m: int, d: int, made: Result, processor: float) -> Iterable[object]:
+    yield from (m, d, made["usage"]["examples"], f"{made['risk']:.1e}", f"{processor:.0f}")
+    yield f"{made['usage']['peak_bytes'] / 2**30:.1f} GiB"
 
 
-def budget_row(learner: str, spec: str, seconds: float, found: dict[str, Any]) -> str:
-    details = found["details"]
-    last = details["stages"][-1]["name"] if details["stages"] else "-"
-    error = f"{details['error']:.1e}" if details["error"] is not None else "-"
-    return (
-        f"| `{learner}` | `{spec}` | {seconds} | {found['usage']['seconds']:.1f} "
-        f"| {found['outcome']} | {last} | {error} |"
-    )
+def budget_row(learner: str, spec: str, seconds: float, made: Result) -> Iterable[object]:
+    details = made["details"]
+    yield from (f"`{learner}`", f"`{spec}`", seconds, f"{made['usage']['seconds']:.1f}")
+    yield from (made["outcome"], details["stages"][-1]["name"] if details["stages"] else "-")
+    yield f"{details['error']:.1e}" if details["error"] is not None else "-"
 
 
 def limits() -> None:
     with ProcessPoolExecutor(2) as pool:
-        sizes: dict[tuple[int, int], Future[tuple[Result, float]]] = {
-            (m, d): pool.submit(measured, "staged", f"nice:m={m},k=2,d={d}", None) for m, d in LARGE
-        }
-        budgets = [(one, pool.submit(measured, *one)) for one in BUDGETS]
+        sizes = {at: pool.submit(timed, "staged", SIZE.format(*at), None) for at in LARGE}
+        budgets = [(task, pool.submit(timed, *task)) for task in BUDGETS]
         print(
             "# Limits of the staged learner\n\nPrinted by `make limit-tables`: seed 0, one core "
             f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}."
@@ -182,25 +173,20 @@ def limits() -> None:
         table(
             "Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.",
             "| heads | d | examples | error | processor seconds | peak memory |",
-            (size_row(m, d, *sizes[m, d].result()) for m, d in sorted(LARGE)),
+            (size_row(*at, *sizes[at].result()) for at in sorted(LARGE)),
         )
         table(
             "Budgets of seconds\n\nSeconds of the clock; the error is that on held-out examples.",
             "| learner | layer | budget | used | outcome | last stage | error |",
-            (budget_row(*one, future.result()[0]) for one, future in budgets),
+            (budget_row(*task, future.result()[0]) for task, future in budgets),
         )
 
 
 def main() -> None:
     tasks = [task for _, _, rows in TABLES for task in rows.values() for _ in range(SEEDS)]
     with ProcessPoolExecutor() as pool:
-        results = pool.map(one, tasks, [seed for _ in tasks[::SEEDS] for seed in range(SEEDS)])
-        print("# Tables of the staged learner\n")
-        print(
-            "Printed by `make tables`: medians over the instances of seeds 0 to 7, one core a run."
-        )
-        print("The error is the relative squared error on fresh examples, noise left out; ", end="")
-        print(f"before the polish on held-out ones.\n{platform.machine()}, ", end="")
+        results = pool.map(seeded, tasks, [*range(SEEDS)] * (len(tasks) // SEEDS))
+        print(f"{PAGE}{platform.machine()}, ", end="")
         print(f"Python {platform.python_version()}, {os.cpu_count()} runs at a time.")
         for title, header, rows in TABLES:
             names = header.split(" | ")
