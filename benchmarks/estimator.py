@@ -197,7 +197,7 @@ def rows() -> Iterator[Row]:
                 success=LEVELS.get(NAMES.get(attack, attack), SUCCESS),
             )
             problem = read(spec, int(values["samples"]) if values["samples"] else None)
-            peer = {"beta": int(beta) if beta else None, "rop": float(values["rop"])}
+            peer: Any = {"beta": int(beta) if beta else None, "rop": float(values["rop"])}
             about: Any = {"name": values["set"], "spec": spec, "attack": attack, "values": values}
             yield Row(problem=problem, setting=setting, **about, **peer)
 

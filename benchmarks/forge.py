@@ -8,7 +8,6 @@ half of the changes of problems and steps are followed by claims of all that it 
 """
 
 import argparse
-import hashlib
 import json
 import re
 import sys
@@ -49,6 +48,7 @@ from instances.errors import DamagedFile, Refuted, ToolkitError
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.conftest import sealed
 from tests.truth import TooMany, falsehood
 
 Json = Any
@@ -293,12 +293,6 @@ def changes(value: Any) -> dict[str, Change]:
     return _LIST if isinstance(value, list) else _OBJECT
 
 
-def sealed(data: Json) -> Json:
-    body = {k: v for k, v in data.items() if k != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
-
-
 def resealed(data: Json, named: bool = True) -> Json:
     """Make all digests fit: of the whole, and that of listed functions, in a field or a name."""
     about, problem = data.get("about"), data.get("problem")
@@ -337,23 +331,28 @@ def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
     made = 0
     while made < count:
         for one, there in ((sources[i], spots[i]) for i in turns):
-            name, found = there[int(rng.integers(len(there)))]
-            place = found[int(rng.integers(len(found)))]
-            data = copied(one.data)
-            here = _at(data, place[:-1])
-            old = here[place[-1]]
+            spot = there[int(rng.integers(len(there)))][1]
+            place = spot[int(rng.integers(len(spot)))]
+            old = _at(one.data, place)
             ways = changes(old)
             way = list(ways)[int(rng.integers(len(ways)))]
-            here[place[-1]] = ways[way](old, rng)
-            if repr(here[place[-1]]) == repr(old):
+            if repr(new := ways[way](old, rng)) == repr(old):
                 continue
-            if place[0] in ("problem", "steps") and rng.integers(2):
-                data, way = refitted(data), f"{way}, claims too"
-            data = resealed(data, named=place != ("about", "spec"))
+            too = place[0] in ("problem", "steps") and bool(rng.integers(2))
             made += 1
-            yield _tried(one.kind, name, way, data)
+            yield _changed(one, place, way, new, too)
             if made == count:
                 return
+
+
+def _changed(one: Genuine, place: Path_, way: str, new: Any, too: bool) -> Forgery:
+    """Try a certificate with another value at a place; too: claiming what then is proved."""
+    data = copied(one.data)
+    _at(data, place[:-1])[place[-1]] = new
+    if too:
+        data, way = refitted(data), f"{way}, claims too"
+    data = resealed(data, named=place != ("about", "spec"))
+    return _tried(one.kind, general(one.data, place), way, data)
 
 
 def every(sources: list[Genuine], share: int = 1) -> Iterator[Forgery]:
@@ -364,22 +363,14 @@ def every(sources: list[Genuine], share: int = 1) -> Iterator[Forgery]:
     rng, kept, done = np.random.default_rng(0), np.random.default_rng(1), set()
     for one in sources:
         for place in places(one.data):
-            name = general(one.data, place)
-            if (one.kind, name) in done:
+            if (key := (one.kind, general(one.data, place))) in done:
                 continue
-            done.add((one.kind, name))
+            done.add(key)
             for way, new in _every_change(_at(one.data, place), rng):
                 plain = kept.integers(share) == 0
-                too = place[0] in ("problem", "steps") and kept.integers(share) == 0
-                if not (plain or too):
-                    continue
-                data = copied(one.data)
-                _at(data, place[:-1])[place[-1]] = new
-                if plain:
-                    named = place != ("about", "spec")
-                    yield _tried(one.kind, name, way, resealed(data, named=named))
-                if too:
-                    yield _tried(one.kind, name, f"{way}, claims too", resealed(refitted(data)))
+                both = place[0] in ("problem", "steps") and kept.integers(share) == 0
+                tried = [False] * plain + [True] * both
+                yield from (_changed(one, place, way, new, too) for too in tried)
 
 
 def copied(data: Json) -> Json:

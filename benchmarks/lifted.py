@@ -107,11 +107,11 @@ def boolean(task: tuple[int, int]) -> str:
         apart = relative(tensor(fit.solution), truth(spec, seed))
         found.append((fit.rank, off(fit.solution), apart))
     features = Cubic(k=k, d=d)
-    ranks, errors, apart = zip(*found, strict=True)
+    ranks, errors, aparts = zip(*found, strict=True)
     shown = ", ".join(map(str, sorted(set(ranks))))
     return (
         f"| {k} | {d} | {features.count} | {features.rank(True)} | {shown} | {max(errors):.1e} "
-        f"| {median(apart):.2f} |"
+        f"| {median(aparts):.2f} |"
     )
 
 
