@@ -2,12 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 
 import numpy as np
-from statement import Array, Measured, Predicted, equal, exactly, family_of, main, mean, share
+from statement import Measured, Predicted, equal, exactly, family_of, main, mean, share
 
 from hardness.lower import BoundParameters, certify
 from hardness.lower.learners import Kernel, certify_named
@@ -16,9 +15,7 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from instances import parse
-from instances.family import Secret
 from instances.streams import generator
-from instances.symmetric import Symmetric
 
 
 def predict_sq_dimension(d: int, m: int) -> Predicted:
@@ -82,49 +79,21 @@ def predict_kernel_bound(spec: str, features: int) -> Predicted:
     return Predicted(low=float(Fraction(found["kernel-error"].value)))
 
 
-def _cube(n: int) -> Array:
-    """List {-1,+1}^n, (2^n, n), the last coordinate the fastest.
-
-    >>> _cube(2).astype(int).tolist()
-    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
-    """
-    return np.array(list(itertools.product((1.0, -1.0), repeat=n)))
-
-
-def _signs(family: Symmetric, points: Array, secrets: Sequence[Secret]) -> Array:
-    """The values of members as +-1 at points of z_1 .. z_n: (members, points)."""
-    minus = (points < 0).astype(np.intp)
-    chosen = np.array(secrets, np.intp).reshape(len(secrets), family.m) - 1
-    profile = (np.array([float(v) for v in family.values]) - float(family.centre)) / _half(family)
-    return np.asarray(profile[minus[:, chosen].sum(axis=2).T])
-
-
-def _known_signs(family: Symmetric, points: Array) -> Array:
-    """The public part of the values as +-1, noise aside: (points,); 0 for a parity."""
-    count = np.count_nonzero(points < 0, axis=1)
-    return np.asarray((family.prior[count] - float(family.centre)) / _half(family))
-
-
-def _half(family: Symmetric) -> float:
-    return float(max(family.values) - min(family.values)) / 2
-
-
-def _random_units(points: Array, width: int, rng: np.random.Generator) -> Array:
-    """`width` fixed random units tanh(w z + b) at the points, scaled by 1/sqrt(width)."""
-    n = points.shape[1]
-    inner, bias = rng.standard_normal((n, width)), rng.standard_normal(width)
-    return np.asarray(np.tanh(points @ inner / np.sqrt(n) + bias) / np.sqrt(width))
-
-
 def measure_kernel_bound(spec: str, features: int, seed: int) -> Measured:
-    """The error of the best combination of random units, on average over all members, exactly."""
+    """The error of the best combination of random units, on average over all members, exactly.
+
+    A unit is tanh(w z + b) / sqrt(features); members are less what is public of their values.
+    """
     family = family_of(spec)
-    points = _cube(family.d - 1)
-    places = list(itertools.combinations(range(1, family.d), family.m))
-    hidden = _signs(family, points, places) - _known_signs(family, points)
+    n, values = family.d - 1, np.array([float(v) for v in family.values])
+    minus = np.array(list(itertools.product((0, 1), repeat=n)))
+    places = np.array(list(itertools.combinations(range(n), family.m)))
+    hidden = (values[minus[:, places].sum(axis=2)] - family.prior[minus.sum(axis=1)][:, None]).T
     found = []
     for i in range(5):
-        units = _random_units(points, features, generator(seed, "theory", "units", str(i)))
+        rng = generator(seed, "theory", "units", str(i))
+        inner, bias = rng.standard_normal((n, features)), rng.standard_normal(features)
+        units = np.tanh((1.0 - 2 * minus) @ inner / np.sqrt(n) + bias) / np.sqrt(features)
         basis = np.linalg.svd(units, full_matrices=False)[0]
         found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
     return mean(found, "sets of random units", among=8)

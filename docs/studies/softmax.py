@@ -16,7 +16,6 @@ Models are trained by L-BFGS on a fixed sample of prompts: first as multiples of
 rotations leave alone, from starts of three kinds, then with full matrices.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -140,14 +139,13 @@ def _backward(
     model: Model, seen: list[_Layer], states: list[Array], outer: Array, total: list[Array]
 ) -> None:
     """Add the derivatives of the block to total, given that in b, (count, n, m)."""
-    count, n, m = outer.shape
     columns = []  # the derivative in sum_h c_h A_h, from the first layer to the last
     for layer in range(len(seen) - 1):
         inner = -outer @ states[-1 - layer].transpose(0, 2, 1)
         columns.append(np.concatenate([inner, outer], axis=2))
         outer = outer - _summed(model, seen[layer], layer)[:, :, :n].transpose(0, 2, 1) @ outer
     columns.append(outer)
-    moving = np.zeros((count, n + m, model.theta.shape[-1]))  # in the tokens after a layer
+    moving = np.zeros((*outer.shape[:1], sum(outer.shape[1:]), model.theta.shape[-1]))  # in tokens
     for layer in reversed(range(len(seen))):
         moving = _layer_backward(model, seen[layer], layer, columns[layer], moving, total)
 
@@ -214,18 +212,13 @@ def form(shape: tuple[int, int, int], scale: float | None, scalar: bool) -> Form
     entries = np.arange(0, d * d, d + 1) if scalar else np.arange(d * d)
     variables = np.zeros(d, np.int64) if scalar else np.arange(d * d)
     cells, each = layers * heads, int(variables.max()) + 1
-    matrices = 2 * cells - heads  # the values of the last layer move nothing
-    rows = (np.arange(matrices)[:, None] * d * d + entries).ravel()
-    columns = (np.arange(matrices)[:, None] * each + variables).ravel()
-    width, size = matrices * each, 2 * cells * d * d
-    offset = np.zeros(size + cells)
-    if scale is None:
-        rows = np.concatenate([rows, size + np.arange(cells)])
-        columns = np.concatenate([columns, width + np.arange(cells)])
-        width += cells
-    else:
-        offset[size:] = scale
-    basis = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(offset), width))
+    matrices, size = 2 * cells - heads, 2 * cells * d * d  # the last layer's values move nothing
+    scales = np.arange(cells if scale is None else 0)
+    rows = np.append(np.arange(matrices)[:, None] * d * d + entries, size + scales)
+    columns = np.append(np.arange(matrices)[:, None] * each + variables, matrices * each + scales)
+    offset = np.append(np.zeros(size), np.full(cells, scale or 0.0))
+    shape_ = (len(offset), matrices * each + len(scales))
+    basis = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape_)
     return Form(shape, offset, basis)
 
 
@@ -350,8 +343,9 @@ def references(law: Prompts, depth: int) -> list[tuple[str, float, str]]:
 
     def best(count: int, layers: int) -> float | None:
         shorter = replace(law, n=count)
-        scalars = scalar_reference(shorter, layers, "both") if layers > 1 else None
-        return least(shorter) if layers == 1 else scalars.loss if scalars else None
+        if layers == 1:
+            return least(shorter)
+        return scalars.loss if (scalars := scalar_reference(shorter, layers, "both")) else None
 
     n, known = law.n, "closed form" if depth == 1 else "best found"
     every = [("linear", best(n, depth), known), ("two heads, limit", best(n - 1, depth), known)]
@@ -395,10 +389,6 @@ def study(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Softmax against linear attention in context.")
-    parser.add_argument("--layers", type=int, nargs="+", default=[1, 3])
-    parser.add_argument("--heads", type=int, nargs="+", default=[1, 2])
-    asked = parser.parse_args()
     ideal = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
     print("in-context regression, n=20 points, d=5, no noise, seed 0: loss\n")
-    print(study(ideal, asked.layers, asked.heads))
+    print(study(ideal, layers=[1, 3], heads=[1, 2]))

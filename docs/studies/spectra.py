@@ -31,9 +31,6 @@ def weights(d: int, scale: float, most: int = 0) -> Array:
     The mean over random heads of norm `scale` (Theta) and sqrt(d) (W), exactly but for quadrature.
     With h and h' coordinates where X and X' have x_1 != x_2, it depends on how many there are where
     both, neither or one of them has that, and where x_1 and x_1' differ in each of these classes.
-
-    >>> weights(3, 2.0).round(4).tolist()
-    [0.0, 0.6398, 0.0, 0.1447, 0.0, 0.0047, 0.0]
     """
     first, second = np.indices((d + 1, d + 1)).reshape(2, -1)
     rows = []
@@ -85,17 +82,6 @@ def _tanhs(d: int, scale: float, place: Array, product: Array) -> Array:
         cosines = np.cos(np.multiply.outer(turn[part], odd))
         out[part] = np.einsum("kn,kn->k", both[first[part], second[part]], cosines)
     return out
-
-
-def limit(k: int, scale: float) -> float:
-    """Compute the share of degree 1 for k tokens of growing dimension: 1 / (k E|p|^2).
-
-    p: the softmax of k independent normal logits of deviation `scale`.
-
-    >>> round(limit(2, 2.0), 4), round(limit(10**4, 0.5) - math.exp(-0.25), 3)
-    (0.6579, 0.0)
-    """
-    return 1 / (k * (1 - spread(scale, k)))
 
 
 @cache
@@ -158,7 +144,8 @@ def measure_walsh_sampled(d: int, degree: int, seed: int) -> Measured:
 
 
 def predict_walsh_tokens(k: int, scale: float, d: int) -> Predicted:
-    return equal(limit(k, scale), (k / d) ** 2)
+    """Degree 1 has 1 / (k E|p|^2) of it where d grows, p the softmax of k normal logits."""
+    return equal(1 / (k * (1 - spread(scale, k))), (k / d) ** 2)
 
 
 def measure_walsh_tokens(k: int, scale: float, d: int, seed: int) -> Measured:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from statement import Measured, Predicted, equal, exponent, main, mean, share
+from statement import Array, Measured, Predicted, equal, exponent, main, mean, share
 
 from hardness.oracles import Budget
 from hardness.runs.least import Bracket, rank, search
@@ -59,20 +59,12 @@ def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) ->
             return found
 
 
-def _middle(one: Bracket) -> float:
-    """The geometric middle; of what has no end, the most that was seen to fail."""
-    low, high, _ = one
-    return math.sqrt(max(low, 0.5) * (high or low))
+def _brackets(learner: str, spec: str, goal: float, seed: int, count: int = 6) -> list[Bracket]:
+    return [bracket(learner, one, goal) for one in _instances(spec, seed, count)]
 
 
 def median(found: Sequence[Bracket], of: str) -> Measured:
-    """Bound the median of what lies in (low, high], at least six times, exactly.
-
-    >>> some = [(n, 2 * n, "confirmed") for n in (4, 8, 16, 32, 64)]
-    >>> one = median([*some, (99, None, "over")], "layers")
-    >>> one.low, one.value, one.high, one.how
-    (4.0, 32.0, None, '96.9 %, 6 layers')
-    """
+    """Bound the median of what lies in (low, high], at least six times, exactly."""
     r, sure = rank(len(found))
     lows = sorted(low for low, _, _ in found)
     highs = sorted(high or math.inf for _, high, _ in found)
@@ -85,32 +77,29 @@ def median(found: Sequence[Bracket], of: str) -> Measured:
 # Error
 
 
-def _sizes(m: int, examples: str) -> tuple[int, int]:
-    """The examples for m - 1 heads and for m."""
-    return (324, 196_608) if examples == "growing" else (40_000, 40_000)
-
-
 def predict_error_heads(m: int, examples: str) -> Predicted:
     return Predicted() if examples == "growing" else Predicted(high=0.0, within=False)
 
 
 def measure_error_heads(m: int, examples: str, seed: int) -> Measured:
-    logs = []
-    for heads, n in zip((m - 1, m), _sizes(m, examples), strict=True):
-        every = _instances(f"nice:m={heads},k=2,d=9", seed, 6)
-        logs.append([math.log10(learned(_stages(heads), one, n)[1]) for one in every])
-    return mean(np.subtract(logs[1], logs[0]), "pairs of layers")
+    sizes = (324, 196_608) if examples == "growing" else (40_000, 40_000)
+    fewer, all_heads = (
+        _logs(f"nice:m={heads},k=2,d=9", heads, n, seed, 6)
+        for heads, n in zip((m - 1, m), sizes, strict=True)
+    )
+    return mean(all_heads - fewer, "pairs of layers")
+
+
+def _logs(spec: str, m: int, n: int, seed: int, count: int) -> Array:
+    """log10 of the errors of the stages from n examples of each layer."""
+    every = _instances(spec, seed, count)
+    return np.array([math.log10(learned(_stages(m), one, n)[1]) for one in every])
 
 
 def measure_gaussian_easier(m: int, seed: int) -> Measured:
-    logs = [
-        [
-            math.log10(learned(_stages(m), one, 8000)[1])
-            for one in _instances(f"nice:m={m},k=2,d=9,tokens={tokens}", seed, 8)
-        ]
-        for tokens in ("boolean", "gaussian")
-    ]
-    return mean(np.subtract(logs[1], logs[0]), "pairs of layers")
+    spec = f"nice:m={m},k=2,d=9,tokens="
+    boolean, gaussian = (_logs(spec + law, m, 8000, seed, 8) for law in ("boolean", "gaussian"))
+    return mean(gaussian - boolean, "pairs of layers")
 
 
 def predict_noise_floor(sigma: float, examples: int) -> Predicted:
@@ -136,8 +125,7 @@ def predict_examples_heads(m: int) -> Predicted:
 
 
 def measure_examples_heads(m: int, seed: int) -> Measured:
-    every = _instances(f"nice:m={m},k=2,d=9", seed, 6)
-    return median([bracket(_stages(m), one, SOLVED_BELOW) for one in every], "layers")
+    return median(_brackets(_stages(m), f"nice:m={m},k=2,d=9", SOLVED_BELOW, seed), "layers")
 
 
 def predict_examples_counted(layer: str, d: int) -> Predicted:
@@ -146,8 +134,7 @@ def predict_examples_counted(layer: str, d: int) -> Predicted:
 
 
 def measure_examples_counted(layer: str, d: int, seed: int) -> Measured:
-    every = _instances(f"nice:{layer},d={d}", seed, 6)
-    return median([bracket("levenberg", one, _EXACT) for one in every], "layers")
+    return median(_brackets("levenberg", f"nice:{layer},d={d}", _EXACT, seed), "layers")
 
 
 def predict_examples_tokens(k: int) -> Predicted:
@@ -155,8 +142,8 @@ def predict_examples_tokens(k: int) -> Predicted:
 
 
 def measure_examples_tokens(k: int, seed: int) -> Measured:
-    every = _instances(f"nice:m=2,k={k},d=10,scale=1,tokens=gaussian", seed, 6)
-    return median([bracket(_stages(2), one, SOLVED_BELOW) for one in every], "layers")
+    spec = f"nice:m=2,k={k},d=10,scale=1,tokens=gaussian"
+    return median(_brackets(_stages(2), spec, SOLVED_BELOW, seed), "layers")
 
 
 _OVER = {"d": (7, 9, 12, 16), "k": (2, 3, 4, 5, 6)}
@@ -167,14 +154,11 @@ def predict_growth_examples(over: str, m: int) -> Predicted:
 
 
 def measure_growth_examples(over: str, m: int, seed: int) -> Measured:
-    spec = "nice:m={m},k=2,d={n}" if over == "d" else "nice:m={m},k={n},d=12,scale=1"
-    samples = [
-        [
-            _middle(bracket(_stages(m), one, SOLVED_BELOW))
-            for one in _instances(spec.format(m=m, n=n), seed, 4)
-        ]
-        for n in _OVER[over]
-    ]
+    spec, samples = "k=2,d={}" if over == "d" else "k={},d=12,scale=1", []
+    for n in _OVER[over]:
+        every = _brackets(_stages(m), f"nice:m={m},{spec.format(n)}", SOLVED_BELOW, seed, 4)
+        # The geometric middle; of what has no end, the most that was seen to fail.
+        samples.append([math.sqrt(max(low, 0.5) * (high or low)) for low, high, _ in every])
     return exponent(_OVER[over], samples, f"{len(samples)} sizes of 4 layers")
 
 

@@ -138,10 +138,8 @@ def mean(samples: ArrayLike, kind: str, among: int = 1) -> Measured:
 
 def share(count: int, total: int, kind: str) -> Measured:
     """Give a share of independent trials, with Clopper and Pearson's interval at 95 %. [CP34]"""
-    low, high = binomtest(int(count), total).proportion_ci(0.95, "exact")
-    return Measured(
-        value=count / total, low=float(low), high=float(high), how=f"95 %, {total} {kind}"
-    )
+    low, high = map(float, binomtest(int(count), total).proportion_ci(0.95, "exact"))
+    return Measured(value=count / total, low=low, high=high, how=f"95 %, {total} {kind}")
 
 
 def exponent(sizes: ArrayLike, samples: ArrayLike, kind: str) -> Measured:
@@ -183,7 +181,7 @@ class Point:
         finite = [pair for pair in pairs if all(map(math.isfinite, pair))]
         apart, digits = finite if self.verdict == "fails" else [], 3
         while digits < 12 and any(
-            short_number(a, digits) == short_number(b, digits) for a, b in apart
+            len({short_number(v, digits) for v in ends}) < 2 for ends in apart
         ):
             digits += 1
         return self.predicted.words(digits), self.measured.words(digits)
@@ -197,6 +195,14 @@ class Point:
             return None
         ratio = value / low if low is not None else (high or 0.0) / value
         return max(1.0, ratio) if math.isfinite(ratio) and ratio > 0 else None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What was predicted and measured, how that is known, and how it compares."""
+        loose = self.factor is not None and short_number(self.factor) != "1"
+        verdict = f"looser by {short_number(self.factor or 0)}" if loose else self.verdict
+        within = "" if self.predicted.within else "outside conditions"
+        return *self.words, self.measured.how, ", ".join(filter(None, (verdict, within)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,13 +244,13 @@ class Statement:
     def digest(self) -> str:
         """The SHA-256 of what is stated, of settings and their predictions, 16 digits of it."""
         pairs = zip(self.settings, self.predictions, strict=True)
-        made = [[at, _nine(p.low), _nine(p.high), p.within] for at, p in pairs]
+        # The last digits differ between machines.
+        made = [
+            [at, *(end if end is None else f"{end:.9g}" for end in (p.low, p.high)), p.within]
+            for at, p in pairs
+        ]
         text = json.dumps([self.name, self.says, self.predicts, made], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _nine(value: float | None) -> str | None:
-    return None if value is None else f"{value:.9g}"  # the last digits differ between machines
 
 
 def load(subject: str) -> dict[str, Statement]:
@@ -252,28 +258,17 @@ def load(subject: str) -> dict[str, Statement]:
     words = tomllib.loads(Path(__file__).with_name("statements.toml").read_text())[subject]
     module, every = import_module(subject), {}
     for name, entry in words.items():
-        if constant := entry.pop("predicted", None):
-            predict: Any = partial(_constant, constant)
-        else:
-            predict = getattr(module, "predict_" + entry.pop("predict", name).replace("-", "_"))
-        measure = getattr(module, "measure_" + entry.pop("measure", name).replace("-", "_"))
-        settings = [at for grid in entry.pop("settings") for at in _product(grid)]
-        every[name] = Statement(
-            name=name,
-            subject=SUBJECTS[subject],
-            settings=settings,
-            predict=predict,
-            measure=measure,
-            **entry.pop("about"),
-            **entry,
-        )
+        settings: list[Setting] = []
+        for grid in entry.pop("settings"):  # all settings of it, the last name running fastest
+            values = itertools.product(*(v if isinstance(v, list) else [v] for v in grid.values()))
+            settings += [dict(zip(grid, at, strict=True)) for at in values]
+        does: dict[str, Any] = {"predict": partial(_constant, entry.pop("predicted", {}))}
+        for verb in ("predict", "measure"):
+            function = f"{verb}_{entry.pop(verb, name)}".replace("-", "_")
+            does[verb] = getattr(module, function, does.get(verb))
+        about = entry.pop("about") | {"name": name, "subject": SUBJECTS[subject]}
+        every[name] = Statement(settings=settings, **does, **about, **entry)
     return every
-
-
-def _product(grid: dict[str, Any]) -> list[Setting]:
-    """All settings of a grid, the last name running fastest."""
-    values = [v if isinstance(v, list) else [v] for v in grid.values()]
-    return [dict(zip(grid, v, strict=True)) for v in itertools.product(*values)]
 
 
 def _constant(ends: dict[str, Any], **at: Any) -> Predicted:
@@ -330,13 +325,9 @@ class Finding:
 
     def __str__(self) -> str:
         s, names = self.statement, list(dict.fromkeys(name for p in self.points for name in p.at))
-        rows = [
-            [*(str(p.at.get(name, "-")) for name in names), *p.words, p.measured.how, _compared(p)]
-            for p in self.points
-        ]
-        notes = [s.meaning] + [
-            "An identity: it can fail only if the toolkit is wrong."
-        ] * s.identity
+        rows = [[*(str(p.at.get(name, "-")) for name in names), *p.cells] for p in self.points]
+        notes = [s.meaning]
+        notes += ["An identity: it can fail only if the toolkit is wrong."] * s.identity
         notes += [f"Revised since the first commit: {s.revised}."] if s.revised else []
         parts = [f"{s.name}: {self.verdict}", f"{s.says} ({s.source})", f"Predicted: {s.predicts}"]
         parts += [table([*names, "predicted", s.quantity, "known", ""], rows), *notes]
@@ -346,14 +337,6 @@ class Finding:
 
 def _factor(value: float) -> str:
     return f"{value:.0f}" if 10 <= value < 1e4 else f"{value:.2g}"
-
-
-def _compared(point: Point) -> str:
-    """Say how a point compares."""
-    words = point.verdict
-    if point.factor is not None and short_number(point.factor) != "1":
-        words = f"looser by {short_number(point.factor)}"
-    return ", ".join(filter(None, (words, "" if point.predicted.within else "outside conditions")))
 
 
 def place(at: Setting) -> str:
@@ -366,13 +349,9 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     every = [header, *rows]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
     right = [all(_NUMBER.fullmatch(row[i]) for row in rows) for i in range(len(header))]
-    lines = [
-        "  ".join(
-            c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)
-        )
-        for row in every
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    columns = [*zip(widths, right, strict=True)]
+    lines = ([c.rjust(w) if r else c.ljust(w) for c, (w, r) in zip(x, columns)] for x in every)
+    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def _measured(task: tuple[str, str, Setting, int]) -> Measured:

@@ -56,9 +56,6 @@ def spread(s: float, k: int) -> float:
     """Give 1 - E |p|^2, p the softmax of k independent normal logits of standard deviation s.
 
     By 1 / S^2 = int t exp(-t S) dt, which splits over the logits.
-
-    >>> [round(spread(s, 2), 3) for s in (0.0, 2.0)]
-    [0.5, 0.24]
     """
     logs = np.linspace(-8 * s - 12, 8 * s + 6, 800)[:, None]
     grown = np.minimum(np.exp(logs) * np.exp(s * _NODES), 700.0)
@@ -88,10 +85,8 @@ def _first(spec: str, count: int, seed: int, how: str = "") -> Array:
         for start in (0, count):
             drawn = instance.examples(start, count)
             data = Data(x=drawn.x, y=drawn.y)
-            if how == "one step":
-                estimate = data.x.sum(axis=1).T @ data.y.sum(axis=1) / (count * data.k)
-            else:
-                estimate = moment(data).w
+            step = data.x.sum(axis=1).T @ data.y.sum(axis=1) / (count * data.k)
+            estimate = step if how == "one step" else moment(data).w
             errors.append((estimate - truth) / np.linalg.norm(truth))
         a, b = errors
         found.append([(np.sum(a**2) + np.sum(b**2)) / 2, np.sum(a * b)])
@@ -119,29 +114,16 @@ def measure_first_estimate(d: int, estimate: str, examples: int, seed: int) -> M
     return _root(_first(f"nice:m=2,k=2,d={d}", examples, seed, estimate)[:, 0], 10)
 
 
-def predict_first_estimate_floor(d: int, tokens: str) -> Predicted:
-    return equal(bias(2, d), 2 / d)
+def predict_bias(d: int = 64, norm: float = 0, rank: int = 0, tokens: str = "") -> Predicted:
+    return equal(bias(3 if norm else 2, d, norm or _SCALE, rank), 2 / d)
 
 
-def measure_first_estimate_floor(d: int, tokens: str, seed: int) -> Measured:
-    return _root(_first(f"nice:m=2,k=2,d={d},tokens={tokens}", 10000, seed)[:, 1], 12)
-
-
-def predict_first_estimate_norm(norm: float, rank: int) -> Predicted:
-    return equal(bias(3, 64, norm, rank), 2 / 64)
-
-
-def measure_first_estimate_norm(norm: float, rank: int, seed: int) -> Measured:
-    spec = f"nice:m=2,k=3,d=64,scale={norm:g},rank={rank}"
-    return _root(_first(spec, 10000, seed)[:, 1], 15)
-
-
-def predict_first_estimate_rank(d: int, rank: int) -> Predicted:
-    return equal(bias(2, d, _SCALE, rank), 2 / d)
-
-
-def measure_first_estimate_rank(d: int, rank: int, seed: int) -> Measured:
-    return _root(_first(f"nice:m=2,k=2,d={d},rank={rank}", 10000, seed)[:, 1], 6)
+def measure_bias(
+    seed: int, d: int = 64, norm: float = 0, rank: int = 0, tokens: str = "boolean"
+) -> Measured:
+    spec = f"nice:m=2,k={3 if norm else 2},d={d},scale={norm or _SCALE:g},rank={rank}"
+    squares = _first(f"{spec},tokens={tokens}", 10000, seed)[:, 1]
+    return _root(squares, 15 if norm else 6 if rank else 12)
 
 
 # Concentration.
@@ -232,15 +214,15 @@ def measure_logit_gaussian(d: int, theta: str, seed: int) -> Measured:
 
 
 def predict_logit_slices(reach: float, tokens: str) -> Predicted:
-    d, places = 8, np.arange(1, 9)
+    d = 8
 
-    def near(square: NDArray[np.floating[Any]]) -> Array:  # given |x|^2 |x - y|^2
+    def near(square: Any) -> Array:  # given |x|^2 |x - y|^2
         ends = np.minimum(reach**2 / (_SCALE**2 * square), 1.0)
         return np.asarray(betainc(0.5, (d * d - 1) / 2, ends))
 
     if tokens == "boolean":  # by the number of places at which the two tokens differ
-        shares = np.array([math.comb(d, h) for h in places]) / 2**d
-        return equal(0.5**d + float(shares @ near(4.0 * d * places)), 1e-9)
+        shares = [math.comb(d, h) / 2**d * near(4.0 * d * h) for h in range(1, d + 1)]
+        return equal(0.5**d + float(np.sum(shares)), 1e-9)
     found = 0.0
     for j in range(40):  # given x, |x - y|^2 is a noncentral chi squared: a mixture over j
         half, weights = roots_genlaguerre(24, d / 2 + j - 1)
@@ -288,11 +270,7 @@ def measure_equivariance(d: int, k: int, size: float, seed: int) -> Measured:
 
 
 def directions(squares: NDArray[np.floating[Any]], share: float = 0.9) -> int:
-    """Count the largest eigenvalues that add up to a share of all.
-
-    >>> directions(np.array([1.0, 8.0, 1.0]))
-    2
-    """
+    """Count the largest eigenvalues that add up to a share of all."""
     sums = np.cumsum(np.sort(squares)[::-1])
     return int(np.searchsorted(sums, share * sums[-1])) + 1
 
@@ -311,9 +289,7 @@ def predict_multi_index(d: int, heads: str) -> Predicted:
     logits = np.stack([(theta @ turned).sum(axis=0), (turned @ theta + both @ both).sum(axis=0)])
     logits *= d * sech / 4
     if rank:  # logits use few directions: let them have these, and count for the others alone
-        share = (
-            0.9 - 0.1 * logits.trace(axis1=1, axis2=2).sum() / direct.trace(axis1=1, axis2=2).sum()
-        )
+        share = 0.9 - 0.1 * np.einsum("hii->", logits) / np.einsum("hii->", direct)
         return Predicted(low=directions(np.linalg.eigvalsh(direct).ravel(), share) * (1 - 2 / d))
     return equal(directions(np.linalg.eigvalsh(direct + logits).ravel()), 2 / d)
 
