@@ -139,13 +139,14 @@ def _backward(
     model: Model, seen: list[_Layer], states: list[Array], outer: Array, total: list[Array]
 ) -> None:
     """Add the derivatives of the block to total, given that in b, (count, n, m)."""
+    count, n, m = outer.shape
     columns = []  # the derivative in sum_h c_h A_h, from the first layer to the last
     for layer in range(len(seen) - 1):
         inner = -outer @ states[-1 - layer].transpose(0, 2, 1)
         columns.append(np.concatenate([inner, outer], axis=2))
         outer = outer - _summed(model, seen[layer], layer)[:, :, :n].transpose(0, 2, 1) @ outer
     columns.append(outer)
-    moving = np.zeros((*outer.shape[:1], sum(outer.shape[1:]), model.theta.shape[-1]))  # in tokens
+    moving = np.zeros((count, n + m, model.theta.shape[-1]))  # in the tokens after a layer
     for layer in reversed(range(len(seen))):
         moving = _layer_backward(model, seen[layer], layer, columns[layer], moving, total)
 

@@ -180,9 +180,7 @@ class Point:
         pairs = zip(self.predicted.ends, (self.measured.top, self.measured.low), strict=True)
         finite = [pair for pair in pairs if all(map(math.isfinite, pair))]
         apart, digits = finite if self.verdict == "fails" else [], 3
-        while digits < 12 and any(
-            len({short_number(v, digits) for v in ends}) < 2 for ends in apart
-        ):
+        while digits < 12 and any(len({short_number(v, digits) for v in p}) < 2 for p in apart):
             digits += 1
         return self.predicted.words(digits), self.measured.words(digits)
 
@@ -349,8 +347,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     every = [header, *rows]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
     right = [all(_NUMBER.fullmatch(row[i]) for row in rows) for i in range(len(header))]
-    columns = [*zip(widths, right, strict=True)]
-    lines = ([c.rjust(w) if r else c.ljust(w) for c, (w, r) in zip(x, columns)] for x in every)
+    sides = [str.rjust if numbers else str.ljust for numbers in right]
+    lines = (map(lambda put, *to: put(*to), sides, row, widths) for row in every)
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 

@@ -214,15 +214,15 @@ def measure_logit_gaussian(d: int, theta: str, seed: int) -> Measured:
 
 
 def predict_logit_slices(reach: float, tokens: str) -> Predicted:
-    d = 8
+    d, places = 8, np.arange(1, 9)
 
     def near(square: Any) -> Array:  # given |x|^2 |x - y|^2
         ends = np.minimum(reach**2 / (_SCALE**2 * square), 1.0)
         return np.asarray(betainc(0.5, (d * d - 1) / 2, ends))
 
     if tokens == "boolean":  # by the number of places at which the two tokens differ
-        shares = [math.comb(d, h) / 2**d * near(4.0 * d * h) for h in range(1, d + 1)]
-        return equal(0.5**d + float(np.sum(shares)), 1e-9)
+        shares = np.array([math.comb(d, h) for h in places]) / 2**d
+        return equal(0.5**d + float(shares @ near(4.0 * d * places)), 1e-9)
     found = 0.0
     for j in range(40):  # given x, |x - y|^2 is a noncentral chi squared: a mixture over j
         half, weights = roots_genlaguerre(24, d / 2 + j - 1)
