@@ -43,12 +43,10 @@ KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
 @pytest.mark.parametrize(
     "spec",
     [
-        "lwe:n=4,q=17,sigma=1",
         "lwe:n=4,q=31,error=uniform,width=4",
         "lwe:n=4,q=64,error=cbd,eta=2",
         "lwe:n=4,q=3329,sigma=0.8",
         "lwr:n=4,q=64,p=4",
-        "lwr:n=4,q=8,p=2",
         "lpn:n=4,noise=0.1",
     ],
 )
@@ -91,7 +89,6 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     "spec",
     [
         "lwe:n=3,q=5,sigma=3.5",
-        "lwe:n=3,q=4,sigma=3",
         "lwe:n=3,q=2,sigma=1.5",
         "lpn:n=5,noise=0.4999999",
     ],
@@ -117,8 +114,6 @@ def exact_bias(values, weights, q):
     "spec",
     [
         "lwe:n=4,q=64,sigma=0.2",
-        "lwe:n=4,q=65537,sigma=3",
-        "lwe:n=4,q=1048576,error=uniform,width=2",
         "lwe:n=4,q=1048576,error=uniform,width=64",
         "lwe:n=4,q=31,sigma=7",
         "lwe:n=4,q=29,error=cbd,eta=20",
@@ -226,7 +221,6 @@ def test_rounding_to_any_p_is_measured():
     ("spec", "applied"),
     [
         ("parity:d=20,m=3", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
-        ("parity:d=20,m=3,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
         ("lpn:n=20,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
         ("lwr:n=20,q=17,p=17", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
         ("lwe:n=20,q=101,error=none", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
@@ -260,7 +254,6 @@ DECODING = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid")
 ARORA = ("arora-ge", "arora-gb")
 REASONS = [  # attacks, problem, samples, why they do not apply
     ("usvp", "lwe:n=20,q=17,sigma=10", None, "too wide"),
-    ("usvp", "ml-kem-512", 5, "leave several secrets"),
     (("usvp", "coded-bkw"), "lwe:n=20,q=17,error=none", None, "linear algebra"),
     ("usvp", "lwr:n=9,q=16,p=8,secret=binary", 0, "no samples are given out"),
     ((*DUAL, *DECODING), "lwe:n=20,q=97,error=none", None, "no error"),
@@ -272,18 +265,14 @@ REASONS = [  # attacks, problem, samples, why they do not apply
     (("coded-bkw", "arora-gb"), "lwe:n=8,q=3,sigma=0.003", None, "linear algebra"),
     ("coded-bkw", "lwe:n=60,q=97,sigma=3,secret=ternary", 6, "leave several secrets"),
     ("arora-gb", "lwe:n=8,q=4096,sigma=1", None, "q = 4096 is no prime"),
-    ("arora-ge", "lwe:n=8,q=2^881,sigma=1", None, "q = 2^881.0 is no prime"),
     ("arora-gb", "lwe:n=4,q=2^127-1,sigma=397336", None, "no degree up to 2048"),
     (ARORA, "parity:d=64,m=5,noise=0.1", None, "every element of Z_q is an error"),
-    (ARORA, "lwe:n=65536,q=3,sigma=1", None, "every element"),
     (ARORA, "lwe:n=8,q=3,sigma=0.003", None, "linear algebra"),
     ("meet-in-the-middle", "lpn:n=9,noise=0.1", None, "noisy bits"),
     ("restricted-elimination", "parity:d=20,m=3", None, "no error"),
     ("restricted-elimination", "lwe:n=4,q=17,sigma=1", None, "at least half"),
     ("linear-algebra", "parity:d=20,m=3,noise=0.1", None, "errors or are rounded"),
     ("guess+usvp", "lwe:n=20,q=997,sigma=2", None, "too many to guess"),
-    ("guess+usvp", "lwe:n=20,q=97,sigma=2,secret=binary", 2, "leave several secrets"),
-    ("guess+arora-gb", "lwe:n=64,q=64,sigma=1,secret=binary,h=8", None, "no prime"),
     (
         "guess+arora-gb",
         "lwe:n=100,q=31,sigma=2,secret=gaussian,spread=0.4",
@@ -376,40 +365,11 @@ def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule):
 # ---- what holds of all of them
 
 
-small = st.builds(
-    lambda n, q, sigma, secret, h: (
-        f"lwe:n={n},q={q},sigma={sigma},secret={secret}"
-        + (f",h={min(h, n)}" if h and secret != "uniform" else "")
-    ),
-    n=st.integers(20, 300),
-    q=st.sampled_from([257, 3329, 12289, 1 << 20, 1 << 30]),
-    sigma=st.sampled_from([1, 2, 3.2, 8]),
-    secret=st.sampled_from(["binary", "ternary", "uniform"]),
-    h=st.sampled_from([0, 8, 16]),
-)
-
-
-def ease(bits):
-    """Bits that searches in steps may miss: more on toys."""
-    return 2.3 if bits < 36 else 0.05
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=12)
-@drawn(small, st.sampled_from(["matzov", "bdgl16", "ablr21"]))
-def test_on_random_problems_the_least_is_the_least(spec, model):
-    least_is_least(spec, model)
-
-
 @pytest.mark.parametrize(
     ("spec", "model"),
     [("toy-80", "matzov"), ("chhs-1024-25", "bdgl16"), ("lwe:n=90,q=3329,sigma=3", "ablr21")],
 )
 def test_the_least_is_none_above_and_a_hybrid_is_none_above_its_special_cases(spec, model):
-    least_is_least(spec, model)
-
-
-def least_is_least(spec, model):
     found = of(spec, model=model)
     cost = {e.name: e.rank for e in found.estimates}
     assert found.least.rank == min(cost.values())
@@ -418,43 +378,6 @@ def least_is_least(spec, model):
     assert found.uncontested.rank == min(others.values())
     assert cost["bdd_hybrid"] <= cost["bdd"] + GAP
     assert cost["guess+usvp"] <= cost["usvp"] or "values" in found["guess+usvp"].reason
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=4)
-@drawn(small)
-def test_quantum_models_cost_no_more(spec):
-    found = of(spec, model=("adps16", "adps16-quantum", "adps16-paranoid"), attack=tuple(LATTICE))
-    for name in LATTICE:
-        every = [e.rank for e in found.estimates if e.name == name]
-        assert every == sorted(every, reverse=True)
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=5)
-@drawn(
-    st.integers(40, 400),
-    st.integers(5, 100),
-    st.sampled_from([2, 3.2, 6]),
-    st.sampled_from([1, 3]),
-    st.sampled_from(["binary", "ternary", "uniform"]),
-    st.sampled_from([20, 30]),
-)
-def test_larger_n_and_sigma_cost_more_and_a_larger_q_less(n, more, sigma, wider, secret, bits):
-    def costs(n, sigma, bits):
-        found = of(f"lwe:n={n},q=2^{bits},sigma={sigma},secret={secret}", attack=tuple(LATTICE))
-        return {e.name: e.rank for e in found.estimates}
-
-    here = costs(n, sigma, bits)
-    larger, wide, easier = (
-        costs(n + more, sigma, bits),
-        costs(n, sigma + wider, bits),
-        costs(n, sigma, bits + 4),
-    )
-    for name, value in here.items():
-        assert larger[name] >= value - ease(value), name
-        assert wide[name] >= value - ease(value), name
-        assert easier[name] <= value + ease(value), name
 
 
 # ---- records and words
