@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from hardness import __version__
 from hardness.lower.record import _AFTER, OURS
 
@@ -211,18 +209,3 @@ def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
     assert bad.code == 3
     bad.one_line("the layer of member [", "differs from the label formula")
     assert (bad.json["layer"]["agrees"], bad.json["disagreements"]) == (False, 0)
-
-
-@pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])
-def test_learn(hardness, learner):
-    found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1").json
-    assert set(found["usage"]) == {"examples", "queries", "values", "seconds", "peak_bytes"}
-    low, high = found["risk_interval"]
-    assert low <= found["risk"] <= high
-    assert found["secret_recovered"] in (True, False, None)
-
-
-def test_json_is_alone_on_stdout_and_errors_are_not(hardness):
-    found = hardness("learn", "elimination", "parity:d=4,m=9", "--json")
-    assert found.out == ""
-    assert found.code == 2

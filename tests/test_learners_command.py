@@ -107,11 +107,6 @@ def test_a_learner_that_cannot_be_loaded_is_wrong_usage_the_reason_first(hardnes
     assert not (tmp_path / "run.json").exists()
 
 
-def test_a_name_that_the_file_lacks_is_said_beside_its_own_names_alone(hardness, tmp_path):
-    (tmp_path / "mine.py").write_text("def fit(x, y):\n    return 0\n")
-    hardness("learn", "mine.py:fits", "parity:d=8,m=1").one_line("'fits'", "known: fit: mine.py:")
-
-
 def test_an_output_below_a_link_that_leads_nowhere_is_refused_before_any_work(hardness, tmp_path):
     (tmp_path / "results").symlink_to("unmounted")
     answer = hardness("learn", "mlp", "parity:d=8,m=1", "--out", "results/run.json")

@@ -66,15 +66,12 @@ def test_a_sound_run_has_all_signals_and_none_is_flagged():
 
 NOISY = {"noise": 0.2**0.5, "moment__linear": 0.5}
 FLAGS = [  # error and its bound, what else is given, what is flagged
-    ((0.01, 0.02), {"moment__label_rank": 1}, {"rank of the labels"}),
     ((0.01, 0.02), {"moment__label_rank": 2, "k": 3}, {"rank of the labels"}),
     ((0.01, 0.02), {"moment__label_rank": 3, "k": 3}, set()),
     ((0.01, 0.02), {"single__beyond": 1e-20}, {"rows beyond one pattern"}),
-    ((0.01, 0.02), {"moment__halves": 0.6}, {"halves of the moment"}),
     ((0.01, 0.02), {"moment__halves": np.nan}, {"halves of the moment"}),
     ((0.01, 0.02), {"moment__linear": 0.9}, {"share beyond linear"}),
     ((0.01, 0.02), {"refine__halves": 0.3}, {"halves of the refined sum"}),
-    ((0.01, 0.02), {"refine__outside": 0.2}, {"patterns out of [0, 1]"}),
     ((0.01, 0.02), {"refine__outside": 0.25, "k": 3}, set()),
     ((0.01, 0.02), {"refine__outside": 0.35, "k": 3}, {"patterns out of [0, 1]"}),
     ((0.01, 0.02), {"hull__r2": 0.5}, {"R^2 of the logits"}),
@@ -85,15 +82,12 @@ FLAGS = [  # error and its bound, what else is given, what is flagged
     # Label noise that is known is no fault: what it leaves is judged.
     ((0.2, 0.21), NOISY, set()),
     ((0.2, 0.21), {"moment__linear": 0.5}, {"hold-out error", "error over linear"}),
-    ((0.4, 0.41), NOISY, {"hold-out error", "error over linear"}),
     ((0.975, 0.98), NOISY | {"noise": 0.95**0.5}, {"hold-out error", "error over linear"}),
     ((0.2, 0.21), NOISY | {"noise": 1.0}, {"hold-out error", "error over linear"}),
     # Beside noise of 0.2 the linear part leaves 0.375 of what is not noise, the layer 0.044.
     ((0.22, 0.235), NOISY, {"error over linear"}),
-    ((0.22, 0.235), NOISY | {"moment__linear": 0.2}, {"error over linear"}),
     # A parity's linear part makes the relative error small with nothing learned.
     ((0.04, 0.05), {"moment__linear": 0.04}, {"error over linear"}),
-    ((0.02, 0.04), {}, {"error over linear"}),
     ((1e-9, 1e-3), {"stages": [], "failed": StageFailed("x", "degenerate")}, {"stages"}),
 ]
 

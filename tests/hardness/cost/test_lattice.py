@@ -10,6 +10,7 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import erf
 
 from hardness.cost.attacks import LATTICE, estimate
 from hardness.cost.dual import (
@@ -115,6 +116,19 @@ def test_small_block_sizes_are_flagged():
 
 
 # ---- decoding
+
+
+def test_babai_where_norms_are_cut_off():
+    """Coordinates of a tail that is not reduced are right where the secret's entry is 0."""
+    low, high, zero = 0.9, 2.5, 0.7
+    u = 0.3 + 0.02 * np.arange(10, 200)
+    norms = np.exp(np.clip(u, low, high))
+    inside = erf(norms / math.sqrt(8))
+    wide = erf(norms / math.sqrt(2))
+    meeting = wide - math.sqrt(2 / math.pi) / norms * (1 - np.exp(-(norms**2) / 2))
+    both = [np.where(u < low, np.minimum(p, zero), p) for p in (inside, meeting)]
+    line = (np.array(v) for v in (0.3, 0.02, 10.0, 200.0, low, high))
+    assert ln_babai(*line, zero) == pytest.approx([np.log(p).sum() for p in both], rel=1e-5)
 
 
 def norm_line(one, beta, zeta, d):

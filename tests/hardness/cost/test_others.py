@@ -18,7 +18,7 @@ from hardness.cost.arora_ge import (
     monomial_bits,
     regularity,
 )
-from hardness.cost.bkw import coded_bkw, coded_costs, codes, costs
+from hardness.cost.bkw import bounds, coded_bkw, coded_costs, codes, costs
 from hardness.cost.combinatorial import (
     SPARE,
     brute_force,
@@ -253,6 +253,31 @@ def test_costs_are_those_of_steps_one_by_one(spec):
         compared += 1
         assert ours == pytest.approx(by_the_formula(found, b, words, test, k), abs=1e-6)
     assert compared > 20
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"), [(KYBER, 24), ("lwe:n=300,q=5,sigma=1,secret=ternary", 8)]
+)
+def test_no_choice_of_a_box_is_below_its_bound(spec, most):
+    found, rng = read(spec), np.random.default_rng(1)
+    compared = 0
+    for _ in range(400):
+        middle = rng.integers([5, 5, 20], [40, 40, 200])
+        width = rng.integers(1, [8, 8, 60])
+        low, high = middle[:, None], (middle + width)[:, None]
+        points = rng.integers(middle[:, None], (middle + width + 1)[:, None], (3, 50))
+        points = points[:, points[1] <= points[2]]
+        every = codes(found.n, found.log2_q, tuple(points), most)
+        below, reach = bounds(found.n, found.log2_q, low, high, most)
+        if not reach.size or not every.steps.size:
+            assert not every.steps.size
+            continue
+        compared += 1
+        for one, many in zip(
+            coded_costs(found, below, 1), coded_costs(found, every, 1), strict=True
+        ):
+            assert one[0] <= many.min() + 1e-9
+    assert compared > 50
 
 
 @pytest.mark.parametrize(
