@@ -113,17 +113,6 @@ def test_families_and_learners(hardness):
     assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
 
 
-def test_generate_inspect_verify_learn_a_folder(hardness):
-    hardness("generate", "parity:d=20,m=3", "--examples", 3000, "--out", "x")
-    assert hardness("inspect", "x", "--json").json["heads"] == 3
-    verified = hardness("verify", "x", "--members", 30, "--samples", 50_000, "--json").json
-    assert verified["agrees"] is True
-    assert (verified["stored"]["examples"], verified["stored"]["different"]) == (3000, 0)
-    assert hardness("learn", "elimination", "x", "--json").json["secret_recovered"] is True
-    Path("x/secret.json").unlink()
-    assert hardness("learn", "elimination", "x", "--json").json["outcome"] == "not judged"
-
-
 def test_inspect_a_spec(hardness):
     found = hardness("inspect", "parity:d=12,m=4", "--json").json
     assert len(found["layer"]["heads"]) == found["heads"] == 5

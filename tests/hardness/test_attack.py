@@ -40,6 +40,12 @@ def made(one, *found, **usages):
     return AttackResult(spec=one.spec, learner=one.learner, runs=tuple(runs))
 
 
+def test_predictions_that_took_longer_than_the_budget_are_late(one):
+    budget = Budget(seconds=9.0)
+    assert not one.updated(budget=budget).late
+    assert one.updated(budget=budget, details={"predict_seconds": 99.0}).late
+
+
 def test_runs_are_counted_where_it_is_known_what_they_found(one):
     found = made(one, True, False, None, True, False)
     assert (found.recovered, found.judged) == (2, 4)

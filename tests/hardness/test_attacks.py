@@ -320,15 +320,6 @@ def test_trials_are_as_many_as_expected():
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 
-def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
-    """Ten million half secrets: the clock is looked at again and again while they are written."""
-    ticks(0.1)
-    family = parse("lwe:n=30,q=16,error=cbd,eta=1,secret=ternary")
-    found = attack("mitm", family.instance(0), Meter(Budget(seconds=0.9, examples=60)))
-    assert found.outcome is Outcome.SECONDS_SPENT
-    assert (found.details["start"], found.details["tried"]) == (0, 0)
-
-
 @pytest.mark.parametrize("q", [3329, 4096])
 def test_modlinear_notices_noise_and_one_wrong_label(q, monkeypatch):
     noisy = learn("modlinear", f"lwe:n=20,q={q},sigma=1")

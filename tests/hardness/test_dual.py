@@ -74,13 +74,6 @@ def test_sums_are_those_of_brute_force_over_all_guesses(spec):
     assert len(every) == Dual(zeta=7, weight=3).guesses(found.family)
 
 
-def test_the_cool_entries_are_read_off_a_right_guess():
-    found, secret = drawn(SPARSE)
-    made, out = Dual(zeta=20, weight=4).reduced(found)
-    guess = np.where(np.isin(np.arange(40), out), secret, 0)
-    assert Sums(made, out).climb(tuple(guess.tolist()), METER) == tuple(secret.tolist())
-
-
 # ---- reduced samples
 
 

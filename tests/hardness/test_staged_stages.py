@@ -36,6 +36,7 @@ from hardness.upper.staged.single import evenness
 from hardness.upper.staged.span import row_whitening, second_moment
 from hardness.upper.staged.supply import Supply
 from instances import AttentionLayer, UsageError, parse
+from instances.layer import softmax_rows
 from tests.conftest import not_refused
 from tests.planted import labelled, off_span, planted, true_span
 from tests.slopes import slopes_agree
@@ -283,6 +284,22 @@ def test_a_single_head_is_told_from_two(noise):
         found = single(moment(data), data.cut(0, 1_800), data.cut(1_800, 2_000))
         assert found.recognised == (m == 1)
         assert (found.error > 0.1) == (m == 2)
+
+
+def test_rows_that_agree_up_to_noise_are_no_head_whose_logits_explain_too_little():
+    """Logits that are not linear: patterns leave noise alone, and the head up to twice as much."""
+    layer, ratios = planted(1, 12, 2), []
+    for noise in (0.04, 0.03):
+        rng = np.random.default_rng(0)
+        x = rng.choice([-1.0, 1.0], (2_000, 2, 12))
+        logits = (x @ layer.theta[0]) @ x.swapaxes(1, 2)
+        y = softmax_rows(logits + np.maximum(logits, 0) / 2) @ x @ layer.w[0]
+        data = Data(x=x, y=y + noise * rng.normal(size=x.shape))
+        found = single(moment(data), data.cut(0, 1_800), data.cut(1_800, 2_000))
+        assert found.measures["evenness"] > 0.95
+        ratios.append(found.error / found.measures["noise"])
+        assert found.recognised == (ratios[-1] < 2)
+    assert 1.5 < ratios[0] < 2 < ratios[1] < 3
 
 
 def test_evenness_of_noise_is_one_whatever_the_dimension():

@@ -11,7 +11,7 @@ import hardness
 from hardness.cost.attacks import LATTICE, OTHERS, estimate, setting
 from hardness.cost.bridge import emit
 from hardness.cost.hybrid import Guesses
-from hardness.cost.problem import fixed, read, tuniform
+from hardness.cost.problem import read, tuniform
 from hardness.cost.sets import SETS, given
 from instances.errors import UsageError
 
@@ -153,20 +153,6 @@ def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same)
     for one, other in zip(ours.estimates, usual.estimates, strict=True):
         assert one.rop == pytest.approx(other.rop, abs=2e-3), one.name
         assert one.reason == other.reason
-
-
-def test_unbalanced_signs_are_fewer_secrets():
-    balanced, most, one = (
-        read(f"lwe:n=256,q=3329,sigma=3,secret={words}")
-        for words in ("[-1:32,1:32]", "[-1:4,1:60]", "binary,h=64")
-    )
-    assert balanced.size_bits > most.size_bits > one.size_bits
-    sizes = [
-        estimate(p, "x", only=("meet-in-the-middle", "bdd_mitm_hybrid")) for p in (balanced, most)
-    ]
-    for name in ("meet-in-the-middle", "bdd_mitm_hybrid"):
-        assert sizes[0][name].rop > sizes[1][name].rop
-    assert fixed(((-1, 4), (1, 60)), 256, 3329).mean == pytest.approx(56 / 256)
 
 
 @pytest.mark.parametrize(
