@@ -170,17 +170,6 @@ def test_the_software_is_cited_as_it_is():
     assert f"\nversion: {__version__}\n" in said
 
 
-def test_certify_and_check(hardness):
-    found = hardness("certify", "parity:d=1000,m=21", "--json", "--out", "c.json")
-    values = {c["quantity"]: c["value"] for c in found.json["goal"]["claims"]}
-    assert values["sq-dimension"] == "15509838039038279729972986327874202002642874"
-    assert hardness("check", "c.json", "--json").json["accepted"] is True
-    Path("c.json").write_text(json.dumps(found.json).replace("15509838", "15509839"))
-    refused = hardness("check", "c.json", "--json")
-    assert (refused.code, refused.json["accepted"]) == (3, False)
-    refused.one_line("c.json", "refused")
-
-
 def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
     from dataclasses import replace
     from fractions import Fraction

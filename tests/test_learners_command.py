@@ -94,10 +94,8 @@ def test_a_learner_that_cannot_be_loaded_is_wrong_usage_the_reason_first(hardnes
         "learn LEARNER parity:d=8,m=1 --json --out run.json",
         "learners show LEARNER",
         "compare parity:m=1 --over d=8..9 --learner trivial --learner LEARNER --jobs 1",
-        "stress --learner LEARNER --on parity:d=8,m=1",
         "attack lwe:n=6,q=31,sigma=1 --learner LEARNER --seeds 1 --jobs 1",
         "distinguish LEARNER parity:d=8,m=1 --jobs 1",
-        "spectrum parity:d=8,m=1 --learner LEARNER",
     ):
         answer = hardness(*line.replace("LEARNER", "mine.py:Net").split())
         assert (answer.code, answer.out) == (2, ""), line

@@ -54,38 +54,6 @@ def test_samples_of_a_parity_are_those_of_lpn(hardness):
     assert not found.residuals(secret).any()
 
 
-def test_a_file_of_samples_is_attacked_as_it_is(hardness):
-    spec = "lwe:n=8,q=97,sigma=1"
-    hardness("generate", spec, "--examples", 160, "--out", "it")
-    hardness("reduce", "attention-to-lwr", "it", "--out", "s.npz")
-    secret = json.loads(Path("it/secret.json").read_text())["secret"]
-    found = read_samples(Path("s.npz"))
-    np.savetxt("s.csv", np.column_stack([found.a, found.b]), fmt="%d")
-    for given in (["s.npz"], ["s.csv", "--spec", spec], ["s.npz", "--spec", spec]):
-        (one,) = hardness("attack", *given, "--learner", "primal", "--json").json["attacks"]
-        assert one["runs"][0]["details"]["claimed_secret"] == secret
-        assert one["runs"][0]["details"]["fit"]["samples"] == len(found)
-    assert hardness("estimate", "s.npz", "--json").json["samples"] == len(found)
-
-
-def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
-    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
-    hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
-    hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
-    found = hardness("attack", "second", "--learner", "modlinear", "--json")
-    assert found.code == 0, found.err
-    (one,) = found.json["attacks"]
-    assert one["judged"] == 0
-    secret = json.loads(Path("first/secret.json").read_text())["secret"]
-    assert one["runs"][0]["details"]["claimed_secret"] == secret
-    assert one["runs"][0]["secret_recovered"] is None
-    assert "claims" in hardness("attack", "second", "--learner", "modlinear").out
-    assert "claimed" in hardness("attack", "second", "--learner", "modlinear").out
-    # Where the secret part is there the same run is judged.
-    mine = hardness("attack", "first", "--learner", "modlinear", "--json").json["attacks"][0]
-    assert (mine["recovered"], mine["judged"]) == (1, 1)
-
-
 def test_all_attacks_that_apply_find_a_secret_of_few_entries(hardness):
     found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
     assert set(found.json["attacks"][0]["runs"][0]) >= RUN

@@ -397,24 +397,3 @@ def test_a_large_lattice_is_reduced_where_it_can_be_ended(monkeypatch):
     monkeypatch.setattr(lattice, "_APART", "while True: pass")
     with pytest.raises(Spent):
         next(lattice.reduce(basis, [], Meter(Budget(seconds=0.5)), 0))
-
-
-@pytest.mark.lattice
-def test_no_search_for_a_short_vector_outlasts_the_clock(ticks, monkeypatch):
-    """Blocks of 70 in a basis that LLL alone reduced would take hours: they are cut."""
-    pytest.importorskip("fpylll")
-    ticks(0.05)
-    nodes, shorten = [], lattice._shorten
-
-    def spy(work, kappa, size, meter):
-        before = work.nodes
-        shorten(work, kappa, size, meter)
-        nodes.append(work.nodes - before)
-
-    monkeypatch.setattr(lattice, "_shorten", spy)
-    found = learn("primal:block=70,start=70,samples=44", "toy-80", seconds=6)
-    assert found.outcome is Outcome.SECONDS_SPENT
-    assert found.usage.seconds < 8
-    assert found.details["start"] == 70
-    assert 10 < len(nodes) < 120
-    assert max(nodes) < 2**26

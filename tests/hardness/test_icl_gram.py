@@ -216,6 +216,16 @@ def test_scalar_layers_have_the_loss_that_is_said_with_noise_and_a_level(kind):
     assert scalar_reference(FREE, 2, kind) is None
 
 
+def test_whitened_and_raw_descents_end_as_one():
+    raw, white = (
+        train(SKEWED, 1, free="q", whiten=whiten, samples=300, fresh=100)
+        for whiten in (False, True)
+    )
+    assert np.allclose(white.q, raw.q, rtol=1e-3, atol=1e-5)
+    # A condition number of 100 slows the descent.
+    assert white.runs[0].steps < raw.runs[0].steps
+
+
 def test_the_best_of_several_starts_is_judged_on_a_stream_of_its_own(small):
     assert small.training_loss == min(run.loss for run in small.runs)
     assert len({run.loss for run in small.runs}) == 2
@@ -264,6 +274,19 @@ def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
     layers = Layers(p=known.layers.p + 3 * np.eye(3), q=known.layers.q)  # of no use but its tail
     grams = sample(law, 0, "plain", 2000)
     assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
+
+
+def test_weights_of_few_stretched_points_are_unbiased():
+    """Means of 1 and of tr(sigma^-1 S) over many small samples, where 8 does not divide a count."""
+    law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
+    for count in (3, 12):
+        found = []
+        for seed in range(1000):
+            grams, weights = stretched(law, seed, "few", count)
+            size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
+            found.append([weights.mean(), (weights * size).mean()])
+        error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+        assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
 
 
 def test_studies_say_what_is_known_and_are_drawn(small, trained):

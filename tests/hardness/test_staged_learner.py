@@ -12,7 +12,7 @@ from hardness.runs import run
 from hardness.upper import Outcome
 from hardness.upper.fitting import relative_error
 from hardness.upper.levenberg import Levenberg
-from hardness.upper.staged import Data, Staged, StageReport, agreement, constraints, diagnose, span
+from hardness.upper.staged import Staged, StageReport, diagnose
 from hardness.upper.staged.supply import Whitening
 from instances import AttentionLayer, parse
 from instances.teacher import teach
@@ -221,16 +221,6 @@ def test_standard_tokens_are_left_as_they_are(law, d):
         found = Whitening.of(np.asarray(instance.examples(0, 640).x, float))
         assert found.inverse is None
         assert found.standard or d == 4  # where signs repeat
-
-
-def test_directions_that_no_token_has_are_none_of_the_span():
-    x = RNG.normal(size=(4000, 2, 4)) @ TURN[:, :4].T
-    data = Data(x=x, y=layer()(x))
-    along = span(constraints(agreement(layer().w.sum(axis=0), data), data), data)
-    left = TURN[:, :4] @ TURN[:, :4].T
-    assert np.allclose(left @ along.directions[0] @ left, along.directions[0])
-    assert along.heads == 2
-    assert along.gap > 2
 
 
 def test_a_mean_is_named_where_nothing_was_found():

@@ -18,7 +18,6 @@ from hardness.upper.staged import (
     StageFailed,
     agreement,
     constraints,
-    grid,
     hull,
     moment,
     net,
@@ -29,7 +28,7 @@ from hardness.upper.staged import (
     single,
     span,
 )
-from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.body import Body, least_epsilon, minimum_norm
 from hardness.upper.staged.hull import Constraints
 from hardness.upper.staged.moment import disagreement
 from hardness.upper.staged.single import evenness
@@ -463,36 +462,6 @@ class Ending:
         if self.left < 0:
             raise Spent("seconds")
         return np.inf
-
-
-def test_every_stage_asks_the_clock_and_ends_with_it():
-    layer = planted(2, 6)
-    data = labelled(layer, 4000)
-    both, rng = (data, data.cut(0, 500)), np.random.default_rng(0)
-    first = moment(data)
-    agreed = refine(first.w, data).agreement
-    found = constraints(agreed, data)
-    near = hull(found).centre, span(found, data, heads=2).directions
-    leaders = net(*near, *both, rng).leaders
-    small = constraints(agreed, data, rows=60)
-    u, b = small.u, small.b
-    body = Body(u=u, b=b, epsilon=1.5 * least_epsilon(u, b, 8.0)[0], bound=8.0)
-    often = [  # these ask more than three times
-        *((moment, data), (refine, first.w, data), (single, first, *both), (hull, found)),
-        *((net, *near, *both, rng), (project, *near, leaders, *both), (grid, *near, *both)),
-        (extract, body, 2, rng),
-    ]
-    once = [
-        *((agreement, first.w, data), (constraints, agreed, data), (span, found, data)),
-        *((prune, layer.theta, layer.w, *both, 5), (least_epsilon, u, b, 8.0)),
-        (minimum_norm, body),
-    ]
-    for questions, stages_ in ((0, often + once), (3, often)):
-        for stage, *given in stages_:
-            clock = Ending(questions)
-            with pytest.raises(Spent, match="seconds"):
-                stage(*given, clock=clock)
-            assert clock.left == -1
 
 
 def test_what_cannot_be_stopped_is_not_started():

@@ -16,12 +16,6 @@ from instances.errors import UsageError
         ("error=cbd,eta=3,secret=cbd,spread=3", 512, "CenteredBinomial(3)", "CenteredBinomial(3)"),
         ("sigma=3.19", None, "UniformMod(3329)", "DiscreteGaussian(3.19)"),
         (
-            "sigma=3,secret=ternary,h=11",
-            None,
-            "SparseTernary(p=6, m=5, n=64)",
-            "DiscreteGaussian(3)",
-        ),
-        (
             "sigma=3,secret=binary,h=10",
             None,
             "SparseTernary(p=10, m=0, n=64)",

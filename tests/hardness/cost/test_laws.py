@@ -324,7 +324,6 @@ DEEP = (
     ("code", "said"),
     [
         ("n=64, q=97, Xs=__import__('os').system('x'), Xe=ND.Binary", "Xs=__import__"),
-        ("64, 9**9**9**9, ND.Binary, ND.Binary", "9 ** 9 ** 9"),
         ("64, 97, ND.Binary, ND.DiscreteGaussian(x)", "x is not read"),
         ("64, 97, ND.Binary, ND.DiscreteGaussian(1/0)", "1 / 0 is not read"),
         (
@@ -341,15 +340,12 @@ DEEP = (
         ("64, 97, ND.Binary, ND.Binary, q=97", "its arguments are n, q, Xs, Xe, m, tag, once"),
         ("64, 97, ND.Binary, ND.Binary).updated(m=3", "updated is not read"),
         ("64, 97, (", "LWE.Parameters(64"),
-        ("64, 97, ND.Binary, ND.DiscreteGaussian((-8)**0.5)", "(-8) ** 0.5 is not read"),
         *((f"64, {q}, ND.Binary, ND.Binary", "is not read") for q in DEEP),
         *(
             (f"64, 97, ND.Binary, {law}", "is not read")
             for law in ("a." * 900 + "b", "a" + "()" * 450, "ND.DiscreteGaussian(2**130000)")
         ),
-        ("64, 97, ND.Binary, ND.Binary, 2**130000", "is not read"),
         ("64, 7 % 3, ND.Binary, ND.Binary", "% is not read"),
-        ("64, 97, ND.Binary, ND.Binary, 1 << 2**40", "1 << 2 ** 40 is not read"),
         ("64, next_prime(90), ND.Binary, ND.Binary", "next_prime(90) is not read"),
         ("64, 97, ND.Binary, D(σ=3.00)", "Xe=D(σ=3.0) is not read"),
         ("64, 97, np.Binary, ND.Binary", "Xs=np.Binary is not read"),
