@@ -168,22 +168,3 @@ def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
 def test_the_software_is_cited_as_it_is():
     said = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {__version__}\n" in said
-
-
-def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
-    from dataclasses import replace
-    from fractions import Fraction
-
-    from flint import fmpq
-
-    from instances import symmetric
-    from instances.families.parity import signs
-
-    arguments = ["verify", "parity:d=24,m=3", "--members", "500", "--samples", "200000", "--json"]
-    right = symmetric.exact_heads(signs(3), Fraction(3))
-    moved = (right[0], replace(right[1], u=right[1].u * fmpq(9, 8)), right[2])
-    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
-    bad = hardness(*arguments)
-    assert bad.code == 3
-    bad.one_line("the layer of member [", "differs from the label formula")
-    assert (bad.json["layer"]["agrees"], bad.json["disagreements"]) == (False, 0)

@@ -43,29 +43,6 @@ def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_
     assert (tmp_path / "kept.json").read_text() == "mine"
 
 
-def test_a_folder_with_its_secret(hardness, written):
-    made = written / "folder"
-    assert hardness("generate", "parity:d=8,m=1", "--examples", 500, "--out", made).code == 0
-    (written / "thief.py").write_text(
-        "import json, pathlib\n"
-        "class Thief:\n"
-        "    def learn(self, oracle, rng):\n"
-        f"        told = json.loads(pathlib.Path({str(made / 'secret.json')!r}).read_text())\n"
-        "        secret = tuple(told['secret'])\n"
-        "        from hardness.upper import member\n"
-        "        return member(oracle.family, secret)\n"
-    )
-    run = hardness("learn", "thief.py:Thief", made, "--json")
-    if run.json["details"]["process"] == "in bubblewrap":
-        assert (run.json["outcome"], run.json["secret_recovered"]) == ("raised", None)
-        assert run.json["details"]["type"] == "FileNotFoundError"
-    else:
-        assert run.json["secret_recovered"]
-    (made / "secret.json").unlink()
-    left = hardness("learn", "first_steps.py:FirstSteps", made, "--json").json
-    assert left["outcome"] in ("examples spent", "not judged")
-
-
 def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
     (tmp_path / "loud.py").write_text(
         "said = chr(27) + '[2J' + chr(0) + chr(0x202e)\n"

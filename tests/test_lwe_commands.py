@@ -87,12 +87,8 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
     assert "primal" not in names
 
 
-@pytest.mark.parametrize("content", ["objects", "junk"])
-def test_nobody_is_told_to_load_what_is_unsafe(hardness, content):
-    if content == "objects":
-        np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
-    else:
-        Path("bad.npz").write_bytes(b"hello")
+def test_nobody_is_told_to_load_what_is_unsafe(hardness):
+    np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
     line = ["reduce", "lwr-to-attention", "bad.npz", "--spec", "lwe:n=2,q=17,sigma=1"]
     found = hardness(*line, "--out", "made")
     assert found.code == 1

@@ -220,18 +220,6 @@ def test_primal_says_how_sure_it_is_and_where_it_found_nothing(tmp_path):
         assert "none was claimed" not in text
 
 
-def test_primal_makes_do_with_the_samples_that_there_are(tmp_path):
-    folder, secret = public(tmp_path / "it", LWE, 25)
-    full = attack("primal", parse(LWE), seeds=1).runs[0].details["samples"]
-    found = attack("primal", folder)
-    assert found.claims == (secret,)
-    assert found.runs[0].details["samples"] == 25 < full
-    short, _ = public(tmp_path / "short", LWE, 10)
-    missed = attack("primal", short)
-    assert missed.runs[0].outcome is Outcome.EXAMPLES_SPENT
-    assert "10 samples of" in one_attack_words(missed)
-
-
 def test_a_guess_is_called_one(tmp_path):
     spec = "lwr:n=10,q=16,p=4,secret=binary"
     folder, secret = public(tmp_path / "it", spec, 10)

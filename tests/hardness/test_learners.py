@@ -67,7 +67,6 @@ def test_what_is_within_reach_is_learned(learner, spec, most):
     ("learner", "spec"),
     [
         *((f"lowdegree:degree={k}", f"parity:d=16,m={m}") for k, m in ((0, 1), (1, 2), (2, 3))),
-        ("lowdegree:degree=2", "parity:d=16,m=4"),
         (f"{DEGREE}2", "lpn:n=10,h=3,noise=0.1"),
         (f"{DEGREE}2", "lwr:n=8,q=8,p=2,secret=binary,h=4"),  # 4 odd entries: from degree 4 on
         ("student:steps=500", "parity:d=16,m=4"),
@@ -113,12 +112,10 @@ SPENT = [
     ("queries", "parity:d=64,m=8", {"seconds": 1}),
     ("elimination", "parity:d=64,m=3", {"examples": 50}),
     ("lowdegree", "parity:d=20,m=3", {"examples": 500}),
-    ("student", "parity:d=16,m=3", {"seconds": 1}),
     ("mlp", LWR, {"seconds": 5}),
     ("mlp", LWR, {"examples": 5000}),
     ("levenberg", "parity:d=24,m=5", {"seconds": 1}),
     ("levenberg", "nice:m=2,k=2,d=8", {"examples": 1}),
-    ("linear", "nice:m=2,k=2,d=8", {"examples": 3}),
     ("linear", "nice:m=2,k=2,d=32", {"seconds": 1e-6}),
     *(
         (learner, spec, given)

@@ -99,25 +99,6 @@ def test_each_signal_has_its_own_threshold():
     assert wrong == []
 
 
-def test_advice_names_noise_and_small_hold_outs():
-    found = {s["name"]: s for s in signals(0.2, 0.21, moment__linear=0.5) if s["flagged"]}
-    assert all("noise" in signal["advice"] for signal in found.values())
-    few = "too few examples are held out"
-    for error, upper, word in (
-        (0.3, 0.5, "not the one sought"),
-        (1e-26, 0.2, few),
-        (0.05, 0.2, few),
-    ):
-        (one,) = (s for s in signals(error, upper) if s["name"] == "hold-out error")
-        assert one["flagged"]
-        assert word in one["advice"]
-    early = StageReport(name="single", seconds=0.1, examples=100, rows=0)
-    failed = StageFailed("refine", "few", needs=9000)
-    stages = [early, *reports()]
-    (few,) = (s for s in signals(1e-9, 1e-3, stages=stages, failed=failed) if s["flagged"])
-    assert (few["name"], few["value"], few["threshold"]) == ("examples", 5000.0, 9000.0)
-
-
 def test_the_linear_part_is_measured_on_the_hold_out():
     """As many features as labelled tokens leave nothing of the examples, and explain nothing."""
     rng = np.random.default_rng(0)

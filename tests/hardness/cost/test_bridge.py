@@ -14,7 +14,6 @@ from instances.errors import UsageError
     ("words", "samples", "secret", "error"),
     [
         ("error=cbd,eta=3,secret=cbd,spread=3", 512, "CenteredBinomial(3)", "CenteredBinomial(3)"),
-        ("sigma=3.19", None, "UniformMod(3329)", "DiscreteGaussian(3.19)"),
         (
             "sigma=3,secret=binary,h=10",
             None,
@@ -34,11 +33,6 @@ def test_each_law_has_the_name_that_the_peer_gives_it(words, samples, secret, er
     m = "oo" if samples is None else samples
     line = f"LWE.Parameters(n=64, q=3329, Xs=ND.{secret}, Xe=ND.{error}, m={m})"
     assert emit(read(f"lwe:n=64,q=3329,{words}", samples)) == line
-
-
-def test_rounding_is_a_uniform_error():
-    found = emit(read("lwr:n=512,q=8192,p=1024,secret=cbd,spread=5", 512))
-    assert "Xe=ND.Uniform(-3, 4)" in found
 
 
 def test_a_law_without_a_name_is_said_to_stand_as_a_gaussian():

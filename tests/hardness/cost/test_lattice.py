@@ -27,9 +27,7 @@ from hardness.cost.dual import (
 )
 from hardness.cost.hybrid import (
     GAP,
-    Attack,
     bdd,
-    bdd_hybrid,
     bdd_mitm_hybrid,
     decode_at,
     ln_babai,
@@ -41,8 +39,6 @@ from hardness.cost.reduction import (
     MODELS,
     ROUGH,
     Setting,
-    cut_line,
-    log_delta,
 )
 from hardness.cost.sets import given
 from hardness.cost.usvp import embedding, usvp
@@ -131,26 +127,6 @@ def test_babai_where_norms_are_cut_off():
     assert ln_babai(*line, zero) == pytest.approx([np.log(p).sum() for p in both], rel=1e-5)
 
 
-def norm_line(one, beta, zeta, d):
-    return float(cut_line(one.shape, one.lattice(np.array(zeta), d), beta)[0])
-
-
-@pytest.mark.parametrize("shape", ["lgsa", "zgsa"])
-def test_what_bounds_of_cut_lines_rest_on(shape):
-    """Norms from the last never fall with a sample more, nor rise with a coordinate more."""
-    one = Attack(problem=CHHS, model=MATZOV, meet=False, largest=0, shape=shape)
-    for beta, zeta in ((60, 0), (200, 300), (340, 0)):
-        k = 1024 - zeta
-        lines = [norm_line(one, beta, zeta, np.array(d)) for d in range(k + 1, 2 * k, 37)]
-        assert (np.diff(lines) >= -1e-9).all()
-        fewer = norm_line(one, beta, zeta + 1, np.array(1500 - zeta - 1))
-        assert fewer >= norm_line(one, beta, zeta, np.array(1500 - zeta))
-        top = int(one.useful(beta, zeta))
-        assert norm_line(one, beta, zeta, np.array(top + 300)) == pytest.approx(
-            norm_line(one, beta, zeta, np.array(top)), abs=1e-9
-        )
-
-
 def test_shapes_of_hybrids():
     """Beside `usvp` of lattice-estimator under zgsa, whose block is 406 too."""
     names = ("gsa", "lgsa", "zgsa", "cn11")
@@ -193,18 +169,6 @@ def test_costs_of_meeting_are_those_of_the_peer_at_its_points():
         found = decode_at("bdd_mitm_hybrid", one, DEFAULT, beta=beta, zeta=zeta, d=d, eta=0)
         assert found.rop == pytest.approx(rop, abs=0.005)
         assert bdd_mitm_hybrid(one, DEFAULT).rop <= found.rop + GAP
-
-
-@pytest.mark.slow
-def test_meeting_helps_where_local_search_lost_it():
-    """lattice-estimator's issue 171: 2^152.3 was found with it, 2^141.4 without."""
-    one = read("lwe:n=131072,q=2^3104,sigma=3.19,secret=ternary,h=192")
-    assert bdd_mitm_hybrid(one, DEFAULT).rop < bdd_hybrid(one, DEFAULT).rop <= 141.4
-
-
-def test_what_bounds_rest_on():
-    eta = Attack(problem=KYBER, model=MATZOV, meet=False, largest=0).needs[1:]
-    assert np.diff(eta).max() < float(log_delta(5000))
 
 
 # ---- dual attacks

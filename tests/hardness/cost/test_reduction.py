@@ -14,10 +14,8 @@ from scipy.optimize import brentq
 
 from hardness.cost.reduction import (
     FORMULA_FROM,
-    MATZOV,
     MODELS,
     Lattice,
-    free_dimensions,
     log_delta,
     log_first,
     log_norm,
@@ -105,31 +103,6 @@ def test_as_many_vectors_come_as_were_asked_for(name, count):
     assert found.number >= count - 1e-12
     assert found.cost >= model.cost(300, 1200)
     assert 0 <= found.ln_ratio < 1
-
-
-def test_the_last_sieve_costs_about_what_the_reduction_costs():
-    beta = np.arange(150, 700)
-    reduction, both = MATZOV.cost(beta, 1500), MATZOV.vectors(beta, 1500, 1.0).cost
-    assert (both - reduction > 0.6).all()
-    assert (both - reduction <= 1.2).all()
-
-
-def test_quantum_models_cost_no_more():
-    beta = np.arange(95, 900)
-    for quantum, classical in [
-        ("adps16-quantum", "adps16"),
-        ("laamospol14", "bdgl16"),
-        ("chaloy21", "adps16-quantum"),
-    ]:
-        assert MODELS[quantum].quantum
-        assert (MODELS[quantum].cost(beta, 2000) <= MODELS[classical].cost(beta, 2000)).all()
-
-
-def test_dimensions_for_free_leave_a_sieve_that_grows():
-    beta = np.arange(2, 2000)
-    left = beta - free_dimensions(beta)
-    assert (left > 0).all()
-    assert (np.diff(left) > 0).all()
 
 
 # ---- shapes, and the simulator
