@@ -5,13 +5,14 @@ Sizes are looked at before any number is read or any room is taken for one.
 
 import math
 import os
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -21,8 +22,12 @@ from instances.disk import require_format
 from instances.errors import DamagedFile, ToolkitError
 from instances.strict import one_line, opened, shown
 
+if TYPE_CHECKING:
+    from safetensors import safe_open
+
 SUFFIXES = (".npz", ".safetensors", ".npy")
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
+_NUMBERS = re.compile("BOOL|[FIU](8|16|32|64)")  # as safetensors calls types
 _MOST_ITEM = 1 << 22  # bytes of a text: our metadata, in which a claimed secret may stand
 
 
@@ -71,14 +76,9 @@ def array_file(path: Path) -> Iterator[ArrayFile]:
             from safetensors import safe_open
 
             with safe_open(path, "np") as tensors:
+                names = tensors.keys()
                 yield ArrayFile(
-                    arrays={
-                        name: Described(
-                            shape=tuple(tensors.get_slice(name).get_shape()),
-                            read=partial(tensors.get_tensor, name),
-                        )
-                        for name in tensors.keys()  # noqa: SIM118 - it is no mapping
-                    },
+                    arrays={name: _tensor(tensors, name) for name in names},
                     meta=_metadata((tensors.metadata() or {}).get("hardness")),
                 )
 
@@ -127,6 +127,14 @@ def _npy(start: Callable[[], IO[bytes]], size: int) -> Described:
         return np.lib.format.read_array(again, allow_pickle=False)
 
     return Described(shape=tuple(shape), read=read)
+
+
+def _tensor(tensors: "safe_open", name: str) -> Described:
+    """Describe an array of safetensors."""
+    part = tensors.get_slice(name)
+    if not _NUMBERS.fullmatch(part.get_dtype()):
+        raise ValueError(f"{shown(name)} holds {part.get_dtype()} values: numbers are wanted")
+    return Described(shape=tuple(part.get_shape()), read=partial(tensors.get_tensor, name))
 
 
 def _metadata(text: str | None) -> dict[str, Any] | None:
