@@ -31,7 +31,6 @@ MADE = {
     "learn": lambda: h.learn("elimination", "parity:d=8,m=2"),
     "game": lambda: h.learn("queries", "parity:d=6,m=1", oracle="adversary", seed=0),
     "attack": lambda: h.attack("parity:d=8,m=2", "elimination", seeds=2, jobs=1),
-    "forecast": lambda: h.forecast("lwe:n=8,q=97,sigma=1", attack="usvp", seeds=2, jobs=1),
     "compare": lambda: h.compare("parity:m=2", "d=6..8", ["elimination"], seeds=2, jobs=1),
     "least": lambda: h.least("parity:m=2", "elimination", "d=6,8", seeds=6, jobs=1),
     "stress": lambda: h.stress("trivial", on="parity:d=8,m=2", reference=[], seed=1, jobs=1),
@@ -39,7 +38,6 @@ MADE = {
 }
 ROWS = {  # of the DataFrame: claims, statements, comparisons, runs, attacks
     **{"certify": 5, "check": 5, "verify": 2, "learn": 1, "game": 1, "attack": 2},
-    "forecast": 1,
     **{"compare": 6, "least": 12, "stress": 5, "estimate": 18},
 }
 

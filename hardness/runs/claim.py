@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
 from instances.integers import Integers
+from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
+from instances.symmetric import Symmetric
+from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"
 _SURE = 2.0**-30  # what attacks ask for before they claim a secret
@@ -92,15 +96,12 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         scheme = SCHEME.of(folder.family)
         if scheme is None or len(set(scheme.values)) != 2:
             return None
-        from hardness.upper.signs import evidence
-        from instances.reduced import reduce
-
         seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
             scheme.require_member(secret)
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, evidence(seen, scheme, secret))
+        return _shown(len(seen), scheme.size, labels_evidence(seen, scheme, secret))
     from hardness.upper.counting import open_entries
 
     found = weighed.counted
@@ -235,3 +236,30 @@ def _residuals(found: dict[str, Any]) -> str:
         if abs(off := found.get("standard_errors", 0.0)) > _OFF
         else ""
     )
+
+
+def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
+    """Compute the bits by which labels favour a hidden set over coins of the same mean.
+
+    Labels have two values. (docs/named-mathematics.md, section 13)
+
+    >>> from instances import parse
+    >>> from instances.reduced import reduce
+    >>> instance = parse("parity:d=20,m=3").instance(0)
+    >>> seen = reduce(instance.examples(0, 400))
+    >>> labels_evidence(seen, instance.family, instance.hidden.secret) == len(seen)
+    True
+    """
+    high, m = max(family.values), family.m
+    profile = np.array([1 if value == high else -1 for value in family.values])
+    fade = float(1 - 2 * family.noise)
+    mean = fade * sum(value * math.comb(m, h) for h, value in enumerate(profile.tolist())) / 2**m
+    inside = np.bitwise_count(seen.words & mask(secret, family.d)).sum(axis=1, dtype=np.intp)
+    expected, total = profile[inside], 0.0
+    for value, sign in product((-1, 1), repeat=2):
+        count = int(((expected == value) & (seen.codes == (1 - sign) // 2)).sum())
+        if count and (edge := fade * value * sign) == -1:
+            return -math.inf
+        if count:
+            total += count * (math.log1p(edge) - math.log1p(mean * sign)) / math.log(2)
+    return total

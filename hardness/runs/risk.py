@@ -181,14 +181,19 @@ def _of_codes(
             raw += float(((target - given) ** 2).sum())
     loss = np.concatenate(losses) / family.trivial_risk
     low, high = bernstein(loss, family.risk_bound, confidence)
-    high = min(family.risk_bound, high)
+    unclipped = raw / len(loss) / family.trivial_risk
+    return _risk(loss, low, min(family.risk_bound, high), confidence, unclipped)
+
+
+def _risk(loss: Array, low: float, high: float, confidence: float, unclipped: float) -> Risk:
+    """Record the mean of relative losses with its interval."""
     return Risk(
         value=_between(low, float(loss.mean()), high),
         low=low,
         high=high,
         confidence=confidence,
         examples=len(loss),
-        unclipped=_finite(raw / len(loss) / family.trivial_risk),
+        unclipped=_finite(unclipped),
     )
 
 
@@ -329,15 +334,7 @@ def _of_cubic(
     loss = np.concatenate(losses)
     each = (1 + confidence) / 2
     (low, high), (least, most) = bernstein(loss, bound, each), chernoff(loss, bound, each)
-    low, high = max(low, least), min(high, most)
-    return Risk(
-        value=_between(low, float(loss.mean()), high),
-        low=low,
-        high=high,
-        confidence=confidence,
-        examples=len(loss),
-        unclipped=_finite(raw / len(loss) / scale),
-    )
+    return _risk(loss, max(low, least), min(high, most), confidence, raw / len(loss) / scale)
 
 
 def _sixth_moment(numbers: int, tokens: str) -> float:

@@ -244,13 +244,13 @@ def check(
 
     from hardness.check import check as derive
     from hardness.lower import Certificate
-    from instances.strict import CERTIFICATE, read_json
+    from instances.strict import read_strangers_json
 
     if isinstance(source, Certificate):
         return derive(source.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_json(_certificate(source), CERTIFICATE)
+    data = read_strangers_json(_certificate(source))
     try:
         return replace(derive(data), file=str(source))
     except (Refuted, DamagedFile) as error:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness import estimate, figure, forecast, learn
+from hardness import estimate, figure, learn
 from hardness.cost.grid import grid
 from hardness.report import style as styles
 from hardness.report.charts.costs import draw_attacks, of_attacks, of_scaling
@@ -81,8 +81,6 @@ def data(request, small, attacked, store, tmp_path_factory):
         source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
     elif name == "least":
         source = thresholds()
-    elif name == "forecast":
-        source = forecast("lwe:n=12,q=521,sigma=1.5", attack="usvp", seeds=2, jobs=1)
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.check import check, kernel
-from hardness.check.layers import check_layer
+from hardness.check.certificate import check_layer
 from hardness.lower import BoundParameters, certify
 from hardness.lower.tolerances import of_members
 from instances import DamagedFile, Parity, UsageError, parse, symmetric

