@@ -13,26 +13,17 @@ import pytest
 from hardness.check import check
 from hardness.lower import BoundParameters, certify, verify
 from hardness.oracles import (
-    Budget,
     Character,
     Correlational,
     Factor,
-    Meter,
     Pool,
     Query,
-    ReferenceAdversary,
     Table,
 )
-from hardness.oracles.adversary import room
 from hardness.oracles.means import listed, mean_of
 from hardness.oracles.query import enumerate_mean
-from hardness.report.run import run_words
-from hardness.runs import run
-from hardness.runs.game import listed_spread, play
 from hardness.runs.risk import measure
-from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, UsageError, parse, tokens
-from instances.errors import Refuted
 from instances.family import Hidden, Instance
 from tests.conftest import every_token
 
@@ -167,15 +158,6 @@ def test_heads_that_float64_cannot_hold_are_refused_and_their_certificate_is_not
     check(json.loads(json.dumps(certify(family).to_dict())))
 
 
-def test_secrets_are_uniform():
-    family, counts, rng = parse("parity:d=5,m=2"), {}, np.random.default_rng(0)
-    for _ in range(6000):
-        secret = family.draw(rng)
-        counts[secret] = counts.get(secret, 0) + 1
-    assert len(counts) == 6
-    assert max(abs(c - 1000) for c in counts.values()) < 5 * math.sqrt(1000)
-
-
 def test_a_secret_of_another_family_is_refused():
     for secret in ((0, 1), (1, 1), (1, 5), (1,)):
         with pytest.raises(UsageError, match="secret"):
@@ -236,34 +218,6 @@ def test_exact_means_are_those_of_all_tokens(kind, m):
     assert members.of(query)[members.secrets.index(secret)] == pytest.approx(wanted, abs=1e-12)
     if kind not in ("correlational", "raw"):
         assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
-
-
-def test_a_query_moves_the_members_by_up_to_a_quarter_in_squares_and_no_more():
-    family = parse("parity:d=6,m=2")
-    assert room(family, Fraction(1)) == Fraction(1, 4)
-    assert room(parse("parity:d=6,m=2,noise=0.1"), Fraction(1)) == Fraction(4, 25)
-    members = listed(family)
-    one = members.of(Character(subset=(1, 2)))
-    assert np.sort(np.abs(one)).tolist() == [0.0] * (family.size - 1) + [0.5]
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        table = Table(family=family, table=rng.uniform(-1, 1, (2, 32)))
-        coin = table.table.mean() / 2
-        assert ((members.of(table) - coin) ** 2).sum() <= 1 / 4 + 1e-12
-    assert listed_spread(family) is None  # which the certificate knows
-    with pytest.raises(Refuted, match="Bessel"):  # half of the room is refused by what is there
-        ReferenceAdversary(family, Fraction(1, 10), Meter(Budget()), Fraction(1, 4)).ask(
-            Character(subset=(1, 2))
-        )
-
-
-def test_the_certificate_and_the_game_agree_on_what_a_query_rules_out():
-    family = parse("parity:d=12,m=4")
-    at = certify(family).value("stat-queries")
-    game = play(parse_learner("queries"), family, Budget(queries=20), seed=0)
-    # With success 1 and risk 0: ceil((N - 1) / floor(1/(4 tau^2))).
-    assert game.certified == -(-(330 - 1) // 25)
-    assert int(at) == -(-(2 * 330 - 3) // 75)
 
 
 # ---- beside random heads
@@ -350,25 +304,3 @@ def test_secrets_are_the_same_by_heads_and_set():
     for secret in ((5, 1), (-1, 1, 2), (5, 1, 4)):
         with pytest.raises(UsageError, match="secret"):
             SMALL.layer(secret)
-
-
-def test_the_provable_learner_flags_what_it_leaves():
-    for spec, asked, budget, failed in (
-        ("hidden:d=10,hard=5,nice=2", "staged:examples=1000,polish=10", 3000, "no gap among the"),
-    ):
-        found = run(parse_learner(asked), parse(spec).instance(0), Budget(examples=budget))
-        assert found.outcome is Outcome.DEGENERATE, spec
-        assert failed in str(found.details["failed"]), spec
-        flagged = {s["name"] for s in found.details["diagnosis"] if s["flagged"]}
-        wanted = {"gap of the span", "hold-out error", "error over linear"}
-        assert wanted <= flagged or not spec.startswith("hidden")
-
-
-@pytest.mark.slow
-def test_the_risk_that_stays_is_the_hidden_part():
-    """Of Adam; the random heads alone are learned."""
-    found = run(parse_learner("student"), parse("hidden:d=16,hard=4,nice=4").instance(0), Budget())
-    assert found.risk.low <= 1 <= found.risk.high < 1.3
-    assert "(1 = knowing the random heads and no more, 0 = all)" in run_words(found)
-    control = run(parse_learner("levenberg"), parse("nice:m=4,k=2,d=16").instance(0), Budget())
-    assert control.outcome is Outcome.SOLVED

@@ -40,11 +40,6 @@ def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
     np.testing.assert_allclose(layer(x), out, atol=1e-12)
 
 
-def test_equal_logits_share_the_weight():
-    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
-    assert layer(np.array([[[1.0, 2.0], [3.0, 4.0]]])).tolist() == [[[2.0, 3.0], [2.0, 3.0]]]
-
-
 def test_batches_do_not_change_the_result(monkeypatch):
     """Up to rounding, which some kernels of BLAS do by the number of rows.
 
