@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -99,22 +98,6 @@ def test_leaps_are_the_least_over_all_orders_of_sets(m):
 def exponent(g):
     """The leap, from the coefficients."""
     return least_degree(weights(coefficients([fmpq(v) for v in g])))
-
-
-@pytest.mark.parametrize("eta", [Fraction(1, 10), Fraction(2, 5)])
-def test_label_noise_changes_no_set_that_is_seen(eta):
-    """A noisy label is g or its reflection: weigh both, for every function of what is seen."""
-    m = 3
-    _, h = cube(m)
-    for g in profiles(m, (0, 1, 3)):
-        top = max(g) + min(g)  # v is reflected to top - v
-        label = np.array(g)[h]
-        levels = sorted(set(g) | {top - v for v in g})
-        flips = int(eta * eta.denominator)
-        noisy = np.array(
-            [(eta.denominator - flips) * (label == v) + flips * (top - label == v) for v in levels]
-        )
-        assert seen(noisy, m) == seen(label_functions(label), m)
 
 
 def test_a_constant_has_no_leap():

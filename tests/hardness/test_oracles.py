@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hardness.oracles import (
     Budget,
     Character,
-    Correlational,
     ExactOracle,
     ExampleOracle,
     Meter,
@@ -73,17 +72,6 @@ def test_packed_and_dense_queries_agree_example_by_example():
     for subset in ((1, 2, 3), (65, 69), (5,)):
         dense = Query(phi=as_function(subset)).values(examples)
         assert (Character(subset=subset).values(examples) == dense).all()
-
-
-def test_correlational_queries_are_y_times_h():
-    def h(x):
-        out = np.zeros(x.shape)
-        z = x[:, 0] * x[:, 1]
-        out[:, 0, 0] = (z[:, 0] < 0) * x[:, 0, 0] * z[:, 1] * z[:, 2]
-        return out
-
-    oracle = ExactOracle(parse("parity:d=5,m=2").instance(0), TAU, meter())
-    assert oracle.ask(Correlational(h=h)) == oracle.ask(Character(subset=(1, 2)))
 
 
 def test_honest_answers_are_within_tau_from_fresh_samples_as_many_as_hoeffding_asks_for():
@@ -152,13 +140,6 @@ def test_budgets_are_never_passed_and_a_folder_ends(tmp_path):
     assert oracle.meter.usage().examples == 10
     with pytest.raises(Spent):
         oracle.draw(1)
-
-
-def test_learning_and_judging_examples_differ():
-    instance = parse("parity:d=70,m=2").instance(0)
-    axes = ("examples", "queries", "evaluate")
-    words = [e.tobytes() for a in axes for e in instance.examples(0, 2000, a).words]
-    assert len(set(words)) == 6000
 
 
 # Membership queries: labels of tokens that the learner chooses.

@@ -1,7 +1,6 @@
 """Bounds that say nothing, or that no number of queries reaches, are called so wherever shown."""
 
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,11 +12,6 @@ from hardness.claims import vacuous
 from hardness.lower import BoundParameters, certify
 from hardness.lower.tolerances import Tolerances, of_certificate
 from hardness.oracles import Budget
-from hardness.report.charts.phase import (
-    draw_phase,
-    needed,
-    of_phase,
-)
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words, estimate_words
@@ -28,9 +22,8 @@ from hardness.report.stress import certified_words, stress_words
 from hardness.report.style import BOUND
 from hardness.report.text import laid_out
 from hardness.runs import compare
-from hardness.runs.certified import Certifier, number, success
+from hardness.runs.certified import number, success
 from hardness.runs.game import play
-from hardness.runs.groups import over_two
 from hardness.runs.stress import Stress, stress
 from hardness.upper import parse_learner
 from instances import parse
@@ -192,26 +185,6 @@ def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     assert {one["known"] for one in rows} == {"exact"}
     drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
     assert f'"queries": {every[1]}' in drawn
-
-
-def test_a_page_says_it_beside_what_is_enough_at_other_sizes(partly):
-    words = page_of(report_of_comparison(partly, "x")).words
-    assert "needs at least 645 queries" in words
-    assert SAID in words
-    hard = compare("parity:d=20,m=3", "noise=0.45,0.49", ("trivial",), seeds=1)
-    shown = page_of(report_of_comparison(hard, "x"))
-    assert "No bound on queries" not in shown.words
-    assert SAID in shown.words
-    assert "none enough" in {cell for row in shown.rows for cell in row}
-
-
-def test_a_phase_diagram_hatches_it_at_every_budget():
-    every = [compare(f"parity:d={d},m=3", "noise=0.4,0.45", ("trivial",), 1) for d in (16, 20)]
-    (plane,) = over_two([run for one in every for run in one.runs])
-    data = of_phase(plane, Certifier(()))
-    assert sorted(needed(data).values())[2:] == [math.inf] * 2
-    assert sorted(needed(data).values())[0] < 10**9
-    assert "none enough" in json.dumps(draw_phase(data))
 
 
 def test_a_guess_that_is_enough_makes_the_bound_vacuous():
