@@ -5,7 +5,6 @@ Claims about random families of them are those of test_claims.py.
 
 import itertools
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,12 +16,10 @@ from hardness.check import check, kernel
 from hardness.check.problems import residues
 from hardness.lower import certify
 from hardness.lower.certificate import pose
-from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
-from instances import UsageError, parse, steps, tokens
+from instances import UsageError, parse, tokens
 from instances.modular import modulus
 from tests import laws
-from tests.charts import said
 from tests.conftest import with_bits
 from tests.hardness.test_claims import LARGER
 from tests.laws import orthogonal, representative
@@ -172,13 +169,6 @@ def test_what_cannot_be_certified_says_why(spec, word):
         certify(family)
 
 
-def test_a_hypothesis_of_relative_risk_fits_few_members():
-    """The mean of two orthonormal members has relative risk 1/2 on both: K = 2 there."""
-    posed = pose(parse("lwr:n=3,q=8,p=2,secret=binary"), Fraction(2, 3))
-    assert posed.fact(posed.fit(Fraction(1, 2))).most == 2
-    assert posed.fact(posed.fit(Fraction(49, 100))).most == 1
-
-
 @st.composite
 def any_spec(draw):
     q = draw(st.sampled_from([2, 3, 4, 7, 8, 31, 97, 256, 3329, 65537, 2**40]))
@@ -284,29 +274,3 @@ def test_a_spectrum_is_that_of_the_formula():
     found = residue_spectrum(family, secret)
     assert found.norm == pytest.approx((values**2).mean())
     assert found.coefficient((1, 5)) == pytest.approx((values * x[:, 1, 1] * x[:, 1, 5]).mean())
-
-
-def test_the_figure_draws_its_numbers():
-    data = numbers("walsh", parse("lwr:n=4,q=16,p=2,secret=binary,h=3"))
-    assert data["odd"] == 3
-    names = dict.fromkeys(row["series"] for row in data["rows"])
-    weight, random = ([r["weight"] for r in data["rows"] if r["series"] == n] for n in names)
-    assert weight[:3] == [0.0] * 3
-    assert sum(weight) == pytest.approx(1) == sum(random)
-    assert "odd entries of the secret" in said("walsh", data)
-    with pytest.raises(UsageError, match="given"):
-        numbers("walsh", parse("nice:m=2,k=2,d=6"))
-
-
-@pytest.mark.parametrize("beta", [4.0, 8.0, 40.0])
-def test_layers_may_miss_by_what_their_heads_are_not_saturated(beta, monkeypatch):
-    monkeypatch.setattr(steps, "BETA", beta)
-    family = replace(parse("lwr:n=2,q=8,p=2,secret=ternary"))
-    layer = family.layer((1, -1))
-    total = np.abs(layer.w).sum()
-    allowed = family.layer_tolerance(layer)
-    assert allowed == pytest.approx(1e-12 + (1 - math.tanh(beta / 2)) * total, rel=1e-9, abs=0)
-    x = tokens.unpack(family.instance(0).examples(0, 500).words, family.d)
-    error = np.abs(layer(x) - family.mean((1, -1), x)).max()
-    assert error <= allowed
-    assert beta == 40 or error > allowed / (2 * total)

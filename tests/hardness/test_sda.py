@@ -154,12 +154,6 @@ def test_a_family_whose_average_is_gamma_itself_has_a_dimension_of_at_least_one(
     assert case.least(Fraction(1, 2))[0] == 1
 
 
-def test_an_average_stands_in_full_in_what_is_said():
-    gamma = Fraction(1, 10) + Fraction(1, 10**50)
-    made = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=gamma))
-    assert f"at most {gamma}, " in made["sda-all-subsets"].meaning
-
-
 def test_a_lower_end_is_called_one():
     made = certify(parse("profile:g=majority,d=12,m=3"), BoundParameters(gamma=Fraction(1, 4)))
     claim = made["sda-all-subsets"]

@@ -237,11 +237,3 @@ def test_a_bound_is_rounded_to_its_own_side():
         if claim["quantity"].endswith("-queries"):
             least = claim["says"].partition("at least about ")[2].partition(" ")[0]
             assert Fraction(least) <= Fraction(claim["value"]) < Fraction(least) * Fraction(1.0001)
-
-
-def test_the_largest_q_is_at_most_the_number_of_members():
-    one = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=Fraction(1)))
-    said = {claim.quantity: claim.meaning for claim in one.claims}
-    assert "the largest whole q up to N such that" in said["sda-all-subsets"]
-    assert " mean |correlation| at most 1" in said["sda-all-subsets"]
-    assert said["sda-all-subsets"].endswith("or 0 if there is none, is 56")
