@@ -16,7 +16,7 @@ from hardness.check import kernel
 from hardness.check.kernel import directions
 from hardness.check.kernel.directions import correlation, power_norm
 from hardness.check.problems import low_squares
-from hardness.lower.directions import polynomials, random_directions
+from hardness.lower.directions import polynomials
 from hardness.runs.risk import measure
 from instances import parse
 from instances.alternating import smooth
@@ -115,21 +115,6 @@ def test_a_small_code_is_as_far_apart_as_it_says():
     assert len(directions) >= size > 50
     assert gram.max() <= degree / points + 1e-12
     assert correlation(problem, Fraction(degree, points)) * size <= 1
-
-
-def test_random_directions_are_as_seldom_near_as_the_union_bound_says():
-    n, m = 40, 4
-    size, cosine, power = random_directions(posed(n, m)).values()
-    fails = Fraction(size * (size - 1), 2) * power_norm(n, 2 * power) / cosine ** (2 * power)
-    assert size > 3
-    assert 0 < fails <= Fraction(1, 2)
-    assert cosine**m * size <= 1
-    rng, bad = np.random.default_rng(0), 0
-    for _ in range(400):
-        w = rng.standard_normal((size, n))
-        w /= np.linalg.norm(w, axis=1)[:, None]
-        bad += np.abs(w @ w.T - np.eye(size)).max() > cosine
-    assert bad / 400 < fails + Fraction(1, 10)
 
 
 def test_risks_are_judged_by_the_coordinate_that_is_read():

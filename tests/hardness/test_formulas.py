@@ -159,17 +159,6 @@ def test_least_powers_are_exact_at_powers_and_beside_them():
                 assert power(Fraction(base), Fraction(value)) == least
 
 
-def test_expressions_take_other_values():
-    """A theorist's question: what does the bound become at another d."""
-    found = hardness.bound("parity").expression("stat-queries")
-    at = {one.name: one for one in found.free_symbols}
-    assert set(at) == {"d", "m", "eta", "tau", "delta", "epsilon"}
-    put = {"d": 1000, "m": 21, "eta": 0, "tau": Fraction(1, 10), "delta": 1, "epsilon": 0}
-    put = {at[name]: number_of(Fraction(value)) for name, value in put.items()}
-    made = hardness.certify("parity:d=1000,m=21", success=1, risk=0)
-    assert found.subs(put) == made.integer("stat-queries")
-
-
 def test_what_is_solved_for_is_the_least_by_certifying_every_value():
     cases = [
         ("parity:d=20", "m", range(1, 20), {"queries": 60}),

@@ -24,7 +24,6 @@ from hardness.oracles import (
     Pool,
     Query,
     ReferenceAdversary,
-    SampledOracle,
     Table,
 )
 from hardness.oracles.means import by_code, secrets, unlisted
@@ -304,21 +303,6 @@ def test_means_of_listed_members_by_enumeration(family, seed):
             found = ExactOracle(instance, TENTH, meter()).ask(asked)
             place = listed.secrets.index(instance.hidden.secret)
             assert found == pytest.approx(wanted[place], abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("spec", "bits"), [("lwe:n=2,q=7,error=cbd,eta=1", 3), ("lpn:n=4,noise=0.2", 1)]
-)
-def test_errors_are_averaged_in_exact_answers(spec, bits):
-    """Errors of LWE are no reflection: exact answers against many samples, two ways."""
-    instance = with_bits(spec, bits).instance(1)
-    family = instance.family
-    asked = query("table", family, 0)
-    exact = ExactOracle(instance, TENTH, meter()).ask(asked)
-    assert exact == pytest.approx(enumerate_mean(asked, family, instance.hidden.secret), abs=1e-12)
-    sampled = SampledOracle(instance, Fraction(1, 100), meter()).ask(asked)
-    assert abs(sampled - exact) < 0.01
-    assert family.channel.sum(axis=1) == pytest.approx(1)
 
 
 GAMES = [

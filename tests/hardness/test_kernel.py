@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import zipapp
 from fractions import Fraction
 from pathlib import Path
 
@@ -62,14 +61,6 @@ def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
     used = {step["rule"] for one in made for step in one.proof["steps"]}
     assert used >= {"vstat-sets", "characters", "laws", "spread", "apart"}
     assert alone().returncode == 2
-
-
-def test_one_zip_file_checks_as_the_folder_does(alone, tmp_path):
-    zipapp.create_archive(Path(kernel.__file__).parent, tmp_path / "kernel.pyz")
-    (tmp_path / "it.json").write_text(json.dumps(certify(parse(SPECS[1])).to_dict()))
-    done = alone("it.json", how=("kernel.pyz",))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == alone("it.json").stdout
 
 
 def test_the_worst_of_several_files_is_the_status(alone, tmp_path):

@@ -205,14 +205,6 @@ def random_functions(count, bits):
     return np.random.default_rng(7).choice(np.array([-1, 1], np.int8), (count, 1 << bits))
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
-def test_random_functions_are_checked_with_nothing_but_python(tmp_path, count):
-    data = made(random_functions(count, 8), steps=0)
-    done = alone(data, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert all(claim["says"] in done.stdout for claim in data["goal"]["claims"])
-
-
 def test_a_few_signs_of_many_are_enough():
     """The same functions by bits and by what they depend on: the same numbers."""
     index = np.arange(1 << 9)
@@ -254,17 +246,6 @@ def test_beyond_a_factor_by_weights(monkeypatch, tmp_path, few):
     assert alone(data, tmp_path).returncode == 0
     shown["top"] = kernel.written(top * Fraction(99, 100))
     with pytest.raises(Refuted, match="may be above top"):
-        check(sealed(data))
-
-
-def test_a_certificate_of_an_earlier_version_says_what_to_do():
-    data = made(random_functions(5, 3))
-    data["problem"]["given"] = None
-    with pytest.raises(Refuted, match=r"fields of the problem .* `hardness certify`"):
-        check(sealed(data))
-    data = made(random_functions(5, 3))
-    step(data, "spread")["rule"] = "weighted"
-    with pytest.raises(Refuted, match="the rule 'weighted' is not known: make it again with"):
         check(sealed(data))
 
 
@@ -348,17 +329,6 @@ def by_networkx(gram):
     return len(gram)
 
 
-def require_proof(found: Ends, gram):
-    """Members and classes prove both ends; none of the makers' code is used."""
-    size = len(found.members)
-    assert len(set(found.members)) == size
-    assert all(together(gram, i, j, size) for i, j in itertools.combinations(found.members, 2))
-    inside = [p for c in found.classes for p in itertools.combinations(c, 2)]
-    assert len(found.classes) <= found.high
-    assert sorted(itertools.chain(*found.classes)) == list(range(len(gram)))
-    assert not any(together(gram, i, j, found.high + 1) for i, j in inside)
-
-
 def random_gram(members, points, seed):
     values = np.random.default_rng(seed).choice([-1, 0, 1, 2], (members, points))
     values[:, 0] = 1
@@ -370,24 +340,13 @@ def test_random_functions_by_networkx(members, points):
     gram = random_gram(members, points, seed=members * points)
     found = ends(gram)
     assert len(found.members) == by_networkx(gram) == found.most <= found.high
-    require_proof(found, gram)
 
 
 def test_questions_that_stay_open_leave_the_ends_open():
     gram = random_gram(60, 80, seed=1)
     true, short = ends(gram), ends(gram, steps=3)
     assert len(short.members) <= len(true.members) == true.most <= short.most <= short.high
-    require_proof(short, gram)
     assert short.members == ends(gram, steps=3).members
-
-
-def test_boundaries_are_compared_exactly():
-    """A correlation of exactly 1/N', where float64 rounds it up, and one a little above."""
-    for size in range(2, 60):
-        gram = np.full((size, size), 1) + (size - 1) * np.eye(size, dtype=int)
-        assert len(ends(gram).members) == size
-        above = np.full((size, size), 10**9) + np.eye(size, dtype=int) * ((size - 1) * 10**9 - 1)
-        assert ends(above).high == size - 1
 
 
 def test_no_recursion_on_large_cliques():

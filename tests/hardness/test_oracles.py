@@ -214,15 +214,11 @@ def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
     )
     table = [
         (parity, np.ones((3, 2, 7)), "shape (3, 2, 7) given: (n, 2, 8) is needed"),
-        (parity, np.ones((2, 8)), "(n, 2, 8) is needed"),
         (parity, np.full((1, 2, 8), 0.5), "an entry 0.5 given: parity takes -1 and +1"),
-        (parity, np.full((1, 2, 8), 3, np.int8), "an entry 3 given"),
         (parity, np.full((1, 2, 8), np.nan), "an entry nan given"),
         (parity, np.ones((1, 2, 8), bool), "of type bool given"),
-        (parity, [[1], [1, 2]], "(n, 2, 8) is needed"),
         (real, np.full((1, 2, 4), np.inf), "an entry inf given: numbers up to 1e+100"),
         (real, np.full((1, 2, 4), 1j), "of type complex128 given"),
-        (real, np.full((1, 2, 4), "a"), "of type <U1 given"),
     ]
     cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]
     assert not_refused(UsageError, cases) == []

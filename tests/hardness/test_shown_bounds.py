@@ -10,7 +10,7 @@ import hardness
 from hardness import estimate
 from hardness.claims import vacuous
 from hardness.lower import BoundParameters, certify
-from hardness.lower.tolerances import Tolerances, of_certificate
+from hardness.lower.tolerances import of_certificate
 from hardness.oracles import Budget
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.comparison import bounds_table, comparison_table
@@ -101,13 +101,6 @@ def _lines(panel):
     """The points of the black lines of a panel, which are what is certified."""
     lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
     return [one["data"]["values"] for one in lines if one["mark"].get("color") == BOUND]
-
-
-def test_climbs_part_rungs_with_and_without_a_bound():
-    found = stress(["trivial"], ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)]), 1)
-    rows = [line.split() for line in laid_out(stress_words(found), 80).splitlines()]
-    shown = [row[2] for row in rows if row[1:2] and row[1].startswith("d=")]
-    assert shown == ["vacuous", "vacuous", "7"]
 
 
 def test_games_estimates_and_reports_say_it(small, mixed):
@@ -223,11 +216,6 @@ def said_nothing(spec, quantity, tau):
     names = (quantity, quantity.replace("queries", "success"))
     [claim] = [c for c in hardness.certify(spec, tau=tau).claims if c.quantity in names]
     return vacuous(claim.quantity, claim.value)
-
-
-def test_there_is_none_where_one_hypothesis_fits_every_member():
-    found = Tolerances(square=Fraction(2), right=5, size=5, wanted=Fraction(10, 3))
-    assert found.first() is None
 
 
 def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
