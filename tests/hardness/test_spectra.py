@@ -11,7 +11,7 @@ from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.reduced import predictor
 from hardness.upper.spectra import learned, member_spectrum, spectrum
-from instances import TooLarge, ToolkitError, UsageError, parse, tokens, write_folder
+from instances import TooLarge, UsageError, parse, tokens, write_folder
 from instances.symmetric import to_float
 from tests.conftest import every_token
 
@@ -188,15 +188,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_done(monkeypatch):
     monkeypatch.setattr(type(learner), "learn", lambda *_: pytest.fail("it started"))
     with pytest.raises(TooLarge, match=r"26 coordinates needs 2\.5 GiB"):
         spectra(parse("parity:d=27,m=3").instance(0), learner)
-
-
-@pytest.mark.parametrize(
-    "predict",
-    [lambda x: x * np.nan, lambda x: x[:, :1], lambda x: x.astype(str), lambda x: x / 0.0],
-)
-def test_a_prediction_that_is_none_has_no_spectrum(predict):
-    with pytest.raises(ToolkitError, match="it has no spectrum"):
-        factor(predict, 4)
 
 
 # The command is a contract: field names, exit codes, one line where it cannot.
