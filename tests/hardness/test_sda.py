@@ -201,6 +201,25 @@ def require_optimal(objective, rows, right):
     return found
 
 
+@st.composite
+def programs(draw, numbers, at_most=6):
+    count, height = draw(st.integers(1, at_most)), draw(st.integers(0, at_most))
+    row = st.lists(numbers, min_size=count, max_size=count)
+    rows = draw(st.lists(row, min_size=height, max_size=height))
+    right = draw(st.lists(numbers.map(abs), min_size=height, max_size=height))
+    return draw(row), rows, right
+
+
+# Also of few different numbers and many zeros: ties, degenerate vertices, redundant rows.
+@given(
+    programs(st.fractions(-20, 20, max_denominator=12))
+    | programs(st.sampled_from([0, 0, 0, 1, -1, 1, 2]), at_most=9)
+)
+@settings(max_examples=60)
+def test_multipliers_prove_the_value(program):
+    require_optimal(*program)
+
+
 def test_a_program_on_which_the_largest_coefficient_cycles():
     # Beale's example: every pivot of the cycle is degenerate.
     objective = [Fraction(3, 4), -150, Fraction(1, 50), -6]
