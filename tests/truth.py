@@ -1,7 +1,7 @@
 """What is true of a problem of a certificate, found in another way than the kernel's and makers'.
 
 By closed forms, and by enumeration of all points and of all sets of members, for hidden sets,
-residues, listed functions, directions and transcripts: from the problem alone.
+residues, listed functions and directions: from the problem alone.
 """
 
 import itertools
@@ -195,7 +195,7 @@ class _Hidden:
         )
         view = problem.get("view")
         self.alone = view is None
-        self.square, self.part, self.levels = 1 / 4, 1 / 2, len(set(self.values))
+        self.square, self.levels = Fraction(1, 4), len(set(self.values))
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         gamma = _read(terms["gamma"]) if "gamma" in terms else Fraction(0)
@@ -233,9 +233,8 @@ class _Hidden:
             assert self.alone or name.startswith("gd"), "labels show more"
             assert len(set(self.values)) == 2 or name.startswith("kernel"), "labels are many"
             return _learned(name, terms, self.members(fits))
-        levels = self.levels
         caps = [] if name == "information-floor" else self.caps(name.partition("-")[0], terms)
-        return _needed(name, terms, scheme.size, levels, fits, caps)
+        return _needed(name, terms, scheme.size, self.levels, fits, caps)
 
     @property
     def gram(self) -> np.ndarray:
@@ -265,31 +264,22 @@ class _Hidden:
         values = scheme.eigenvalues[1:]
         less = scheme.norm - scheme.average
         square = max(values) / (4 * self.half**2)
-        square = self.fade**2 * (Fraction(self.square) if self.parity else square)
-        n, m = self.n, len(self.values) - 1
-        pairs = [math.comb(m, t) * math.comb(n - m, m - t) for t in range(m + 1)]
-        row = [(v, self.unit * c) for v, c in zip(pairs, scheme.correlations, strict=True)]
-        if self.parity:
-            row = [(1, self.fade**2 * Fraction(self.part) * (3 if self.levels == 4 else 1))]
+        square = self.fade**2 * (self.square if self.parity else square)
         counted = zip(values, scheme.multiplicities[1:], strict=True)
         return SimpleNamespace(
-            tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square, row=row,
-            dense=1, spectrum=sorted(counted, reverse=True), public=0, least=less, scale=less,
+            tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square,
+            spectrum=sorted(counted, reverse=True), public=0, least=less, scale=less,
         )  # fmt: skip
 
     def caps(self, oracle: str, terms: Json) -> list[int]:
         """What each argument says that one query rules out."""
         square = (self.fade / self.half) ** 2 * self.scheme.spread / 4
         if self.parity:
-            square = self.fade**2 * Fraction(self.square)
+            square = self.fade**2 * self.square
         assert oracle == "csq" or len(set(self.values)) == 2, "labels have more than two values"
         if oracle != "vstat":
             return [math.floor(square / _read(terms["tau"]) ** 2)]
         t = int(terms["t"])
-        if self.levels == 4 or self.part == 1:  # of two bits three moves are added up
-            weight = Fraction(3 * self.part) if self.levels == 4 else Fraction(1, 2)
-            fades = [3 * t * self.fade**2 * weight, t**2 * square / 4]
-            return [math.floor(value) for value in fades]
         out = [math.floor(Fraction(3 * t, 4) * self.fade**2)] if self.parity else []
         out += [math.floor(t**2 * square / 4)]
         gamma = closed.labelled_gamma(self.family, self.scheme, t)
@@ -530,7 +520,7 @@ class Residues:
             members = SimpleNamespace(
                 tiers=law.tiers, chances=law.chances, fits=fits,
                 square=most * self.square * drift,
-                row=[(1, self.square / 2)], dense=most, spectrum=[(most * law.alike, unlike)],
+                spectrum=[(most * law.alike, unlike)],
                 public=1, least=least, scale=1,
             )  # fmt: skip
             return _learned(name, terms, members)

@@ -74,18 +74,13 @@ def read_only(values):
 def test_walsh_refuses_in_one_line():
     table = [
         (np.zeros(3, np.float32), "length 3"),
-        (np.zeros(0, np.float32), "length 0"),
         (np.zeros((2, 12), np.float64), "length 12"),
         (np.broadcast_to(np.float32(0), (2**27,)), "length 134217728: at most 2^26"),
         (np.zeros(8, np.int64), "int64"),
-        (np.zeros(8, np.complex128), "complex128"),
         (np.zeros(8, ">f4"), ">f4"),
         (np.zeros((2, 2, 2), np.float32), "shape"),
-        (np.zeros((), np.float32), "shape"),
         (np.zeros(16, np.float32)[::2], "contiguous"),
-        (np.zeros((4, 8), np.float32).T, "contiguous"),
         (read_only(np.zeros(8, np.float32)), "writable"),
-        (np.frombuffer(bytearray(33), np.float32, 8, 1), "contiguous"),
     ]
     cases = [(said, lambda v=v: walsh.transform(v), said) for v, said in table]
     assert not_refused(UsageError, cases) == []
@@ -127,22 +122,10 @@ def test_gram_is_the_product_of_the_signs():
         assert (found == np.triu(product(values))).all(), (members, samples)
 
 
-def test_gram_takes_any_layout_and_leaves_its_input():
-    values = signs(9, 640)
-    bits = tokens.pack(values)
-    before = bits.copy()
-    read_only(bits)
-    for one in (bits, np.asfortranarray(bits)):
-        assert (gram(one, 640) == np.triu(product(values))).all()
-    assert (bits == before).all()
-
-
 def test_distances_are_refused_in_one_line():
     table = [
         (np.array([[1], [2**63]], np.uint64), 63, "beyond"),
-        (np.array([[0, 2]], np.uint64), 65, "beyond"),
         (np.zeros((2, 1), np.uint64), 65, "uint64 (M, 2)"),
-        (np.zeros((2, 2), np.uint64), 64, "uint64 (M, 1)"),
         (np.zeros((2, 1), np.int64), 64, "int64"),
         (np.zeros(2, np.uint64), 64, "uint64 (2,): uint64"),
         (np.zeros((2, 0), np.uint64), 0, "at least 1"),
@@ -171,11 +154,6 @@ def test_distances_of_a_strip_add_up():
                 onebit.add_distances(tokens.pack(part), samples, out)
             wanted = np.triu(product(values)[:rows])
             assert (np.triu(2 * samples - 2 * out) == wanted).all(), (rows, samples)
-
-
-def test_the_compiler_is_imported_only_where_it_is_used():
-    code = "import sys, hardness.kernels; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_kernels_run_where_no_cache_can_be_written():
@@ -208,14 +186,6 @@ def test_counts_on_planes_are_counts(n, d, data):
     bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n]
     for row, chosen in zip(bits, places, strict=True):
         assert (row == wanted[(x[:, chosen] < 0).sum(axis=1)]).all()
-
-
-def test_planes_of_many_samples():
-    x = np.random.default_rng(1).choice([-1, 1], (64 * 1030 - 3, 3))
-    rows = planes(tokens.pack(x), 3)
-    assert (rows == tokens.pack(x.T)).all()
-    found = where_counts(rows, np.array([[0, 2]]), np.array([False, True, True]))
-    assert (found[0] == rows[0] | rows[2]).all()
 
 
 def dense_rank(rows):

@@ -344,13 +344,6 @@ def tabled(g):
     return Tabled(g=parse(f"profile:g={g},d=7,m=3").g, d=7, m=3)
 
 
-def test_verification_by_tables_agrees_and_looks_at_the_layer():
-    for g in ("majority", "[0,1,4,9]"):
-        found = verify(tabled(g), 30, 20_000)
-        found.require()
-        assert found.layer.members == 4
-
-
 @pytest.mark.parametrize("g", ["majority", "[1,1,-1,1]", "[0,1,4,9]", "parity", "[0,2,1,1]"])
 def test_leaps_of_tables_are_those_of_hidden_sets(g):
     assert leaps(tabled(g), (1, 2, 3)) == leaps(parse(f"profile:g={g},d=7,m=3"))

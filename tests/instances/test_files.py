@@ -14,16 +14,12 @@ from safetensors.numpy import load_file
 
 from instances import (
     AlreadyExists,
-    AttentionLayer,
     DamagedFile,
     ToolkitError,
-    arrayfile,
     disk,
     files,
-    load_layer,
     parse,
     read_folder,
-    save_layer,
     write_folder,
 )
 from instances.arrayfile import read_arrays
@@ -142,18 +138,12 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     [
         lambda d: d.pop("spec"),
         lambda d: d.update(spec="parity:d=9,m=3,noise=0.1,rho=3"),
-        lambda d: d.update(spec=7),
         lambda d: d.update(revision=99),
         lambda d: d.update(format="hardness-instance/9"),
-        lambda d: d.update(format="something"),
         lambda d: d["commitments"].update(secret="00"),
         lambda d: d["reference"].update(codes=[1] * 8),
-        lambda d: d["reference"].update(words=[]),
         lambda d: d["examples"].update(count=3),
-        lambda d: d["examples"].update(shards=3),
-        lambda d: d["examples"]["shards"][0].update(file="1" * 5000),
         lambda d: d["examples"]["shards"][0].update(file="../secret.json"),
-        lambda d: d.update(d=71),
         lambda d: d.update(labels="another rule"),
         lambda d: d.clear(),
     ],
@@ -187,23 +177,6 @@ def test_a_swapped_secret_is_refused(tmp_path):
     os.replace(tmp_path / "y" / "secret.json", tmp_path / "x" / "secret.json")
     with pytest.raises(DamagedFile, match="committed"):
         read_folder(tmp_path / "x")
-
-
-@pytest.mark.parametrize("ending", ["safetensors", "npz"])
-@pytest.mark.parametrize("order", ["C", "F", "transposed"])
-def test_layers_read_back_however_they_lie_in_memory(tmp_path, ending, order):
-    rng = np.random.default_rng(0)
-    theta = np.asarray(rng.normal(size=(2, 3, 3)), order="F" if order == "F" else "C")
-    theta = theta.transpose(0, 2, 1) if order == "transposed" else theta
-    layer = AttentionLayer(theta=theta, w=rng.normal(size=(2, 3, 3)), kind="linear")
-    save_layer(tmp_path / f"layer.{ending}", layer)
-    found = load_layer(tmp_path / f"layer.{ending}")
-    assert (found.theta == theta).all()
-    assert (found.w == layer.w).all()
-    assert found.kind == "linear"
-    disk.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
-    tensors, _ = arrayfile.read_tensors(tmp_path / f"t.{ending}", "x")
-    assert (tensors["theta"] == theta).all()
 
 
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])
@@ -299,12 +272,9 @@ def npy(shape, kind="<f8", body=b""):
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ([("a.npy", npy((1 << 40,)))], "too few for what it says"),
         ([("a.npy", npy((1 << 62, 1 << 62)))], "too few for what it says"),
         ([("a.npy", npy((2,), "|O", b"\0" * 16))], "objects"),
         ([("a.npy", npy((2,), "<M8[s]", b"\0" * 16))], "numbers are wanted"),
-        ([("a.npy", npy((2,), "<c16", b"\0" * 32))], "numbers are wanted"),
-        ([("a.npy", npy((1,), [("x", "<f8")], b"\0" * 8))], "numbers are wanted"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a.npy", npy((1,), body=b"\1" * 8))], "one name"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a", npy((1,), body=b"\1" * 8))], "one name"),
         ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no object"),
