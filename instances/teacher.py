@@ -77,7 +77,7 @@ class Teacher(Dense):
     @property
     def seen(self) -> tuple[Array, Array] | None:
         """With a constant: what tokens span, and what their differences do."""
-        return self.law.seen(self.k) if self.constant else None
+        return self.law.seen if self.constant else None
 
     @property
     def questions(self) -> Questions:
