@@ -59,7 +59,6 @@ OracleName = Literal["samples", "exact"]
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-_FOUND = (Outcome.SOLVED, Outcome.UNIDENTIFIED)  # the function, whatever its heads
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
 # Ends that a signal, a library which is not there or another load on the machine can make as well
 # as the learner itself, and those that the hard limits of a sweep make.
