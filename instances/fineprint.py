@@ -22,7 +22,7 @@ _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
 class Condition:
     """One condition on the sizes, the Theta_i or the W_i, and its worst value.
 
-    by_head: of each head, None where the head is zero; empty for what is said of all heads at once.
+    by_head: of each head, None if the head is zero; empty for a condition on all heads at once.
     """
 
     name: str

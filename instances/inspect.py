@@ -98,8 +98,8 @@ def _largest(cosines: NDArray[np.float64]) -> float:
 def inspect(family: Family, instance: Instance | None) -> Inspection:
     """Describe a family and, where the secret is known, the layer of an instance.
 
-    Of a family of hidden sets nothing that is said depends on which member it is. The fine print
-    is what the theorem about learning asks of a layer, measured. [CL24]
+    For a family of hidden sets, the description is the same for all members. The fine print has the
+    conditions of the theorem about learning, measured on the layer. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,

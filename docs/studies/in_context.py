@@ -393,7 +393,7 @@ def predict_sparsity(entries: str, **at: Any) -> Predicted:
 def measure_sparsity(d: int, n: int, layers: int, entries: str, seed: int) -> Measured:
     """Differentiate the loss in entries of Q that are 0, at the best layers whose are.
 
-    Tokens are (x, y) and all matrices (d + 1, d + 1): Z <- Z - P G Z, G = (1/n) Z M Z^T Q, so what
+    Tokens are (x, y) and all matrices (d + 1, d + 1): Z <- Z - P G Z, G = (1/n) Z M Z^T Q. So what
     layers do depends on the points and the task through G alone, and w is integrated as S is.
     """
     degree, size = 3**layers - 1, d + 1

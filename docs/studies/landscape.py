@@ -5,12 +5,13 @@ The layer predicts b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = (x_i, y
 A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
 
 With sigma = I and a diagonal task (every law becomes one, `diagonal`) flipping the sign of
-coordinate i changes nothing. So a minimum over A and over b = (sqrt(u) e_j, 1) for one j and all
-u in [0, inf] is a stationary point of the whole loss. u = 0 is the optimum A*; u = inf is a layer
-of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between lie mixtures.
-If the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
-those with b = 0, which are saddles; and the curve is one rational function of u, whose derivative
-is a polynomial over a square.
+coordinate i changes nothing. So take b = (sqrt(u) e_j, 1) for one j and all u in [0, inf]: a
+minimum over A and these b is a stationary point of the whole loss. u = 0 is the optimum A*.
+u = inf is a layer of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between
+lie mixtures.
+If the task is isotropic too, every b can be rotated onto such a curve. Then the only other points
+have b = 0 and are saddles. The curve is one rational function of u, whose derivative is a
+polynomial over a square.
 """
 
 from dataclasses import replace
@@ -190,7 +191,8 @@ def exact_dips(law: Prompts) -> int | None:
     """Count the local minima with 0 < u <= inf, of certified real roots; None if not isotropic.
 
     The curve rises at u = 0, the optimum, so roots of odd multiplicity are maxima and minima in
-    turn; after an odd number of them it falls, and u = inf, the layer of rank one, is a minimum.
+    turn. After an odd number of them the curve falls. Then u = inf, the layer of rank one, is a
+    minimum.
     In d = 1 that is the optimum too, written in another way.
     """
     kappa, noise = onelayer.exact_eigenvalues(law), onelayer.simple(law.noise)

@@ -4,11 +4,11 @@
 rates on tuning seeds; its best rate, and .02, are run again on seeds that had no part in the
 choice. All methods see the same batches, from the same start.
 
-How heavy the tails of stochastic gradients are is said against Gaussian noise of their covariance.
+The tails of stochastic gradients are compared with those of Gaussian noise of the same covariance.
 For batches drawn at fixed layers, |g - mean g| is compared with the norm of a Gaussian vector with
-the covariance of g: its law depends on the eigenvalues alone, and its kurtosis E|.|^4 / (E|.|^2)^2
-is 1 + 2 sum_i v_i^2 / (sum_i v_i)^2. Norms that vary much are no sign of heavy tails by themselves:
-a few large eigenvalues do that too.
+the covariance of g. The law of this norm depends on the eigenvalues v_i alone, and its kurtosis
+E|.|^4 / (E|.|^2)^2 is 1 + 2 sum_i v_i^2 / (sum_i v_i)^2. Norms that vary much do not show heavy
+tails by themselves: a few large eigenvalues have the same effect.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Softmax layers: the first estimate of the sum of the W_i, what concentrates, and logits.
 
-Predictions are for random heads, to leading order in 1/d: the logits of a row are then independent
-and normal, of standard deviation ||Theta||_F =: s, and all is a mean over k normal numbers
-(docs/theory.md). Bands, of 2/d or 4/d, are an allowance for what that leaves out.
+Predictions are for random heads, to leading order in 1/d. Then the logits of a row are independent
+and normal, of standard deviation ||Theta||_F =: s, so every prediction is a mean over k normal
+numbers (docs/theory.md). Bands of 2/d or 4/d allow for what that leaves out.
 """
 
 import math
@@ -70,8 +70,8 @@ def spread(s: float, k: int) -> float:
 def bias(k: int, d: int, s: float = _SCALE, rank: int = 0) -> float:
     """Give the relative error of the estimate of sum W_i from examples without end.
 
-    It is s C / sqrt d, C the covariance of tokens under the weights on the n directions that logits
-    use: the mean of spread(s |a| / sqrt n) |a|^2 / n, a normal; n = d / 2 for full rank.
+    It is s C / sqrt d. C is the covariance of tokens under the weights, on the n directions that
+    logits use: the mean of spread(s |a| / sqrt n) |a|^2 / n for normal a. For full rank n = d / 2.
     """
     n = 1 / (1 / rank + 2 / d) if rank else d / 2
     return s / math.sqrt(d) * _squared(lambda x: spread(s * math.sqrt(x / n), k), n + 2)

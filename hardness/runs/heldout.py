@@ -2,7 +2,8 @@
 
 E||Y - F^||^2 / E||Y||^2, estimated by the ratio of two means. Nothing bounds the labels, so the
 interval is asymptotic: a studentised bootstrap of the ratio. If few examples have much of the loss
-or of the labels, resampling them says little of examples not yet seen, and there is no interval.
+or of the labels, resampling them says little about examples not yet seen. Then there is no
+interval.
 """
 
 import math

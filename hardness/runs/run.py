@@ -83,8 +83,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
     started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
     file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, not of runs that other processes did. These five are no
-    part of its JSON.
+    learner found, where it finds layers, not of runs that other processes did. Its JSON has no
+    attempts, key, group, axes and layer.
     """
 
     spec: str

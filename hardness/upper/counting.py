@@ -225,7 +225,7 @@ def _following(
 def _related(
     rows: Residues, columns: Rows, q: int, slack: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Return rows that follow from others by short integer relations, if so many are no accident.
+    """Return rows that follow from others by short integer relations, if so many are not chance.
 
     LLL looks for relations x, x rows = 0 mod q, of some rows. It is expected to find at most
     (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.

@@ -121,9 +121,9 @@ def inspect(
 ) -> "Inspection":
     """Show what a layer is like: heads, norms, how alike its heads are.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer, .npz or .safetensors,
-    with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python also an
-    AttentionLayer, which `from_torch` and `from_qkvo` make.
+    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer. A layer is a .npz or
+    .safetensors with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python
+    also an AttentionLayer, which `from_torch` and `from_qkvo` make.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -180,8 +180,8 @@ def reduce(
 ) -> "Answer":
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
-    lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .csv or .npy, a Darmstadt challenge), --out a folder.
+    lwr-to-attention (LWE and LPN as well): SOURCE is a file of samples, --out a folder. Samples are
+    arrays in .npz or .safetensors, a table of integers in .csv or .npy, or a Darmstadt challenge.
     attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors,
     .csv or .txt).
     """
