@@ -291,9 +291,9 @@ class Prompted:
 
     def estimate(self, model: Model) -> tuple[float, float]:
         """Estimate a loss on the fresh prompts, with the controls regressed out; its error."""
-        found = losses(model.weights(self.fresh, self.law.n), self.fresh, self.law)
-        design = np.column_stack([np.ones(len(found)), self._controls])
-        rest = found - self._controls @ np.linalg.lstsq(design, found, rcond=None)[0][1:]
+        measured = losses(model.weights(self.fresh, self.law.n), self.fresh, self.law)
+        design = np.column_stack([np.ones(len(measured)), self._controls])
+        rest = measured - self._controls @ np.linalg.lstsq(design, measured, rcond=None)[0][1:]
         return float(rest.mean()), float(rest.std() / np.sqrt(len(rest)))
 
 
@@ -387,8 +387,8 @@ def study(
         for name, loss, known in references(law, depth):
             rows.append([name, str(depth), "-", "-", number(loss), known])
         for wide, output in product(heads, OUTPUTS):
-            found = trained(data, depth, wide, output, steps, seed)
-            for kind, (free, loss, error) in zip(("", ", c I"), found, strict=True):
+            models = trained(data, depth, wide, output, steps, seed)
+            for kind, (free, loss, error) in zip(("", ", c I"), models, strict=True):
                 name = f"softmax, {wide} head{'s' * (wide > 1)}{kind}"
                 rows.append([name, str(depth), output, str(free), number(loss, error), "trained"])
     return table(["model", "layers", "output", "free", "loss", "known"], rows)
