@@ -44,7 +44,7 @@ class Inspection(Result):
         return frame(self._heads() if layer else [flat(self.facts)])
 
     def _heads(self) -> list[TableRow]:
-        return [{"head": i, **one} for i, one in enumerate(self.facts["layer"]["heads"])]
+        return [{"head": i, **head} for i, head in enumerate(self.facts["layer"]["heads"])]
 
     def _rows(self) -> list[TableRow]:
         if self.facts["layer"]:

@@ -347,19 +347,19 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
             f"h = 0..{m}, not {len(listed_values)}",
         )
         return listed_values
-    found = _NAMED.fullmatch(text)
-    if not found:
+    named = _NAMED.fullmatch(text)
+    if not named:
         raise UsageError(
             f"g={text[:60]} given: majority, parity, mod(k), threshold(k) with k above 0, or a "
             "list of m + 1 numbers, as [1,-1/2,0], are profiles"
         )
-    k = int(found[2] or 0)
+    k = int(named[2] or 0)
     plus = {
         "majority": lambda h: 2 * h <= m,
         "parity": lambda h: h % 2 == 0,
         "mod": lambda h: h % k == 0,
         "threshold": lambda h: h < k,
-    }[found[1] or text]
+    }[named[1] or text]
     return tuple(Fraction(1 if plus(h) else -1) for h in range(m + 1))
 
 

@@ -174,9 +174,9 @@ class Direction(Dense):
         from scipy.special import betainc  # which few commands need
 
         square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
-        found, out = self.response, np.ones(len(x))
-        heights = np.sign(found.amplitudes)
-        for t, height in list(zip(found.places, heights, strict=True))[self.m // 2 :]:
+        response, out = self.response, np.ones(len(x))
+        heights = np.sign(response.amplitudes)
+        for t, height in list(zip(response.places, heights, strict=True))[self.m // 2 :]:
             inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * t * t / square))
             out -= 2 * height * inside  # at t and at -t
         return self._fade * out
