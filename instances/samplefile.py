@@ -55,8 +55,6 @@ def read(
     that of A alone.
     """
     layout = LAYOUTS.get(path.suffix.lower())
-    if path.suffix == ".specs":
-        raise UsageError(f"{path} given: certify each spec of a list by itself")
     if beside is not None:
         content = Content(arrays={"a": _array(path, "a"), "b": _vector(beside)})
     elif layout is None:
