@@ -84,7 +84,7 @@ def beside_words(spec: str) -> str:
         "restricted-elimination"
     ]
     return (
-        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
+        "Beside it stands restricted Gaussian elimination, which is not a statistical-query "
         f"algorithm: about 2^{elimination.rank:.1f} operations on this instance [EKM17]. "
         f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )

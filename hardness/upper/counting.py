@@ -39,7 +39,7 @@ from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
 
-_CHANCE = 2.0**-SPARE  # below it something is no accident
+_CHANCE = 2.0**-SPARE  # a structure that is less likely than this is not chance
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
