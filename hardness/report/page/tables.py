@@ -178,11 +178,14 @@ def rungs(name: str, stress: Stress) -> Section:
     from pandas import concat
 
     rows = frame(stress.rung_rows()[0], stress.rung_rows())
-    least = [one.floor for one in stress.certified]
-    floors = ["-" if one is None else bound("information-floor", one) for one in least]
+    least = [certificate.floor for certificate in stress.certified]
+    floors = [
+        "-" if certificate is None else bound("information-floor", certificate)
+        for certificate in least
+    ]
     rows["certified queries"] += [
-        " (correlational)" * (one.asked == "csq-queries" and not one.vacuous)
-        for one in stress.certified
+        " (correlational)" * (certificate.asked == "csq-queries" and not certificate.vacuous)
+        for certificate in stress.certified
     ]
     rows.insert(3, "certified examples", floors)
     sure = stress.confidence
