@@ -1,4 +1,4 @@
-"""Arguments that Python callers give: numbers, paths and arrays, each read or refused."""
+"""Numbers, paths and arrays that Python callers give: read, or refused in one line."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Names of former versions, each with what serves instead: a request for one says so in a line."""
+"""Names of former versions, each with what serves instead: a request for one is refused with it."""
 
 _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap and the SQ-leap"
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"

@@ -60,8 +60,8 @@ def predict_tolerance_window(d: int, m: int) -> Predicted:
 
 
 def measure_tolerance_window(d: int, m: int, seed: int) -> Measured:
-    found = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
-    return exactly(float((found and found.first()) or math.nan))
+    certificate = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
+    return exactly(float((certificate and certificate.first()) or math.nan))
 
 
 def predict_plain_training(learner: str, examples: int) -> Predicted:
@@ -74,12 +74,12 @@ def measure_plain_training(learner: str, examples: int, seed: int) -> Measured:
     family, chosen = parse(f"parity:d={_PLACES + 1},m={_HIDDEN}"), parse_learner(learner)
     budget = Budget(examples=examples)
     made = (run(chosen, family.instance(_RUNS * seed + i), budget) for i in range(_RUNS))
-    return share(sum(one.outcome is Outcome.SOLVED for one in made), _RUNS, "runs")
+    return share(sum(each.outcome is Outcome.SOLVED for each in made), _RUNS, "runs")
 
 
 def predict_kernel_bound(spec: str, features: int) -> Predicted:
-    found = certify_named(parse(spec), [Kernel(features=features)])
-    return Predicted(low=float(Fraction(found["kernel-error"].value)))
+    certificate = certify_named(parse(spec), [Kernel(features=features)])
+    return Predicted(low=float(Fraction(certificate["kernel-error"].value)))
 
 
 def _cube(n: int) -> Array:
@@ -122,12 +122,12 @@ def measure_kernel_bound(spec: str, features: int, seed: int) -> Measured:
     points = _cube(family.d - 1)
     places = list(itertools.combinations(range(1, family.d), family.m))
     hidden = _signs(family, points, places) - _known_signs(family, points)
-    found = []
+    errors = []
     for i in range(5):
         units = _random_units(points, features, generator(seed, "theory", "units", str(i)))
         basis = np.linalg.svd(units, full_matrices=False)[0]
-        found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
-    return mean(found, "sets of random units", among=8)
+        errors.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
+    return mean(errors, "sets of random units", among=8)
 
 
 def predict_two_tokens(d: int, m: int) -> Predicted:

@@ -27,7 +27,7 @@ _MOST = 1 << 16  # examples of a run
 
 def _instances(spec: str, seed: int, count: int) -> list[Instance]:
     family = parse(spec)
-    return [family.instance(one) for one in range(seed * count, (seed + 1) * count)]
+    return [family.instance(number) for number in range(seed * count, (seed + 1) * count)]
 
 
 def _stages(m: int) -> str:
@@ -40,10 +40,10 @@ def learned(learner: str, instance: Instance, n: int) -> tuple[Hypothesis, float
 
     It is relative and squared, on fresh examples.
     """
-    one = parse_learner(f"{learner}{',' if ':' in learner else ':'}examples={n}")
-    found, _ = learn_once(one, instance, Budget(), seed=0)
+    configured = parse_learner(f"{learner}{',' if ':' in learner else ':'}examples={n}")
+    hypothesis, _ = learn_once(configured, instance, Budget(), seed=0)
     x = instance.examples(0, _FRESH, "theory").x
-    return found, relative_error(found.predict(x), instance.layer()(x))
+    return hypothesis, relative_error(hypothesis.predict(x), instance.layer()(x))
 
 
 def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) -> Bracket:
@@ -55,17 +55,17 @@ def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) ->
         try:
             n = steps.send("passed" if within else "failed")
         except StopIteration as stop:
-            found: Bracket = stop.value
-            return found
+            result: Bracket = stop.value
+            return result
 
 
-def _middle(one: Bracket) -> float:
+def _middle(limits: Bracket) -> float:
     """The geometric middle; of what has no end, the most that was seen to fail."""
-    low, high, _ = one
+    low, high, _ = limits
     return math.sqrt(max(low, 0.5) * (high or low))
 
 
-def median(found: Sequence[Bracket], of: str) -> Measured:
+def median(brackets: Sequence[Bracket], of: str) -> Measured:
     """Bound the median of what lies in (low, high], at least six times, exactly.
 
     >>> some = [(n, 2 * n, "confirmed") for n in (4, 8, 16, 32, 64)]
@@ -73,11 +73,11 @@ def median(found: Sequence[Bracket], of: str) -> Measured:
     >>> one.low, one.value, one.high, one.how
     (4.0, 32.0, None, '96.9 %, 6 layers')
     """
-    r, sure = rank(len(found))
-    lows = sorted(low for low, _, _ in found)
-    highs = sorted(high or math.inf for _, high, _ in found)
-    how = f"{100 * float(sure):.1f} %, {len(found)} {of}"
-    middle, low, high = highs[(len(found) - 1) // 2], float(lows[r - 1]), highs[-r]
+    r, sure = rank(len(brackets))
+    lows = sorted(low for low, _, _ in brackets)
+    highs = sorted(high or math.inf for _, high, _ in brackets)
+    how = f"{100 * float(sure):.1f} %, {len(brackets)} {of}"
+    middle, low, high = highs[(len(brackets) - 1) // 2], float(lows[r - 1]), highs[-r]
     value = low if middle == math.inf else float(middle)
     return Measured(value=value, low=low, high=None if high == math.inf else float(high), how=how)
 
@@ -98,15 +98,15 @@ def measure_error_heads(m: int, examples: str, seed: int) -> Measured:
     logs = []
     for heads, n in zip((m - 1, m), _sizes(m, examples), strict=True):
         every = _instances(f"nice:m={heads},k=2,d=9", seed, 6)
-        logs.append([math.log10(learned(_stages(heads), one, n)[1]) for one in every])
+        logs.append([math.log10(learned(_stages(heads), instance, n)[1]) for instance in every])
     return mean(np.subtract(logs[1], logs[0]), "pairs of layers")
 
 
 def measure_gaussian_easier(m: int, seed: int) -> Measured:
     logs = [
         [
-            math.log10(learned(_stages(m), one, 8000)[1])
-            for one in _instances(f"nice:m={m},k=2,d=9,tokens={tokens}", seed, 8)
+            math.log10(learned(_stages(m), instance, 8000)[1])
+            for instance in _instances(f"nice:m={m},k=2,d=9,tokens={tokens}", seed, 8)
         ]
         for tokens in ("boolean", "gaussian")
     ]
@@ -120,10 +120,10 @@ def predict_noise_floor(sigma: float, examples: int) -> Predicted:
 
 def measure_noise_floor(sigma: float, examples: int, seed: int) -> Measured:
     errors = []
-    for one in _instances(f"nice:m=2,k=2,d=7,noise={sigma}", seed, 8):
-        x = one.examples(0, _FRESH, "theory").x
-        square = float(np.sum(one.layer()(x) ** 2)) / _FRESH
-        errors.append(square * learned("staged", one, examples)[1])
+    for instance in _instances(f"nice:m=2,k=2,d=7,noise={sigma}", seed, 8):
+        x = instance.examples(0, _FRESH, "theory").x
+        square = float(np.sum(instance.layer()(x) ** 2)) / _FRESH
+        errors.append(square * learned("staged", instance, examples)[1])
     return mean(errors, "layers", among=6)
 
 
@@ -137,7 +137,7 @@ def predict_examples_heads(m: int) -> Predicted:
 
 def measure_examples_heads(m: int, seed: int) -> Measured:
     every = _instances(f"nice:m={m},k=2,d=9", seed, 6)
-    return median([bracket(_stages(m), one, SOLVED_BELOW) for one in every], "layers")
+    return median([bracket(_stages(m), instance, SOLVED_BELOW) for instance in every], "layers")
 
 
 def predict_examples_counted(layer: str, d: int) -> Predicted:
@@ -147,7 +147,7 @@ def predict_examples_counted(layer: str, d: int) -> Predicted:
 
 def measure_examples_counted(layer: str, d: int, seed: int) -> Measured:
     every = _instances(f"nice:{layer},d={d}", seed, 6)
-    return median([bracket("levenberg", one, _EXACT) for one in every], "layers")
+    return median([bracket("levenberg", instance, _EXACT) for instance in every], "layers")
 
 
 def predict_examples_tokens(k: int) -> Predicted:
@@ -156,7 +156,7 @@ def predict_examples_tokens(k: int) -> Predicted:
 
 def measure_examples_tokens(k: int, seed: int) -> Measured:
     every = _instances(f"nice:m=2,k={k},d=10,scale=1,tokens=gaussian", seed, 6)
-    return median([bracket(_stages(2), one, SOLVED_BELOW) for one in every], "layers")
+    return median([bracket(_stages(2), instance, SOLVED_BELOW) for instance in every], "layers")
 
 
 _OVER = {"d": (7, 9, 12, 16), "k": (2, 3, 4, 5, 6)}
@@ -170,8 +170,8 @@ def measure_growth_examples(over: str, m: int, seed: int) -> Measured:
     spec = "nice:m={m},k=2,d={n}" if over == "d" else "nice:m={m},k={n},d=12,scale=1"
     samples = [
         [
-            _middle(bracket(_stages(m), one, SOLVED_BELOW))
-            for one in _instances(spec.format(m=m, n=n), seed, 4)
+            _middle(bracket(_stages(m), instance, SOLVED_BELOW))
+            for instance in _instances(spec.format(m=m, n=n), seed, 4)
         ]
         for n in _OVER[over]
     ]
@@ -185,10 +185,10 @@ _LAYER = {"random": "", "one Θ": ",trace=1"}
 
 def measure_ambiguity(layer: str, m: int, seed: int) -> Measured:
     alike = []
-    for one in _instances(f"nice:m={m},d=5,k=2{_LAYER[layer]}", seed, 40):
-        found, error = learned("levenberg", one, 0)
-        if error <= _EXACT and found.layer:
-            paired = match(found.layer, one.layer())
+    for instance in _instances(f"nice:m={m},d=5,k=2{_LAYER[layer]}", seed, 40):
+        hypothesis, error = learned("levenberg", instance, 0)
+        if error <= _EXACT and hypothesis.layer:
+            paired = match(hypothesis.layer, instance.layer())
             offs = (*paired.theta, *paired.w)
             true = all(off is not None and off < _FOUND for off in offs)
             alike.append(true == (layer == "random"))

@@ -417,7 +417,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
     dense, signs = REAL_LABELS.need(family), HIDDEN_SIGNS.of(family)
     fresh = stored or (lambda start, count: dense.inputs(seed, "verify", start, count))
     if signs is None:
-        longest = dense.reached[1].longest(dense.k)
+        longest = dense.reached[1].longest
         if longest is None:
             raise UsageError(
                 f"{family} given: labels of {dense.token_text} tokens have no bound, which the "

@@ -132,5 +132,5 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
 def _sets(table: NDArray[np.float64]) -> NDArray[np.int64]:
     """The sets, not empty, at which the Walsh coefficients of a table of integers are not 0."""
     transform(table)
-    found = np.flatnonzero(table)
-    return found[found != 0]
+    places = np.flatnonzero(table)
+    return places[places != 0]

@@ -282,12 +282,11 @@ def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + s r^1/2)^2 Pr[chi2(r+2) > b^2].
     """
     law = family.reached[1]
-    longest = law.longest(family.k)
-    if longest is not None:
-        return longest, 0.0
+    if law.longest is not None:
+        return law.longest, 0.0
     from scipy.stats import chi2
 
-    offset, spread, rank = law.tail(family.k)
+    offset, spread, rank = law.tail
     whole = 4 * family.k**2 * reach**2 * (offset + spread * math.sqrt(rank)) ** 2
     part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
     square = float(chi2.isf(part, rank + 2))

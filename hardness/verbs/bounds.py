@@ -67,9 +67,9 @@ def certify(
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
     SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
-    (path.py:Name). With --about: what is said about kernels, gradient descent with --noise-std,
-    polynomials of low degree, or solvers of LWE that learners make, for --risk and --success where
-    they are learners. Raises NoClaim where nothing is said.
+    (path.py:Name). --about asks about kernels, gradient descent with --noise-std, polynomials of
+    low degree, or the solver of LWE that a learner gives. --risk and --success hold for learners.
+    Raises NoClaim if nothing is claimed.
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143

@@ -538,7 +538,6 @@ def test_what_is_no_file_of_samples_is_refused(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"no zip")
     refuses(tmp_path / "x.npz", "damaged or not ours")
     refuses(tmp_path / "x.dat", r"\.safetensors")
-    refuses(tmp_path / "x.specs", "certify each spec")
     for name in ("none.npz", "none.txt"):
         refuses(tmp_path / name, "does not exist")
 
