@@ -179,10 +179,7 @@ def rungs(name: str, stress: Stress) -> Section:
 
     rows = frame(stress.rung_rows()[0], stress.rung_rows())
     least = [certificate.floor for certificate in stress.certified]
-    floors = [
-        "-" if certificate is None else bound("information-floor", certificate)
-        for certificate in least
-    ]
+    floors = ["-" if floor is None else bound("information-floor", floor) for floor in least]
     rows["certified queries"] += [
         " (correlational)" * (certificate.asked == "csq-queries" and not certificate.vacuous)
         for certificate in stress.certified
