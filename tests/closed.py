@@ -1,7 +1,7 @@
 """Closed forms of what the kernel computes another way: the second derivation of bounds.
 
 The spectrum of the Johnson scheme by Fourier weights, where the kernel goes by distances; query
-bounds of orthogonal members; the largest set of an average by linear programming.
+bounds; the largest set of an average by linear programming.
 docs/mathematics.md has the proofs.
 """
 
