@@ -21,7 +21,6 @@ from scipy.special import roots_chebyt as chebyshev
 from scipy.special import roots_gegenbauer as gauss_gegenbauer
 from scipy.stats import beta
 
-from hardness.lower import BoundParameters
 from tests import closed
 
 Json = Any
@@ -166,15 +165,15 @@ def _read(text: str) -> Fraction:
 
 def _needed(name: str, terms: Json, size: int, levels: int, fits: int, caps: list[int]) -> Any:
     """What the theorem gives of so many members, with the least number that is ruled out."""
+    success = Fraction(terms["success"]) if "success" in terms else Fraction(0)
     if name == "information-floor":
-        goal = BoundParameters(success=Fraction(terms["success"]))
         assert terms["levels"] == str(levels), "labels have other values"
-        return (found := closed.information_floor(size, goal, fits, levels)), found
+        return (found := closed.information_floor(size, success, fits, levels)), found
     if name.endswith("-success"):
         assert min(caps) == 0, "a query rules out members"
         return Fraction(min(fits, size), size), 0
     assert name.endswith("-queries"), f"nothing is known of {name}"
-    least = closed.least_queries(min(caps), Fraction(terms["success"]) * size - fits)
+    least = closed.least_queries(min(caps), success * size - fits)
     return (_ENDLESS if least is None else least), 0
 
 
@@ -223,8 +222,7 @@ class _Hidden:
                 size = scheme.size
                 return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
         risk = _read(terms.get("risk", "0"))
-        less = scheme.norm - scheme.average
-        fits = math.floor(scheme.spread / less / (1 - risk))
+        fits = closed.right_about(scheme, risk)
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
         if name.startswith("low-degree"):
             assert self.alone, "labels show more"

@@ -157,10 +157,3 @@ def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
     found = directions.sphere(problem)
     for true, bound in ((max(zonal), 1 - found.least), (max(zonal[1:]), found.top)):
         assert true * (1 - 1e-9) <= float(bound) <= 2.4 * true
-
-
-def test_a_number_of_a_norm_is_rounded_up_to_six_digits_and_at_most_1():
-    for value in (Fraction(1, 3), Fraction(2, 3 * 10**50), Fraction(10**6 - 1, 10**7), Fraction(1)):
-        found = directions.up(value)
-        assert value <= found <= min(1, value * (1 + Fraction(1, 10**5)))
-        assert len(str(int(found * 10 ** (6 + math.floor(-math.log10(found)))))) <= 7

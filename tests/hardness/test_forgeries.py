@@ -97,8 +97,7 @@ MAJORITIES: list[Forgery] = [
     says("majority", "mod(3)", "not that of its"),
     says("noise=0.1", "noise=0", "not that of its"),
     says("d=8", "d=9", "not that of its"),
-    *(says(*pair) for pair in (("majority", "Majority"), ("d=8", "d=4"), ("majority", "mod(3)"),
-                               ("profile", "parity"))),
+    *(says(*pair) for pair in (("majority", "Majority"), ("d=8", "d=4"), ("profile", "parity"))),
     ("~problem/values", ["-1", "-1", "1", "1"], "not that of its"),
 ]  # fmt: skip
 

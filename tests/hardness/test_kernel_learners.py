@@ -292,6 +292,24 @@ def test_a_query_moves_members_no_further_than_its_mean_allows(name):
     assert best > 0.2
 
 
+@pytest.mark.parametrize("name", UNEVEN)
+def test_members_that_are_not_lost_are_as_rare_as_the_kernel_says(name):
+    """Vectors are secrets mod M; heavier ones, all together, are no more than what is lost."""
+    from hardness.check.kernel.learners import heaviest
+
+    small = ALL[name]
+    members = small.claims()["facts"][0]
+    mass: dict[tuple, float] = {}
+    q, parts = small.problem["q"], small.problem["parts"]
+    for secret, chance in zip(small.secrets, small.mu, strict=True):
+        vector = tuple(v % (q if q % 2 else 2 * q // parts) for v in secret)
+        mass[vector] = mass.get(vector, 0.0) + chance
+    most = float(heaviest(members)) / members.law[3]
+    heavier = sum(v for v in mass.values() if v > most * (1 + 1e-9))
+    assert heavier <= small.lost * (1 + 1e-9)
+    assert len(mass) == members.count * members.law[3]
+
+
 def errors(functions: Array, features: Array, chances: Array) -> Array:
     """The squared distance of each function to the span of features."""
     root = np.sqrt(chances)

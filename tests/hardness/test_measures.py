@@ -51,8 +51,8 @@ def label_functions(label):
     return np.array([np.isin(label, s) for s in subsets], np.int64)
 
 
-def every_union(system, known=frozenset()):
-    """The same by what an order has found so far: orders of one union go on alike."""
+def every_union(system):
+    """The least over all orders of the most new coordinates that a set has."""
     masks = [sum(1 << j for j in s) for s in system]
     full = 0
     for mask in masks:

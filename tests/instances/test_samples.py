@@ -555,10 +555,3 @@ def test_bools_are_numbers_mod_2(tmp_path):
     found = make("lpn:n=7,noise=0.1")
     path = plain(tmp_path / "x.npz", A=found.a.astype(bool), b=found.codes.astype(bool))
     assert reads(path, found, found.family.spec)
-
-
-def test_endings_in_capitals_are_written_as_others(tmp_path):
-    for ending in ("NPZ", "CSV", "TXT", "SafeTensors"):
-        found = make("lwe:n=6,q=17,alpha=0.05")
-        found.save(tmp_path / f"x.{ending}")
-        assert reads(tmp_path / f"x.{ending}", found, found.family.spec)
