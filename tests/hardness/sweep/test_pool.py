@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.runs import processes, run
+from hardness.runs import planned, processes, run
 from hardness.runs.processes import Aborted, HardLimits, Worker, execute
 from hardness.sweep.pool import attempt, local
 from hardness.upper import parse_learner
@@ -183,6 +183,21 @@ def kill(number):
 def test_a_process_that_is_killed_is_one_line():
     with pytest.raises(ToolkitError, match="a worker process was killed, by the system"):
         list(execute(kill, range(8), jobs=2))
+
+
+def test_getting_ready_runs_what_can_run_and_passes_over_the_rest(monkeypatch):
+    asked, learn_once = [], planned.learn_once
+
+    def noted(learner, *rest):
+        asked.append(learner.name)
+        learn_once(learner, *rest)
+        asked.append("ran")
+
+    monkeypatch.setattr(planned, "_warm", set())
+    monkeypatch.setattr(planned, "learn_once", noted)
+    for _ in range(2):
+        planned.warm("parity:d=8,m=2", ("elimination", "primal", "no-such-file.py:Name"))
+    assert asked == ["elimination", "ran", "primal"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a peak cannot start again")
