@@ -35,7 +35,7 @@ def add_distances(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]
             "most M rows"
         )
     body, rest = _layout(bits, samples)
-    from hardness.kernels import _onebit_jit as compiled
+    from hardness.numerics import _sign_gram_jit as compiled
 
     for i in range(0, len(out), _STRIP):
         compiled.add(body, rest, out, i, min(len(out), i + _STRIP))
@@ -55,7 +55,7 @@ def _layout(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.uint64], NDArr
         raise UsageError(f"one-bit Gram matrix over {samples} samples: bits beyond them are not 0")
     copied = 0 if bits.flags.c_contiguous else bits.nbytes
     require_memory(64 * len(bits) + copied, f"the bits of {len(bits)} members")
-    from hardness.kernels import _onebit_jit as compiled
+    from hardness.numerics import _sign_gram_jit as compiled
 
     whole = words - words % compiled.LANES
     rest = np.zeros((len(bits), compiled.LANES), np.uint64)

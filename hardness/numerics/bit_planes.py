@@ -7,20 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def planes(words: NDArray[np.uint64], d: int) -> NDArray[np.uint64]:
+def to_bit_planes(words: NDArray[np.uint64], d: int) -> NDArray[np.uint64]:
     """Transpose packed samples (n, words) to packed coordinates (d, ceil(n/64)).
 
-    >>> planes(np.array([[1], [3], [2]], np.uint64), 2).tolist()
+    >>> to_bit_planes(np.array([[1], [3], [2]], np.uint64), 2).tolist()
     [[3], [6]]
     """
-    from hardness.kernels import _planes_jit as compiled
+    from hardness.numerics import _bit_planes_jit as compiled
 
     out = np.zeros((d, -(-len(words) // 64)), np.uint64)
-    compiled.transpose(np.ascontiguousarray(words), out)
+    compiled.transpose_bits(np.ascontiguousarray(words), out)
     return out
 
 
-def where_counts(
+def mark_counts(
     rows: NDArray[np.uint64], places: NDArray[np.int64], wanted: NDArray[np.bool_]
 ) -> NDArray[np.uint64]:
     """Say in which samples the number h of ones among some coordinates has wanted[h], packed.
@@ -28,24 +28,26 @@ def where_counts(
     rows: (d, words) of `planes`; places: (M, m), coordinates for each of M members; wanted:
     (m + 1,). Returns (M, words); spare bits are those of h = 0.
 
-    >>> rows = planes(np.array([[0], [1], [3]], np.uint64), 2)
-    >>> where_counts(rows, np.array([[0, 1], [1, 0]]), np.array([False, True, False])).tolist()
+    >>> rows = to_bit_planes(np.array([[0], [1], [3]], np.uint64), 2)
+    >>> mark_counts(rows, np.array([[0, 1], [1, 0]]), np.array([False, True, False])).tolist()
     [[2], [2]]
     """
-    from hardness.kernels import _planes_jit as compiled
+    from hardness.numerics import _bit_planes_jit as compiled
 
-    digits = period(wanted)
+    digits = count_low_digits(wanted)
     values = np.flatnonzero(wanted[: 1 << digits])
     out = np.empty((len(places), rows.shape[1]), np.uint64)
-    compiled.where(rows, np.ascontiguousarray(places, np.int64), digits, values, out)
+    compiled.mark_counts(rows, np.ascontiguousarray(places, np.int64), digits, values, out)
     return out
 
 
-def period(wanted: NDArray[np.bool_]) -> int:
+def count_low_digits(wanted: NDArray[np.bool_]) -> int:
     """Count the low binary digits of h that wanted[h] depends on.
 
-    >>> period(np.array([False, True, False, True])), period(np.array([False, True, True, True]))
-    (1, 2)
+    >>> count_low_digits(np.array([False, True, False, True]))
+    1
+    >>> count_low_digits(np.array([False, True, True, True]))
+    2
     """
     h = np.arange(len(wanted))
     digits = 0
@@ -54,10 +56,10 @@ def period(wanted: NDArray[np.bool_]) -> int:
     return digits
 
 
-def counts(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint16]:
+def count_common_ones(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """Count the ones of each packed vector under each mask: (M, words), (n, words) -> (M, n).
 
-    >>> counts(np.array([[3], [4]], np.uint64), np.array([[1], [7]], np.uint64)).tolist()
+    >>> count_common_ones(np.array([[3], [4]], np.uint64), np.array([[1], [7]], np.uint64)).tolist()
     [[1, 2], [0, 1]]
     """
     columns = np.ascontiguousarray(words.T)

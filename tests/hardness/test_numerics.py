@@ -1,4 +1,4 @@
-"""Kernels beside plain numpy: transforms, Gram matrices, bit planes, systems over GF(2), counts."""
+"""Transforms, Gram matrices, bit planes and systems over GF(2), compared with plain numpy."""
 
 import os
 import subprocess
@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
-from hardness.kernels import System, counts, onebit, walsh
-from hardness.kernels.planes import planes, where_counts
+from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
+from hardness.numerics.gf2 import LinearSystem
+from hardness.numerics.sign_gram import add_distances
+from hardness.numerics.walsh import walsh_hadamard
 from instances import limits, tokens
 from instances.errors import TooLarge, UsageError
 from tests.conftest import not_refused
@@ -42,7 +44,7 @@ def test_walsh_is_the_product_with_the_hadamard_matrix(kind):
     for n in range(7):
         values = np.arange(1, 2**n + 1).astype(kind)  # whole numbers: exact in every kind
         expected = hadamard(2**n).astype(np.int64) @ values.astype(np.int64)
-        walsh.transform(values)
+        walsh_hadamard(values)
         assert (values == expected).all(), n
 
 
@@ -54,7 +56,7 @@ def test_walsh_has_the_bits_of_plain_butterflies_row_by_row(kind):
         values = draw(kind, shape)
         rows = [butterfly(row) for row in np.atleast_2d(values)]
         expected = np.array(rows, kind).reshape(shape)
-        walsh.transform(values)
+        walsh_hadamard(values)
         assert values.tobytes() == expected.tobytes(), shape
 
 
@@ -62,7 +64,7 @@ def test_walsh_takes_a_part_of_an_array_and_leaves_the_rest():
     whole = draw(np.float32, 3 + 2**12 + 5)
     expected = whole.copy()
     expected[3:-5] = butterfly(expected[3:-5])
-    walsh.transform(whole[3:-5])
+    walsh_hadamard(whole[3:-5])
     assert whole.tobytes() == expected.tobytes()
 
 
@@ -87,18 +89,18 @@ def test_walsh_refuses_in_one_line():
         (read_only(np.zeros(8, np.float32)), "writable"),
         (np.frombuffer(bytearray(33), np.float32, 8, 1), "contiguous"),
     ]
-    cases = [(said, lambda v=v: walsh.transform(v), said) for v, said in table]
+    cases = [(said, lambda v=v: walsh_hadamard(v), said) for v, said in table]
     assert not_refused(UsageError, cases) == []
 
 
 def test_walsh_refuses_whole_numbers_that_could_overflow_and_leaves_them():
     fits = np.array([2**31 - 5, -1, 1, 2], np.int32)
-    walsh.transform(fits)
+    walsh_hadamard(fits)
     assert fits.tolist() == [2**31 - 3, 2**31 - 5, 2**31 - 9, 2**31 - 3]
     for values in ([2**31 - 4, -1, 1, 2], [-(2**31), 0], [2**30, 2**30]):
         row = np.array([[0] * len(values), values], np.int32)
         with pytest.raises(UsageError, match="overflow"):
-            walsh.transform(row)
+            walsh_hadamard(row)
         assert row[1].tolist() == values
 
 
@@ -114,7 +116,7 @@ def product(values):
 def gram(bits, samples):
     """The upper triangle of the sums of products of all members."""
     out = np.zeros((len(bits), len(bits)), np.int64)
-    onebit.add_distances(bits, samples, out)
+    add_distances(bits, samples, out)
     return np.triu(samples - 2 * out)
 
 
@@ -150,7 +152,7 @@ def test_distances_are_refused_in_one_line():
     cases = [(said, lambda bits=bits, n=n: gram(bits, n), said) for bits, n, said in table]
     one = np.zeros((2, 1), np.uint64)
     cases += [
-        (out.shape, lambda out=out: onebit.add_distances(one, 64, out), "at most M rows")
+        (out.shape, lambda out=out: add_distances(one, 64, out), "at most M rows")
         for out in (np.zeros((3, 2), np.int64), np.zeros((2, 2)), np.zeros((1, 3), np.int64))
     ]
     assert not_refused(UsageError, cases) == []
@@ -159,7 +161,7 @@ def test_distances_are_refused_in_one_line():
 def test_distances_are_refused_where_memory_does_not_hold_their_bits(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 10)
     with pytest.raises(TooLarge, match="the bits of 1000 members"):
-        onebit.add_distances(np.zeros((1000, 1), np.uint64), 64, np.zeros((1, 1000), np.int64))
+        add_distances(np.zeros((1000, 1), np.uint64), 64, np.zeros((1, 1000), np.int64))
 
 
 def test_distances_of_a_strip_add_up():
@@ -168,24 +170,25 @@ def test_distances_of_a_strip_add_up():
             values = signs(131, 2 * samples)
             out = np.zeros((rows, 131), np.int64)
             for part in (values[:, :samples], values[:, samples:]):
-                onebit.add_distances(tokens.pack(part), samples, out)
+                add_distances(tokens.pack(part), samples, out)
             wanted = np.triu(product(values)[:rows])
             assert (np.triu(2 * samples - 2 * out) == wanted).all(), (rows, samples)
 
 
 def test_the_compiler_is_imported_only_where_it_is_used():
-    code = "import sys, hardness.kernels; sys.exit('numba' in sys.modules)"
+    code = "import sys, hardness.numerics; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_kernels_run_where_no_cache_can_be_written():
+def test_compiled_loops_run_where_no_cache_can_be_written():
     code = (
         "import numpy as np\n"
-        "from hardness.kernels import onebit, walsh\n"
+        "from hardness.numerics.sign_gram import add_distances\n"
+        "from hardness.numerics.walsh import walsh_hadamard\n"
         "v = np.array([1.0, 0, 0, 0])\n"
-        "walsh.transform(v)\n"
+        "walsh_hadamard(v)\n"
         "out = np.zeros((1, 2), np.int64)\n"
-        "onebit.add_distances(np.array([[1], [2]], np.uint64), 2, out)\n"
+        "add_distances(np.array([[1], [2]], np.uint64), 2, out)\n"
         "print(v.tolist(), out.tolist())\n"
     )
     env = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/none"}
@@ -202,9 +205,9 @@ def test_counts_on_planes_are_counts(n, d, data):
     wanted = rng.random(m + 1) < 0.5
     if data.draw(st.booleans()):
         wanted = wanted[np.arange(m + 1) % min(m + 1, data.draw(st.sampled_from([1, 2, 4])))]
-    rows = planes(tokens.pack(x), d)
+    rows = to_bit_planes(tokens.pack(x), d)
     assert (rows == tokens.pack(x.T)).all()
-    found = where_counts(rows, places, wanted)
+    found = mark_counts(rows, places, wanted)
     bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :n]
     for row, chosen in zip(bits, places, strict=True):
         assert (row == wanted[(x[:, chosen] < 0).sum(axis=1)]).all()
@@ -212,9 +215,9 @@ def test_counts_on_planes_are_counts(n, d, data):
 
 def test_planes_of_many_samples():
     x = np.random.default_rng(1).choice([-1, 1], (64 * 1030 - 3, 3))
-    rows = planes(tokens.pack(x), 3)
+    rows = to_bit_planes(tokens.pack(x), 3)
     assert (rows == tokens.pack(x.T)).all()
-    found = where_counts(rows, np.array([[0, 2]]), np.array([False, True, True]))
+    found = mark_counts(rows, np.array([[0, 2]]), np.array([False, True, True]))
     assert (found[0] == rows[0] | rows[2]).all()
 
 
@@ -238,9 +241,9 @@ def test_a_consistent_system_is_solved_however_it_is_fed(unknowns, equations, se
     rows = rng.integers(0, 2, (equations, unknowns))
     secret = rng.integers(0, 2, unknowns)
     bits = (rows @ secret % 2).astype(np.uint8)
-    system = System(unknowns)
+    system = LinearSystem(unknowns)
     for some in np.array_split(np.arange(equations), parts):
-        assert system.add(tokens.pack(1 - 2 * rows[some]), bits[some]) == 0
+        assert system.add_equations(tokens.pack(1 - 2 * rows[some]), bits[some]) == 0
     assert system.rank == dense_rank(rows)
     assert (rows @ system.solution() % 2 == bits).all()
     if system.rank == unknowns:
@@ -251,10 +254,10 @@ def test_a_consistent_system_is_solved_however_it_is_fed(unknowns, equations, se
 def test_contradictions_are_counted(unknowns, seed):
     rows = np.random.default_rng(seed).integers(0, 2, (unknowns + 30, unknowns))
     packed = tokens.pack(1 - 2 * rows)
-    system = System(unknowns)
+    system = LinearSystem(unknowns)
     good = np.zeros(len(rows), np.uint8)
-    assert system.add(packed, good) == 0
-    assert system.add(packed[:5], good[:5] + 1) == 5
+    assert system.add_equations(packed, good) == 0
+    assert system.add_equations(packed[:5], good[:5] + 1) == 5
     assert (rows @ system.solution() % 2 == 0).all()
 
 
@@ -262,5 +265,5 @@ def test_counts_are_those_of_dense_vectors():
     rng = np.random.default_rng(0)
     for d in (3, 64, 100):
         masks, words = rng.integers(0, 2, (5, d)), rng.integers(0, 2, (40, d))
-        found = counts(tokens.pack(1 - 2 * masks), tokens.pack(1 - 2 * words))
+        found = count_common_ones(tokens.pack(1 - 2 * masks), tokens.pack(1 - 2 * words))
         assert (found == masks @ words.T).all()

@@ -8,12 +8,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hardness.kernels._compile import compiled
+from hardness.numerics._numba import compiled
 
 SIDE = 4  # 16 sums and 4 rows of 64 bytes stay in the 32 registers of AVX-512
 SLICE = 512  # words of a row at a time: two tiles of 16 KiB lie in the first-level cache
 LANES = 8  # words of one vector: a population count of <8 x i64> is one vpopcntq
-_intrinsic: Any = intrinsic  # its own types count the argument that numba supplies
+_intrinsic: Any = intrinsic  # numba supplies the first argument, which its own types count
 
 
 @_intrinsic

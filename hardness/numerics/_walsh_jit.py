@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hardness.kernels._compile import compiled
+from hardness.numerics._numba import compiled
 
 
 def _butterflies(minus: Any, plus: Any, vectors: list[Any]) -> list[Any]:
@@ -71,7 +71,7 @@ _leaf, _two, _four, _eight = _step(16, True), _step(2, False), _step(4, False), 
 
 
 @compiled
-def transform(values: Any, size: int) -> None:
+def transform_runs(values: Any, size: int) -> None:
     """Transform each run of `size` entries (a power of two) of a flat array in place."""
     lanes = 64 // values.itemsize
     leaf = 16 * lanes
@@ -106,7 +106,7 @@ def transform(values: Any, size: int) -> None:
 
 
 @compiled
-def heaviest(values: Any, size: int) -> Any:
+def largest_absolute_sum(values: Any, size: int) -> Any:
     """Return the largest sum of absolute values of a run of `size` entries of a flat array."""
     most = np.int64(0)
     for start in range(0, len(values), size):
