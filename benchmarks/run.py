@@ -21,7 +21,7 @@ from hardness.lower import certify
 from hardness.lower.gram import of_sets, sampled
 from hardness.lower.learners import Asked, Kernel, LowDegree, NoisyDescent, certify_named
 from hardness.numerics.gf2 import LinearSystem
-from hardness.numerics.sign_gram import add_distances
+from hardness.numerics.sign_gram import add_sign_gram
 from hardness.numerics.walsh import walsh_hadamard
 from instances import Parity, parse, tokens
 from instances.streams import BitStream
@@ -160,9 +160,9 @@ def one_bit() -> str:
     values = tokens.unpack(bits, samples).astype(np.float32)
 
     def gram() -> NDArray[np.int64]:
-        differ = np.zeros((members, members), np.int64)
-        add_distances(bits, samples, differ)
-        return samples - 2 * differ
+        sums = np.zeros((members, members), np.int64)
+        add_sign_gram(bits, samples, sums)
+        return sums
 
     ours = bests(gram, rounds=20)[0]
     theirs = min(  # scipy and numpy bring a BLAS each

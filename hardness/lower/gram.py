@@ -21,7 +21,7 @@ from hardness.lower.members import Members
 from hardness.lower.modular import pose
 from hardness.lower.proof import Proof
 from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
-from hardness.numerics.sign_gram import add_distances
+from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens
 from instances.capabilities import (
     CODED,
@@ -190,7 +190,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
     size, wide = len(sample.members), sample.columns
     require_gram(size)
     out = _Sums(products=np.zeros((size, size)), alone=np.zeros(size), largest=np.zeros(size))
-    differ, bits = np.zeros((size, size), np.int64), 0
+    upper = np.zeros((size, size), np.int64)
     chunk = max(64, min(_MOST, _NUMBERS // (size * wide)))
     for start in range(0, count, chunk):
         points = draw(start, min(chunk, count - start))
@@ -203,8 +203,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
         out.used += len(points)
         each = np.full(len(points), wide)
         if values.dtype == np.uint64:
-            add_distances(values, columns, differ)
-            bits += columns
+            add_sign_gram(values, columns, upper)
             out.alone += columns - 2 * np.bitwise_count(values).sum(axis=1, dtype=np.int64)
             np.maximum(out.largest, math.sqrt(wide), out=out.largest)
         else:
@@ -219,7 +218,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
                 np.maximum(out.largest, norms.max(axis=1), out=out.largest)
         out.shown += int(each.sum())
         out.squares += int((each**2).sum())
-    out.products += np.triu(bits - 2 * differ) + np.triu(bits - 2 * differ, 1).T
+    out.products += upper + np.triu(upper, 1).T
     return out
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import hadamard
 
 from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
 from hardness.numerics.gf2 import LinearSystem
-from hardness.numerics.sign_gram import add_distances
+from hardness.numerics.sign_gram import add_sign_gram
 from hardness.numerics.walsh import walsh_hadamard
 from instances import limits, tokens
 from instances.errors import TooLarge, UsageError
@@ -116,13 +116,14 @@ def product(values):
 def gram(bits, samples):
     """The upper triangle of the sums of products of all members."""
     out = np.zeros((len(bits), len(bits)), np.int64)
-    add_distances(bits, samples, out)
-    return np.triu(samples - 2 * out)
+    add_sign_gram(bits, samples, out)
+    return out
 
 
 def test_gram_is_the_product_of_the_signs():
     sizes = [(m, n) for m in (1, 5, 64, 131) for n in (1, 64, 65, 1000)]
-    sizes += [(70, 64 * words - 7) for words in (511, 512, 513, 520, 1024, 1029)]
+    sizes += [(70, 64 * words - 7) for words in (7, 8, 9, 15, 16, 17, 255, 256, 257, 511, 520)]
+    sizes += [(m, 640) for m in (2, 3, 4, 6, 7, 127, 128, 129, 130, 133, 260)]
     for members, samples in sizes:
         values = signs(members, samples)
         found = gram(tokens.pack(values), samples)
@@ -139,7 +140,7 @@ def test_gram_takes_any_layout_and_leaves_its_input():
     assert (bits == before).all()
 
 
-def test_distances_are_refused_in_one_line():
+def test_gram_is_refused_in_one_line():
     table = [
         (np.array([[1], [2**63]], np.uint64), 63, "beyond"),
         (np.array([[0, 2]], np.uint64), 65, "beyond"),
@@ -152,48 +153,55 @@ def test_distances_are_refused_in_one_line():
     cases = [(said, lambda bits=bits, n=n: gram(bits, n), said) for bits, n, said in table]
     one = np.zeros((2, 1), np.uint64)
     cases += [
-        (out.shape, lambda out=out: add_distances(one, 64, out), "at most M rows")
+        (out.shape, lambda out=out: add_sign_gram(one, 64, out), "at most M rows")
         for out in (np.zeros((3, 2), np.int64), np.zeros((2, 2)), np.zeros((1, 3), np.int64))
+    ]
+    cases += [
+        (out.strides, lambda out=out: add_sign_gram(one, 64, out), "not contiguous or not writable")
+        for out in (np.zeros((2, 4), np.int64)[:, ::2], read_only(np.zeros((2, 2), np.int64)))
     ]
     assert not_refused(UsageError, cases) == []
 
 
-def test_distances_are_refused_where_memory_does_not_hold_their_bits(monkeypatch):
+def test_gram_is_refused_where_memory_does_not_hold_their_bits(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 10)
-    with pytest.raises(TooLarge, match="the bits of 1000 members"):
-        add_distances(np.zeros((1000, 1), np.uint64), 64, np.zeros((1, 1000), np.int64))
+    with pytest.raises(TooLarge, match="the bits of 1000 functions"):
+        add_sign_gram(np.zeros((1000, 1), np.uint64), 64, np.zeros((1, 1000), np.int64))
 
 
-def test_distances_of_a_strip_add_up():
+def test_gram_of_a_strip_adds_up_and_leaves_what_is_below_the_diagonal():
     for rows in (0, 1, 4, 63, 64, 70, 131):
         for samples in (1, 64, 1000):
             values = signs(131, 2 * samples)
-            out = np.zeros((rows, 131), np.int64)
+            before = np.arange(rows * 131).reshape(rows, 131)
+            out = before.copy()
             for part in (values[:, :samples], values[:, samples:]):
-                add_distances(tokens.pack(part), samples, out)
-            wanted = np.triu(product(values)[:rows])
-            assert (np.triu(2 * samples - 2 * out) == wanted).all(), (rows, samples)
+                add_sign_gram(tokens.pack(part), samples, out)
+            wanted = before + np.triu(product(values)[:rows])
+            assert (out == wanted).all(), (rows, samples)
 
 
 def test_the_compiler_is_imported_only_where_it_is_used():
-    code = "import sys, hardness.numerics; sys.exit('numba' in sys.modules)"
+    public = "bit_planes gf2 sign_gram sparse_search split_sums walsh".split()
+    modules = ", ".join(f"hardness.numerics.{name}" for name in public)
+    code = f"import sys, {modules}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_compiled_loops_run_where_no_cache_can_be_written():
     code = (
         "import numpy as np\n"
-        "from hardness.numerics.sign_gram import add_distances\n"
+        "from hardness.numerics.sign_gram import add_sign_gram\n"
         "from hardness.numerics.walsh import walsh_hadamard\n"
         "v = np.array([1.0, 0, 0, 0])\n"
         "walsh_hadamard(v)\n"
         "out = np.zeros((1, 2), np.int64)\n"
-        "add_distances(np.array([[1], [2]], np.uint64), 2, out)\n"
+        "add_sign_gram(np.array([[1], [2]], np.uint64), 2, out)\n"
         "print(v.tolist(), out.tolist())\n"
     )
     env = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/none"}
     found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-    assert found.stdout.strip() == "[1.0, 1.0, 1.0, 1.0] [[0, 2]]", found.stderr
+    assert found.stdout.strip() == "[1.0, 1.0, 1.0, 1.0] [[2, -2]]", found.stderr
 
 
 @given(st.integers(1, 140), st.integers(1, 200), st.data())
