@@ -137,7 +137,7 @@ def walsh() -> list[str]:
         f"| Walsh-Hadamard transform, float32, n = 14 | {ours * 1e6:.1f} µs | "
         f"{theirs / ours:.0f} times as fast as sympy.fwht ({theirs * 1e3:.0f} ms) |"
     )
-    for n in (24,):
+    for n in (22, 24, 26):
         values = np.zeros(1 << n, np.float32)
         values.fill(0)
         once_over = partial(np.negative, values, out=values)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 _intrinsic: Any = intrinsic  # numba supplies the first argument, which its own types count
@@ -19,6 +21,15 @@ def compiled(loop: Callable[..., Any]) -> Any:
         return njit(cache=True, nogil=True)(loop)
     except RuntimeError:  # numba found no folder for its cache
         return njit(nogil=True)(loop)
+
+
+def emit_fetch(builder: Any, place: Any) -> None:
+    """Emit that the line of the cache at an address will be read; any address may be given."""
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # 0: to read; 3: into the nearest cache; 1: data.
+    builder.call(prefetch, [builder.bitcast(place, byte), number(0), number(3), number(1)])
 
 
 @_intrinsic

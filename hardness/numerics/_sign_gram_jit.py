@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hardness.numerics._numba import compiled
+from hardness.numerics._numba import compiled, emit_fetch
 
 STRIP = 128  # rows packed at a time on the left: 400 KB, in the second-level cache
 _SIDE = 4  # rows of a tile: its 16 sums stay in the 32 registers of AVX-512
@@ -124,15 +124,20 @@ def _add_lanes(builder: Any, four: list[Any]) -> Any:
 
 
 @_intrinsic
-def _pack_whole(typing: Any, words: Any, first: Any, steps: Any, packed: Any, at: Any) -> Any:
-    """Write the packed words of `steps` pairs of vectors of flat words, then the last o."""
+def _pack_whole(
+    typing: Any, words: Any, first: Any, steps: Any, packed: Any, at: Any, ahead: Any
+) -> Any:
+    """Write the packed words of `steps` pairs of vectors of flat words, then the last o.
+
+    What lies `ahead` words farther is fetched: it is packed next.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source, target = (
             context.make_array(signature.args[k])(context, builder, arguments[k]).data
             for k in (0, 3)
         )
-        _, first, steps, _, at = arguments
+        _, first, steps, _, at, ahead = arguments
         word = first.type
         load, vector = _vectors(builder, source)
         odd = cgutils.alloca_once_value(builder, ir.Constant(vector, None))
@@ -148,6 +153,9 @@ def _pack_whole(typing: Any, words: Any, first: Any, steps: Any, packed: Any, at
         stop = builder.add(first, builder.mul(steps, step))
         with cgutils.for_range_slice(builder, first, stop, step, inc=True) as (k, _):
             a, b = load(k, 8), load(builder.add(k, ir.Constant(word, _LANES)), 8)
+            for part in (0, _LANES):
+                later = builder.add(builder.add(k, ahead), ir.Constant(word, part))
+                emit_fetch(builder, builder.gep(source, [later]))
             apart, before = builder.xor(a, b), builder.load(odd)
             put(builder.xor(before, a))
             put(apart)
@@ -157,7 +165,7 @@ def _pack_whole(typing: Any, words: Any, first: Any, steps: Any, packed: Any, at
         return context.get_dummy_value()
 
     whole = types.intp
-    return types.void(words, whole, whole, packed, whole), generate
+    return types.void(words, whole, whole, packed, whole, whole), generate
 
 
 @compiled
@@ -176,11 +184,11 @@ def add_sign_gram(bits: Any, samples: int, out: Any, start: int, stop: int, scra
         steps = (size + 2 * _LANES - 1) // (2 * _LANES)
         counted = 0 if first else samples
         for i in range(start, stop):
-            _pack(flat, i * words + first, size, few, left, (i - start) * _ROW)
+            _pack(flat, i * words + first, size, few, left, (i - start) * _ROW, words)
         for j in range(start, members, _SIDE):
             many = min(_SIDE, members - j)
             for s in range(many):
-                _pack(flat, (j + s) * words + first, size, few, right, s * _ROW)
+                _pack(flat, (j + s) * words + first, size, few, right, s * _ROW, _SIDE * words)
             i = start
             while i + _SIDE <= min(stop, j + 1) and many == _SIDE:
                 _add_tile(left, i - start, right, steps, counted, target, i * members + j, members)
@@ -204,11 +212,11 @@ def new_scratch() -> Any:
 
 
 @compiled
-def _pack(flat: Any, first: int, size: int, few: Any, packed: Any, at: int) -> None:
+def _pack(flat: Any, first: int, size: int, few: Any, packed: Any, at: int, ahead: int) -> None:
     """Pack `size` words from the first on, 0 beyond them; few: scratch for so many."""
     if size % (2 * _LANES) == 0:
-        _pack_whole(flat, first, size // (2 * _LANES), packed, at)
+        _pack_whole(flat, first, size // (2 * _LANES), packed, at, ahead)
         return
     few[:size] = flat[first : first + size]
     few[size:] = 0
-    _pack_whole(few, 0, (size + 2 * _LANES - 1) // (2 * _LANES), packed, at)
+    _pack_whole(few, 0, (size + 2 * _LANES - 1) // (2 * _LANES), packed, at, 0)

@@ -68,6 +68,22 @@ def test_walsh_takes_a_part_of_an_array_and_leaves_the_rest():
     assert whole.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_walsh_starts_anywhere_in_a_line_of_the_cache(kind):
+    """Long steps take whole lines of 64 bytes, and the entries before and after them by one."""
+    size, lanes = 2**17, 64 // np.dtype(kind).itemsize
+    values = draw(kind, size)
+    expected = butterfly(values)
+    for start in range(lanes):
+        whole = np.zeros(size + lanes, kind)
+        part = whole[start : start + size]
+        part[:] = values
+        walsh_hadamard(part)
+        assert part.tobytes() == expected.tobytes(), start
+        assert not whole[:start].any(), start
+        assert not whole[start + size :].any(), start
+
+
 def read_only(values):
     values.flags.writeable = False
     return values
