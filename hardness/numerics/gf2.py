@@ -28,9 +28,10 @@ class LinearSystem:
         return len(self._pivots)
 
     def add_equations(self, rows: NDArray[np.uint64], bits: NDArray[np.uint8]) -> int:
-        """Add equations, rows (n, words) packed; return how many contradict the earlier ones.
+        """Add n equations, rows (n, words) and bits (n,); return how many contradict earlier ones.
 
-        Bits of the rows beyond `unknowns` must be 0. A contradicting equation is left out.
+        Bits of the rows beyond `unknowns` must be 0. A contradicting equation is left out. Takes
+        (rank + n) unknowns / 64 operations on words for each unit of rank before and after.
         """
         fresh = np.zeros((len(rows), self._width), np.uint64)
         fresh[:, : min(rows.shape[1], self._width)] = rows[:, : self._width]
@@ -61,7 +62,7 @@ class LinearSystem:
         return out
 
     def _first_unknown(self, row: NDArray[np.uint64]) -> int | None:
-        """The first unknown of an equation, or None where there is none."""
+        """Return the first unknown of an equation, or None if it has none."""
         words = np.flatnonzero(row)
         if not len(words):
             return None
@@ -72,5 +73,6 @@ class LinearSystem:
 
 
 def _bits_at(rows: NDArray[np.uint64], position: int) -> NDArray[np.bool_]:
+    """Return bit `position` of each packed row: (n, words) -> (n,)."""
     word, bit = divmod(position, 64)
     return np.asarray((rows[:, word] >> np.uint64(bit)) & np.uint64(1), bool)

@@ -16,13 +16,16 @@ _NO_COST = np.int64(1) << 62
 _AT_ONCE = 1 << 23  # numbers between two calls of `check`
 
 
-def go_on() -> None:
-    """Let go on."""
+def never_stop() -> None:
+    """Let a computation go on: the default of `check`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HalfSums:
-    """All vectors of some weights on n places: columns (values, n, N) uint32, reduced mod q."""
+    """The sums mod q, at N samples, of all vectors of some weights on n places.
+
+    columns: (values, n, N) uint32, the values of an entry times the columns, reduced mod q.
+    """
 
     columns: NDArray[np.uint32]
     q: int
@@ -30,7 +33,7 @@ class HalfSums:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The number of vectors of each weight."""
+        """The number of vectors of each weight, in the order of `weights`."""
         values, n, _ = self.columns.shape
         return tuple(count_heads(n + 1, w + 1, values) for w in self.weights)
 
@@ -42,8 +45,8 @@ class HalfSums:
     def __len__(self) -> int:
         return sum(self.counts)
 
-    def all(self, check: Callable[[], None] = go_on) -> Sums:
-        """Return all sums, in parts; `check`, called between them, may raise."""
+    def all_sums(self, check: Callable[[], None] = never_stop) -> Sums:
+        """Return all sums (vectors, N), N additions each; `check`, called at times, may raise."""
         out = np.empty((len(self), self.columns.shape[2]), self.type)
         for part in row_parts(out):
             check()
@@ -74,7 +77,7 @@ class HalfSums:
         return out
 
     def entries(self, index: int) -> tuple[tuple[int, int], ...]:
-        """Return the places of a vector, each with the number of its value."""
+        """Return the places of vector `index`, each with the number of its value."""
         values, n, _ = self.columns.shape
         for weight, size in zip(self.weights, self.counts, strict=True):
             if index < size:
@@ -103,9 +106,9 @@ class PairFit:
 
 
 class SortedSums:
-    """Sums (M, N), sorted by their keys."""
+    """Sums (M, N), sorted by keys: the parts of Z_q in which the first few sums lie."""
 
-    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = go_on) -> None:
+    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = never_stop) -> None:
         """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
 
         `check` is called between parts of the work, and may raise.
@@ -132,8 +135,11 @@ class SortedSums:
             self._sums[part] = sums[self._order[part]]
         self._fit = fit
 
-    def join(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
-        """Try the pairs with other sums that may fit: how many, and the cheapest one."""
+    def cheapest_pair(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
+        """Try the pairs with sums left (L, N) that may fit: how many, and the indices of the best.
+
+        The pair is None if no pair keeps to the limits. Takes up to N steps a pair that is tried.
+        """
         from hardness.numerics import _split_sums_jit as compiled
 
         fit = self._fit

@@ -144,11 +144,11 @@ class Meeting:
             keyed=how.keyed,
             buckets=how.buckets,
         )
-        self._right, self._sorted = right, SortedSums(right.all(check), fit, check)
+        self._right, self._sorted = right, SortedSums(right.all_sums(check), fit, check)
 
     def step(self, start: int, count: int) -> tuple[int, Secret | None]:
         """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
-        tried, pair = self._sorted.join(self._left.sums(start, count))
+        tried, pair = self._sorted.cheapest_pair(self._left.sums(start, count))
         if pair is None:
             return tried, None
         out, values = [0] * self._family.n, values_of(self._family)
