@@ -65,8 +65,8 @@ def _replacement(error: UnicodeError) -> tuple[str, int]:
 
 def _under_another_name(name: str) -> codecs.CodecInfo | None:
     """Find ASCII as `plain_ascii`: under its own name click takes it for UTF-8 set up wrongly."""
-    found = codecs.lookup("ascii")
-    methods = *found, found.incrementalencoder, found.incrementaldecoder
+    codec = codecs.lookup("ascii")
+    methods = *codec, codec.incrementalencoder, codec.incrementaldecoder
     return codecs.CodecInfo(*methods, name) if name == "plain_ascii" else None
 
 

@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from hardness.report.figures import Picture
     from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison
-    from hardness.runs.forecast import Forecasts
     from hardness.runs.game import Game
     from hardness.runs.least import Least
     from hardness.runs.run import Run
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
-    from hardness.verbs.attacking import attack, distinguish, forecast, spectrum
+    from hardness.verbs.attacking import attack, distinguish, spectrum
     from hardness.verbs.bounds import bound, certify, check, verify
     from hardness.verbs.comparing import compare, ladders, stress
     from hardness.verbs.costs import estimate
@@ -66,7 +65,6 @@ __all__ = [
     "Ended",
     "Estimate",
     "Estimates",
-    "Forecasts",
     "Game",
     "Grid",
     "Inspection",
@@ -91,7 +89,6 @@ __all__ = [
     "families",
     "family",
     "figure",
-    "forecast",
     "generate",
     "inspect",
     "ladders",

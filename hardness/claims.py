@@ -4,7 +4,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 
 from instances.parameters import whole
-from instances.text import decimal, shortened
+from instances.text import decimal
 
 WORD = "vacuous"
 # By what a quantity's name ends with, the largest bound from below that says nothing: any learner
@@ -12,15 +12,6 @@ WORD = "vacuous"
 # out nothing but learners that ask, or look, once.
 _NEEDED = {"-queries": 2, "-floor": 2, "-steps": 1, "-features": 1}
 NONE_ENOUGH = "none enough"
-
-
-def counted(number: int | str, noun: str) -> str:
-    """Write a number of things, whose plural is given and ends in s.
-
-    >>> counted(1, "steps"), counted(20, "steps")
-    ('1 step', '20 steps')
-    """
-    return f"{shortened(number)} {noun.removesuffix('s') if str(number) == '1' else noun}"
 
 
 def big(value: int) -> str:

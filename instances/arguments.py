@@ -1,4 +1,4 @@
-"""What Python callers give as arguments: each is read as its annotation says, or refused."""
+"""Numbers, paths and arrays that Python callers give: read, or refused in one line."""
 
 import os
 from collections.abc import Callable
@@ -6,8 +6,7 @@ from fractions import Fraction
 from numbers import Rational, Real
 from operator import index
 from os import PathLike
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 from instances.errors import UsageError
 from instances.text import cut
@@ -15,36 +14,7 @@ from instances.text import cut
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST = {"seed": 0, "jobs": 0, "steps": 0}  # of whole numbers; of all others 1
 _NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
-
-
-def argument(name: str, value: Any, annotation: Any) -> Any:
-    """Read an argument of a function as it is annotated; raises UsageError.
-
-    An annotation in quotes is of what the function reads itself, and its value is left as it is.
-
-    >>> argument("method", "enumeration", Literal["enumeration", "sampling"] | None)
-    'enumeration'
-    """
-    united = get_origin(annotation) in (Union, UnionType)
-    kinds = get_args(annotation) if united else (annotation,)
-    if value is None and NoneType in kinds:
-        return None
-    for kind in kinds:
-        if get_origin(kind) is Literal:
-            if isinstance(value, str) and value in get_args(kind):
-                return value
-            raise refused(name, value, f"one of {', '.join(get_args(kind))}")
-    if PathLike[str] in kinds:
-        return located(name, value)
-    if str in kinds and (isinstance(value, str) or int not in kinds):
-        return _instance(name, value, str, "a text")
-    if bool in kinds:
-        return _instance(name, value, bool, "True or False")
-    if int in kinds:
-        return integral(name, value, _LEAST.get(name, 1))
-    return real(name, value) if float in kinds else value
 
 
 def integral(name: str, value: Any, least: int) -> int:
@@ -142,12 +112,6 @@ def refused(name: str, value: Any, needed: str, more: str = "") -> UsageError:
     option = name.startswith("--")
     said = f" {cut(_written(value, str), 60)}" if option else f"={cut(_written(value, repr), 60)}"
     return UsageError(f"{name}{said} given: {needed} is needed{cut(more, 120)}")
-
-
-def _instance(name: str, value: Any, kind: type, needed: str) -> Any:
-    if not isinstance(value, kind):
-        raise refused(name, value, needed)
-    return value
 
 
 def _written(value: Any, write: Callable[[Any], str]) -> str:

@@ -1,43 +1,41 @@
-"""Files of arrays, .npz, .safetensors and .npy, read strictly: described first, then read.
+"""Files of arrays, .npz, .npy and .safetensors: described first, then read by NumPy or safetensors.
 
-Names, shapes, types and sizes are looked at before any number is read or any room is taken for one.
+Sizes are looked at before any number is read or any room is taken for one.
 """
 
 import math
 import os
-import struct
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.disk import require_format
 from instances.errors import DamagedFile, ToolkitError
-from instances.strict import Limits, loads, one_line, opened, shown
+from instances.strict import one_line, opened, shown
+
+if TYPE_CHECKING:
+    from safetensors import safe_open
 
 SUFFIXES = (".npz", ".safetensors", ".npy")
-HEADER = 1 << 20  # bytes that a file may have beside its numbers
-_META = Limits(size=1 << 22, printable=True)  # a claimed secret may stand in it
-_MOST_ARRAYS = 64
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
-_TYPES = {f"{name}{8 * n}": f"<{name.lower()}{n}" for name in "FIU" for n in (2, 4, 8)}
-_TYPES |= {"I8": "i1", "U8": "u1", "BOOL": "?"}
-
-Shape = tuple[int, ...]
+_NUMBERS = re.compile("BOOL|[FIU](8|16|32|64)")  # as safetensors calls types
+_MOST_ITEM = 1 << 22  # bytes of a text: our metadata, in which a claimed secret may stand
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
     """An array that was not read yet."""
 
-    shape: Shape
-    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
     read: Callable[[], NDArray[Any]]
 
 
@@ -49,41 +47,40 @@ class ArrayFile:
     meta: dict[str, Any] | None
 
 
-def read_tensors(
-    path: Path, kind: str, limit: int | None = None
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
-    arrays, meta = read_arrays(path, limit)
+    arrays, meta = read_arrays(path)
     if meta is None:
         raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'")
     require_format(meta, kind, path)
     return arrays, meta
 
 
-def read_arrays(
-    path: Path, limit: int | None = None
-) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | None]:
+def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | None]:
     """Read arrays and our metadata, None where there is none; raises DamagedFile."""
-    with array_file(path, limit) as found:
+    with array_file(path) as found:
         return {name: one.read() for name, one in found.arrays.items()}, found.meta
 
 
 @contextmanager
-def array_file(path: Path, limit: int | None = None) -> Iterator[ArrayFile]:
-    """Open a file of arrays by the ending of its name; raises DamagedFile, also while it is open.
-
-    limit: bytes, as it lies and unpacked; None: as long as it is, and 100 times that unpacked.
-    """
-    with opened(path, limit) as file, foreign(path):
+def array_file(path: Path) -> Iterator[ArrayFile]:
+    """Open a file of arrays by the ending of its name; raises DamagedFile, at any time."""
+    with opened(path) as file, foreign(path):
         size = os.fstat(file.fileno()).st_size
         if path.suffix.lower() == ".npy":
             yield ArrayFile(arrays={"": _npy(lambda: file, size)}, meta=None)
         elif path.suffix.lower() == ".npz":
-            room = max(_UNPACKED, _RATIO * size) if limit is None else limit
             with zipfile.ZipFile(file) as archive:
-                yield _npz(archive, room)
+                yield _npz(archive, max(_UNPACKED, _RATIO * size))
         else:
-            yield _safetensors(file, size)
+            from safetensors import safe_open
+
+            with safe_open(path, "np") as tensors:
+                names = tensors.keys()
+                yield ArrayFile(
+                    arrays={name: _tensor(tensors, name) for name in names},
+                    meta=_metadata((tensors.metadata() or {}).get("hardness")),
+                )
 
 
 @contextmanager
@@ -99,38 +96,27 @@ def foreign(path: Path, said: str = "is damaged or not ours") -> Iterator[None]:
 
 def _npz(archive: zipfile.ZipFile, room: int) -> ArrayFile:
     members = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
-    if len(members) < len(archive.infolist()) or len(members) > _MOST_ARRAYS:
-        raise ValueError(f"two arrays have one name, or there are over {_MOST_ARRAYS}")
+    if len(members) < len(archive.infolist()):
+        raise ValueError("two arrays have one name")
     total = sum(m.file_size for m in members.values())
     if total > room:
         raise ValueError(f"it unpacks to {total} bytes: at most {room} belong here")
-
-    def described(member: zipfile.ZipInfo) -> Described:
-        return _npy(lambda: archive.open(member), member.file_size)
-
-    meta = None
-    if "hardness" in members:
-        stored = described(members.pop("hardness"))
-        if stored.dtype.kind != "U" or stored.shape:
-            raise ValueError("its metadata is no text")
-        meta = _metadata(str(stored.read()))
-    return ArrayFile(arrays={name: described(m) for name, m in members.items()}, meta=meta)
+    found = {name: _npy(partial(archive.open, m), m.file_size) for name, m in members.items()}
+    text = str(found.pop("hardness").read()) if "hardness" in found else None
+    return ArrayFile(arrays=found, meta=_metadata(text))
 
 
 def _npy(start: Callable[[], IO[bytes]], size: int) -> Described:
     """Describe an array of NumPy's own format, of `size` bytes in all."""
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
     file = start()
     version = np.lib.format.read_magic(file)
-    if version not in readers:
-        raise ValueError(f"version {version} of .npy is for records, which are not taken")
-    shape, _, dtype = readers[version](file)
+    header = np.lib.format.read_array_header_1_0
+    if version != (1, 0):
+        header = np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
     if dtype.hasobject:
         raise ValueError("it holds objects, and pickled ones are not loaded")
-    if dtype.kind not in "biufU" or dtype.itemsize > HEADER:
+    if dtype.kind not in "biufU" or dtype.itemsize > _MOST_ITEM:
         raise ValueError(f"it holds {shown(str(dtype))} values: numbers are wanted")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size:
         raise ValueError(f"it has {size} bytes, too few for what it says it holds")
@@ -140,44 +126,21 @@ def _npy(start: Callable[[], IO[bytes]], size: int) -> Described:
         again.seek(0)
         return np.lib.format.read_array(again, allow_pickle=False)
 
-    return Described(shape=tuple(shape), dtype=dtype, read=read)
+    return Described(shape=tuple(shape), read=read)
 
 
-def _safetensors(file: IO[bytes], size: int) -> ArrayFile:
-    (length,) = struct.unpack("<Q", file.read(8))
-    if length > min(HEADER + _META.size, size - 8):
-        raise ValueError(f"its header claims {length} bytes")
-    header = loads(file.read(length), _META)
-    if not isinstance(header, dict) or len(header) > _MOST_ARRAYS + 1:
-        raise ValueError(f"its header is no object, or of over {_MOST_ARRAYS} arrays")
-    own = header.pop("__metadata__", {})
-    if not isinstance(own, dict):
-        raise ValueError("its metadata is no object")
-    at, arrays = 0, {}
-    for name, one in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        if set(one) != {"dtype", "shape", "data_offsets"} or one["dtype"] not in _TYPES:
-            raise ValueError(f"{shown(name)} is not described as an array of numbers")
-        dtype, shape = np.dtype(_TYPES[one["dtype"]]), tuple(one["shape"])
-        if any(type(n) is not int or n < 0 for n in shape):
-            raise ValueError(f"{shown(name)} has no shape")
-        if one["data_offsets"] != [at, at + math.prod(shape) * dtype.itemsize]:
-            raise ValueError(f"{shown(name)} does not lie where its shape says")
-        read = partial(_lying, file, 8 + length + at, shape, dtype)
-        arrays[name] = Described(shape=shape, dtype=dtype, read=read)
-        at += math.prod(shape) * dtype.itemsize
-    if 8 + length + at != size:
-        raise ValueError(f"it has {size} bytes: its header describes {8 + length + at}")
-    return ArrayFile(arrays=arrays, meta=_metadata(own["hardness"]) if "hardness" in own else None)
+def _tensor(tensors: "safe_open", name: str) -> Described:
+    """Describe an array of safetensors."""
+    part = tensors.get_slice(name)
+    if not _NUMBERS.fullmatch(part.get_dtype()):
+        raise ValueError(f"{shown(name)} holds {part.get_dtype()} values: numbers are wanted")
+    return Described(shape=tuple(part.get_shape()), read=partial(tensors.get_tensor, name))
 
 
-def _lying(file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Read numbers from where they lie."""
-    file.seek(at)
-    return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
-
-
-def _metadata(text: str) -> dict[str, Any]:
-    found = loads(text, _META)
+def _metadata(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    found = msgspec.json.decode(text)
     if not isinstance(found, dict):
         raise ValueError("its metadata is no object")
     return found

@@ -70,23 +70,18 @@ class Dense(Family):
 
     real_labels = itself
 
-    def require_ranges(
-        self,
-        heads: int | None = None,
-        norm: str | None = None,
-        laws: tuple[str, ...] = ("boolean", "gaussian"),
-    ) -> None:
+    def require_ranges(self, heads: int | None = None, norm: str | None = None) -> None:
         """Refuse values out of range; raises UsageError.
 
-        heads: the most that m may be; norm: the name of that of the Theta_i; laws: of the tokens.
+        heads: the most that m may be. norm: the parameter that is the norm of the Theta_i.
         """
         k, d, noise = self.k, self.d, self.noise
         alone = " (a single token attends to itself alone)" if k == 1 else ""
         said = "k, the number of tokens, must be between 2 and 64"
         require(2 <= k <= 64, f"k={k} given: {said}{alone}")
         require(1 <= d <= 4096, f"d={d} given: d must be between 1 and 4096")
-        known = f"{', '.join(laws[:-1])} or {laws[-1]}"
-        require(self.tokens in laws, f"tokens={self.tokens} given: {known}")
+        known = self.tokens in ("boolean", "gaussian")
+        require(known, f"tokens={self.tokens} given: boolean or gaussian")
         said = "the standard deviation of the label noise, at least 0 and at most 1000"
         require(0 <= noise <= 1000, f"noise={noise} given: {said}")
         if heads:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import HEADER, read_arrays, read_tensors
+from instances.arrayfile import read_arrays, read_tensors
 from instances.capabilities import CODED
 from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
 from instances.errors import DamagedFile, TooLarge, UsageError
@@ -87,8 +87,7 @@ class Folder:
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
-        limit = shard.count * self.family.bytes_per_example + HEADER
-        tensors, _ = read_tensors(path, EXAMPLES, limit)
+        tensors, _ = read_tensors(path, EXAMPLES)
         try:
             found = self.family.restore(tensors, shard.count)
         except ValueError as error:

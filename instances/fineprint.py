@@ -22,7 +22,7 @@ _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
 class Condition:
     """One condition on the sizes, the Theta_i or the W_i, and its worst value.
 
-    by_head: of each head, None where the head is zero; empty for what is said of all heads at once.
+    by_head: of each head, None if the head is zero; empty for a condition on all heads at once.
     """
 
     name: str
@@ -41,17 +41,17 @@ def fine_print(layer: AttentionLayer, k: int | None = None) -> tuple[Condition, 
     """
     most = max(math.log2(layer.d), 1.0)
     asks = f"m at most of the order of log d: log2 {layer.d} = {most:.3g}"
-    found = [Condition(name="heads", of="size", value=layer.m, asks=asks)]
+    conditions = [Condition(name="heads", of="size", value=layer.m, asks=asks)]
     if k is not None:
         asks = f"k much smaller than d = {layer.d}"
-        found.append(Condition(name="tokens", of="size", value=k, asks=asks))
+        conditions.append(Condition(name="tokens", of="size", value=k, asks=asks))
     theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
-    found += [*_conditions("theta", theta), *_conditions("w", w)]
+    conditions += [*_conditions("theta", theta), *_conditions("w", w)]
     products = w.products
     whole = float(np.sqrt(np.trace(products)))
     value = math.sqrt(max(float(products.sum()), 0.0)) / whole if whole else 0.0
     asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
-    return (*found, Condition(name="sum", of="w", value=value, asks=asks))
+    return (*conditions, Condition(name="sum", of="w", value=value, asks=asks))
 
 
 def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
@@ -70,16 +70,16 @@ def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
     )
     cosines = np.abs(stack.cosines)
     np.fill_diagonal(cosines, 0.0)
-    found = [condition("coherence", cosines.max(axis=1), below, np.max)]
+    conditions = [condition("coherence", cosines.max(axis=1), below, np.max)]
     if not there.any():
-        return found
+        return conditions
     lattices = [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
     ratio = f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)"
     traces = f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) = {math.sqrt(d):.3g} times it"
     spread = "no column holds a constant share of the squared norm"
     far = "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)"
     alike = "norms of one order, at most polylog d"
-    found += [
+    conditions += [
         condition("stable rank", stack.stable_ranks, ratio, np.min),
         condition("trace", stack.traces, traces, np.max),
         condition("column", stack.columns, spread, np.max),
@@ -91,10 +91,10 @@ def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
             "logits of order one: smaller, the heads are linear and not told apart; larger, "
             "attention saturates"
         )
-        found.append(
+        conditions.append(
             condition("size", norms, asks, lambda sizes: max(sizes, key=lambda v: abs(math.log(v))))
         )
-    return found
+    return conditions
 
 
 def off_lattice(matrix: NDArray[np.float64]) -> float:
@@ -153,12 +153,12 @@ def structure(layer: AttentionLayer) -> Structure:
     used = np.flatnonzero(w.norms > 1e-12 * w.norms.max(initial=0.0))
     if len(used) < 2:
         return Structure()
-    own = w.products[np.ix_(used, used)]
-    one_w = float(np.linalg.eigvalsh(own)[-1] / np.trace(own))
-    found: list[tuple[Any, int | None]] = [(_step(theta, used), None)]
+    products = w.products[np.ix_(used, used)]
+    one_w = float(np.linalg.eigvalsh(products)[-1] / np.trace(products))
+    steps: list[tuple[Any, int | None]] = [(_step(theta, used), None)]
     if len(used) >= 4:
-        found += [(_step(theta, used[used != i]), int(i)) for i in used]
-    best, aside = max(found, key=lambda one: (round(one[0][0], 9), one[1] is None))
+        steps += [(_step(theta, used[used != i]), int(i)) for i in used]
+    best, aside = max(steps, key=lambda step: (round(step[0][0], 9), step[1] is None))
     share, energy, coefficients = best
     if not energy:
         return Structure(one_w=one_w)

@@ -44,7 +44,7 @@ class Inspection(Result):
         return frame(self._heads() if layer else [flat(self.facts)])
 
     def _heads(self) -> list[TableRow]:
-        return [{"head": i, **one} for i, one in enumerate(self.facts["layer"]["heads"])]
+        return [{"head": i, **head} for i, head in enumerate(self.facts["layer"]["heads"])]
 
     def _rows(self) -> list[TableRow]:
         if self.facts["layer"]:
@@ -98,8 +98,8 @@ def _largest(cosines: NDArray[np.float64]) -> float:
 def inspect(family: Family, instance: Instance | None) -> Inspection:
     """Describe a family and, where the secret is known, the layer of an instance.
 
-    Of a family of hidden sets nothing that is said depends on which member it is. The fine print
-    is what the theorem about learning asks of a layer, measured. [CL24]
+    For a family of hidden sets, the description is the same for all members. The fine print has the
+    conditions of the theorem about learning, measured on the layer. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,

@@ -109,11 +109,11 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
     >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
-    found = [require_drawn(parse_stored(spec_of(text))).spec for text in specs]
-    for i, one in enumerate(found):
-        if one in found[:i]:
-            raise UsageError(f"'{one}' is given twice: give each SPEC once")
-    rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in found)
+    canonical = [require_drawn(parse_stored(spec_of(text))).spec for text in specs]
+    for i, spec in enumerate(canonical):
+        if spec in canonical[:i]:
+            raise UsageError(f"'{spec}' is given twice: give each SPEC once")
+    rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in canonical)
     return Ladder(name=OWN, about="as given", rungs=rungs)
 
 

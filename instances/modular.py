@@ -9,8 +9,8 @@ Z_q^n, a law of errors e, and a rounding of Z_q to codes, each of which has a le
     Y[l, 0] = X[l, 0] * level of (<a, s> + e) mod q where z_0 = -1, else 0,
 
 and 0 in every other column. With w_{j,b} = 2^b s_j mod q, centred, t = <w, bits> is an integer that
-is <a, s> mod q, so heads with theta_j = 40 w_j are steps in t, exactly so in float64, where
-tanh(20) is 1. [Regev05, BPR12]
+is <a, s> mod q. So heads with theta_j = 40 w_j are steps in t. In float64 they are exact steps:
+tanh(20) is 1 there. [Regev05, BPR12]
 """
 
 import math

@@ -110,22 +110,22 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
     >>> made.family.spec, len(made.held), len(made.hold_out)
     ('data:d=3,k=2,tokens=real', 80, 20)
     """
-    said = f"{source}: " if source else ""
+    prefix = f"{source}: " if source else ""
     with suppress(ValueError):  # ragged
         y = y if np.ndim(y) != 1 else np.reshape(y, (-1, 1, 1))
-    x, y = (_numbers(said, name, values) for name, values in (("x", x), ("y", y)))
+    x, y = (_numbers(prefix, name, values) for name, values in (("x", x), ("y", y)))
     n, k, d = x.shape
     rows, outputs = y.shape[1:]
     if len(y) != n or ((rows, outputs) != (k, d) and (rows > 1 or outputs > d)):
         raise UsageError(
-            f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape, or (n, 1, e) "
-            "or (n,) if they are of the first token alone"
+            f"{prefix}x {x.shape} and y {y.shape} given: labels have the tokens' shape, or "
+            "(n, 1, e) or (n,) if they are of the first token alone"
         )
     y = np.pad(y, ((0, 0), (0, k - rows), (0, d - outputs)))
     count = round(_HOLD_OUT * n)
     if count < _LEAST:
         raise UsageError(
-            f"{said}{n} examples given: a fifth of them is held out, and at least {_LEAST} are "
+            f"{prefix}{n} examples given: a fifth of them is held out, and at least {_LEAST} are "
             f"needed there: give {5 * _LEAST} examples or more"
         )
     boolean = bool((np.abs(x) == 1).all())
@@ -138,7 +138,7 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
     )
     for part, which in ((training, "learned from"), (held_out, "held out")):
         if np.abs(part.y).max() < 1 / _LARGEST:
-            raise UsageError(f"{said}the labels of all examples that are {which} are zero")
+            raise UsageError(f"{prefix}the labels of all examples that are {which} are zero")
     seen = {row.tobytes() for row in training.x}
     return Split.of(
         Path(source or "."),
@@ -152,17 +152,17 @@ def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
 
 def read_data(path: Path, seed: int = 0) -> Split:
     """Read x and y, as in `split`, from a .npz or .safetensors; raises UsageError, DamagedFile."""
-    with array_file(path) as found:
-        if not {"x", "y"} <= found.arrays.keys():
-            held = ", ".join(found.arrays)[:80] or "nothing"
+    with array_file(path) as file:
+        if not {"x", "y"} <= file.arrays.keys():
+            held = ", ".join(file.arrays)[:80] or "nothing"
             raise UsageError(
                 f"{path} holds {held}: x and y, both (n, k, d), are wanted; a layer goes with "
                 "--teacher"
             )
         for name in "xy":
-            shape = found.arrays[name].shape
+            shape = file.arrays[name].shape
             require_memory(24 * math.prod(shape), f"{path}: {name} {shape}")
-        return split(found.arrays["x"].read(), found.arrays["y"].read(), seed, str(path))
+        return split(file.arrays["x"].read(), file.arrays["y"].read(), seed, str(path))
 
 
 def is_data(path: Path) -> bool:
@@ -172,34 +172,34 @@ def is_data(path: Path) -> bool:
     """
     if path.suffix not in OF_DATA:
         return False
-    with array_file(path) as found:
-        if found.meta is not None:
-            if found.meta.get("format") == EXAMPLES:
+    with array_file(path) as file:
+        if file.meta is not None:
+            if file.meta.get("format") == EXAMPLES:
                 raise UsageError(f"{path} is part of an instance: give its folder")
             return False
-        return not {"a", "b"} <= {name.lower() for name in found.arrays}
+        return not {"a", "b"} <= {name.lower() for name in file.arrays}
 
 
-def _numbers(said: str, name: str, given: Any) -> NDArray[np.float64]:
+def _numbers(prefix: str, name: str, values: Any) -> NDArray[np.float64]:
     """Read an array (n, k, d) of real numbers, as float64."""
-    found = real_array(f"{said}{name}", given, "(n, k, d)")
-    if name == "x" and found.shape[1] < 2:
+    array = real_array(f"{prefix}{name}", values, "(n, k, d)")
+    if name == "x" and array.shape[1] < 2:
         raise UsageError(
-            f"{said}{name} of shape {found.shape} given: k = 1, and a single token attends to "
+            f"{prefix}{name} of shape {array.shape} given: k = 1, and a single token attends to "
             "itself alone: at least 2 are needed"
         )
-    value = np.ascontiguousarray(found, np.float64)
+    value = np.ascontiguousarray(array, np.float64)
     wrong = ~np.isfinite(value)
     if wrong.any():
         first = int(np.flatnonzero(wrong.any(axis=(1, 2)))[0])
         raise UsageError(
-            f"{said}{name} has {int(wrong.sum())} entries that are not finite, the first in "
+            f"{prefix}{name} has {int(wrong.sum())} entries that are not finite, the first in "
             f"example {first}: leave such examples out"
         )
     most = float(np.abs(value).max())
     if most and not 1 / _LARGEST <= most <= _LARGEST:
         raise UsageError(
-            f"{said}{name} has entries up to {most:.1g}: between {1 / _LARGEST:g} and "
+            f"{prefix}{name} has entries up to {most:.1g}: between {1 / _LARGEST:g} and "
             f"{_LARGEST:g} squares stay within float64: scale them"
         )
     return value

@@ -55,26 +55,24 @@ def read(
     that of A alone.
     """
     layout = LAYOUTS.get(path.suffix.lower())
-    if path.suffix == ".specs":
-        raise UsageError(f"{path} given: certify each spec of a list by itself")
     if beside is not None:
-        found = Content(arrays={"a": _array(path, "a"), "b": _vector(beside)})
+        content = Content(arrays={"a": _array(path, "a"), "b": _vector(beside)})
     elif layout is None:
         raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(LAYOUTS)}")
     else:
-        found = layout(path, family)
+        content = layout(path, family)
     where = path if beside is None else Path(f"{path} and {beside}")
-    stated = found.family or _given(where, family)
-    a, codes = _checked(where, found, stated)
-    if found.sha256 is not None and found.sha256 != digest(stated, a, codes):
+    stated = content.family or _given(where, family)
+    a, codes = _checked(where, content, stated)
+    if content.sha256 is not None and content.sha256 != digest(stated, a, codes):
         raise DamagedFile(f"{path} has changed: its content does not match its hash")
-    signs = stated.q == 2 and any((part == -1).any() for part in found.arrays.values())
+    signs = stated.q == 2 and any((part == -1).any() for part in content.arrays.values())
     notes = ("entries 1 and -1 are signs: they are read as bits 0 and 1",) if signs else ()
     if family is None or family is stated:
         return stated, a, codes, notes
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
-    return family, *_checked(path, found, family), notes
+    return family, *_checked(path, content, family), notes
 
 
 def write(path: Path, family: Modular, a: Ints, codes: Ints, force: bool = False) -> None:
@@ -230,18 +228,18 @@ def _array(path: Path, name: str) -> NDArray[Any]:
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path} given: an array is read from .npy, .npz, .safetensors or .csv")
     arrays, _ = read_arrays(path)
-    found = [arrays[key] for key in (name, name.upper()) if key in arrays] or list(arrays.values())
+    named = [arrays[key] for key in (name, name.upper()) if key in arrays] or list(arrays.values())
     if len(arrays) > 1 and not {name, name.upper()} & arrays.keys():
         raise UsageError(f"{path} holds {', '.join(arrays)[:80]}: an array {name} is wanted")
-    if not found:
+    if not named:
         raise UsageError(f"{path} holds no array")
-    return found[0]
+    return named[0]
 
 
 def _vector(path: Path) -> NDArray[Any]:
     """Read b: (N,), or one row or column of N."""
-    found = _array(path, "b")
-    return found.ravel() if found.ndim == 2 and 1 in found.shape else found
+    values = _array(path, "b")
+    return values.ravel() if values.ndim == 2 and 1 in values.shape else values
 
 
 def _checked(path: Path, found: Content, family: Modular) -> tuple[Ints, Ints]:

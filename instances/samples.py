@@ -148,8 +148,8 @@ class Samples:
 
 def read_samples(path: Path, family: Modular | None = None, beside: Path | None = None) -> Samples:
     """Read samples as `instances.samplefile.read` does; raises UsageError, DamagedFile."""
-    found, a, codes, notes = samplefile.read(path, family, beside)
-    return Samples(family=found, a=a, codes=codes, notes=notes)
+    stated, a, codes, notes = samplefile.read(path, family, beside)
+    return Samples(family=stated, a=a, codes=codes, notes=notes)
 
 
 def write_secret(
@@ -202,7 +202,7 @@ def samples(examples: Examples) -> Samples:
     )
 
 
-def to_attention(found: Samples, seed: int) -> CodedExamples:
+def to_attention(drawn: Samples, seed: int) -> CodedExamples:
     """Turn N samples into about 2 N examples, the last of them made of the last sample.
 
     The label of an example says no more than its sample does. Raises ToolkitError for a large q.
@@ -213,9 +213,9 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     >>> bool((back.a == taken.a).all() and (back.codes == taken.codes).all())
     True
     """
-    family, rng = found.family, generator(seed, "reduce", found.family.seed_spec)
+    family, rng = drawn.family, generator(seed, "reduce", drawn.family.seed_spec)
     family.require_table()
-    opened = _places(len(found), rng)
+    opened = _places(len(drawn), rng)
     require_memory(
         2 * len(opened) * family.bytes_per_example, f"{len(opened)} examples of {family.spec}"
     )
@@ -223,7 +223,7 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     words = np.empty((len(opened), 2, tokens.words_per_token(family.d)), np.uint64)
     for start in range(0, len(opened), rows):
         part = opened[start : start + rows]
-        a = found.a[used : used + int(part.sum())]
+        a = drawn.a[used : used + int(part.sum())]
         used += len(a)
         z = rng.integers(0, 2, (len(part), family.d), dtype=np.uint8)
         z[:, 0] = part
@@ -232,7 +232,7 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
         signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
         words[start : start + rows] = tokens.pack(signs)
     codes = np.zeros(len(opened), family.code_type)
-    codes[opened] = found.codes
+    codes[opened] = drawn.codes
     return CodedExamples(family=family, words=words, codes=codes)
 
 

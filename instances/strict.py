@@ -1,49 +1,22 @@
-"""The one reader of what strangers hand over: regular files of a size, and JSON read strictly.
-
-Bytes are looked at before anything is decoded: how deep, how long and how many. What is left to
-decode then takes a bounded time, and memory in proportion to the file.
-"""
+"""Reading regular files: JSON of ours by msgspec, and strictly what strangers wrote."""
 
 import json
-import math
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BufferedReader
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from instances.errors import DamagedFile
 from instances.text import cut
 
-_DEEP, _LONG = 64, 1000  # brackets in brackets; bytes of a number
-_DECODED = 1 << 29  # bytes that all values may take, estimated
-# What decoded values take in bytes, in CPython: a number and its place in a list, one in an object,
-# a list, an object of a few keys, half a string.
-_COST = {b",": 40, b":": 25, b"[": 104, b"{": 232, b'"': 25}
-_QUOTED = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_TOO_LONG = re.compile(rb'[^\s,:"\[\]{}]{%d}' % (_LONG + 1))
-_UNNESTED = bytes(set(range(256)) - set(b"[]{}"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What a kind of file may have: bytes, and whether every string is one printable line.
-
-    Such a line has no control, direction and zero-width characters.
-    """
-
-    size: int
-    printable: bool = False
-
-
-CERTIFICATE = Limits(size=1 << 28, printable=True)
-RESULTS = Limits(size=1 << 28)  # 100 000 runs with their details
-SMALL = Limits(size=1 << 26, printable=True)
+_MOST_BYTES = 1 << 28  # of a stranger's JSON
+_MOST_VALUES = 1 << 22  # in it: decoded, each takes some 100 bytes
+_DEEP = 64  # brackets in brackets
 
 
 @contextmanager
@@ -71,8 +44,8 @@ def opened(path: Path, size: int | None = None) -> Iterator[BufferedReader]:
         os.close(handle)
 
 
-def read_bytes(path: Path, size: int) -> bytes:
-    """Read a regular file of at most `size` bytes; raises DamagedFile."""
+def read_bytes(path: Path, size: int | None = None) -> bytes:
+    """Read a regular file, of at most `size` bytes; raises DamagedFile."""
     with opened(path, size) as file:
         return file.read(os.fstat(file.fileno()).st_size)
 
@@ -85,42 +58,31 @@ def read_text(path: Path, size: int) -> str:
         raise DamagedFile(f"{path} is no text in UTF-8: {one_line(error)}") from error
 
 
-def read_json(path: Path, limits: Limits = RESULTS) -> dict[str, Any]:
-    """Read a JSON object; raises DamagedFile for what is damaged, ambiguous or beyond the limits.
-
-    Files are refused where they name a key twice in an object, hold NaN, infinities or lone
-    surrogates, or go beyond what their kind may have. All else is what json.loads gives.
-    """
+def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
+    """Read the JSON object of a file, or of its content if that was read; raises DamagedFile."""
     try:
-        data = loads(read_bytes(path, limits.size), limits)
-    except ValueError as error:
+        data = msgspec.json.decode(read_bytes(path) if content is None else content)
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
     if not isinstance(data, dict):
         raise DamagedFile(f"{path} is JSON, but not an object: it is not a file of this toolkit")
     return data
 
 
-def loads(text: str | bytes, limits: Limits = SMALL) -> Any:
-    """Read JSON that stands in a file of another kind; raises ValueError.
+def read_strangers_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object that a stranger wrote; raises DamagedFile.
 
-    >>> loads('{"a": 1, "\\u0061": 2}')
-    Traceback (most recent call last):
-    ...
-    ValueError: the key 'a' stands twice
+    A key may not occur twice in an object. Every string is one line that moves no cursor: it has
+    no control, direction or zero-width characters. Size, depth and number of values are limited.
     """
-    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    if len(content) > limits.size:
-        raise ValueError(f"it has {len(content)} bytes: at most {limits.size} belong here")
-    if len(content) > _DEEP:  # nothing shorter can be too deep, too long or too many
-        _require_bounded(content)
-    data = json.loads(
-        content.decode("utf-8"),
-        object_pairs_hook=_once,
-        parse_float=_finite,
-        parse_constant=_finite,
-    )
-    if not content.isascii() or b"\\" in content or b"\x7f" in content:
-        _require_texts(data, limits.printable)
+    content = read_bytes(path, _MOST_BYTES)
+    try:
+        if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MOST_VALUES:
+            raise ValueError(f"it holds over {_MOST_VALUES} values")
+        data = read_json(path, content)
+        _require_plain(json.loads(content, object_pairs_hook=_once))
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
     return data
 
 
@@ -150,45 +112,24 @@ def one_line(error: BaseException, most: int = 120) -> str:
     return cut(" ".join(str(error)[: 8 * most].split()), most) or type(error).__name__
 
 
-def _require_bounded(content: bytes) -> None:
-    """Refuse what would take too much time or memory to decode; raises ValueError."""
-    if sum(cost * content.count(mark) for mark, cost in _COST.items()) > _DECODED:
-        raise ValueError("it holds more values than any file of ours")
-    outside = _QUOTED.sub(b"", content)
-    if _TOO_LONG.search(outside):
-        raise ValueError(f"a number has over {_LONG} bytes")
-    steps = (1 if mark in b"[{" else -1 for mark in outside.translate(None, _UNNESTED))
-    if max(accumulate(steps), default=0) > _DEEP:
-        raise ValueError(f"it is nested over {_DEEP} deep")
-
-
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = sorted(name for name, _ in pairs)
-        twice = next(a for a, b in pairwise(names) if a == b)
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
         raise ValueError(f"the key {shown(twice)} stands twice")
     return found
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{shown(text)} is no number, or beyond float64")
-    return value
-
-
-def _require_texts(data: Any, printable: bool) -> None:
-    """Refuse strings and keys with lone surrogates, and where asked with what is not printable."""
-    left = [data]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            left += one.keys()
-            left += one.values()
-        elif isinstance(one, list):
-            left += one
-        elif isinstance(one, str):
-            if printable and not one.isprintable():
-                raise ValueError(f"{shown(one)} holds characters that are not printable")
-            one.encode()
+def _require_plain(value: Any, depth: int = 0) -> None:
+    """Refuse strings that are not printable, and deep nesting; raises ValueError."""
+    if depth > _DEEP:
+        raise ValueError(f"it is nested over {_DEEP} deep")
+    if isinstance(value, str) and not value.isprintable():
+        raise ValueError(f"{shown(value)} holds characters that are not printable")
+    if isinstance(value, dict | list):
+        for part in value:
+            _require_plain(part, depth + 1)
+    if isinstance(value, dict):
+        for part in value.values():
+            _require_plain(part, depth + 1)

@@ -6,9 +6,9 @@ and writes it (c = 0). The label is
 
     Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
 
-and 0 in every other column; A is a public constant. With label noise eta the value g(h) is
-reflected in the middle of the profile's range, to 2 centre - g(h), with probability eta: for two
-values the other one, for values +-v the other sign.
+and 0 in every other column; A is a public constant. With label noise, g(h) is replaced with
+probability eta by 2 centre - g(h), its reflection in the middle of the profile's range. For two
+values this is the other value, for values +-v the other sign.
 """
 
 import math
@@ -276,7 +276,7 @@ class Profile(Symmetric):
     """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
 
     g: majority, parity, mod(k), threshold(k), or a list of m + 1 values g(0) .. g(m); d, m, noise,
-    rho as for Parity. Raises UsageError out of range, and for a g that is no function of h.
+    rho as for Parity. Raises UsageError out of range, and for a constant g.
 
     >>> Profile(g=Profiled("majority"), d=8, m=3).values == (1, 1, -1, -1)
     True
@@ -308,7 +308,7 @@ class Profile(Symmetric):
         return profile(self.g, self.m)
 
     def require_profile(self) -> None:
-        """Refuse a g that is no function of h; writes it in its canonical form."""
+        """Refuse a constant g; write g in its canonical form."""
         values, text = self.values, self.g.replace(" ", "")
         text = spelling(values) if text.startswith("[") else text
         object.__setattr__(self, "g", Profiled(text))
@@ -347,19 +347,19 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
             f"h = 0..{m}, not {len(listed_values)}",
         )
         return listed_values
-    found = _NAMED.fullmatch(text)
-    if not found:
+    named = _NAMED.fullmatch(text)
+    if not named:
         raise UsageError(
             f"g={text[:60]} given: majority, parity, mod(k), threshold(k) with k above 0, or a "
             "list of m + 1 numbers, as [1,-1/2,0], are profiles"
         )
-    k = int(found[2] or 0)
+    k = int(named[2] or 0)
     plus = {
         "majority": lambda h: 2 * h <= m,
         "parity": lambda h: h % 2 == 0,
         "mod": lambda h: h % k == 0,
         "threshold": lambda h: h < k,
-    }[found[1] or text]
+    }[named[1] or text]
     return tuple(Fraction(1 if plus(h) else -1) for h in range(m + 1))
 
 

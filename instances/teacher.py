@@ -33,8 +33,8 @@ Array = NDArray[np.float64]
 class Teacher(Dense):
     """Layers of m heads that are given, on k tokens of dimension d; raises UsageError out of range.
 
-    constant: 1 if the last coordinate of every token is 1, where biases of the layer stand. centre:
-    the mean label (k, d) that the risk is relative to, for such tokens; zero for all others.
+    constant: 1 if the last coordinate of every token is 1, for the biases of the layer. centre: the
+    mean label (k, d), which the risk is relative to if there is a constant; without it, zero.
 
     >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
     >>> instance = teach(layer)
@@ -77,7 +77,7 @@ class Teacher(Dense):
     @property
     def seen(self) -> tuple[Array, Array] | None:
         """With a constant: what tokens span, and what their differences do."""
-        return self.law.seen(self.k) if self.constant else None
+        return self.law.seen if self.constant else None
 
     @property
     def questions(self) -> Questions:

@@ -1,4 +1,4 @@
-"""Names of former versions, each with what serves instead: a request for one says so in a line."""
+"""Names of former versions, each with what serves instead: a request for one is refused with it."""
 
 _INSPECT = "`hardness inspect SPEC` prints the information exponent, the leap and the SQ-leap"
 _LATEX = "`hardness certify ... --format latex` cites sources, which docs/references.bib lists"
@@ -9,12 +9,14 @@ _NOISE = "gradient descent is certified with --noise-std"
 _STUDIES = "`python docs/studies/{}.py` in the sources prints the tables"
 _LEAST = "figure least shows the least examples, `hardness report` the risk of each run"
 _LEAVE = "leave it out, and make files that name it again"
+_BESIDE = "`hardness attack SPEC --learner NAME` prints the estimate and runs the attack"
 _HEADS = dict.fromkeys(("beta", "bits", "heads", "labels"), _LEAVE)
 # By what they name: commands and their functions, families, options, learners, public names.
 WITHDRAWN: dict[str, dict[str, str]] = {
     "command": {
         "challenge": "",
         "cite": _LATEX,
+        "forecast": _BESIDE,
         "map": _BOTH,
         "measures": _INSPECT,
         "optimizers": _STUDIES.format("optimizers"),
@@ -35,6 +37,7 @@ WITHDRAWN: dict[str, dict[str, str]] = {
         "binding": "docs/binding.md has the table",
         "coherence": "`hardness inspect` prints how alike heads are",
         "eigenvalues": "`hardness certify SPEC` prints operator-norm and second-eigenvalue",
+        "forecast": "figure attacks draws runs beside estimates",
         "learning-curve": _LEAST,
         "map": _BOTH,
         "portrait": "`hardness inspect SPEC` describes the heads",
@@ -81,9 +84,10 @@ WITHDRAWN: dict[str, dict[str, str]] = {
         "pairs": "lowdegree learns parts of low degree, elimination and restricted parities",
     },
     "ladder": {"beyond-v1": "beyond-v2 has what is left of it"},
-    "format": {"hardness-transcript/1": _GAME},
+    "format": {"hardness-forecast/2": _BESIDE, "hardness-transcript/1": _GAME},
     "name": {
         **{"Citation": _LATEX, "Map": _BOTH, "noisy_map": _BOTH},
+        "Forecasts": _BESIDE,
         **dict.fromkeys(("Finding", "Theory"), _STUDIES.format("SUBJECT")),
     },
 }

@@ -1,7 +1,5 @@
-"""Headless Chromium with what tests and benchmarks of a page ask of it."""
+"""Headless Chromium with what tests of a page ask of it."""
 
-import base64
-import os
 import shutil
 import time
 from pathlib import Path
@@ -80,11 +78,6 @@ class Browser:
             text,
         )
 
-    def dark(self, on):
-        """Have the system's colours dark, or light."""
-        told = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
-        self.cdp("Emulation.setEmulatedMedia", features=[told])
-
     def column(self, grid, name):
         """The texts of a column of the rows that are shown."""
         return self.js(
@@ -122,17 +115,3 @@ class Browser:
         content = path.read_bytes()
         path.unlink()
         return content
-
-    def shot(self, name):
-        """Keep a picture of the whole page where the reader asked for pictures."""
-        kept = os.environ.get("HARDNESS_SCREENSHOTS")
-        folder = Path(kept) if kept else self.folder
-        folder.mkdir(parents=True, exist_ok=True)
-        width, height = self.js(
-            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
-        )
-        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
-        taken = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
-        path = folder / f"{name}.png"
-        path.write_bytes(base64.b64decode(taken["data"]))
-        return path

@@ -1,7 +1,7 @@
 """Closed forms of what the kernel computes another way: the second derivation of bounds.
 
 The spectrum of the Johnson scheme by Fourier weights, where the kernel goes by distances; query
-bounds of orthogonal members; the largest set of an average by linear programming.
+bounds; the largest set of an average by linear programming.
 docs/mathematics.md has the proofs.
 """
 
@@ -15,7 +15,6 @@ from typing import Any
 
 from scipy.optimize import linprog
 
-from hardness.lower.terms import BoundParameters
 from instances.krawtchouk import coefficients
 from instances.symmetric import Symmetric
 from instances.threshold import python_fraction, rational
@@ -119,23 +118,13 @@ def least_queries(cap: int | Fraction, missing: Fraction) -> int | None:
     return math.ceil(missing / cap) if cap else None
 
 
-def information_floor(
-    size: int, terms: BoundParameters, right: int | None = None, levels: int = 2
-) -> int:
-    """The least n with K L^n >= success N: n examples lead to at most L^n hypotheses.
-
-    right: K; None for that of orthogonal members; levels: L.
-    """
-    needed = math.ceil(terms.success * size / (orthogonal(terms) if right is None else right))
+def information_floor(size: int, success: Fraction, right: int, levels: int) -> int:
+    """The least n with right L^n >= success N: n examples lead to at most L^n hypotheses."""
+    needed = math.ceil(success * size / right)
     count = max(0, math.floor((needed.bit_length() - 1) / math.log2(levels)) - 2)
     while levels**count < needed:
         count += 1
     return count
-
-
-def orthogonal(terms: BoundParameters) -> int:
-    """K of orthogonal members: K ((1 - risk + H)/2)^2 <= H, so K <= 1/(1 - risk)."""
-    return math.floor(1 / (1 - terms.risk))
 
 
 def right_about(scheme: Johnson, risk: Fraction) -> int:

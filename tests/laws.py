@@ -45,11 +45,6 @@ def vectors(family: Modular) -> Law:
     return {secret: weight / whole for secret, weight in out.items()}
 
 
-def orthogonal(family: Modular) -> bool:
-    """Whether members with secrets different mod M are orthogonal, if alike too."""
-    return family.q % 2 == 1 or modulus(family) == 4
-
-
 def representative(family: Modular, secret: tuple[int, ...]) -> tuple[int, ...]:
     """What secrets that are alike have in common, and no others."""
     m = modulus(family)

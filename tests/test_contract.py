@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from hardness import __version__
 from hardness.lower.record import _AFTER, OURS
 
@@ -115,17 +113,6 @@ def test_families_and_learners(hardness):
     assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
 
 
-def test_generate_inspect_verify_learn_a_folder(hardness):
-    hardness("generate", "parity:d=20,m=3", "--examples", 3000, "--out", "x")
-    assert hardness("inspect", "x", "--json").json["heads"] == 3
-    verified = hardness("verify", "x", "--members", 30, "--samples", 50_000, "--json").json
-    assert verified["agrees"] is True
-    assert (verified["stored"]["examples"], verified["stored"]["different"]) == (3000, 0)
-    assert hardness("learn", "elimination", "x", "--json").json["secret_recovered"] is True
-    Path("x/secret.json").unlink()
-    assert hardness("learn", "elimination", "x", "--json").json["outcome"] == "not judged"
-
-
 def test_inspect_a_spec(hardness):
     found = hardness("inspect", "parity:d=12,m=4", "--json").json
     assert len(found["layer"]["heads"]) == found["heads"] == 5
@@ -181,48 +168,3 @@ def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
 def test_the_software_is_cited_as_it_is():
     said = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {__version__}\n" in said
-
-
-def test_certify_and_check(hardness):
-    found = hardness("certify", "parity:d=1000,m=21", "--json", "--out", "c.json")
-    values = {c["quantity"]: c["value"] for c in found.json["goal"]["claims"]}
-    assert values["sq-dimension"] == "15509838039038279729972986327874202002642874"
-    assert hardness("check", "c.json", "--json").json["accepted"] is True
-    Path("c.json").write_text(json.dumps(found.json).replace("15509838", "15509839"))
-    refused = hardness("check", "c.json", "--json")
-    assert (refused.code, refused.json["accepted"]) == (3, False)
-    refused.one_line("c.json", "refused")
-
-
-def test_verify_names_the_layer_of_a_family_made_wrong(hardness, monkeypatch):
-    from dataclasses import replace
-    from fractions import Fraction
-
-    from flint import fmpq
-
-    from instances import symmetric
-    from instances.families.parity import signs
-
-    arguments = ["verify", "parity:d=24,m=3", "--members", "500", "--samples", "200000", "--json"]
-    right = symmetric.exact_heads(signs(3), Fraction(3))
-    moved = (right[0], replace(right[1], u=right[1].u * fmpq(9, 8)), right[2])
-    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
-    bad = hardness(*arguments)
-    assert bad.code == 3
-    bad.one_line("the layer of member [", "differs from the label formula")
-    assert (bad.json["layer"]["agrees"], bad.json["disagreements"]) == (False, 0)
-
-
-@pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])
-def test_learn(hardness, learner):
-    found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1").json
-    assert set(found["usage"]) == {"examples", "queries", "values", "seconds", "peak_bytes"}
-    low, high = found["risk_interval"]
-    assert low <= found["risk"] <= high
-    assert found["secret_recovered"] in (True, False, None)
-
-
-def test_json_is_alone_on_stdout_and_errors_are_not(hardness):
-    found = hardness("learn", "elimination", "parity:d=4,m=9", "--json")
-    assert found.out == ""
-    assert found.code == 2

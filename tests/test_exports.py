@@ -14,16 +14,9 @@ import pytest
 from hardness import __version__
 from instances.export import FORMATS, cell, text
 from tests.latex import compiled
+from tests.test_front_door import SWEEP
 from tests.thresholds import thresholds
 
-STORE = """format = "hardness-sweep/1"
-name = "small"
-seeds = 2
-[[runs]]
-spec = "parity:m=2"
-over = { d = [6, 8] }
-learners = ["elimination"]
-"""
 FEW = "--budget-examples 2000 --jobs 1 --quiet"
 # A command, where in its JSON the rows of its table stand, and which of their numbers it shows.
 COMMANDS = {
@@ -68,7 +61,7 @@ LINES = {line: line.split() for line in COMMANDS} | {"store query": QUERY}
 
 @pytest.fixture
 def command(hardness, tmp_path, store):
-    (tmp_path / "s.toml").write_text(STORE)
+    (tmp_path / "s.toml").write_text(SWEEP)
     for name, content in store.items():
         (tmp_path / name).write_bytes(content)
     return hardness
@@ -80,7 +73,7 @@ def store(tmp_path_factory):
     import hardness as h
 
     folder = tmp_path_factory.mktemp("store")
-    (folder / "s.toml").write_text(STORE)
+    (folder / "s.toml").write_text(SWEEP)
     h.sweep(folder / "s.toml", folder / "runs.db", jobs=1)
     h.certify("parity:d=8,m=3").save(folder / "c.json")
     return {name: (folder / name).read_bytes() for name in ("runs.db", "c.json")}
@@ -250,13 +243,6 @@ def test_json_is_what_it_was_and_the_ending_rules_the_file(hardness, tmp_path):
     assert hardness(*line, "--out", "other").code == 0
     assert json.loads((tmp_path / "other").read_text()) == plain.json
     assert set(FORMATS) == {"json", "csv", "latex", "markdown", "parquet"}
-
-
-def test_a_formula_is_no_formula_in_csv(hardness, tmp_path):
-    (tmp_path / "=1+1.py").write_text("def learner(z, s):\n    return lambda z: 0 * z[:, 0]\n")
-    found = hardness("learn", "=1+1.py:learner", "parity:d=6,m=1", "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(found.out))
-    assert row["learner"] == "'=1+1.py:learner"
 
 
 def test_a_number_of_which_digits_are_left_out_says_so_in_latex(hardness):

@@ -1,6 +1,5 @@
 """Files of every kind: what is written reads back; cut, changed, foreign, a pipe: one line."""
 
-import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from hardness.runs import Comparison, Run
 from hardness.sweep.file import read_sweep
 from instances import (
     AttentionLayer,
-    DamagedFile,
     ToolkitError,
     load_layer,
     parse,
@@ -206,12 +204,3 @@ def refuses(kind: Kind, path: Path) -> None:
 def one_short_line(refused: ToolkitError) -> None:
     assert str(refused).isprintable()
     assert len(str(refused)) < 500
-
-
-def test_a_file_of_another_kind_is_damaged(tmp_path):
-    names = ("certificate.json", "results.json", "run.json")
-    for name in names:
-        KINDS[name].write(tmp_path / name)
-    for name, other in itertools.permutations(names, 2):
-        with pytest.raises(DamagedFile, match=f"{name} "):
-            KINDS[other].read(tmp_path / name)

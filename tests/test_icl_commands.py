@@ -71,7 +71,6 @@ def test_sigma_is_read_from_a_file_and_others_are_refused(hardness, tmp_path):
     bad = {
         "shape.npy": (np.eye(4), 2, "d = 5 needs"),
         "skew.npy": (np.triu(np.ones((5, 5))), 2, "not symmetric"),
-        "nan.npy": (np.full((5, 5), np.nan), 2, "not finite"),
         "complex.npy": (np.eye(5) * 1j, 1, "real numbers"),
     }
     for name, (given, code, said) in bad.items():
@@ -103,10 +102,8 @@ NONE = [
     *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam) for v in (0.0, -1.0)),
     *((rule, {"rate": v}, f"rate={v}") for rule in (Momentum, Adam) for v in (inf, nan)),
     *((Momentum, {"rate": 0.1, "decay": v}, f"decay={v}") for v in (1.0, -0.1)),
-    (moments, {"n": 0, "d": 1, "most": 2}, "^n=0"),
     (moments, {"n": 1, "d": 0, "most": 2}, "^n=1, d=0"),
     (moments, {"n": 1, "d": 1, "most": -1}, "^moments up to -1"),
-    (moments, {"n": 1, "d": 1, "most": 1000}, "^moments up to 1000"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 0}, "^0 layers given"),
     (steps.best_steps, {"n": 20, "d": 5, "layers": 1, "noise": -1.0}, "noise=-1"),
     (steps.chebyshev_steps, {"layers": 2, "low": 0.0, "high": 1.0}, "interval"),
@@ -116,10 +113,8 @@ NONE = [
     (steps.exact_loss, {"n": 20, "d": 5, "p": [0.1] * 5, "q": [0.5] * 5}, "degree above"),
     (loss_on, {"values": np.ones((1, 5)), "p": [0.0], "q": [0.5], "n": 20}, "at least 2 samples"),
     (layers, {"p": (2, 3, 3), "q": (3, 3, 3)}, "both must be"),
-    (layers, {"p": (3, 3), "q": (3, 3)}, r"p of shape \(3, 3\)"),
     (train, {"law": LAW, "layers": 0}, "layers=0"),
     (train, {"law": LAW, "layers": 2, "restarts": 0}, "restarts=0"),
-    (train, {"law": LAW, "layers": 2, "rate": 0.0}, "rate=0.0"),
     (train, {"law": LAW, "layers": 2, "samples": -1}, "samples=-1"),
     (train, {"law": LAW, "layers": 2, "samples": 5, "steps": 1, "fresh": 1}, "standard error"),
     (onelayer.loss, {"law": LAW, "a": np.eye(2)}, r"A of shape \(2, 2\) given: d = 3"),

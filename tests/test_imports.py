@@ -38,17 +38,6 @@ def test_no_module_imports_itself_through_others(packages, types_aside):
     assert circles == []
 
 
-def test_no_module_of_runs_imports_itself_for_type_checkers_either():
-    graph = grimp.build_graph("hardness", cache_dir=None)
-    own = {name for name in graph.modules if name.startswith("hardness.runs.")}
-    imports = networkx.DiGraph(
-        (module, imported)
-        for module in own
-        for imported in graph.find_modules_directly_imported_by(module) & own
-    )
-    assert [c for c in networkx.strongly_connected_components(imports) if len(c) > 1] == []
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -111,21 +100,6 @@ def test_no_family_is_asked_for_its_class():
         if (lines := classes_asked_for(path.read_text(encoding="utf-8")))
     }
     assert set(asked) <= {"hardness/lower/members.py"}, asked
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "isinstance(family, Parity)",
-        "isinstance(family, Symmetric | Modular)",
-        "isinstance(self.family, (Coded, int))",
-        "issubclass(kind, instances.coded.Coded)",
-        "type(family) is Profile",
-        "match family:\n    case Lwe(): pass",
-    ],
-)
-def test_what_asks_for_a_class_is_found(line):
-    assert classes_asked_for(line)
 
 
 @pytest.mark.parametrize("module", ["hardness.lower", "hardness"])

@@ -14,20 +14,6 @@ from hardness.runs import Comparison
 from hardness.verbs import progress
 from tests.waiting import wait_for
 
-
-def test_interruption_exits_130_and_leaves_nothing(hardness, monkeypatch):
-    from instances.family import Instance
-
-    def stop(*arguments, **more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Instance, "examples", stop)
-    found = hardness("generate", "parity:d=8,m=3", "--examples", 10, "--out", "x")
-    assert found.code == 130
-    assert found.err.strip() == "hardness: interrupted: nothing was left half-written"
-    assert not list(Path().iterdir())
-
-
 SIGNALLED = """
 import os, signal, sys
 import cli
@@ -71,13 +57,6 @@ def test_a_signal_that_ends_a_command_leaves_nothing_half_written(tmp_path, line
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_a_signal_while_an_error_is_said_ends_the_command_too(hardness, monkeypatch):
-    monkeypatch.setattr("cli._pointed", lambda error: signal.raise_signal(signal.SIGTERM))
-    found = hardness("learn")
-    assert found.code == 130
-    found.one_line("interrupted")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
 def test_a_signal_during_a_comparison_ends_the_workers_too(tmp_path, interruptible):
     command = [
@@ -99,8 +78,7 @@ def test_a_signal_during_a_comparison_ends_the_workers_too(tmp_path, interruptib
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, jobs, interruptible):
+def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, interruptible):
     """The small sizes take milliseconds, the last one would take minutes."""
     finished = itertools.count(1)
 
@@ -111,7 +89,7 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(hardness, monkeypatch, jobs, 
     monkeypatch.setattr(progress, "counted", lambda *_: contextlib.nullcontext(count))
     found = hardness(
         "compare", "parity:m=6", "--over", "d=8,9,45", "--learner", "queries", "--seeds", 1,
-        "--budget-seconds", "1e9", "--jobs", jobs, "--out", "c",
+        "--budget-seconds", "1e9", "--jobs", 2, "--out", "c",
     )  # fmt: skip
     assert found.code == 130
     found.one_line("interrupted", "2 of 3 sizes were finished and are kept in")
@@ -173,7 +151,7 @@ def test_a_closed_stderr_stops_no_command():
     assert "2/2 solved" in closed.stdout
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "koi8-r"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_stdout_spells_what_its_encoding_lacks(encoding):
     command = [sys.executable, "-m", "cli", "estimate", "toy-80", "--attack", "usvp"]
     env = os.environ | {"PYTHONIOENCODING": encoding}

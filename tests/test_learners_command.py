@@ -43,29 +43,6 @@ def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_
     assert (tmp_path / "kept.json").read_text() == "mine"
 
 
-def test_a_folder_with_its_secret(hardness, written):
-    made = written / "folder"
-    assert hardness("generate", "parity:d=8,m=1", "--examples", 500, "--out", made).code == 0
-    (written / "thief.py").write_text(
-        "import json, pathlib\n"
-        "class Thief:\n"
-        "    def learn(self, oracle, rng):\n"
-        f"        told = json.loads(pathlib.Path({str(made / 'secret.json')!r}).read_text())\n"
-        "        secret = tuple(told['secret'])\n"
-        "        from hardness.upper import member\n"
-        "        return member(oracle.family, secret)\n"
-    )
-    run = hardness("learn", "thief.py:Thief", made, "--json")
-    if run.json["details"]["process"] == "in bubblewrap":
-        assert (run.json["outcome"], run.json["secret_recovered"]) == ("raised", None)
-        assert run.json["details"]["type"] == "FileNotFoundError"
-    else:
-        assert run.json["secret_recovered"]
-    (made / "secret.json").unlink()
-    left = hardness("learn", "first_steps.py:FirstSteps", made, "--json").json
-    assert left["outcome"] in ("examples spent", "not judged")
-
-
 def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
     (tmp_path / "loud.py").write_text(
         "said = chr(27) + '[2J' + chr(0) + chr(0x202e)\n"
@@ -94,10 +71,8 @@ def test_a_learner_that_cannot_be_loaded_is_wrong_usage_the_reason_first(hardnes
         "learn LEARNER parity:d=8,m=1 --json --out run.json",
         "learners show LEARNER",
         "compare parity:m=1 --over d=8..9 --learner trivial --learner LEARNER --jobs 1",
-        "stress --learner LEARNER --on parity:d=8,m=1",
         "attack lwe:n=6,q=31,sigma=1 --learner LEARNER --seeds 1 --jobs 1",
         "distinguish LEARNER parity:d=8,m=1 --jobs 1",
-        "spectrum parity:d=8,m=1 --learner LEARNER",
     ):
         answer = hardness(*line.replace("LEARNER", "mine.py:Net").split())
         assert (answer.code, answer.out) == (2, ""), line
@@ -105,11 +80,6 @@ def test_a_learner_that_cannot_be_loaded_is_wrong_usage_the_reason_first(hardnes
         assert answer.err.startswith(reason)
         answer.one_line("executing it, in line 2", "mine.py:Net was not loaded, and nothing was ru")
     assert not (tmp_path / "run.json").exists()
-
-
-def test_a_name_that_the_file_lacks_is_said_beside_its_own_names_alone(hardness, tmp_path):
-    (tmp_path / "mine.py").write_text("def fit(x, y):\n    return 0\n")
-    hardness("learn", "mine.py:fits", "parity:d=8,m=1").one_line("'fits'", "known: fit: mine.py:")
 
 
 def test_an_output_below_a_link_that_leads_nowhere_is_refused_before_any_work(hardness, tmp_path):

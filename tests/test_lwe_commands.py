@@ -10,7 +10,6 @@ import pytest
 from instances import TooLarge, parse, read_folder
 from instances.samples import read_samples, samples
 
-SMALL = "lwr:n=8,q=16,p=2,secret=binary,h=4"
 RUN = {"spec", "learner", "seed", "outcome", "risk", "usage", "secret_recovered", "details"}
 
 
@@ -55,49 +54,9 @@ def test_samples_of_a_parity_are_those_of_lpn(hardness):
     assert not found.residuals(secret).any()
 
 
-def test_a_file_of_samples_is_attacked_as_it_is(hardness):
-    spec = "lwe:n=8,q=97,sigma=1"
-    hardness("generate", spec, "--examples", 160, "--out", "it")
-    hardness("reduce", "attention-to-lwr", "it", "--out", "s.npz")
-    secret = json.loads(Path("it/secret.json").read_text())["secret"]
-    found = read_samples(Path("s.npz"))
-    np.savetxt("s.csv", np.column_stack([found.a, found.b]), fmt="%d")
-    for given in (["s.npz"], ["s.csv", "--spec", spec], ["s.npz", "--spec", spec]):
-        (one,) = hardness("attack", *given, "--learner", "primal", "--json").json["attacks"]
-        assert one["runs"][0]["details"]["claimed_secret"] == secret
-        assert one["runs"][0]["details"]["fit"]["samples"] == len(found)
-    assert hardness("estimate", "s.npz", "--json").json["samples"] == len(found)
-
-
-def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
-    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
-    hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
-    hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
-    found = hardness("attack", "second", "--learner", "modlinear", "--json")
-    assert found.code == 0, found.err
-    (one,) = found.json["attacks"]
-    assert one["judged"] == 0
-    secret = json.loads(Path("first/secret.json").read_text())["secret"]
-    assert one["runs"][0]["details"]["claimed_secret"] == secret
-    assert one["runs"][0]["secret_recovered"] is None
-    assert "claims" in hardness("attack", "second", "--learner", "modlinear").out
-    assert "claimed" in hardness("attack", "second", "--learner", "modlinear").out
-    # Where the secret part is there the same run is judged.
-    mine = hardness("attack", "first", "--learner", "modlinear", "--json").json["attacks"][0]
-    assert (mine["recovered"], mine["judged"]) == (1, 1)
-
-
-def test_attack_counts_what_it_found(hardness):
-    line = ["attack", SMALL, "--learner", "bruteforce", "--seeds", 3, "--jobs", 1]
-    found = hardness(*line, "--json")
-    assert found.code == 0, found.err
-    (one,) = found.json["attacks"]
-    assert (one["recovered"], one["judged"]) == (3, 3)
-    low, high = one["success_interval"]
-    assert 0.2 < low < 0.4
-    assert high == 1.0
-    assert set(one["runs"][0]) >= RUN
+def test_all_attacks_that_apply_find_a_secret_of_few_entries(hardness):
     found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
+    assert set(found.json["attacks"][0]["runs"][0]) >= RUN
     names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
     assert names >= {"bruteforce", "modlinear", "restricted"}
     assert all(one["recovered"] == 1 for one in found.json["attacks"])
@@ -110,20 +69,6 @@ def test_inspect_flags_an_easy_secret(hardness):
     shown = hardness("inspect", "lwe:n=40,q=1601,alpha=0.005", "--json").json
     assert "heads are not shown" in shown["not_shown"]
     assert shown["layer"] is None
-
-
-def test_plain_arrays_take_a_spec(hardness):
-    rng = np.random.default_rng(0)
-    a, secret = rng.integers(0, 97, (100, 6)), rng.integers(0, 97, 6)
-    np.savez("plain.npz", A=a, b=a @ secret % 97)
-    assert hardness("reduce", "lwr-to-attention", "plain.npz", "--out", "x").code != 0
-    spec = "lwe:n=6,q=97,error=none"
-    made = hardness("reduce", "lwr-to-attention", "plain.npz", "--spec", spec, "--out", "x")
-    assert made.code == 0, made.err
-    found = hardness("attack", "x", "--learner", "modlinear", "--json").json["attacks"][0]
-    claimed = np.array(found["runs"][0]["details"]["claimed_secret"])
-    assert (claimed % 97 == secret).all()
-    assert parse(spec).n == 6
 
 
 def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
@@ -142,19 +87,8 @@ def test_an_attack_that_does_not_fit_stops_no_other(hardness, monkeypatch):
     assert "primal" not in names
 
 
-def test_no_number_of_an_estimate_fills_the_screen(hardness):
-    found = hardness("estimate", "ml-kem-512", "--attack", "usvp")
-    assert found.code == 0, found.err
-    assert not re.search(r"[0-9]{20}", found.out)
-    assert "upper about 10^" in found.out.replace("\n ", "")
-
-
-@pytest.mark.parametrize("content", ["objects", "junk"])
-def test_nobody_is_told_to_load_what_is_unsafe(hardness, content):
-    if content == "objects":
-        np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
-    else:
-        Path("bad.npz").write_bytes(b"hello")
+def test_nobody_is_told_to_load_what_is_unsafe(hardness):
+    np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
     line = ["reduce", "lwr-to-attention", "bad.npz", "--spec", "lwe:n=2,q=17,sigma=1"]
     found = hardness(*line, "--out", "made")
     assert found.code == 1
@@ -247,14 +181,6 @@ def test_meeting_in_the_middle_without_a_weight_asks_for_one(hardness):
     assert "give h" not in hardness(*line, "lwe:n=512,q=251,sigma=2,secret=ternary,h=99").err
 
 
-def test_powers_are_read_as_numbers(hardness):
-    one, other = (
-        hardness("estimate", f"lwe:n=90,q=2^32,{size},secret=binary", "--attack", "usvp").out
-        for size in ("sigma=2^17", "alpha=2^-15")
-    )
-    assert one.partition("\n")[2] == other.partition("\n")[2]
-
-
 @pytest.mark.parametrize(
     ("learner", "said"),
     [
@@ -263,7 +189,6 @@ def test_powers_are_read_as_numbers(hardness):
             "by its estimate blocks of 2, 2^7.4 tries if no right one fails, dimension 74",
         ),
         ("primal:zeta=20", "blocks of 2: too small for the secret to stand out, 2^4.7 tries"),
-        ("primal", "primal: by its estimate blocks of 2: too small for the secret to stand out"),
         ("dual:zeta=64,weight=3", "the least estimate of dual_guess has blocks of"),
     ],
 )

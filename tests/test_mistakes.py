@@ -25,12 +25,10 @@ MISTAKES = """\
 2 attack nice:m=2,k=2,d=8 | nice given: it lacks `linear_forms`
 2 attack lwr:n=8,q=16,p=2 --learner modlinear | modlinear cannot run on
 2 attack lwe:n=8,q=97,sigma=1 --learner primal,bruteforce | --learner primal --learner bruteforce
-2 attack lpn:n=16,h=3,noise=0 --learner bruteforce --learner primal | primal cannot run
 2 attack lwe:n=8,q=97,sigma=1 --spec lwe:n=8,q=97,sigma=1 | for a file of samples
 2 attack primal | it is a learner
 2 attack parity:d=8,m=2 --with primal | It is --learner now
 2 certify partiy:d=8,m=2 | did you mean 'parity'
-2 certify parity-frist | did you mean 'parity-first'
 2 certify parity d=8 m=2 | arguments (d=8 m=2): see `hardness certify -h`
 2 certify parity:d=8,m=2 --tau x | number
 2 certify parity:d=8,m=2 --tua 0.1 | --tau
@@ -39,26 +37,19 @@ MISTAKES = """\
 2 certify | SOURCE
 2 certify nowhere.py:Family | no such file
 2 certify mine.py | path.py:Name
-2 certify mine.py: | path.py:Name
-2 certify mine.py:a-b | path.py:Name
 2 certify mine.py:fs --method sampling | --method
-2 certify mine.py:fs --samples 10 | --samples
-2 certify mine.py:fs --confidence 0.9 | --confidence
 2 certify mine.py:fs --members 3 | 1 to the 2 that there are
 2 certify parity:d=8,m=2 --members 3 | --members does not apply
 2 certify mine.py:one --centred | leave --centred
 2 certify mine.py:Wide | `hardness verify` shows sampled correlations
-2 certify mine.py:smooth | `hardness verify` shows sampled correlations
 2 certify layers | `hardness verify` shows sampled correlations
 2 certify parity:d=8,m=2 --centred | --centred does not apply
 2 certify empty | holds neither layers
-2 certify parity:d=8,m=2 --proof | the option '--proof' is gone: the docstrings of hardness
 2 certify parity:d=8,m=2 --output c.json | Did you mean --out?
 2 certify parity:d=8,m=2 --tau 0.1 --tau 0.2 | --tau is given twice
 2 certify parity:d=8,m=2 --tau 0,1 | 0.1 or 1/10
 2 certify parity:d=8,m=2 --features 10 | --features needs --about
 2 certify parity:d=8,m=2 --about gd,kernel | one of kernel, gd
-2 certify parity:d=8,m=2 --out c.yaml | .json, .csv
 2 certify parity:d=8,m=2 --json --format csv | one of the two
 2 certify nowhere/ | no such file or folder
 1 certify notes.txt | notes.txt is no LWE challenge
@@ -67,73 +58,48 @@ MISTAKES = """\
 2 certify mixed | 2.npz has d=2 | 3.npz d=3
 1 certify torn | 3.npz
 1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
-1 certify two.py:Wide --about kernel | no claim: | -1 and +1 alone
-1 certify two.py:Same --about kernel | no claim: | all members are the same function
 1 certify two.py:Two --about low-degree --degree 2 | no claim: | polynomials of low degree
 1 certify two.py:Two --about gd | no claim: | one exact mean gradient
 1 certify two.py:Two --about all | no claim: | every bound is vacuous
 2 certify two.py:Two --about kernel --features 1 --members 4 | 1 to the 3
-2 certify two.py:Two --about gd --noise-std 3 --steps 2 --members 4 | 1 to the 3
-2 certify two.py:Two --about all --risk 0.01 --success 1 --members 4 | 1 to the 3
 1 certify lwe:n=4,q=2,error=cbd,eta=1 --about kernel | no claim: | do not depend on the secret
 1 certify nice:m=2,k=2,d=16 --about kernel | no claim: nice given: | whose members are independent
 1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about gd --noise-std 3 \
-  | no claim: labels take more than two values
-1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about low-degree --degree 5 \
   | no claim: labels take more than two values
 1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
   | no claim: | which of their bits
 1 certify direction:d=100,m=6 --about kernel --features 9 \
   | no claim: eigenvalues of what labels hide
-1 certify hidden:d=8,hard=2,nice=1 --about kernel | no claim: eigenvalues of what labels hide
 2 certify lwe:n=4,q=17,sigma=1 --about kernel --features 83521 | 1 to 83520 are allowed
 2 certify parity:d=9,m=4 --about low-degree --degree 51 --examples 10 \
   | up to examples * (m + 1) = 50
-2 certify profile:g=majority,d=200,m=60 --about low-degree --degree 300 --examples 1000 \
-  | a degree of 300 takes too long
 2 certify parity:d=9,m=1 --about low-degree --degree 10000 | too long
 1 certify parity:d=16,m=3 --about gd | no claim: one exact mean gradient can name the member
 1 certify parity:d=16,m=3 --about gd --steps 10 --clip 1 | no claim
 2 certify parity:d=16,m=3 --about gd --within 1 | option '--within' is gone: gradient | --noise-std
-2 certify parity:d=16,m=3 --about gd --batch 4 | option '--batch' is gone: gradient | --noise-std
 2 certify parity:d=16,m=3 --about gd --noise-std 0 | noise-std=0 given
-2 certify parity:d=16,m=3 --about gd --noise-std=-1 | noise-std=-1 given
-2 certify parity:d=16,m=3 --about gd --noise-std x | x given
 2 certify parity:d=16,m=3 --about gd --clip 0 --noise-std 1 | clip=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --steps 0 | steps=0 given
 2 certify parity:d=16,m=3 --about gd --noise-std 1 --features 9 | --features does not apply
-2 certify parity:d=16,m=3 --about kernel --features 0 | features=0 given
 2 certify parity:d=16,m=3 --about kernel --features 456 | features=456 given: 1 to 455
-2 certify parity:d=16,m=3 --about kernel --features 1.5 | 1.5
 2 certify parity:d=16,m=3 --about kernel --steps 5 | --steps does not apply
-2 certify parity:d=16,m=3 --about kernel --tau 0.2 | --tau does not apply
 2 certify parity:d=16,m=3 --about kernel --risk 1 | risk=1 given
 2 certify parity:d=16,m=3 --about low-degree | needs --degree
-2 certify parity:d=16,m=3 --about low-degree --degree 0 | degree=0 given
 2 certify parity:d=16,m=3 --about low-degree --degree 81 --examples 20 | degree=81 given
-2 certify parity:d=16,m=3 --about low-degree --degree 8 --examples 0 | examples=0 given
 2 certify parity:d=16,m=3 --about low-degree --degree 8 --examples 5 --sample-degree 6 \
   | sample_degree=6 given
-2 certify parity:d=16,m=3 --about low-degree --degree 8 --sample-degree 0 | sample_degree=0 given
 2 certify parity:d=16,m=3 --about network | network
-2 certify parity:d=16,m=3 --features 5 | --features needs --about
-2 certify parity:d=16,m=3 --noise-std 1 | --noise-std needs --about
 2 certify parity:d=8,m=3 --out c.xls | end its name in .json, .csv, .tex, .md, .parquet
 2 certify parity:d=8,m=3 --format xls | 'xls' is not one of
 2 certify parity:d=8,m=3 --format parquet | add --out FILE.parquet
 1 certify parity:d=8,m=3 --out kept/x.json | kept/x | cannot be written
 2 certify made/secret.json | secret part
 1 check nowhere.json | nowhere.json
-1 check /dev/zero | /dev/zero
 1 check parity:d=8,m=2 | `hardness certify ... --out FILE.json`
 1 check notes.txt | notes.txt cannot be read as JSON
 1 check other.json | other.json
 1 check empty | empty is a folder: give the name of a file
 1 check made/secret.json | no certificate
-2 challenge create parity:d=8,m=2 | the command 'challenge' is gone
-2 measures parity:d=8,m=2 | the command 'measures' is gone: `hardness inspect SPEC`
-2 map parity:d=16,m=3 | the command 'map' is gone: `hardness compare
-2 cite c.json | the command 'cite' is gone: `hardness certify ... --format latex` | references.bib
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
 2 compare nice:m=2,k=2 --over d=6..8 --learner none | no bound from below is claimed
 2 compare parity:m=2 --over d=9..8 | empty
@@ -141,20 +107,15 @@ MISTAKES = """\
 2 compare nice:m=2,k=2,d=6 --over noise=1/0 --learner trivial | 1/10
 2 compare parity:m=2 | --over
 2 least parity:m=2,d=8 | --learner
-2 least parity:m=2,d=8 --learner trivial --seeds 5 | at least 6 are needed
-2 least parity:m=2,d=8 --learner trivial --unit seconds | one of examples, queries, values
 2 least parity:m=2,d=16 --learner trivial --budget-examples 4 | below 6, the certified floor
-2 least parity:m=2 --over d=8,16 --learner flips | spends values: ask for its least values
 2 compare parity:m=2 --over d=6 --seeds 10000000000 | runs
 2 compare mine.py:fs --over d=6..8 | fs has no parameters
-2 compare parity:m=2 --over d=6..8 --over m=2..3 | --over is given twice
 2 compare parity:m=2 --over x=6..8 | parity has the parameters d, m, noise, rho
 2 compare parity:m=2 --over d=6-8 | d=8..20
 2 compare parity:d=6,m=2 --over d=6..8 --seeds 0 | at least 1
 1 compare parity:m=2 --over d=6 --out own --force | thesis.tex | not ours
 2 compare parity:m=1 --over d=4 --learner mine.py:fss | did you mean 'fs'? | nothing was
 2 demo out | `hardness demo -h`
-1 demo | no demo made
 1 demo --out both | no demo made
 1 demo --out kept | is a file
 2 distinguish mlp nice:m=2,k=2,d=8 | no coins to replace the labels: nice given
@@ -167,7 +128,6 @@ MISTAKES = """\
 2 estimate toy-80 --model foo | known: abfksw20
 2 estimate toy-80 --find n=20..30 | --find and --bits go together
 2 families show partiy | did you mean 'parity'
-2 families show | NAME
 2 families parity | try hardness families show parity
 2 families --out f.html | end its name in
 2 figure correlations parity:d=8,m=2 | --out FILE.svg
@@ -176,14 +136,10 @@ MISTAKES = """\
 2 figure both-sides out --where m==3 --out b.svg | is not a store
 2 figure histogram parity:d=8,m=2 --json | correlations
 1 figure stages nowhere.json --out f.svg | does not exist
-2 figure both-side nowhere --out f.svg | did you mean 'both-sides'
 1 figure both-sides nowhere --out f.svg | `hardness compare ... --out DIR`
 2 figure sda parity:d=8,m=2 --out f.jpg | .svg, .pdf or .png
 2 figure sda --out f.svg | needs a SOURCE: a SPEC
 2 figure both-side notes.txt | did you mean 'both-sides'
-2 figure sda | SPEC
-2 figure risks out --out f.svg | the figure 'risks' is gone: `hardness report`
-2 figure map m --out f.svg | the figure 'map' is gone
 2 figure sda two.py:Real --json | SDA is drawn of members -1 and +1
 2 figure sda two.py:Wide --json | of 2^40 points
 2 figure walsh two.py:Real --json | is not -1 or +1
@@ -193,66 +149,51 @@ MISTAKES = """\
 2 generate parity:d=8,m=2 | --out
 1 generate parity:d=8,m=2 --examples 1000000000000000000 --out x | disk
 2 generate parity:d=8,m=2 --format csv --out x | safetensors
-1 generate parity:d=8,m=3 --out g --examples 100000000000000000000000000000000000000000000000000 \
-  | PiB
 1 generate parity:d=8,m=2 --out notes.txt | exists and was kept
 2 generate nice:m=1,k=2,d=4 --samples 5 --out s.npz | lacks `linear_forms`
 2 generate toy-80 --samples 5 --out s.dat | end its name in .csv
 2 generate toy-80 --samples 5 --ring 16 --out s.npz | No such option '--ring'
-2 generate toy-80 --samples 5 --out s.prefix | end its name in .csv
 2 generate toy-80 --samples 5 --out s.npz --weights | and --samples given: one of the two
 1 generate parity:d=8,m=3 --out layers --force | not ours
 2 help | see `hardness -h`
 2 icl train --method adam | It is --optimizer now
 2 icl optimum --sigma diag(1,-1,1,1,1) | not positive definite
 2 icl optimum --n 0 | at least 1
-2 icl optimum --d 0 | at least 1
 2 icl optimum --d 1000 | between 1 and 256
 2 icl optimum --sigma diag(1,2) | d = 5 values are needed
 2 icl optimum --sigma nonsense | identity, diag
 2 icl optimum --sigma power(x) | number
 2 icl optimum --sigma nowhere.npy | no such file
 2 icl optimum --noise -1 | at least 0
-2 icl optimum --noise nan | noise
 2 icl optimum --samples 1 | --samples
 2 icl steps --task identity --sigma power(1) | --task inverse
-2 icl steps --layers 21 | between 1 and 20
 2 icl train --layers 65 | between 1 and 64
 2 icl train --rate 0 --optimizer adam | above 0
 2 icl train --free p | --free
-2 icl curves --layers 9 | between 1 and 8
 2 icl optimum --d 256 --n 1000000 | lower n, d or the samples
-2 icl optimum --samples 1000000000 | lower n, d or the samples
-2 icl train --d 64 --n 1000000 --samples 100 | lower n, d or the samples
 2 icl train --d 256 --n 100 --layers 64 | lower one of them
 2 icl optimun | optimun
 2 icl softmax | docs/studies/softmax.py
-2 theory sq-dimension | docs/studies
 1 inspect parity:d=1000000,m=2 | memory
 2 inspect mine.py:fs | no attention layer is known
 1 inspect nowhere.npz | does not exist
-2 inspect made/secret.json | secret part
 2 learn queries parity:d=8,m=2 --budget-exmples 3 | '--budget-examples'
 2 learn elimination | a SPEC or --teacher FILE, one of the two
 2 learn parity:d=8,m=2 elimination | 'parity' is a family and no learner
 2 learn staged nice:m=1,k=2,d=4 --save-layer n.json --out n.json | two names
 2 learn queries parity:d=8,m=2 --oracle adversary --tau 0.00000000001 | at least
 1 learn elimination parity:d=8,m=2 --oracle adversary | sees examples
-1 learn student parity:d=9,m=2 --oracle adversary | sees examples
 2 learn pooled parity:d=64,m=3 | follows every member
 2 learn queries parity:d=8,m=2 --transcript t.json | --transcript | --oracle adversary
 2 learn queries parity:d=8,m=2 --oracle stabbing | one of samples, exact, adversary
-2 learn linear nowhere.npz | there is no such file
 2 learn linear nice:m=1,k=2,d=4 --save-layer l.npz | linear finds no layer
 2 learn student nice:m=1,k=2,d=4 --save-layer l.npy | .npz or .safetensors
 2 learn elimniation parity:d=8,m=2 | did you mean 'elimination'
-2 learn queries parity:d=8,m=2 --oracle magic | samples
 1 learn student:heads=100000 parity:d=1000,m=2 | memory
 1 learn lowdegree:degree=9 parity:d=64,m=2 | memory
 2 learn staged:mode=fast nice:m=2,k=2,d=8 | practical or paper
 2 learn staged:heads=-1 nice:m=2,k=2,d=8 | heads=-1
 2 learn trivial parity:d=8,m=2 --budget-examples 1.5 | an integer such as 200 or 2e4
-1 learn lowdegree:degree=1000000 parity:d=10000000,m=3 | memory
 2 learn nowhere.py:Learner parity:d=8,m=2 | no file
 2 learn mine.py parity:d=8,m=2 | path.py:Name
 2 learn elimination parity:d=8,m=2 --budget-memory 5XB | 5XB
@@ -262,31 +203,23 @@ MISTAKES = """\
 2 learn elimination parity:d=8,m=2 --queries 10 | Did you mean --budget-queries?
 2 learn elimination parity:8,2 | write key=value
 2 learn elimination parity:d=8 | needs m: write parity:d=32,m=3
-2 learn elimination Parity:d=8,m=2 | did you mean 'parity'
 2 learn elimination parity:d=8,m=20 | between 1 and d - 1 = 7
 2 learn elimination parity:d=8,m=2,n=3 | known: d, m, noise, rho
 2 learn elimination parity:d=8,d=9,m=2 | given twice
 2 learn elimination parity:d=eight,m=2 | an integer such as
-2 learn Elimination parity:d=8,m=2 | did you mean 'elimination'
 2 learn lowdegree:deg=3 parity:d=8,m=2 | did you mean 'degree'
-2 learn lowdegree:3 parity:d=8,m=2 | write key=value
-1 learn elimination notes.txt | notes.txt is no LWE challenge
 2 learn queries parity:d=8,m=2 --oracle sample | did you mean samples?
-2 learn trivial | a SPEC or --teacher FILE, one of the two
 2 learn trivial parity:d=8,m=1 --teacher layer.npz | one of the two
 2 learn trivial parity:d=8,m=1 --k 3 | --k 3 given: it is of a layer given by --teacher
 2 learn trivial --teacher none.npz | there is no such file
 2 learn trivial --teacher layer.npz --tokens what | boolean
-2 learn trivial --teacher model.pt | there is no such file
 2 learn staged x.npy --labels y.npy | the option '--labels' is gone: a .npz of x and y
-2 inspect parity:d=8,m=2 --rewrite split | the option '--rewrite' is gone
 2 attack --a A.npy | --a and --b go together
 2 attack | a SPEC, a folder or a file is needed, or --a and --b
 2 learn trivial --teacher layer.npz --k 1 | k, the number of tokens
 2 learn trivial --teacher layer.npz --layer 3 | AttentionLayer.from_torch
 2 learn trivial --teacher layer.npz --noise -1 | at least 0
 2 learn queries --teacher layer.npz | cannot run on teacher
-2 learn queries --teacher layer.npz --oracle adversary | teacher
 1 learn elimination cut | examples-00000
 2 learn elimination made/secret.json | secret part
 1 learn queries bare | secret part
@@ -294,12 +227,10 @@ MISTAKES = """\
 2 learn loop.py:f parity:d=8,m=1 | loop.py
 2 learn mlp loop.py | loop.py
 2 learners new none.py | a name in Python
-2 learners check none.py:Mine | no file
 2 learners check elimination | built in
 2 learners list student | learners show student
 2 learners show studnt | did you mean 'student'
 2 learners new mine.txt | .py
-2 learners elimination | try hardness learners show elimination
 2 learners shwo elimination | did you mean show?
 1 reduce lwr-to-attention nowhere.txt --out x | nowhere.txt
 2 reduce lwr-to-attention nowhere.txt | needs --out
@@ -314,48 +245,32 @@ MISTAKES = """\
 2 spectrum --out spectrum.json profile:g=majority,d=8,m=3 --learner elimination | cannot run on
 2 spectrum --out spectrum.json parity:d=8,m=3 --learner elimination --draws 5000 \
   | between 2 and 4096
-2 spectrum --out spectrum.json parity:d=8,m=3 --draws 1 | --draws
 2 spectrum --out spectrum.json parity:d=8,m=3 --top 0 | --top
-2 spectrum --out spectrum.json nowhere | unknown
 2 spectrum --out spectrum.json | SOURCE
 2 store shwo x.db | Did you mean 'show'
 1 store show nowhere.db | does not exist
 1 store show notes.txt | no store at all
 1 store merge empty.db --out notes.txt | notes.txt exists and was kept: give another name
 2 store query none.db x --format csv --json | one of the two
-2 stress --learner elimination | --ladder
 2 stress --ladder parity-v1 | --learner
 2 stress --learner elimination --ladder parity-v2 | did you mean 'parity-v1'
-2 stress | --learner
 2 stress --learner trivial | --ladder NAME or --on SPEC
 2 stress --learner trivial --on parity:d=8,m=2 --ladder parity-v1 | one of the two
-2 stress --learner trivial --ladder parity-v2 | did you mean 'parity-v1'
-2 stress --learner triviall --on parity:d=8,m=2 | did you mean 'trivial'
-2 stress --learner trivial --on partiy:d=8 | did you mean 'parity'
 2 stress --learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8 | given twice
-2 stress --learner trivial --on nowhere.py:Family | no such file
-2 stress --learner trivial --on parity:d=8,m=2 --seeds 0 | --seeds
 2 stress --learner trivial --on parity:d=8,m=2 --seeds 5000 | at most 1000 seeds
 2 stress --learner trivial --on parity:d=8,m=2 --budget-memory 0 | 500MB, 4GiB or 4096
 2 stress --learner trivial --on parity:d=8,m=2 --budget-cpu 0 | --budget-cpu
-2 stress --learner mine.py:fss --on parity:d=8,m=2 | did you mean 'fs'? | nothing was run
 2 sweep notes.txt | `hardness sweep -h`
 2 sweep run nowhere.toml --store s.db | a sweep file (TOML) is needed
 2 sweep run notes.txt --store s.db | mend the TOML
 2 sweep run x.toml --store x.db --out y | --out y given | sweep run
-2 sweep plan no.toml | does not exist
 2 verify profile:g=h,d=8,m=3 | are profiles
 2 verify parity:d=8,m=2 --confidence 1 | confidence
 1 verify parity:d=64,m=8 --members 1000000 | memory
 2 verify nice:m=2,k=2,d=8,tokens=gaussian | take tokens=boolean
-1 verify parity:d=1000,m=60 --members 100000000000000000000000000000000000000000000000000 | PiB
 1 verify parity:d=64,m=30,rho=9/8 | raise rho
-1 verify parity:d=200000,m=5 | memory
 2 verify mine.py:Wide --samples 9 | raise the samples
 1 verify odd | 3.npz | (m, d, r) is needed
-1 verify notes.txt | notes.txt is no LWE challenge
-1 verify cut | examples-00000
-2 verify made/secret.json | secret part
 """
 # Functions of a file, and what is vacuous of them.
 TWO = """
@@ -393,30 +308,23 @@ FILES = [
     (PLAIN, "gs", "unknown name 'gs'"),
     ("d = 6\nfs = 3\n", "fs", "fs is of type int"),
     ("d = 6\nfs = []\n", "fs", "no functions"),
-    ("d = 6\nfs = {}\n", "fs", "fs is of type dict"),
     ("d = 6\ndef fs(): return None\n", "fs", "NoneType"),
     ("d = 6\ndef fs(): return 1 / 0\n", "fs", "(mine.py: fs, called without arguments, in line 2)"),
     ("d = 6\ndef fs(x): return x\n", "fs", "needs x"),
     ("d = 6\nfs = [3]\n", "fs", "member 0 is of type int"),
     ("fs = [lambda x: x[:, 0]]\n", "fs", "no d"),
     ("d = 0\nfs = [lambda x: x[:, 0]]\n", "fs", "d=0"),
-    ("d = 'six'\nfs = [lambda x: x[:, 0]]\n", "fs", "d=six"),
     ("d = 6\nbound = -1\nfs = [lambda x: x[:, 0]]\n", "fs", "bound=-1"),
     ("d = 6\ndef f(x): return x[:, 9]\nfs = [f]\n", "fs", "IndexError"),
     ("d = 6\ndef f(x): return 1\nfs = [f]\n", "fs", "of shape () on points of shape"),
-    ("d = 6\ndef f(x): return x\nfs = [f]\n", "fs", "(64,) are needed"),
     ("d = 6\ndef f(x): return x[:, 0] * 1j\nfs = [f]\n", "fs", "complex"),
-    ("d = 6\ndef f(x): return [None] * len(x)\nfs = [f]\n", "fs", "object"),
     ("d = 6\ndef f(x): return x[:, 0] / (x[:, 1] - 1)\nfs = [f]\n", "fs", "function 0 (f) gives"),
-    ("d = 6\ndef f(x): return x[:, 0] * float('nan')\nfs = [f]\n", "fs", "nan"),
     ("d = 6\ndef f(x): return 0 * x[:, 0]\nfs = [f, f]\n", "fs", "member 0 (f0) has the norm 0"),
     ("d = 6\ndef f(x):\n  x[:] = 1\n  return x[:, 0]\nfs = [f]\n", "fs", "read-only"),
     ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
-    ("import numpy as np\nd = 6\nfs = [lambda x: np.random.rand(len(x))]\n", "fs", "another order"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
     (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
     (PLAIN + "fs[0].d, fs[1].d = 5, 6\n", "fs", "different domains"),
-    (PLAIN + "fs[0].d = 5\n", "fs", "d=6 is given"),
     ("class C: d, functions = 6, 3\n", "C", "a int"),
     ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f, f]\n", "fs", "values that are no integers"),
 ]
@@ -473,10 +381,6 @@ MADE = (
     "certify parity:d=8,m=3 --out c.json",
     "generate parity:d=8,m=3 --examples 100 --out made",
 )
-FOREIGN = (
-    *('{"a": ' + "1" * 5000 + "}", "", "{", "[1]", "null", '{"format": "other/1"}', "\0\1"),
-    "[" * 100_000,
-)
 
 
 @pytest.fixture(scope="module")
@@ -485,16 +389,13 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mistakes")
     with contextlib.chdir(folder):
         wide = "class Wide:\n    d = 30\n    functions = fs\none = [fs[0], fs[0]]\n"
-        smooth = "smooth = [lambda x: np.tanh(x.sum(axis=1)), fs[0]]\n"
-        Path("mine.py").write_text(PLAIN + wide + smooth)
+        Path("mine.py").write_text(PLAIN + wide)
         Path("two.py").write_text(TWO)
         for i, (text, _, _) in enumerate(FILES):
             Path(f"f{i}.py").write_text(text)
         for name in ("kept", "notes.txt"):
             Path(name).write_text("to do: read the manual\n")
         Path("other.json").write_text('{"format": "other/1"}')
-        Path("list.json").write_text("[1]")
-        Path("climb.json").write_text('{"format": "hardness-stress/2", "ladder": 3}')
         Path("loop.py").symlink_to("loop.py")
         for name in ("empty", "layers", "mixed", "odd", "out", "torn"):
             Path(name).mkdir()
@@ -547,19 +448,6 @@ def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monke
             wrong.append((line, found.err))
         assert lying_about() == files, line
     assert not wrong, "\n".join(map(str, wrong))
-
-
-def test_damaged_and_foreign_files_are_refused(hardness):
-    """A certificate that is cut anywhere too."""
-    whole = hardness("certify", "parity:d=8,m=3", "--json").out
-    cut = [whole[:part] for part in (1, 10, len(whole) // 2, len(whole) - 3)]
-    for text in (*FOREIGN, *cut):
-        Path("f.json").write_text(text)
-        for line in ("check f.json", "report f.json --out r.html", "verify f.json"):
-            found = hardness(*line.split())
-            assert found.code in (1, 2), (line, text[:20])
-            found.one_line("f.json" if "verify" not in line else "hardness: ")
-            assert [p.name for p in Path().iterdir()] == ["f.json"]
 
 
 def test_force_replaces_a_file(hardness):

@@ -13,13 +13,10 @@ NAME, SPEC = "signed.py:SignedMajority", "signed.py:SignedMajority:d=7,m=3"
 ZERO = "def zero(x, y):\n    return lambda new: 0.0 * new\n"
 LINES = {  # with a word of what they say
     "learn lowdegree SPEC": "outcome",
-    "learn student:steps=50 SPEC --budget-examples 500": "outcome",
     "verify SPEC --members 10 --samples 20000": "agrees",
     "spectrum SPEC": "",
-    "spectrum SPEC --learner lowdegree --budget-examples 3000": "",
     "distinguish lowdegree SPEC --trials 4 --jobs 1": "",
     "certify SPEC --out c.json; check c.json": "sq-dimension = ",
-    "certify SPEC --about gd --noise-std 1 --out c.json; check c.json": "information-floor",
     "inspect SPEC": "sq_leap",
     "figure correlations SPEC --json": '"correlation"',
     "figure walsh SPEC --json": '"weight"',
@@ -40,10 +37,6 @@ def edited(old, new):
     text = SIGNED.read_text()
     assert old in text
     Path("signed.py").write_text(text.replace(old, new, 1))
-
-
-def test_a_newcomers_file_is_short():
-    assert len(SIGNED.read_text().splitlines()) <= 60
 
 
 @pytest.mark.parametrize("lines", LINES)
@@ -126,23 +119,18 @@ def test_a_stored_instance_is_read_again_where_its_family_is_named(hardness, sig
 
 WRONG = [  # old and new text, the exit code of `learn`, words of the one line that it says
     ("@ np.sign(secret) < 0", "@ np.sign(secret) / 2", 2, "an integer, or a truth value"),
-    ("@ np.sign(secret) < 0", "@ np.sign(secret) + 9", 2, "places in the 2 levels"),
     ("yield tuple", "yield 1, 2, 3; yield tuple", 2, "`members` lists more"),
-    ("* 2**self.m", "", 2, "`members` lists more"),
     ("* 2**self.m", "* 3**self.m", 2, "`members` lists 32 different ones"),
     ("* 2**self.m", "* 0", 2, "its size is 0"),
     ("Fraction(1, 2))", "Fraction(1, 3))", 2, "its shares"),
     ("    d: int", "    levels = (1, 1)\n    d: int", 2, "levels"),
-    ("    d: int", "    levels = (1.5, -1.5)\n    d: int", 2, "integers or Fractions"),
     ("    d: int", "    levels = (1, -1, 0.5)\n    d: int", 2, "integers or Fractions"),
     ("    d: int", "    spec = 'parity:d=5,m=3'\n    d: int", 2, "leave `spec` as it is"),
     ("        places = 1 +", "        raise SystemExit(0)\n        places = 1 +", 1, "SystemExit"),
     ("        return self.unsigned.known_constant", "        return 'x'", 1, "does not fit"),
     ("def draw", "def drawn", 2, "the family SignedMajority lacks draw"),
-    ('    about = "', '    said = "', 2, "the family SignedMajority lacks about"),
     ('"signed-majority"', '"Signed Majority"', 2, "small letters, digits and - is needed"),
     ('    about = "', '    about = "\\x1b[31m', 2, "its about is "),
-    ('    about = "', '    label_text = about = "a\\n', 2, "its about is "),
     ("    d: int", '    label_text = "a\\x00"\n    d: int', 2, "its label_text is "),
     ("    d: int", '    revision = "1\\x1b"\n    d: int', 2, "its revision is "),
     ("    d: int", "    k = 3\n    d: int", 2, "k is 3: labels that are codes are of two tokens"),

@@ -242,13 +242,3 @@ def test_a_class_that_is_of_no_use_is_one_line(conj, monkeypatch):
     found = conj("compare", "gone.py:C", "--over", "d=7..8")
     assert found.code == 2
     found.one_line("gone.py given: there is no such file")
-
-
-def test_what_stands_in_a_store_under_a_digest_is_read(conj):
-    """Certificates of functions had the digest of their members in their name."""
-    data = front.certify(SPEC).to_dict()
-    members = data["about"].pop("digest")
-    data["about"]["spec"] = f"functions:d=6,members=15,sha256={members}"
-    body = {k: v for k, v in data.items() if k != "digest"}
-    data["digest"] = digest(body)
-    assert front.check(data).spec == data["about"]["spec"]

@@ -58,7 +58,6 @@ def test_no_text_does_anything_but_parse_or_be_refused(text, letter, place):
 
 # ---- what is refused
 
-CONSTANT, NO_LISTS = ("mod(1)", "threshold(4)", "[2,2,2,2]"), ("1,2,x,3", "1,2,3,", "1e99,1,1,1")
 NO_PROFILES = [
     "x",
     "h",
@@ -73,18 +72,13 @@ NO_PROFILES = [
 NO_PROFILES += ["threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"]
 
 FAMILIES = [
-    ("partiy:d=8,m=2", "did you mean 'parity'"),
     ("parity", "needs d, m"),
-    ("parity:d=8", "needs m"),
     ("parity:d=8,m=2,moise=0.1", "did you mean 'noise'"),
     ("parity:d=8,m=2,m=3", "twice"),
     ("parity:d=8,m", "key=value"),
     ("parity:d=8,m=two", "integer"),
     ("parity:d=8,m=2,noise=a", "number"),
     ("parity:d=8,m=2,noise=1/0", "number"),
-    ("parity:d=8,m=2,noise=0.5", "below 1/2"),
-    ("parity:d=8,m=2,noise=nan", "number"),
-    ("parity-frist", "did you mean 'parity-first'"),
     ("parity:d=(8,m=2", "brackets"),
     ("", "unknown"),
     ("parity:d=８,m=2", "integer"),
@@ -112,17 +106,13 @@ FAMILIES = [
     ("hidden:d=6,hard=6,nice=1", "hard=6"),
     ("hidden:d=6,hard=2,nice=0", "nice=0"),
     ("hidden:d=6,hard=2,nice=1,weight=0", "weight=0"),
-    ("hidden:d=6,hard=2,nice=65", "nice=65"),
     ("direction:m=0,d=16", "between 1 and 24"),
-    ("direction:m=25,d=16", "between 1 and 24"),
     ("direction:m=4,d=3", "between 4 and 4096"),
     ("direction:m=4,d=16,noise=1/2", "below 1/2"),
     ("direction:m=4,d=16,kappa=2", "between 4 and 1000"),
     ("direction:m=4,d=16,noise=-1", "flipped"),
     ("lwr:n=4,q=12,p=2", "q=12 given with lwr: it must be a power of two"),
-    ("lwr:n=4,q=15,p=5", "q=15 given with lwr: it must be a power of two"),
     ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
-    ("lwr:n=4,q=17,p=2", "divide q"),
     ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
     ("lwr:n=4,q=16,p=2,secret=odd", "secret=odd given"),
     ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
@@ -150,18 +140,10 @@ FAMILIES = [
     ("nice:m=3,k=3,d=8,parity=0.5", "k = 2"),
     ("nice:m=2,k=2,d=8,noise=-1", "noise=-1"),
     ("nice:m=2,k=2,d=8,scale=0", "scale=0"),
-    ("nice:k=2,d=8", "needs m"),
-    ("nice:m=2,k=2,d=8,noise=1001", "noise=1001"),
     ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
-    ("nice:m=65,k=2,d=8", "m=65"),
-    ("nice:m=2,k=65,d=8", "k=65"),
-    ("nice:m=2,k=2,d=8,rank=9", "rank=9"),
     ("linear:m=0,k=3,d=6", "between 1 and 1024"),
     ("linear:m=1,k=1,d=6", "attends to itself"),
     ("linear:m=1,k=2,d=65", "at most 64"),
-    ("linear:m=1,k=2,d=6,scale=0", "above 0"),
-    ("nice:m=1,k=2,d=6,scale=0", "above 0"),
-    ("nice:m=1,k=2", "needs d"),
     *(
         (f"{name}{rest}", f"the family '{name}' is gone: ")
         for name in WITHDRAWN["family"]
@@ -177,67 +159,48 @@ FAMILIES = [
         for name in WITHDRAWN[kind]
     ),
     *((f"lwr:n=4,q=2,p=2,secret={s}", "q of at least") for s in ("ternary", "cbd,spread=1")),
-    ("lwr:n=4,q=2,p=2,secret=gaussian,spread=1", "q of at least"),
 ]
 LEARNERS = [
     ("elimniation", "did you mean 'elimination'"),
     ("lowdegree:degree=-1", "at least 0"),
     ("lowdegree:deg=1", "did you mean 'degree'"),
     ("student:optimizer=rmsprop", "adam or sgd"),
-    ("student:rate=0", "above 0"),
-    ("student:steps=0", "at least 1"),
     ("elimination:checks=-1", "at least 0"),
     ("queries:x=1", "there are none"),
     ("mlp:optimizer=rmsprop", "one of adam, momentum, sgd"),
     ("mlp:rate=0", "above 0"),
-    ("mlp:rate=nan", "rate"),
     ("mlp:steps=0", "at least 1"),
-    ("mlp:width=0", "at least 1"),
-    ("mlp:batch=0", "at least 1"),
     ("mlp:view=signs", "z or tokens"),
-    ("student:epochs=0", "epochs=0 given: it must be at least 1"),
     *((f"flips:confidence={v}", "given: above 0") for v in (0, 1)),
     *((text, "given") for text in ("primal:block=1", "primal:start=2", "primal:samples=-1")),
-    *(
-        (text, "given")
-        for text in ("primal:step=0", "primal:zeta=-1", "primal:first=1", "primal:zeta=1,first=-1")
-    ),
     ("modlinear:checks=7", "given"),
     ("staged:mode=theory", "practical or paper"),
     *((f"mine.py{end}", "write path.py:Name") for end in ("", ":", ":9x")),
     *((text, "write path.py:Name") for text in ("a/mine.py:a b", "x.py:-")),
 ]
 PROBLEMS = [  # as `estimate` reads them, beyond families
-    ("lwe:n=64,q=3329,sigma=3,h=65", "h=65 given with n=64"),
-    ("lwr:n=64,q=3329,p=3330", "p=3330 given with q=3329"),
     ("lwe:n=64,q=1,sigma=3", "q=1 given"),
     ("lwe:n=64,q=2^70000,sigma=3", "q=2^70000 given"),
-    ("lwe:n=64,q=3329,sigma=1e6", "labels then say nothing"),
     ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
     ("lwe:n=64,q=3329", "error=gaussian given with no size"),
     ("lwe:n=64,q=3329,error=ternary,weight=8", "weight=8 given without a number of samples"),
     ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
     ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
     ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
-    ("lwe:n=0,q=3329,sigma=3", "n=0 given"),
     ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),
 ]
 UNFIT = [
     ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2^44"),
     ("bruteforce", "profile:g=majority,d=10,m=3", "profile given: it lacks `linear_forms`"),
     ("mitm", "lwr:n=512,q=64,p=2,secret=binary", "2^256.0 half secrets"),
-    ("mitm", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
     ("restricted", "lwe:n=8,q=17,sigma=1", "lwe given: it lacks `noisy_parities`"),
     ("restricted", "lpn:n=400,noise=0.2", "at most 2^50"),
     ("bkw", "lpn:n=300,noise=0.1", "2^22 samples"),
     ("bkw", "lwe:n=8,q=17,sigma=10", "say nothing"),
-    ("bkw", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
     ("flips", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
     ("flips", "lwr:n=3,q=8,p=2", "its members are no functions of how many places"),
     ("flips", "parity:d=20,m=3,noise=0.49999", "noise=0.49999 is too near to 1/2"),
     ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),
-    ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),
-    ("modlinear", "profile:g=majority,d=8,m=3", "lacks `linear_forms`"),
     ("primal", "lwe:n=4,q=17,error=none", "modlinear"),
     ("primal:zeta=3", "lwe:n=4,q=17,sigma=1,secret=binary,h=2", "at most 2 coordinates"),
     ("primal", "lwr:n=4,q=16,p=16", "modlinear"),
@@ -247,7 +210,6 @@ UNFIT = [
         (name, "lwe:n=4,q=31,sigma=60", "lower the error")
         for name in ("bruteforce", "mitm", "primal")
     ),
-    ("bruteforce", "lwe:n=4,q=2,error=cbd,eta=1", "lower the error"),
     ("lifted", "linear:m=1,k=2,d=64", "133120"),
     ("lifted", "nice:m=1,k=2,d=40", "features"),
     ("staged:mode=paper,heads=5", "nice:m=2,k=2,d=16", "1 to 4 heads"),

@@ -32,21 +32,10 @@ def test_no_kind_of_path_is_waited_for_or_a_traceback(hardness, line):
         found.one_line()
 
 
-def test_a_log_that_is_a_pipe_does_not_hold_a_store_up(hardness):
-    Path("x.db").write_bytes(b"SQLite format 3\0" + bytes(5000))
-    os.mkfifo("x.db-wal")
-    found = hardness("store", "show", "x.db")
-    assert found.code == 1
-    found.one_line("is damaged")
-
-
 DIGITS = "9" * 4000
 
 
-@pytest.mark.parametrize(
-    "value",
-    [DIGITS, f"{DIGITS}.5", f"-{DIGITS}", "9" * 5000, f"0.{DIGITS}", f"[{DIGITS}]", f'"{DIGITS}"'],
-)
+@pytest.mark.parametrize("value", [DIGITS, f"0.{DIGITS}", "9" * 5000, f'"{DIGITS}"'])
 def test_numbers_of_4000_digits_in_toml_are_one_short_line(hardness, value):
     lines = ['format = "hardness-sweep/1"', 'name = "few"', "[[runs]]", 'spec = "parity:d=8,m=2"']
     lines += ['learners = ["queries"]', "seeds = 1", f"tau = {value}"]
@@ -76,21 +65,3 @@ def test_what_a_file_says_reaches_the_terminal_short_and_without_control(hardnes
             found.one_line()
             assert len(found.err) < 500
             assert found.err.rstrip("\n").isprintable()
-
-
-def test_a_column_of_a_store_that_names_a_key_twice_is_damage(hardness):
-    """What is meant cannot be known."""
-    import sqlite3
-
-    from hardness.sweep.store import create, read
-    from instances.errors import DamagedFile
-
-    for i, (text, why) in enumerate((('{"a": 1, "a": 2}', "stands twice"), ("[" * 70, "nested"))):
-        create(Path(f"{i}.db")).close()
-        connection = sqlite3.connect(f"{i}.db")
-        sql = "INSERT INTO certificates (key, spec, terms, certificate) VALUES ('k', 's', ?, '{}')"
-        connection.execute(sql, (text,))
-        connection.commit()
-        connection.close()
-        with read(Path(f"{i}.db")) as store, pytest.raises(DamagedFile, match=why):
-            list(store.certificates())

@@ -8,7 +8,6 @@ import bodies
 import in_context
 import landscape
 import numpy as np
-import optimizers
 import pytest
 import queries
 import rows
@@ -21,7 +20,6 @@ from scipy.optimize import linprog
 from statement import exactly, find, load
 
 from hardness.icl import onelayer
-from hardness.icl.descent import Adam, Momentum
 from hardness.icl.onelayer import least, optimum
 from instances import parse
 from instances.prompts import Prompts
@@ -248,21 +246,6 @@ def test_hessians_and_losses_on_random_cosines_are_those_of_prompts():
     error = ((guess * target).mean() / (guess**2).mean() * guess - target) ** 2
     predicted = in_context.predict_softmax_nonlinear(d, n, "cosines", "linear")
     assert predicted.low == pytest.approx(error.mean(), abs=4 * error.std() / sqrt(len(error)))
-
-
-def test_a_race_is_the_rules_step_by_step_and_clipped_steps_are_short():
-    course = optimizers.Course(law=isotropic(2, 12), layers=2, steps=40, batch=40, marks=4)
-    rules = [Momentum(rate=0.05), Adam(rate=0.02)]
-    both, alone = optimizers.race(course, rules, 3, "a"), optimizers.race(course, rules[1:], 3, "a")
-    assert np.array_equal(both[1], alone[0])  # whoever else runs
-    assert not np.array_equal(optimizers.race(course, rules, 4, "a")[0], both[0])
-    grams = course.held_out(3, "curves", 300)
-    first, last = (optimizers.mean_loss(both[0][at], grams, course.law)[0] for at in (0, -1))
-    assert last < first / 2
-    short = replace(course, clip=0.1, marks=40)
-    [path] = optimizers.race(short, [Momentum(rate=0.05, decay=0.5)], 0, "a")
-    moves = np.sqrt(((path[1:] - path[:-1]) ** 2).sum(axis=(1, 2, 3, 4)))
-    assert 0 < moves.max() <= 0.05 * 0.1 / 0.5 + 1e-12
 
 
 # Softmax attention.

@@ -22,7 +22,6 @@ from hardness.verbs import progress
 from hardness.verbs.root import GROUPS, WELCOME
 from tests.test_commands import COMMANDS
 from tests.test_docs import PAGES, blocks
-from tests.waiting import wait_for
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -143,13 +142,6 @@ def test_colour_on_a_terminal_is_the_same_text(hardness):
     assert on_terminal("stress --list", NO_COLOR="") == listed
 
 
-def test_wider_terminals_are_used_and_narrower_ones_are_not(hardness):
-    piped = hardness("stress", "--list").out
-    assert ESCAPE.sub("", on_terminal("stress --list", columns=40)) == piped
-    wide = ESCAPE.sub("", on_terminal("stress --list", columns=200))
-    assert len(wide.splitlines()) < len(piped.splitlines())
-
-
 @pytest.mark.parametrize(
     ("call", "marked"),
     [
@@ -197,24 +189,6 @@ main(["inspect", "parity:d=8,m=2"])
     assert ended.stderr.lstrip("\n") == "hardness: interrupted: nothing was left half-written\n"
 
 
-def test_what_takes_long_counts_seconds_on_a_terminal(capfd, monkeypatch, ticks):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    ticks(1.0)
-    said = []
-
-    def counted():
-        said.append(capfd.readouterr().err)
-        return " s" in "".join(said)
-
-    with progress.shown(True), progress.waited("learning"):
-        wait_for(counted)
-    said.append(capfd.readouterr().err)
-    assert re.fullmatch(r"(\rlearning, \d+ s *)+\r +\r", "".join(said))
-    before = threading.active_count()
-    with progress.shown(False), progress.waited("learning"):
-        assert threading.active_count() == before
-
-
 def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(clock, "now", lambda: now[0])
@@ -233,23 +207,3 @@ def test_a_log_has_a_line_every_30_seconds_with_the_time_left(capfd, monkeypatch
         now[0] += 99
         bar(1)
     assert capfd.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("terminal", "seconds", "told"),
-    [(False, 31.0, "running: 0 of 2, 31 s so far\n"), (True, 11.0, "running  [")],
-)
-def test_progress_is_shown_before_the_first_unit_ends(capfd, monkeypatch, terminal, seconds, told):
-    now, said = [0.0], []
-    monkeypatch.setattr(clock, "now", lambda: now[0])
-    monkeypatch.setattr(progress, "_EVERY", 30.0)
-    monkeypatch.setattr(progress, "_TICK", 0.01)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-
-    def there():
-        said.append(capfd.readouterr().err)
-        return told in "".join(said)
-
-    with progress.shown(True), progress.counted(2, "running"):
-        now[0] += seconds
-        wait_for(there)

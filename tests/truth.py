@@ -1,7 +1,7 @@
 """What is true of a problem of a certificate, found in another way than the kernel's and makers'.
 
 By closed forms, and by enumeration of all points and of all sets of members, for hidden sets,
-residues, listed functions, directions and transcripts: from the problem alone.
+residues, listed functions and directions: from the problem alone.
 """
 
 import itertools
@@ -21,7 +21,6 @@ from scipy.special import roots_chebyt as chebyshev
 from scipy.special import roots_gegenbauer as gauss_gegenbauer
 from scipy.stats import beta
 
-from hardness.lower import BoundParameters
 from tests import closed
 
 Json = Any
@@ -166,15 +165,15 @@ def _read(text: str) -> Fraction:
 
 def _needed(name: str, terms: Json, size: int, levels: int, fits: int, caps: list[int]) -> Any:
     """What the theorem gives of so many members, with the least number that is ruled out."""
+    success = Fraction(terms["success"]) if "success" in terms else Fraction(0)
     if name == "information-floor":
-        goal = BoundParameters(success=Fraction(terms["success"]))
         assert terms["levels"] == str(levels), "labels have other values"
-        return (found := closed.information_floor(size, goal, fits, levels)), found
+        return (found := closed.information_floor(size, success, fits, levels)), found
     if name.endswith("-success"):
         assert min(caps) == 0, "a query rules out members"
         return Fraction(min(fits, size), size), 0
     assert name.endswith("-queries"), f"nothing is known of {name}"
-    least = closed.least_queries(min(caps), Fraction(terms["success"]) * size - fits)
+    least = closed.least_queries(min(caps), success * size - fits)
     return (_ENDLESS if least is None else least), 0
 
 
@@ -195,7 +194,7 @@ class _Hidden:
         )
         view = problem.get("view")
         self.alone = view is None
-        self.square, self.part, self.levels = 1 / 4, 1 / 2, len(set(self.values))
+        self.square, self.levels = Fraction(1, 4), len(set(self.values))
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         gamma = _read(terms["gamma"]) if "gamma" in terms else Fraction(0)
@@ -223,8 +222,7 @@ class _Hidden:
                 size = scheme.size
                 return (size - 1) // at_least if at_least else size, (size - 1) // max(at_most, 1)
         risk = _read(terms.get("risk", "0"))
-        less = scheme.norm - scheme.average
-        fits = math.floor(scheme.spread / less / (1 - risk))
+        fits = closed.right_about(scheme, risk)
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
         if name.startswith("low-degree"):
             assert self.alone, "labels show more"
@@ -233,9 +231,8 @@ class _Hidden:
             assert self.alone or name.startswith("gd"), "labels show more"
             assert len(set(self.values)) == 2 or name.startswith("kernel"), "labels are many"
             return _learned(name, terms, self.members(fits))
-        levels = self.levels
         caps = [] if name == "information-floor" else self.caps(name.partition("-")[0], terms)
-        return _needed(name, terms, scheme.size, levels, fits, caps)
+        return _needed(name, terms, scheme.size, self.levels, fits, caps)
 
     @property
     def gram(self) -> np.ndarray:
@@ -265,31 +262,22 @@ class _Hidden:
         values = scheme.eigenvalues[1:]
         less = scheme.norm - scheme.average
         square = max(values) / (4 * self.half**2)
-        square = self.fade**2 * (Fraction(self.square) if self.parity else square)
-        n, m = self.n, len(self.values) - 1
-        pairs = [math.comb(m, t) * math.comb(n - m, m - t) for t in range(m + 1)]
-        row = [(v, self.unit * c) for v, c in zip(pairs, scheme.correlations, strict=True)]
-        if self.parity:
-            row = [(1, self.fade**2 * Fraction(self.part) * (3 if self.levels == 4 else 1))]
+        square = self.fade**2 * (self.square if self.parity else square)
         counted = zip(values, scheme.multiplicities[1:], strict=True)
         return SimpleNamespace(
-            tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square, row=row,
-            dense=1, spectrum=sorted(counted, reverse=True), public=0, least=less, scale=less,
+            tiers=[(Fraction(1, scheme.size), scheme.size)], fits=fits, square=square,
+            spectrum=sorted(counted, reverse=True), public=0, least=less, scale=less,
         )  # fmt: skip
 
     def caps(self, oracle: str, terms: Json) -> list[int]:
         """What each argument says that one query rules out."""
         square = (self.fade / self.half) ** 2 * self.scheme.spread / 4
         if self.parity:
-            square = self.fade**2 * Fraction(self.square)
+            square = self.fade**2 * self.square
         assert oracle == "csq" or len(set(self.values)) == 2, "labels have more than two values"
         if oracle != "vstat":
             return [math.floor(square / _read(terms["tau"]) ** 2)]
         t = int(terms["t"])
-        if self.levels == 4 or self.part == 1:  # of two bits three moves are added up
-            weight = Fraction(3 * self.part) if self.levels == 4 else Fraction(1, 2)
-            fades = [3 * t * self.fade**2 * weight, t**2 * square / 4]
-            return [math.floor(value) for value in fades]
         out = [math.floor(Fraction(3 * t, 4) * self.fade**2)] if self.parity else []
         out += [math.floor(t**2 * square / 4)]
         gamma = closed.labelled_gamma(self.family, self.scheme, t)
@@ -530,7 +518,7 @@ class Residues:
             members = SimpleNamespace(
                 tiers=law.tiers, chances=law.chances, fits=fits,
                 square=most * self.square * drift,
-                row=[(1, self.square / 2)], dense=most, spectrum=[(most * law.alike, unlike)],
+                spectrum=[(most * law.alike, unlike)],
                 public=1, least=least, scale=1,
             )  # fmt: skip
             return _learned(name, terms, members)

@@ -140,13 +140,13 @@ def assumed(spec):
 def attacks(spec):
     """Say which attack is estimated to cost the least, and what learns the family."""
     known = hardness.family(spec).hardness
-    said = f"`{teller(known)}`: {known.easy}" if known.easy else "none estimated"
+    learners = f"`{teller(known)}`: {known.easy}" if known.easy else "none estimated"
     try:
         found = hardness.estimate(spec)
     except UsageError:
-        return said
+        return learners
     least = f"`estimate`: {found.label(found.least)}, {found.least.plainly}"
-    return f"{least}. {said}" if known.easy else least
+    return f"{least}. {learners}" if known.easy else least
 
 
 def main():

@@ -51,12 +51,12 @@ def _trained(n: int, d: int, layers: int, free: str, start: int, seed: int) -> t
     free: "q" (P = 0), "both", or "shared", one matrix Q for all layers.
     """
     law, (grams, weights) = _ideal(d, n), _rule(n, d, layers, free)
-    own = 1 if free == "shared" else layers
+    matrices = 1 if free == "shared" else layers
 
     def split(x: Array) -> tuple[Array | None, Array]:
-        q = x[: own * d * d].reshape(own, d, d)
+        q = x[: matrices * d * d].reshape(matrices, d, d)
         q = np.repeat(q, layers, axis=0) if free == "shared" else q
-        return (x[own * d * d :].reshape(layers, d, d) if free == "both" else None), q
+        return (x[matrices * d * d :].reshape(layers, d, d) if free == "both" else None), q
 
     def slope(x: Array) -> tuple[float, Array]:  # of the logarithm: losses are small at the end
         loss, dp, dq = gram.loss_and_gradient(*split(x), grams, law, weights)
@@ -65,12 +65,12 @@ def _trained(n: int, d: int, layers: int, free: str, start: int, seed: int) -> t
         return math.log(loss), np.concatenate(parts) / loss
 
     rng = generator(seed, "theory", "icl", n, d, layers, free, start)
-    x = rng.normal(0, 0.1 / math.sqrt(d), (2 if free == "both" else 1) * own * d * d)
+    x = rng.normal(0, 0.1 / math.sqrt(d), (2 if free == "both" else 1) * matrices * d * d)
     options: Any = {"gtol": 1e-8, "maxiter": 2000}
     with np.errstate(over="ignore", invalid="ignore"):
-        found = minimize(slope, x, jac=True, method="BFGS", options=options)
-    p, q = split(found.x)
-    return Layers(p=np.zeros_like(q) if p is None else p, q=q), math.exp(float(found.fun))
+        descent = minimize(slope, x, jac=True, method="BFGS", options=options)
+    p, q = split(descent.x)
+    return Layers(p=np.zeros_like(q) if p is None else p, q=q), math.exp(float(descent.fun))
 
 
 def _best(n: int, d: int, layers: int, free: str, seed: int) -> tuple[Layers, float]:
@@ -84,11 +84,11 @@ def _best(n: int, d: int, layers: int, free: str, seed: int) -> tuple[Layers, fl
 def measure_layer_by_layer(d: int, n: int, layers: int, readout: int, seed: int) -> Measured:
     grams, weights = _rule(n, d, layers, "q")
     best = steps.best_steps(n, d, layers).steps
-    found, _ = _best(n, d, layers, "q", seed)
-    order = np.argsort(np.argsort([np.trace(q) for q in found.q]))  # training picks the order
+    trained, _ = _best(n, d, layers, "q", seed)
+    order = np.argsort(np.argsort([np.trace(q) for q in trained.q]))  # training picks the order
     exact = _multiples(np.array(best)[order], d)
-    one, two = (gram.residuals(None, q[:readout], grams)[0] for q in (found.q, exact))
-    return exactly(math.sqrt(weights @ ((one - two) ** 2).sum(axis=(1, 2)) / d))
+    learned, expected = (gram.residuals(None, q[:readout], grams)[0] for q in (trained.q, exact))
+    return exactly(math.sqrt(weights @ ((learned - expected) ** 2).sum(axis=(1, 2)) / d))
 
 
 # Where random starts of full matrices end.
@@ -101,11 +101,11 @@ def measure_same_minimum(d: int, n: int, layers: int, what: str, seed: int) -> M
         least = plusplus.best_scalars(n, d, layers).loss
     count = 0
     for start in range(20):
-        found, loss = _trained(n, d, layers, free, start, seed)
+        trained, loss = _trained(n, d, layers, free, start, seed)
         if "least loss" in what:
             count += loss <= float(least) * (1 + _ROUNDING)
         else:  # the last P moves nothing, and P = 0 is a multiple
-            count += max(distance(m) for m in (*found.q, *found.p[:-1])) <= _ROUNDING
+            count += max(distance(m) for m in (*trained.q, *trained.p[:-1])) <= _ROUNDING
     return share(count, 20, "starts")
 
 
@@ -113,13 +113,13 @@ def measure_same_minimum(d: int, n: int, layers: int, what: str, seed: int) -> M
 
 
 def predict_looped(d: int, n: int, layers: int) -> Predicted:
-    one, free = steps.common_step(n, d, layers).loss, steps.best_steps(n, d, layers).least
-    return equal(float(one / free))
+    common, free = steps.common_step(n, d, layers).loss, steps.best_steps(n, d, layers).least
+    return equal(float(common / free))
 
 
 def measure_looped(d: int, n: int, layers: int, seed: int) -> Measured:
-    one, free = (_best(n, d, layers, free, seed)[1] for free in ("shared", "q"))
-    return exactly(one / free, _ROUNDING * one / free)  # where the descents end
+    shared, free = (_best(n, d, layers, free, seed)[1] for free in ("shared", "q"))
+    return exactly(shared / free, _ROUNDING * shared / free)  # where the descents end
 
 
 # Depth against condition number.
@@ -287,7 +287,7 @@ def _paths(number: int, seed: int) -> list[Array]:
 
 
 def measure_conditioning(step: int, seed: int) -> Measured:
-    law, found = _ideal(5, 20), []
+    law, ratios = _ideal(5, 20), []
     data = sampled.sample(law, generator(seed, "theory", "conditioning"), 200)
     grams, weights = np.ascontiguousarray(data.grams.transpose(2, 0, 1)), np.full(200, 1 / 200)
     for number in range(6):
@@ -295,8 +295,8 @@ def measure_conditioning(step: int, seed: int) -> Measured:
         every = [gram.hessian(x[:, 0], x[:, 1], grams, law, weights) for x in at]
         values = [np.linalg.eigvalsh(each) for each in every]
         sgd, adam = (float(v[-1] / np.median(np.abs(v))) for v in values)
-        found.append(math.log2(sgd / adam))
-    return mean(found, "seeds")
+        ratios.append(math.log2(sgd / adam))
+    return mean(ratios, "seeds")
 
 
 @lru_cache(maxsize=16)
@@ -326,8 +326,8 @@ def _beyond(rate: float, x: Array, size: Array) -> float:
     """The largest eigenvalue of D^-1/2 H D^-1/2, D = size, over 2 (1 + b) / (1 - b) / rate."""
     flat = np.concatenate([size[:, 1].ravel(), size[:-1, 0].ravel()])
     grams, weights = _rule(10, 2, 2, "both")
-    found = gram.hessian(x[:, 0], x[:, 1], grams, _ideal(2, 10), weights)
-    top = np.linalg.eigvalsh(found / np.sqrt(np.outer(flat, flat)))[-1]
+    hessian = gram.hessian(x[:, 0], x[:, 1], grams, _ideal(2, 10), weights)
+    top = np.linalg.eigvalsh(hessian / np.sqrt(np.outer(flat, flat)))[-1]
     return float(top * rate * 0.1 / 3.8)
 
 
@@ -336,7 +336,7 @@ def predict_edge(rate: float, of: str) -> Predicted:
 
 
 def measure_edge(rate: float, of: str, seed: int) -> Measured:
-    found = []
+    eigenvalues = []
     for start in range(4):
         path = _walk(rate, 30 if of == "spikes" else 0, start, seed)
         losses = np.array([loss for loss, *_ in path])
@@ -345,8 +345,8 @@ def measure_edge(rate: float, of: str, seed: int) -> Measured:
             rise = losses[1:] / losses[:-1]
             at = np.flatnonzero(rise >= min(1.2, rise.max()))
         beyond = [_beyond(rate, *path[step][1:]) for step in at]
-        found.append(max(beyond) if of == "largest" else median(beyond))
-    return mean(found, "starts")
+        eigenvalues.append(max(beyond) if of == "largest" else median(beyond))
+    return mean(eigenvalues, "starts")
 
 
 def predict_layer_edge(layers: int, **at: Any) -> Predicted:
@@ -379,8 +379,8 @@ def measure_degree(layers: int, free: str, seed: int) -> Measured:
     p, q = rng.standard_normal((2, layers, d, d))
     model = Layers(p=p if free == "both" else 0 * p, q=q)
     x, y = rng.standard_normal((1, n + 1, d)), rng.standard_normal((1, n))
-    one, two = (float(model.predict(t * x, t * y)[0]) for t in (1e3, 2e3))
-    return exactly(math.log2(abs(two / one)), 1e-3)
+    near, far = (float(model.predict(t * x, t * y)[0]) for t in (1e3, 2e3))
+    return exactly(math.log2(abs(far / near)), 1e-3)
 
 
 # What the theorem assumes to be zero.
@@ -393,7 +393,7 @@ def predict_sparsity(entries: str, **at: Any) -> Predicted:
 def measure_sparsity(d: int, n: int, layers: int, entries: str, seed: int) -> Measured:
     """Differentiate the loss in entries of Q that are 0, at the best layers whose are.
 
-    Tokens are (x, y) and all matrices (d + 1, d + 1): Z <- Z - P G Z, G = (1/n) Z M Z^T Q, so what
+    Tokens are (x, y) and all matrices (d + 1, d + 1): Z <- Z - P G Z, G = (1/n) Z M Z^T Q. So what
     layers do depends on the points and the task through G alone, and w is integrated as S is.
     """
     degree, size = 3**layers - 1, d + 1
@@ -413,9 +413,9 @@ def measure_sparsity(d: int, n: int, layers: int, entries: str, seed: int) -> Me
             for at in {(layer, i, j), (layer, j, i)}:
                 q[at] = 1e-30j
                 turned: Any = np.eye(size)
-                for one, two in zip(p, q, strict=True):
+                for move, attend in zip(p, q, strict=True):
                     inner = turned @ of_tokens @ np.swapaxes(turned, -1, -2)
-                    turned = turned - one @ inner @ two @ turned
+                    turned = turned - move @ inner @ attend @ turned
                 left = turned[:, :, d, :d] + w[:, None]
                 slopes.append(of_w @ (left**2).sum(axis=2).imag @ weights / 1e-30)
                 q[at] = 0

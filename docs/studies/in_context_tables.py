@@ -39,11 +39,11 @@ if __name__ == "__main__":
             Path(sys.executable).with_name("hardness") if name == "hardness" else sys.executable
         )
         start = time.perf_counter()
-        told = subprocess.run(
+        printed = subprocess.run(
             [program, *rest], cwd=HERE.parents[1], check=True, capture_output=True, text=True
         ).stdout
         seconds = time.perf_counter() - start
         print(
-            f"\n## {title}\n\n`{line}`, {seconds:.0f} s\n\n```text\n{told.rstrip()}\n```",
+            f"\n## {title}\n\n`{line}`, {seconds:.0f} s\n\n```text\n{printed.rstrip()}\n```",
             flush=True,
         )

@@ -5,12 +5,13 @@ The layer predicts b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = (x_i, y
 A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
 
 With sigma = I and a diagonal task (every law becomes one, `diagonal`) flipping the sign of
-coordinate i changes nothing. So a minimum over A and over b = (sqrt(u) e_j, 1) for one j and all
-u in [0, inf] is a stationary point of the whole loss. u = 0 is the optimum A*; u = inf is a layer
-of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between lie mixtures.
-If the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
-those with b = 0, which are saddles; and the curve is one rational function of u, whose derivative
-is a polynomial over a square.
+coordinate i changes nothing. So take b = (sqrt(u) e_j, 1) for one j and all u in [0, inf]: a
+minimum over A and these b is a stationary point of the whole loss. u = 0 is the optimum A*.
+u = inf is a layer of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between
+lie mixtures.
+If the task is isotropic too, every b can be rotated onto such a curve. Then the only other points
+have b = 0 and are saddles. The curve is one rational function of u, whose derivative is a
+polynomial over a square.
 """
 
 from dataclasses import replace
@@ -35,12 +36,12 @@ def _second_moment(law: Prompts, middle: Array) -> Array:
     n, sigma = law.n, law.sigma
     inner, column, corner = middle[:-1, :-1], middle[:-1, -1], middle[-1, -1]
     _, labels, mixed, fourth = _moments(law)
-    found = np.empty((law.d + 1, law.d + 1))
-    found[:-1, :-1] = (n + 1) / n * sigma @ inner @ sigma + np.sum(sigma * inner) / n * sigma
-    found[:-1, :-1] += corner * labels
-    found[:-1, -1] = found[-1, :-1] = (mixed + labels) @ column
-    found[-1, -1] = np.sum(labels * inner) + corner * fourth
-    return found
+    moment = np.empty((law.d + 1, law.d + 1))
+    moment[:-1, :-1] = (n + 1) / n * sigma @ inner @ sigma + np.sum(sigma * inner) / n * sigma
+    moment[:-1, :-1] += corner * labels
+    moment[:-1, -1] = moment[-1, :-1] = (mixed + labels) @ column
+    moment[-1, -1] = np.sum(labels * inner) + corner * fourth
+    return moment
 
 
 def full_loss(law: Prompts, b: Array, a: Array) -> float:
@@ -61,14 +62,14 @@ def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
 def full_hessian(law: Prompts, b: Array, a: Array) -> Array:
     """Return the Hessian in (b, A row by row), ((d+1)^2, (d+1)^2)."""
     size, sigma = law.d + 1, law.sigma
-    found = np.empty((size**2, size**2))
-    found[:size, :size] = 2 * _second_moment(law, a @ sigma @ a.T)
-    found[size:, size:] = np.kron(2 * _second_moment(law, np.outer(b, b)), sigma)
+    hessian = np.empty((size**2, size**2))
+    hessian[:size, :size] = 2 * _second_moment(law, a @ sigma @ a.T)
+    hessian[size:, size:] = np.kron(2 * _second_moment(law, np.outer(b, b)), sigma)
     for i, unit in enumerate(np.eye(size)):
         turn = np.outer(unit, b)
         row = 2 * (_second_moment(law, turn + turn.T) @ a @ sigma - _pull(law, unit))
-        found[i, size:] = found[size:, i] = row.ravel()
-    return found
+        hessian[i, size:] = hessian[size:, i] = row.ravel()
+    return hessian
 
 
 def best_given(law: Prompts, b: Array) -> Array:
@@ -152,10 +153,10 @@ def stationary(law: Prompts) -> list[Stationary]:
     u = 0, the optimum, is left out. What a Hessian says holds in all (d+1)^2 directions.
     """
     plain = diagonal(law)
-    found = []
+    minima = []
     for j in range(1 if law.isotropic else law.d):
-        found += [_judged(plain, j, u) for u in [*_dips(plain, j), None]]
-    return sorted(found, key=lambda point: point.loss)
+        minima += [_judged(plain, j, u) for u in [*_dips(plain, j), None]]
+    return sorted(minima, key=lambda point: point.loss)
 
 
 def _dips(law: Prompts, j: int) -> list[float]:
@@ -165,14 +166,14 @@ def _dips(law: Prompts, j: int) -> list[float]:
     def at(log: Array) -> Array:
         return curve(law, j, unit * np.exp(log))
 
-    values, found = at(grid), []
+    values, dips = at(grid), []
     for i in range(1, len(grid) - 1):
         # Dips of the size of rounding are none.
         if values[i] < min(values[i - 1], values[i + 1]) and values[i] > values[0]:
             ends: Any = {"bounds": (grid[i - 1], grid[i + 1]), "options": {"xatol": 1e-10}}
             log = minimize_scalar(lambda x: at(np.array([x]))[0], method="bounded", **ends).x
-            found.append(unit * float(np.exp(log)))
-    return found
+            dips.append(unit * float(np.exp(log)))
+    return dips
 
 
 def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
@@ -190,7 +191,8 @@ def exact_dips(law: Prompts) -> int | None:
     """Count the local minima with 0 < u <= inf, of certified real roots; None if not isotropic.
 
     The curve rises at u = 0, the optimum, so roots of odd multiplicity are maxima and minima in
-    turn; after an odd number of them it falls, and u = inf, the layer of rank one, is a minimum.
+    turn. After an odd number of them the curve falls. Then u = inf, the layer of rank one, is a
+    minimum.
     In d = 1 that is the optimum too, written in another way.
     """
     kappa, noise = onelayer.exact_eigenvalues(law), onelayer.simple(law.noise)
@@ -227,13 +229,13 @@ def ends(law: Prompts, starts: int = _RUNS, seed: int = 0) -> tuple[list[float],
         b, a = unpack(flat)
         return full_loss(plain, b, a) / law.d, pack(*full_gradient(plain, b, a)) / law.d
 
-    rng, found = generator(seed, "icl", "one layer", "starts"), []
+    rng, descents = generator(seed, "icl", "one layer", "starts"), []
     options: Any = {"gtol": 1e-6, "maxiter": 1000}
     for _ in range(starts):
         begin = _SIZE * rng.standard_normal((law.d + 1) ** 2)
-        found.append(minimize(value, begin, jac=True, method="BFGS", options=options))
-    losses = sorted(law.power * float(each.fun) for each in found)
-    return losses, sum(float(np.abs(each.jac).max()) > 1e-5 for each in found)
+        descents.append(minimize(value, begin, jac=True, method="BFGS", options=options))
+    losses = sorted(law.power * float(each.fun) for each in descents)
+    return losses, sum(float(np.abs(each.jac).max()) > 1e-5 for each in descents)
 
 
 def near(law: Prompts, losses: list[float], loss: float) -> int:
@@ -258,9 +260,9 @@ def study(law: Prompts, starts: int = _RUNS) -> str:
             known = f"found in float64, but an exact root count has {dips}"
         lines.append(f"no spurious local minimum {known}")
     losses, moving = ends(law, starts)
-    found, caught = near(law, losses, least), sum(near(law, losses, p.loss) for p in points)
-    where = f"{found} end at L*, {caught} at spurious minima"
-    where += f", {starts - found - caught} elsewhere ({moving} not converged)"
+    reached, caught = near(law, losses, least), sum(near(law, losses, p.loss) for p in points)
+    where = f"{reached} end at L*, {caught} at spurious minima"
+    where += f", {starts - reached - caught} elsewhere ({moving} not converged)"
     return "\n".join([*lines, f"{starts} random starts (BFGS, scale {_SIZE}): {where}"])
 
 

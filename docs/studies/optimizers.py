@@ -4,11 +4,11 @@
 rates on tuning seeds; its best rate, and .02, are run again on seeds that had no part in the
 choice. All methods see the same batches, from the same start.
 
-How heavy the tails of stochastic gradients are is said against Gaussian noise of their covariance.
+The tails of stochastic gradients are compared with those of Gaussian noise of the same covariance.
 For batches drawn at fixed layers, |g - mean g| is compared with the norm of a Gaussian vector with
-the covariance of g: its law depends on the eigenvalues alone, and its kurtosis E|.|^4 / (E|.|^2)^2
-is 1 + 2 sum_i v_i^2 / (sum_i v_i)^2. Norms that vary much are no sign of heavy tails by themselves:
-a few large eigenvalues do that too.
+the covariance of g. The law of this norm depends on the eigenvalues v_i alone, and its kurtosis
+E|.|^4 / (E|.|^2)^2 is 1 + 2 sum_i v_i^2 / (sum_i v_i)^2. Norms that vary much do not show heavy
+tails by themselves: a few large eigenvalues have the same effect.
 """
 
 import argparse
@@ -156,8 +156,8 @@ def study(
     paths = _run(course, again, seed, "report", seeds)
     grams = course.held_out(seed, "ends", course.ends)
     ends = {at: [mean_loss(path[-1], grams, law) for path in paths[at]] for at in again}
-    final = {at: [loss for loss, _ in found] for at, found in ends.items()}
-    worst = max(e / loss for found in ends.values() for loss, e in found if loss < math.inf)
+    final = {at: [loss for loss, _ in pairs] for at, pairs in ends.items()}
+    worst = max(e / loss for pairs in ends.values() for loss, e in pairs if loss < math.inf)
     trained = paths[min(again, key=lambda at: median(final[at]))][0][-1]
     shown = [(name, AUTHORS_RATE) for name in METHODS] + list(best.items())
     clip = f"clipped to norm {course.clip:g}" if course.clip < math.inf else "not clipped"
@@ -195,13 +195,13 @@ def _run(
     course: Course, runs: Sequence[tuple[str, float]], seed: int, axis: str, count: int
 ) -> dict[tuple[str, float], list[Array]]:
     rules = [METHODS[name][1](rate) for name, rate in runs]
-    found = [race(course, rules, seed, f"{axis} {i}") for i in range(count)]
-    return {run: [paths[i] for paths in found] for i, run in enumerate(runs)}
+    races = [race(course, rules, seed, f"{axis} {i}") for i in range(count)]
+    return {run: [paths[i] for paths in races] for i, run in enumerate(runs)}
 
 
-def _tried(found: Sequence[float], tuned: bool, law: Prompts) -> str:
-    marks = "!" * any(loss >= law.power for loss in found) + "*" * tuned
-    return marks + (f"{median(found):.3g}" if median(found) < math.inf else ">1e300")
+def _tried(losses: Sequence[float], tuned: bool, law: Prompts) -> str:
+    marks = "!" * any(loss >= law.power for loss in losses) + "*" * tuned
+    return marks + (f"{median(losses):.3g}" if median(losses) < math.inf else ">1e300")
 
 
 def _final(final: dict[tuple[str, float], list[float]], best: dict[str, float]) -> list[str]:
@@ -234,18 +234,18 @@ def _rare(
         with np.errstate(over="ignore", invalid="ignore"):
             ends = [path[-1] for path in paths[name, rate]]
             layers = [Layers(p=theta[:, 0], q=theta[:, 1]) for theta in ends]
-            found = [rare(each, course.law, seed, course.stretched) for each in layers]
-        heavy = max(f.share if math.isfinite(f.value) else 1.0 for f in found)
-        values = _spread([f.value for f in found])
+            estimates = [rare(each, course.law, seed, course.stretched) for each in layers]
+        heavy = max(f.share if math.isfinite(f.value) else 1.0 for f in estimates)
+        values = _spread([f.value for f in estimates])
         lines.append(f"  {rate:<13g} {METHODS[name][0]:21}  {values}, {100 * heavy:.0f}%")
-        pairs = zip(found, final[name, rate], strict=True)
+        pairs = zip(estimates, final[name, rate], strict=True)
         carried |= any(math.isfinite(f.value) and f.value > 1.5 * loss for f, loss in pairs)
     lines.append("last: the largest share of one sample; near 100%, no more than a sign")
-    told = [
+    warning = [
         "Some are far above: there prompts too rare to be drawn carry the mean. The",
         "losses, errors and factors further up then hold for typical prompts alone.",
     ]
-    return lines + told * carried
+    return lines + warning * carried
 
 
 def _spread(values: Sequence[float]) -> str:

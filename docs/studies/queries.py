@@ -57,8 +57,8 @@ def predict_tolerance_window(d: int, m: int) -> Predicted:
 
 
 def measure_tolerance_window(d: int, m: int, seed: int) -> Measured:
-    found = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
-    return exactly(float((found and found.first()) or math.nan))
+    certificate = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
+    return exactly(float((certificate and certificate.first()) or math.nan))
 
 
 def predict_plain_training(learner: str, examples: int) -> Predicted:
@@ -71,12 +71,12 @@ def measure_plain_training(learner: str, examples: int, seed: int) -> Measured:
     family, chosen = parse(f"parity:d={_PLACES + 1},m={_HIDDEN}"), parse_learner(learner)
     budget = Budget(examples=examples)
     made = (run(chosen, family.instance(_RUNS * seed + i), budget) for i in range(_RUNS))
-    return share(sum(one.outcome is Outcome.SOLVED for one in made), _RUNS, "runs")
+    return share(sum(each.outcome is Outcome.SOLVED for each in made), _RUNS, "runs")
 
 
 def predict_kernel_bound(spec: str, features: int) -> Predicted:
-    found = certify_named(parse(spec), [Kernel(features=features)])
-    return Predicted(low=float(Fraction(found["kernel-error"].value)))
+    certificate = certify_named(parse(spec), [Kernel(features=features)])
+    return Predicted(low=float(Fraction(certificate["kernel-error"].value)))
 
 
 def measure_kernel_bound(spec: str, features: int, seed: int) -> Measured:
@@ -89,14 +89,14 @@ def measure_kernel_bound(spec: str, features: int, seed: int) -> Measured:
     minus = np.array(list(itertools.product((0, 1), repeat=n)))
     places = np.array(list(itertools.combinations(range(n), family.m)))
     hidden = (values[minus[:, places].sum(axis=2)] - family.prior[minus.sum(axis=1)][:, None]).T
-    found = []
+    errors = []
     for i in range(5):
         rng = generator(seed, "theory", "units", str(i))
         inner, bias = rng.standard_normal((n, features)), rng.standard_normal(features)
         units = np.tanh((1.0 - 2 * minus) @ inner / np.sqrt(n) + bias) / np.sqrt(features)
         basis = np.linalg.svd(units, full_matrices=False)[0]
-        found.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
-    return mean(found, "sets of random units", among=8)
+        errors.append(1 - float(((hidden @ basis) ** 2).sum() / (hidden**2).sum()))
+    return mean(errors, "sets of random units", among=8)
 
 
 def predict_two_tokens(d: int, m: int) -> Predicted:

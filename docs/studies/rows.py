@@ -110,7 +110,7 @@ def _apart(spec: str, seed: int) -> tuple[Array, ...]:
 
 
 def measure_lucky_rows(layer: str, epsilon: float, seed: int) -> Measured:
-    return _share([one <= epsilon for one in _apart(layer, seed)], 16)
+    return _share([distance <= epsilon for distance in _apart(layer, seed)], 16)
 
 
 def _share(rows: list[Any], among: int) -> Measured:
@@ -145,7 +145,7 @@ def _ratios(spec: str, seed: int) -> tuple[Array, ...]:
 
 
 def measure_certificate_residual(layer: str, ratio: float, seed: int) -> Measured:
-    return _share([one <= ratio for one in _ratios(layer, seed)], 12)
+    return _share([residual <= ratio for residual in _ratios(layer, seed)], 12)
 
 
 def precision(d: int, scale: float, crude: bool) -> float:
@@ -275,7 +275,7 @@ def _sure(spec: str, seed: int) -> tuple[Array, ...]:
 
 def measure_proxy_margin(layer: str, taken: float, seed: int) -> Measured:
     every = _sure(layer, seed)
-    return _share([one[: round(taken * len(one))] >= _SURE for one in every], 16)
+    return _share([margins[: round(taken * len(margins))] >= _SURE for margins in every], 16)
 
 
 if __name__ == "__main__":

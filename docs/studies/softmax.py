@@ -1,16 +1,16 @@
 """Softmax against linear attention on in-context regression: what each reaches, what bounds it.
 
-Tokens are n points and m queries, rows of x. With A_h[i, j] = softmax over the points i of
-x_i^T Theta_h x_j, a layer takes x_j to x_j - P sum_i A[i, j] x_i and y_j to y_j - c sum_i A[i, j]
+Tokens are n points and m queries, rows of x. A_h[i, j] is the softmax over the points i of
+x_i^T Theta_h x_j. A layer takes x_j to x_j - P sum_i A[i, j] x_i and y_j to y_j - c sum_i A[i, j]
 y_i, summed over its heads. A query is never a key; its y starts at 0 and ends at minus the
-prediction. Attention reads x alone, so the prediction is sum_i b_i y_i with weights b of x alone,
-and given x the loss is E (sum_i b_i y_i - <w, x_q>)^2 = |C^(1/2) (X^T b - x_q)|^2 + s^2 |b|^2.
+prediction. Attention reads x alone, so the prediction is sum_i b_i y_i with weights b of x alone.
+Given x, the loss is E (sum_i b_i y_i - <w, x_q>)^2 = |C^(1/2) (X^T b - x_q)|^2 + s^2 |b|^2.
 
-Three ways to treat the scales c_h are compared: fixed at 1/n, as the comparison of [ACSYJS24] has
-it (linear attention needs 1/n, softmax weights sum to 1 without); fixed at 1; and free, as a
-trained matrix of values has it. Two heads (Theta, c) = (eps A, 1 / (2 eps)) and (-eps A,
--1 / (2 eps)) tend with eps to linear attention on centred points, and those are, after a rotation,
-n - 1 points: in all layers at once. Training of one layer was seen to find such heads in [HPCY25].
+Three ways to treat the scales c_h are compared. They are fixed at 1/n, as in the comparison of
+[ACSYJS24] (linear attention needs 1/n, softmax weights sum to 1 without), fixed at 1, or free, as
+in a trained matrix of values. Two heads (Theta, c) = (eps A, 1 / (2 eps)) and (-eps A,
+-1 / (2 eps)) tend with eps to linear attention on centred points, in all layers at once. After a
+rotation centred points are n - 1 points. [HPCY25] saw training of one layer find such heads.
 
 Models are trained by L-BFGS on a fixed sample of prompts: first as multiples of the identity, which
 rotations leave alone, from starts of three kinds, then with full matrices.
@@ -285,9 +285,9 @@ class Prompted:
 
     def estimate(self, model: Model) -> tuple[float, float]:
         """Estimate a loss on the fresh prompts, with the controls regressed out; its error."""
-        found = losses(model.weights(self.fresh, self.law.n), self.fresh, self.law)
-        design = np.column_stack([np.ones(len(found)), self._controls])
-        rest = found - self._controls @ np.linalg.lstsq(design, found, rcond=None)[0][1:]
+        measured = losses(model.weights(self.fresh, self.law.n), self.fresh, self.law)
+        design = np.column_stack([np.ones(len(measured)), self._controls])
+        rest = measured - self._controls @ np.linalg.lstsq(design, measured, rcond=None)[0][1:]
         return float(rest.mean()), float(rest.std() / np.sqrt(len(rest)))
 
 
@@ -382,8 +382,8 @@ def study(
         for name, loss, known in references(law, depth):
             rows.append([name, str(depth), "-", "-", number(loss), known])
         for wide, output in product(heads, OUTPUTS):
-            found = trained(data, depth, wide, output, steps, seed)
-            for kind, (free, loss, error) in zip(("", ", c I"), found, strict=True):
+            models = trained(data, depth, wide, output, steps, seed)
+            for kind, (free, loss, error) in zip(("", ", c I"), models, strict=True):
                 name = f"softmax, {wide} head{'s' * (wide > 1)}{kind}"
                 rows.append([name, str(depth), output, str(free), number(loss, error), "trained"])
     return table(["model", "layers", "output", "free", "loss", "known"], rows)

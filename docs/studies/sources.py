@@ -36,8 +36,8 @@ def measure_shifted_prompts(shift: str, n: int, d: int, c: float, seed: int) -> 
     drawn = law.draw(seed, "shift", 0, _PROMPTS)
     x, root = drawn.x.copy(), math.sqrt(scale["query"])
     x[:, -1] *= root
-    found = _steps((n / (n + d + 1),), d).predict(x, drawn.y)
-    errors = (found - root * drawn.target) ** 2 / (law.power * scale["query"])
+    predicted = _steps((n / (n + d + 1),), d).predict(x, drawn.y)
+    errors = (predicted - root * drawn.target) ** 2 / (law.power * scale["query"])
     return mean(errors, "prompts", among=12)
 
 
@@ -55,8 +55,8 @@ def measure_layers_to_ridge(n: int, d: int, layers: int, noise: float, seed: int
     points = drawn.x[:, :-1]
     gram = points.swapaxes(1, 2) @ points + noise**2 * np.eye(d)
     w = np.linalg.solve(gram, points.swapaxes(1, 2) @ drawn.y[:, :, None])[:, :, 0]
-    found = _steps(best_steps(n, d, layers, noise).steps, d).predict(drawn.x, drawn.y)
-    return mean((found - (w * drawn.x[:, -1]).sum(axis=1)) ** 2 / d, "prompts", among=12)
+    predicted = _steps(best_steps(n, d, layers, noise).steps, d).predict(drawn.x, drawn.y)
+    return mean((predicted - (w * drawn.x[:, -1]).sum(axis=1)) ** 2 / d, "prompts", among=12)
 
 
 def predict_abrupt_drop(n: int, d: int, start: float) -> Predicted:

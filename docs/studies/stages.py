@@ -27,7 +27,7 @@ _MOST = 1 << 16  # examples of a run
 
 def _instances(spec: str, seed: int, count: int) -> list[Instance]:
     family = parse(spec)
-    return [family.instance(one) for one in range(seed * count, (seed + 1) * count)]
+    return [family.instance(number) for number in range(seed * count, (seed + 1) * count)]
 
 
 def _stages(m: int) -> str:
@@ -40,10 +40,10 @@ def learned(learner: str, instance: Instance, n: int) -> tuple[Hypothesis, float
 
     It is relative and squared, on fresh examples.
     """
-    one = parse_learner(f"{learner}{',' if ':' in learner else ':'}examples={n}")
-    found, _ = learn_once(one, instance, Budget(), seed=0)
+    configured = parse_learner(f"{learner}{',' if ':' in learner else ':'}examples={n}")
+    hypothesis, _ = learn_once(configured, instance, Budget(), seed=0)
     x = instance.examples(0, _FRESH, "theory").x
-    return found, relative_error(found.predict(x), instance.layer()(x))
+    return hypothesis, relative_error(hypothesis.predict(x), instance.layer()(x))
 
 
 def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) -> Bracket:
@@ -55,21 +55,21 @@ def bracket(learner: str, instance: Instance, goal: float, most: int = _MOST) ->
         try:
             n = steps.send("passed" if within else "failed")
         except StopIteration as stop:
-            found: Bracket = stop.value
-            return found
+            result: Bracket = stop.value
+            return result
 
 
 def _brackets(learner: str, spec: str, goal: float, seed: int, count: int = 6) -> list[Bracket]:
     return [bracket(learner, one, goal) for one in _instances(spec, seed, count)]
 
 
-def median(found: Sequence[Bracket], of: str) -> Measured:
+def median(brackets: Sequence[Bracket], of: str) -> Measured:
     """Bound the median of what lies in (low, high], at least six times, exactly."""
-    r, sure = rank(len(found))
-    lows = sorted(low for low, _, _ in found)
-    highs = sorted(high or math.inf for _, high, _ in found)
-    how = f"{100 * float(sure):.1f} %, {len(found)} {of}"
-    middle, low, high = highs[(len(found) - 1) // 2], float(lows[r - 1]), highs[-r]
+    r, sure = rank(len(brackets))
+    lows = sorted(low for low, _, _ in brackets)
+    highs = sorted(high or math.inf for _, high, _ in brackets)
+    how = f"{100 * float(sure):.1f} %, {len(brackets)} {of}"
+    middle, low, high = highs[(len(brackets) - 1) // 2], float(lows[r - 1]), highs[-r]
     value = low if middle == math.inf else float(middle)
     return Measured(value=value, low=low, high=None if high == math.inf else float(high), how=how)
 
@@ -109,10 +109,10 @@ def predict_noise_floor(sigma: float, examples: int) -> Predicted:
 
 def measure_noise_floor(sigma: float, examples: int, seed: int) -> Measured:
     errors = []
-    for one in _instances(f"nice:m=2,k=2,d=7,noise={sigma}", seed, 8):
-        x = one.examples(0, _FRESH, "theory").x
-        square = float(np.sum(one.layer()(x) ** 2)) / _FRESH
-        errors.append(square * learned("staged", one, examples)[1])
+    for instance in _instances(f"nice:m=2,k=2,d=7,noise={sigma}", seed, 8):
+        x = instance.examples(0, _FRESH, "theory").x
+        square = float(np.sum(instance.layer()(x) ** 2)) / _FRESH
+        errors.append(square * learned("staged", instance, examples)[1])
     return mean(errors, "layers", among=6)
 
 
@@ -169,10 +169,10 @@ _LAYER = {"random": "", "one Θ": ",trace=1"}
 
 def measure_ambiguity(layer: str, m: int, seed: int) -> Measured:
     alike = []
-    for one in _instances(f"nice:m={m},d=5,k=2{_LAYER[layer]}", seed, 40):
-        found, error = learned("levenberg", one, 0)
-        if error <= _EXACT and found.layer:
-            paired = match(found.layer, one.layer())
+    for instance in _instances(f"nice:m={m},d=5,k=2{_LAYER[layer]}", seed, 40):
+        hypothesis, error = learned("levenberg", instance, 0)
+        if error <= _EXACT and hypothesis.layer:
+            paired = match(hypothesis.layer, instance.layer())
             offs = (*paired.theta, *paired.w)
             true = all(off is not None and off < _FOUND for off in offs)
             alike.append(true == (layer == "random"))

@@ -186,7 +186,7 @@ class Point:
 
     @property
     def factor(self) -> float | None:
-        """By how much a bound is off what is measured, at least 1; None for what is no bound."""
+        """By how much a bound is off what is measured, at least 1; None for what is not a bound."""
         low, high, value = self.predicted.low, self.predicted.high, self.measured.value
         one_sided = (low is None) != (high is None)
         if self.verdict != "agrees" or not one_sided or value <= 0 or not (low or high):

@@ -1,8 +1,8 @@
 """Softmax layers: the first estimate of the sum of the W_i, what concentrates, and logits.
 
-Predictions are for random heads, to leading order in 1/d: the logits of a row are then independent
-and normal, of standard deviation ||Theta||_F =: s, and all is a mean over k normal numbers
-(docs/theory.md). Bands, of 2/d or 4/d, are an allowance for what that leaves out.
+Predictions are for random heads, to leading order in 1/d. Then the logits of a row are independent
+and normal, of standard deviation ||Theta||_F =: s, so every prediction is a mean over k normal
+numbers (docs/theory.md). Bands of 2/d or 4/d allow for what that leaves out.
 """
 
 import math
@@ -43,8 +43,8 @@ def _squared(f: Callable[[float], float], n: float) -> float:
 
 
 def _drawn(spec: str, seed: int, count: int = _LAYERS) -> Iterator[tuple[Instance, AttentionLayer]]:
-    for one in range(seed * count, (seed + 1) * count):
-        instance = parse(spec).instance(one)
+    for number in range(seed * count, (seed + 1) * count):
+        instance = parse(spec).instance(number)
         yield instance, instance.family.layer(instance.hidden.secret)
 
 
@@ -67,8 +67,8 @@ def spread(s: float, k: int) -> float:
 def bias(k: int, d: int, s: float = _SCALE, rank: int = 0) -> float:
     """Give the relative error of the estimate of sum W_i from examples without end.
 
-    It is s C / sqrt d, C the covariance of tokens under the weights on the n directions that logits
-    use: the mean of spread(s |a| / sqrt n) |a|^2 / n, a normal; n = d / 2 for full rank.
+    It is s C / sqrt d. C is the covariance of tokens under the weights, on the n directions that
+    logits use: the mean of spread(s |a| / sqrt n) |a|^2 / n for normal a. For full rank n = d / 2.
     """
     n = 1 / (1 / rank + 2 / d) if rank else d / 2
     return s / math.sqrt(d) * _squared(lambda x: spread(s * math.sqrt(x / n), k), n + 2)
@@ -79,7 +79,7 @@ def _first(spec: str, count: int, seed: int, how: str = "") -> Array:
 
     The bias is the inner product of both errors: chance drops out of its mean.
     """
-    found = []
+    squares = []
     for instance, layer in _drawn(spec, seed):
         truth, errors = layer.w.sum(axis=0), []
         for start in (0, count):
@@ -89,15 +89,15 @@ def _first(spec: str, count: int, seed: int, how: str = "") -> Array:
             estimate = step if how == "one step" else moment(data).w
             errors.append((estimate - truth) / np.linalg.norm(truth))
         a, b = errors
-        found.append([(np.sum(a**2) + np.sum(b**2)) / 2, np.sum(a * b)])
-    return np.array(found)
+        squares.append([(np.sum(a**2) + np.sum(b**2)) / 2, np.sum(a * b)])
+    return np.array(squares)
 
 
 def _root(squares: Array, among: int) -> Measured:
     """Give the root of the mean of squares; among: as for `mean`."""
-    found = mean(squares, "layers", among)
-    low, value, high = (math.sqrt(max(x, 0.0)) for x in (found.low, found.value, found.top))
-    return Measured(value=value, low=low, high=high, how=found.how)
+    square = mean(squares, "layers", among)
+    low, value, high = (math.sqrt(max(x, 0.0)) for x in (square.low, square.value, square.top))
+    return Measured(value=value, low=low, high=high, how=square.how)
 
 
 def predict_first_estimate(d: int, estimate: str, examples: int) -> Predicted:
@@ -154,18 +154,18 @@ def predict_concentration_weight(d: int, of: str) -> Predicted:
 
 
 def measure_concentration_weight(d: int, of: str, seed: int) -> Measured:
-    found, count = [], 40
-    for one in range(10):
-        theta = 0.1 * generator(seed, "theory", "slide", d, one).standard_normal((d, d))
-        tokens, stream = law_of("boolean", d), BitStream(key(seed, "theory", "tokens", d, one))
-        own = most = 0.0
+    weights_seen, count = [], 40
+    for number in range(10):
+        theta = 0.1 * generator(seed, "theory", "slide", d, number).standard_normal((d, d))
+        tokens, stream = law_of("boolean", d), BitStream(key(seed, "theory", "tokens", d, number))
+        diagonal = most = 0.0
         for i in range(count):
             x = tokens.draw(stream, i, 1, d)[0].astype(np.float64)
             weights = softmax_rows(x @ theta @ x.T)
-            own += float(np.trace(weights)) / (d * count)
+            diagonal += float(np.trace(weights)) / (d * count)
             most += float(weights.max(axis=1).mean()) / count
-        found.append(most if of == "a sample" else max(own, (1 - own) / (d - 1)))
-    return mean(found, "heads", among=8)
+        weights_seen.append(most if of == "a sample" else max(diagonal, (1 - diagonal) / (d - 1)))
+    return mean(weights_seen, "heads", among=8)
 
 
 def predict_concentration_given_weight(d: int, substring: float) -> Predicted:
@@ -175,15 +175,15 @@ def predict_concentration_given_weight(d: int, substring: float) -> Predicted:
 
 
 def measure_concentration_given_weight(d: int, substring: float, seed: int) -> Measured:
-    found = []
-    for one in range(100 if d < 12 else 40):
-        x, apart = _logits("normal", d, generator(seed, "theory", "weight", d, one))
+    shares = []
+    for number in range(100 if d < 12 else 40):
+        x, apart = _logits("normal", d, generator(seed, "theory", "weight", d, number))
         p = 1 / (1 + np.exp(-apart))  # the weight on itself, of two tokens
         weight = (x[:, : round(d * substring)] > 0).sum(axis=1)
         count, rows = np.bincount(weight), p.mean(axis=1)
-        given = np.bincount(weight, rows) / count
-        found.append(float(count @ (given - rows.mean()) ** 2 / len(x) / p.var()))
-    return mean(found, "heads", among=8)
+        means = np.bincount(weight, rows) / count
+        shares.append(float(count @ (means - rows.mean()) ** 2 / len(x) / p.var()))
+    return mean(shares, "heads", among=8)
 
 
 # Logits.
@@ -201,16 +201,16 @@ def predict_logit_gaussian(d: int, theta: str) -> Predicted:
 
 
 def measure_logit_gaussian(d: int, theta: str, seed: int) -> Measured:
-    found = []
-    for one in range(1 if theta == "identity" else min(3000, 320 << max(0, 18 - d))):
-        rng = generator(seed, "theory", "logit", theta, d, one)
+    distances = []
+    for number in range(1 if theta == "identity" else min(3000, 320 << max(0, 18 - d))):
+        rng = generator(seed, "theory", "logit", theta, d, number)
         row, sums = rng.choice([-1.0, 1.0], d) @ _head(theta, d, rng), np.zeros(1)
         for weight in row:
             sums = np.concatenate([sums - weight, sums + weight])
         normal = ndtr(np.sort(sums) / np.linalg.norm(row))
         ranks = np.arange(len(sums) + 1) / len(sums)
-        found.append(float(max((ranks[1:] - normal).max(), (normal - ranks[:-1]).max())))
-    return mean(found, "rows", among=12) if len(found) > 1 else exactly(found[0], 1e-12)
+        distances.append(float(max((ranks[1:] - normal).max(), (normal - ranks[:-1]).max())))
+    return mean(distances, "rows", among=12) if len(distances) > 1 else exactly(distances[0], 1e-12)
 
 
 def predict_logit_slices(reach: float, tokens: str) -> Predicted:
@@ -223,25 +223,25 @@ def predict_logit_slices(reach: float, tokens: str) -> Predicted:
     if tokens == "boolean":  # by the number of places at which the two tokens differ
         shares = np.array([math.comb(d, h) for h in places]) / 2**d
         return equal(0.5**d + float(shares @ near(4.0 * d * places)), 1e-9)
-    found = 0.0
+    total = 0.0
     for j in range(40):  # given x, |x - y|^2 is a noncentral chi squared: a mixture over j
         half, weights = roots_genlaguerre(24, d / 2 + j - 1)
         chance = weights @ near(2 * np.multiply.outer(half, half)) @ weights / weights.sum() ** 2
-        found += float(nbinom.pmf(j, d / 2, 0.5) * chance)
-    return equal(found, 1e-4)
+        total += float(nbinom.pmf(j, d / 2, 0.5) * chance)
+    return equal(total, 1e-4)
 
 
 def measure_logit_slices(reach: float, tokens: str, seed: int) -> Measured:
-    found, d = [], 8
-    for one in range(50):
-        rng = generator(seed, "theory", "slices", one)
+    shares, d = [], 8
+    for number in range(50):
+        rng = generator(seed, "theory", "slices", number)
         if tokens == "boolean":
             near = _logits("normal", d, rng)[1]
         else:
             theta, (x, y) = _head("normal", d, rng), rng.standard_normal((2, 100000, d))
             near = ((x @ theta) * (x - y)).sum(axis=1)
-        found.append(float(np.mean(np.abs(near) <= reach)))
-    return mean(found, "heads", among=14)
+        shares.append(float(np.mean(np.abs(near) <= reach)))
+    return mean(shares, "heads", among=14)
 
 
 # Symmetry and directions.
@@ -260,13 +260,13 @@ def predict_equivariance(d: int, k: int, size: float) -> Predicted:
 
 
 def measure_equivariance(d: int, k: int, size: float, seed: int) -> Measured:
-    found = []
+    squares = []
     for instance, layer in _drawn(f"nice:m=2,k={k},d={d}", seed, 32):
         rng, x = generator(instance.hidden.seed, "theory", "positions"), instance.examples(0, 500).x
         places, order = size * rng.standard_normal((k, d)), np.roll(np.arange(k), 1)
         apart = layer(x[:, order] + places) - layer(x + places)[:, order]
-        found.append(np.sum(apart**2) / np.sum(layer(x) ** 2))
-    return _root(np.array(found), 8)
+        squares.append(np.sum(apart**2) / np.sum(layer(x) ** 2))
+    return _root(np.array(squares), 8)
 
 
 def directions(squares: NDArray[np.floating[Any]], share: float = 0.9) -> int:
@@ -295,7 +295,7 @@ def predict_multi_index(d: int, heads: str) -> Predicted:
 
 
 def measure_multi_index(d: int, heads: str, seed: int) -> Measured:
-    found = []
+    counts = []
     for instance, layer in _drawn(f"nice:m=2,k=2,d={d},rank={_RANKS[heads]}", seed):
         square = np.zeros((2 * d, 2 * d))
         for start in range(0, 128 * d, 1024):
@@ -303,8 +303,8 @@ def measure_multi_index(d: int, heads: str, seed: int) -> Measured:
             rng = generator(instance.hidden.seed, "theory", "cotangents", start)
             slope = linearize(layer.theta, layer.w, x).tokens(rng.standard_normal(x.shape))
             square += slope.reshape(2 * d, -1) @ slope.reshape(2 * d, -1).T
-        found.append(directions(np.linalg.eigvalsh(square)))
-    return mean(found, "layers", among=12)
+        counts.append(directions(np.linalg.eigvalsh(square)))
+    return mean(counts, "layers", among=12)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
-    from hardness.check.files import check
+    from hardness.check.certificate import check
     from hardness.check.verdict import Checked
 
 __all__ = ["Checked", "check"]

@@ -8,23 +8,50 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from flint import fmpq
+
 from hardness.check import kernel
 from hardness.check.kernel.core import listed, read, small
-from hardness.check.layers import check_layer
 from hardness.check.problems import digest_of, subject
 from hardness.check.verdict import Checked, refuse
+from instances.capabilities import PROVED_AS, SCHEME
 from instances.catalog import CATALOG
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
 from instances.family import Family
 from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown as cut
+from instances.threshold import rational
 from instances.userfile import NAME, fits_name
+from instances.withdrawn import withdrawn
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
 _OWN = re.compile(r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?")  # a name that a user gave, no digest
 _FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
 _ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
+
+
+def check(data: dict[str, Any]) -> Checked:
+    """Have the kernel check a certificate.
+
+    Raises Refuted if something does not follow, DamagedFile for a file that is not a certificate.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> check(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
+    'any two different members have correlation 0'
+    """
+    found = data.get("format")
+    if found == kernel.FORMAT:
+        return check_certificate(data)
+    if str(found).startswith("hardness-certificate/"):
+        raise DamagedFile(
+            f"certificate format {cut(found)} given: this version reads {kernel.FORMAT}; "
+            "`hardness certify` makes it again"
+        )
+    if gone := withdrawn("format", str(found)):
+        raise DamagedFile(gone)
+    raise DamagedFile(f"this is no certificate: its format is {cut(found)}")
 
 
 def check_certificate(data: dict[str, Any]) -> Checked:
@@ -140,3 +167,17 @@ def read_spec(spec: Any) -> Family:
     if found.spec != spec:
         refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
     return found
+
+
+def check_layer(family: Family) -> None:
+    """Evaluate the exact heads of hidden sets for every count; raises Refuted.
+
+    B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), x_h = rho^2h, is g(h) for every h; a head that counts
+    nothing has h = 0.
+    """
+    sets = PROVED_AS.of(family) or SCHEME.need(family)
+    rho = rational(sets.rho)
+    for h, value in enumerate(sets.values):
+        total = sum((head.response(rho ** (2 * h)) for head in sets.heads), fmpq(0))
+        if total != rational(Fraction(value)):
+            refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")

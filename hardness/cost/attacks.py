@@ -134,8 +134,8 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     if not best.applies or best.samples is None:
         return best
 
-    def reads(found: Estimate) -> bool:
-        return found.applies and found.rank == _reading(problem, found)
+    def reads(result: Estimate) -> bool:
+        return result.applies and result.rank == _reading(problem, result)
 
     def fewer(samples: int) -> Estimate:
         return _of_all(name, replace(problem, samples=samples), setting)
@@ -157,36 +157,36 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
 
 def _of_all(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in OTHERS:
-        found = OTHERS[name](problem, setting)
+        result = OTHERS[name](problem, setting)
     elif setting.shape != "gsa" and name not in SHAPED:
         reason = f"its formula is for the shape gsa, {setting.shape} is given"
-        found = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
+        result = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
     else:
-        found = LATTICE[name](problem, setting)
+        result = LATTICE[name](problem, setting)
     if name in LATTICE:
-        found = replace(found, model=setting.model.name, shape=setting.shape)
-    return _within(problem, found)
+        result = replace(result, model=setting.model.name, shape=setting.shape)
+    return _within(problem, result)
 
 
-def _within(problem: Problem, found: Estimate) -> Estimate:
+def _within(problem: Problem, result: Estimate) -> Estimate:
     """Refuse an attack that needs more labels than there are, or than single a secret out.
 
     None costs less than it takes to read the n entries of each of its samples.
     """
-    if found.reason or found.sample_bits is None:
-        return found
+    if result.reason or result.sample_bits is None:
+        return result
     samples = problem.samples
-    found = replace(found, sample_bits=max(found.sample_bits, log2(problem.unique)))
-    if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
-        return found.at_least(_reading(problem, found), "it reads all entries of its samples")
-    few = f"not reachable with {samples} samples: it needs {found.sample_words}"
+    result = replace(result, sample_bits=max(result.sample_bits, log2(problem.unique)))
+    if samples is None or (result.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
+        return result.at_least(_reading(problem, result), "it reads all entries of its samples")
+    few = f"not reachable with {samples} samples: it needs {result.sample_words}"
     reason = problem.too_few or few
     kept = {"name", "kind", "source", "model", "shape"}
-    return Estimate(reason=reason, **{name: getattr(found, name) for name in sorted(kept)})
+    return Estimate(reason=reason, **{name: getattr(result, name) for name in sorted(kept)})
 
 
-def _reading(problem: Problem, found: Estimate) -> float:
-    return log2(problem.n) + (found.sample_bits or 0.0)
+def _reading(problem: Problem, result: Estimate) -> float:
+    return log2(problem.n) + (result.sample_bits or 0.0)
 
 
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:

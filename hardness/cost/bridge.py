@@ -132,20 +132,22 @@ def words(code: str) -> tuple[str, int | None]:
 
 def _words(code: str) -> tuple[str, int | None]:
     lines = ast.parse(code.replace("^", "**")).body if len(code) < _LONGEST else []
-    found = lines[0].value if len(lines) == 1 and isinstance(lines[0], ast.Expr | ast.Assign) else 0
-    name = ast.unparse(found.func) if isinstance(found, ast.Call) else code
-    if not isinstance(found, ast.Call) or not name.replace(".", "").endswith("LWEParameters"):
+    call = lines[0].value if len(lines) == 1 and isinstance(lines[0], ast.Expr | ast.Assign) else 0
+    name = ast.unparse(call.func) if isinstance(call, ast.Call) else code
+    if not isinstance(call, ast.Call) or not name.replace(".", "").endswith("LWEParameters"):
         raise _refused(name.rpartition(")")[2].strip(".") or code)
-    given = _bound(found, _PARAMETERS)
+    parameters = _bound(call, _PARAMETERS)
     for name in _PARAMETERS[:4]:
-        require(name in given, f"LWE.Parameters given without {name}: it needs n, q, Xs and Xe")
-    samples = ast.unparse(given["m"]) if "m" in given else "oo"
+        require(
+            name in parameters, f"LWE.Parameters given without {name}: it needs n, q, Xs and Xe"
+        )
+    samples = ast.unparse(parameters["m"]) if "m" in parameters else "oo"
     keys = ("n", "q") if samples.lstrip("+").rpartition(".")[2] in _ENDLESS else ("n", "q", "m")
-    sizes = [_number(given[key]) for key in keys]
-    require(all(one.denominator == 1 for one in sizes), "n, q and m are integers, or m=oo")
+    sizes = [_number(parameters[key]) for key in keys]
+    require(all(size.denominator == 1 for size in sizes), "n, q and m are integers, or m=oo")
     n, q, *rest = map(int, sizes)
     m = rest[0] if rest else None
-    secret, error = _law(given["Xs"], "Xs", n, q), _law(given["Xe"], "Xe", m, q)
+    secret, error = _law(parameters["Xs"], "Xs", n, q), _law(parameters["Xe"], "Xe", m, q)
     return f"lwe:n={n},q={_modulus(q).replace('**', '^').replace(' ', '')},{error},{secret}", m
 
 

@@ -1,9 +1,9 @@
 """Attacks without lattices: every secret in turn, halves that meet in the middle, elimination.
 
-Elimination is of equations without error, or of those that happen to have none [EKM17]: k
-coordinates hold all h entries of the secret that are not 0 with probability C(k,h)/C(n,h), and
-k + 4 samples have no error with probability (1 - eta)^(k+4). Both are guessed until a solution
-fits. The number of trials is least near k = h/-ln(1 - eta); the work counts k^3 for each.
+Elimination solves equations without error, or equations that happen to have none [EKM17]. With
+probability C(k,h)/C(n,h), k coordinates hold all h entries of the secret that are not 0. With
+probability (1 - eta)^(k+4), k + 4 samples have no error. Both are guessed until a solution fits.
+The number of trials is least near k = h/-ln(1 - eta); the work counts k^3 for each.
 """
 
 import math

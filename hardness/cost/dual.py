@@ -109,8 +109,8 @@ class Dual:
         ratio = self.setting.model.vectors(beta, d, 1.0).ln_ratio
         scaled = np.add(self.ln_scaled, shift)
         ln_length = ratio + (d - 1) * log_delta(beta) + k / d * scaled
-        found = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
-        return np.where(d - k <= self.rows, found, np.inf)
+        needed = np.exp(np.minimum(2 * (ln_length + self.ln_error), _MOST_LN)) / math.log(2)
+        return np.where(d - k <= self.rows, needed, np.inf)
 
     def fewest(self, beta: ArrayLike, k: ArrayLike, shift: ArrayLike = 0.0) -> Array:
         """Bound D/ln 2 from below, for all block sizes up to beta and lattices of k and more.

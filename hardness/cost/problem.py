@@ -617,12 +617,12 @@ def modulus(text: str) -> int:
     >>> modulus("2^10-3")
     1021
     """
-    found = long_integer(text, "q")
+    integer = long_integer(text, "q")
     require(
-        found >= 2 and found.bit_length() <= _MOST_BITS,
+        integer >= 2 and integer.bit_length() <= _MOST_BITS,
         f"q={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
     )
-    return found
+    return integer
 
 
 def long_integer(text: str, what: str) -> int:

@@ -136,12 +136,14 @@ def _is_least(
     attack: "Callable[[Problem, Setting], Estimate]",
     form: "Problem",
     setting: "Setting",
-    found: Estimate,
+    result: Estimate,
 ) -> bool:
     """Whether an attack would cost as much if the number of samples were not limited."""
     if form.rows is None:
         return True
-    return found.applies and found.rank <= attack(replace(form, samples=None), setting).rank + _SAME
+    return (
+        result.applies and result.rank <= attack(replace(form, samples=None), setting).rank + _SAME
+    )
 
 
 def cheapest_form(

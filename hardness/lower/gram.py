@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.check.problems import residues
-from hardness.kernels import counts, onebit
-from hardness.kernels.planes import planes, where_counts
 from hardness.lower.johnson import Johnson
 from hardness.lower.members import Members
 from hardness.lower.modular import pose
 from hardness.lower.proof import Proof
+from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
+from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens
 from instances.capabilities import (
     CODED,
@@ -190,7 +190,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
     size, wide = len(sample.members), sample.columns
     require_gram(size)
     out = _Sums(products=np.zeros((size, size)), alone=np.zeros(size), largest=np.zeros(size))
-    differ, bits = np.zeros((size, size), np.int64), 0
+    upper = np.zeros((size, size), np.int64)
     chunk = max(64, min(_MOST, _NUMBERS // (size * wide)))
     for start in range(0, count, chunk):
         points = draw(start, min(chunk, count - start))
@@ -203,8 +203,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
         out.used += len(points)
         each = np.full(len(points), wide)
         if values.dtype == np.uint64:
-            onebit.add_distances(values, columns, differ)
-            bits += columns
+            add_sign_gram(values, columns, upper)
             out.alone += columns - 2 * np.bitwise_count(values).sum(axis=1, dtype=np.int64)
             np.maximum(out.largest, math.sqrt(wide), out=out.largest)
         else:
@@ -219,7 +218,7 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
                 np.maximum(out.largest, norms.max(axis=1), out=out.largest)
         out.shown += int(each.sum())
         out.squares += int((each**2).sum())
-    out.products += np.triu(bits - 2 * differ) + np.triu(bits - 2 * differ, 1).T
+    out.products += upper + np.triu(upper, 1).T
     return out
 
 
@@ -346,8 +345,8 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
         z = words[:, 0] ^ words[:, 1]
         if not family.two_valued:
-            return np.asarray(profile[counts(masks, z)])
-        bits = where_counts(planes(z, family.d), places, low)
+            return np.asarray(profile[count_common_ones(masks, z)])
+        bits = mark_counts(to_bit_planes(z, family.d), places, low)
         if len(z) % 64:
             bits[:, -1] &= np.uint64((1 << len(z) % 64) - 1)
         return bits
@@ -357,7 +356,7 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
         members=members,
         draw=draw,
         values=values,
-        certified=by_overlap[counts(masks, masks)],
+        certified=by_overlap[count_common_ones(masks, masks)],
         **_known(
             np.where(low, -1.0, 1.0) if family.two_valued else profile,
             [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)],
@@ -417,7 +416,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
     dense, signs = REAL_LABELS.need(family), HIDDEN_SIGNS.of(family)
     fresh = stored or (lambda start, count: dense.inputs(seed, "verify", start, count))
     if signs is None:
-        longest = dense.reached[1].longest(dense.k)
+        longest = dense.reached[1].longest
         if longest is None:
             raise UsageError(
                 f"{family} given: labels of {dense.token_text} tokens have no bound, which the "

@@ -209,10 +209,10 @@ class Certificate(Result):
         its tables say that they were not checked.
         """
         from instances.disk import damage, require_format
-        from instances.strict import CERTIFICATE, read_json
+        from instances.strict import read_strangers_json
 
         where = Path(located("path", path))
-        data = read_json(where, CERTIFICATE)
+        data = read_strangers_json(where)
         require_format(data, kernel.FORMAT, where)
         with damage(where):
             found = Certificate.read(data)

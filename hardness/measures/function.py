@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from hardness.kernels.walsh import transform
+from hardness.numerics.walsh import walsh_hadamard
 from instances.capabilities import FACTOR, SCHEME
 from instances.family import Family, Secret
 from instances.krawtchouk import krawtchouk
@@ -131,6 +131,6 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
 
 def _sets(table: NDArray[np.float64]) -> NDArray[np.int64]:
     """The sets, not empty, at which the Walsh coefficients of a table of integers are not 0."""
-    transform(table)
+    walsh_hadamard(table)
     found = np.flatnonzero(table)
     return found[found != 0]

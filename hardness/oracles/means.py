@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from hardness.kernels import walsh
+from hardness.numerics.walsh import walsh_hadamard
 from hardness.oracles.query import FactorQuery, StatisticalQuery, Table
 from instances.capabilities import CHARACTERS, FACTOR, SCHEME
 from instances.coded import Coded, CodedExamples
@@ -270,7 +270,7 @@ def _means(
     """E phi for members (N, m), and its part that no member changes."""
     tables, closed = by_code(family, query)
     for table in tables:
-        walsh.transform(table)
+        walsh_hadamard(table)
     tables /= 2.0 ** (family.d - 1)
     # The Fourier coefficients of 1[g(h) = v], v each level: (levels, m+1).
     indicators = np.array(

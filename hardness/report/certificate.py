@@ -57,12 +57,12 @@ def cheapest_words(spec: str) -> str:
     from hardness.cost.attacks import estimate  # what other certificates do not need
     from hardness.cost.problem import problem
 
-    found = estimate(problem(parse_stored(spec)), spec)
-    if (least := found.least) is None:
+    estimates = estimate(problem(parse_stored(spec)), spec)
+    if (least := estimates.least) is None:
         return ""
     return (
-        f"Of attacks that are estimated, {found.label(least)} costs the least: {least.plainly}; "
-        f"`hardness estimate {brief_spec(spec)}` has all."
+        f"Of attacks that are estimated, {estimates.label(least)} costs the least: "
+        f"{least.plainly}; `hardness estimate {brief_spec(spec)}` has all."
     )
 
 
@@ -80,12 +80,12 @@ def beside_words(spec: str) -> str:
     from hardness.cost.attacks import estimate
     from hardness.cost.problem import problem
 
-    found = estimate(problem(family), spec, only=("restricted-elimination",))[
+    elimination = estimate(problem(family), spec, only=("restricted-elimination",))[
         "restricted-elimination"
     ]
     return (
-        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
-        f"algorithm: about 2^{found.rank:.1f} operations on this instance [EKM17]. "
+        "Beside it stands restricted Gaussian elimination, which is not a statistical-query "
+        f"algorithm: about 2^{elimination.rank:.1f} operations on this instance [EKM17]. "
         f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )
 

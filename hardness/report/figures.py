@@ -62,10 +62,6 @@ LEAST = Source(
     made="least SPEC ... --out DIR", read=_SOURCE + "least_of",
     given="hardness.runs.least:Least", store=True,
 )  # fmt: skip
-FORECAST = Source(
-    made="forecast SPEC ... --out FILE", read="hardness.runs.forecast:Forecasts.load",
-    given="hardness.runs.forecast:Forecasts",
-)  # fmt: skip
 PLANE = Source(made="sweep run FILE --store STORE", read=_SOURCE + "phase_of", store=True)
 ICL = Source(made="icl ... --out DIR", read=_SOURCE + "study_of", given=_RESULT)
 GRID = Source(made="estimate SPEC --over ... --over ... --out FILE", given=_RESULT)
@@ -115,8 +111,6 @@ FIGURES: dict[str, Figure] = {
         GRID, "contours:of_contours", "contours:draw_contours"),
     "attacks": Figure("time of attacks beside estimates",
         COMPARE, "costs:of_attacks", "costs:draw_attacks"),
-    "forecast": Figure("attacks with the parameters of estimates, beside these",
-        FORECAST, "forecast:of_forecast", "forecast:draw_forecast"),
     "stages": Figure("what the stages of one run of staged saw",
         STAGED, "stages:of_stages", "stages:draw_stages"),
     "icl": Figure("a study of in-context regression", ICL, "icl:of_icl", "icl:draw_icl"),

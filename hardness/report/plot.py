@@ -245,13 +245,6 @@ def present(
     return {name: style for name, style in styles.items() if name in names}
 
 
-def words(x: float, y: float, text: str, colour: str = INK, **mark: Any) -> Data:
-    """Return a layer with a text at a place of a panel; mark: properties of Vega's text."""
-    place = {"x": {"field": "x"}, "y": {"field": "y"}}  # a datum would not stand beside the field
-    look = {"type": "text", "text": text.split("\n"), "color": colour, "align": "left"}
-    return {"data": {"values": [{"x": x, "y": y}]}, "mark": {**look, **mark}, "encoding": place}
-
-
 def cells(
     rows: Rows,
     *,
@@ -298,17 +291,6 @@ def cells(
         "layer": [{"data": data, "mark": rect, "encoding": face}, *between, *texts],
     }
     return {**panel, "resolve": {"scale": {"y": "independent"}}} if apart else panel
-
-
-def roomy(names: Iterable[str]) -> Data:
-    """Leave an axis room for its names in wide letters, as many viewers have them.
-
-    A picture is laid out in Liberation Sans; DejaVu Sans is 14 % wider.
-
-    >>> roomy(["parity:d=8,m=2", "lwe"])
-    {'minExtent': 86}
-    """
-    return {"minExtent": 6 * max(map(len, names), default=0) + 2}
 
 
 def tooltip(told: Mapping[str, str]) -> list[Data]:

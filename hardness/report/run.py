@@ -56,19 +56,19 @@ def run_words(found: "Run") -> str:
         and not isinstance(v, dict)
         and not _is_long(v)
     ]
-    own = ["details  " + ", ".join(details)] if details else []
-    own += [f"samples  {note}" for note in found.details.get("notes", ())]
+    paragraphs = ["details  " + ", ".join(details)] if details else []
+    paragraphs += [f"samples  {note}" for note in found.details.get("notes", ())]
     if "reported" in found.details:  # by a learner from a file, of itself: nothing here checked it
         said = {k: v for k, v in found.details["reported"].items() if not _is_long(v)}
-        own += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]
+        paragraphs += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]
     if "printed" in found.details:
-        own += [textwrap.indent(str(found.details["printed"]).rstrip(), "printed  ", bool)]
+        paragraphs += [textwrap.indent(str(found.details["printed"]).rstrip(), "printed  ", bool)]
     if "stages" in found.details:
         from hardness.report.stages import stage_words
 
-        own += ["", stage_words(found.details)]
+        paragraphs += ["", stage_words(found.details)]
     if "expected_rank" in found.details:
-        own = [_lifted_words(found.details)]
+        paragraphs = [_lifted_words(found.details)]
     judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
     advice, ended = found.advice, found.outcome.value
     data = found.details.get("data")
@@ -86,7 +86,7 @@ def run_words(found: "Run") -> str:
             *unbound,
             *(given or secret),
             *heads,
-            *own,
+            *paragraphs,
         ]
     )
 

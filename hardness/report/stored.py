@@ -153,7 +153,9 @@ def least_of(path: Path, query: str | None = None) -> tuple[Least, ...]:
             "[[least]] into it"
         )
     rows = [
-        {"least": name, **parameters_of(spec)} for name, one in every.items() for spec in one.specs
+        {"least": name, **parameters_of(spec)}
+        for name, result in every.items()
+        for spec in result.specs
     ]
     left = matching(rows, query) if query is not None else range(len(rows))
     kept = {rows[i]["least"]: every[str(rows[i]["least"])] for i in left}

@@ -30,7 +30,7 @@ def stress_words(found: Stress) -> str:
     own = [climb for climb in found.climbs if not climb.reference]
     blocks = ["\n".join(wrap(headline(found, climb)) for climb in own)]
     blocks += [_overview(found)]
-    blocks += [_costs(found, climb) for climb in own if climb.rungs]
+    blocks += [_costs(climb) for climb in own if climb.rungs]
     blocks += ["\n".join(wrap(line) for line in [*certified_words(found), *_terms(found)])]
     return "\n\n".join(blocks)
 
@@ -107,7 +107,7 @@ def _overview(found: Stress) -> str:
     return f"{told}\n{table(header, [list(map(str, row.values())) for row in rows])}"
 
 
-def _costs(found: Stress, climb: Climb) -> str:
+def _costs(climb: Climb) -> str:
     """A learner's rungs: its passes and their costs."""
     rows = []
     counted: list[Cost] = ["examples", "queries"]

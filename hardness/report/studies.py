@@ -48,21 +48,23 @@ def planned_words(name: str, found: Estimate) -> str:
 
 def attack_words(every: Attacks) -> str:
     """Write attacks on one family as a table, a line of outcomes each."""
-    found = every.attacks
+    attacks = every.attacks
     costs: list[Cost] = ["seconds", "examples"]
-    if any(one.median("values") for one in found):
+    if any(attack.median("values") for attack in attacks):
         costs.append("values")
     rows = []
-    for one in found:
-        low, high = one.interval
-        used = [_used(one, cost) for cost in costs]
-        rate = outward(low, high, ".2f", "..") if one.judged and not _silent(one) else "-"
-        rows.append([short(one.learner), _found(one), rate, *used, readable_bytes(one.peak_bytes)])
+    for attack in attacks:
+        low, high = attack.interval
+        used = [_used(attack, cost) for cost in costs]
+        rate = outward(low, high, ".2f", "..") if attack.judged and not _silent(attack) else "-"
+        rows.append(
+            [short(attack.learner), _found(attack), rate, *used, readable_bytes(attack.peak_bytes)]
+        )
     header = ["attack", "found", "rate at 95%", *costs, "peak memory"]
     lines = [brief_spec(every.spec), "", table(header, rows), ""]
-    lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
-    lines += unbound_words((run for one in found for run in one.runs), short)
-    notes = dict.fromkeys(n for one in found for n in one.runs[0].details.get("notes", ()))
+    lines += [f"{short(attack.learner)}: {_ends(attack)}" for attack in attacks]
+    lines += unbound_words((run for attack in attacks for run in attack.runs), short)
+    notes = dict.fromkeys(n for attack in attacks for n in attack.runs[0].details.get("notes", ()))
     lines += [*notes, *(f"{name}: did not run: {why}" for name, why in every.not_run.items())]
     return "\n".join(lines)
 

@@ -104,11 +104,6 @@ def pale(colour: str) -> str:
     return "#" + "".join(f"{round(255 - 0.15 * (255 - v)):02x}" for v in parts)
 
 
-def level(colour: str = GREY, dash: tuple[int, ...] = (2, 3), **rest: Any) -> Style:
-    """Return the style of a line across a panel, at every y of its rows."""
-    return Style(colour=colour, dash=dash, marks=("level",), **rest)
-
-
 def wall(colour: str = GREY, dash: tuple[int, ...] = (5, 3), **rest: Any) -> Style:
     """Return the style of lines upright in a panel, at every x of its rows."""
     return Style(colour=colour, dash=dash, marks=("wall",), **rest)

@@ -28,19 +28,20 @@ def of_summary(runs: Iterable[Run], certifier: Certifier) -> dict[str, Any]:
     parts = over_one(runs, certifier)
     if not parts:
         raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
-    short = [replace(one, beside="").title for one in parts]  # its sizes alone, where that is clear
-    names = [n if short.count(n) == 1 else one.title for n, one in zip(short, parts, strict=True)]
-    terms = [one.comparison for one in parts if one.comparison.certificates]
-    goals = dict.fromkeys(goal(one.terms, query_bound(one.certificates)) for one in terms)
-    seeds = seeds_words(run for one in parts for run in one.rows)
+    # A line is named by its sizes alone, if no other line has the same.
+    short = [replace(line, beside="").title for line in parts]
+    names = [n if short.count(n) == 1 else line.title for n, line in zip(short, parts, strict=True)]
+    terms = [line.comparison for line in parts if line.comparison.certificates]
+    goals = dict.fromkeys(goal(line.terms, query_bound(line.certificates)) for line in terms)
+    seeds = seeds_words(run for line in parts for run in line.rows)
     said = f"Solved: {PASSED}, of runs with {seeds}; costs are medians at the largest size that "
     said += "all runs solved."
     return {
         "caption": captioned(said, *goals),
         "rows": [
             row
-            for one, name in zip(parts, names, strict=True)
-            for row in _rows(name, one.comparison)
+            for line, name in zip(parts, names, strict=True)
+            for row in _rows(name, line.comparison)
         ],
     }
 

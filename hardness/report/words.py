@@ -19,7 +19,6 @@ _WORDS = Imported(
         "Ended": "sweep.ended_words",
         "Estimates": "cost.estimate_words",
         "EstimatesTable": "cost.table_words",
-        "Forecasts": "forecast.forecast_words",
         "Game": "run.game_words",
         "Grid": "cost.grid_words",
         "Inspection": "inspection.inspection_words",

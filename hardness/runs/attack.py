@@ -207,14 +207,14 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     ('guess+usvp', 2, 70, 6.8)
     """
     kind = name.partition(":")[0]
-    learner, found = parse_learner(name), _estimates(family, (kind,)).get(kind)
-    if not isinstance(learner, Primal) or found is None:
-        return found
+    learner, result = parse_learner(name), _estimates(family, (kind,)).get(kind)
+    if not isinstance(learner, Primal) or result is None:
+        return result
     asked, least = problem(family), setting("default")
     zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
     if zeta:
-        found = usvp_at(without(asked, zeta), least, learner.block, m)
-        return behind(found, guess(asked.secret, asked.n, zeta), zeta, asked)
+        result = usvp_at(without(asked, zeta), least, learner.block, m)
+        return behind(result, guess(asked.secret, asked.n, zeta), zeta, asked)
     sizes = np.arange(2, learner.block + 1)  # blocks grow until it is found
     able = embedding(asked).margin(sizes, m) >= 0
     return usvp_at(asked, least, int(sizes[able.argmax() if able.any() else -1]), m)
@@ -239,7 +239,7 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     {'bkw': 'about 2^65 operations are estimated; --learner bkw runs it'}
     """
     kinds = [name.partition(":")[0] for name in names]
-    bits = {kind: one.rop for kind, one in _estimates(family, kinds).items()}
+    bits = {kind: result.rop for kind, result in _estimates(family, kinds).items()}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
         for name in names
@@ -250,19 +250,23 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
 def _estimates(family: Family, learners: Iterable[str]) -> dict[str, Estimate]:
     """The least that attacks of learners cost by formulas, by learner; those that apply."""
     formulas = {name: _FORMULAS[name] for name in learners if name in _FORMULAS}
-    only = tuple(dict.fromkeys(one for names in formulas.values() for one in names))
+    only = tuple(dict.fromkeys(attack for names in formulas.values() for attack in names))
     try:
         asked = problem(family)
         if asked.shifted() != asked:  # learners guess zeros, and no other likely value
             only = tuple(name for name in only if name not in _ZEROS)
         estimates = estimate(asked, family.spec, only=only).estimates if only else ()
-        found = {one.name: one for one in estimates if one.applies}
-        if "guess+usvp" in found and found["guess+usvp"].space:  # no zeros, but all values
-            del found["guess+usvp"]
+        by_name = {attack.name: attack for attack in estimates if attack.applies}
+        if "guess+usvp" in by_name and by_name["guess+usvp"].space:  # no zeros, but all values
+            del by_name["guess+usvp"]
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
-    each = {learner: [found[n] for n in names if n in found] for learner, names in formulas.items()}
-    return {learner: min(ones, key=lambda one: one.rank) for learner, ones in each.items() if ones}
+    each = {
+        learner: [by_name[n] for n in names if n in by_name] for learner, names in formulas.items()
+    }
+    return {
+        learner: min(ones, key=lambda attack: attack.rank) for learner, ones in each.items() if ones
+    }
 
 
 def attack(

@@ -23,7 +23,7 @@ class Certifier:
     @property
     def stored(self) -> tuple[tuple[BoundParameters, Certificate], ...]:
         """The certificates that the store has, with their terms, by their specs."""
-        return tuple(one for every in self._stored.values() for one in every)
+        return tuple(certificate for every in self._stored.values() for certificate in every)
 
     def terms(self, specs: Iterable[str], wanted: BoundParameters) -> BoundParameters:
         """The terms that the store certified all of the specs for; `wanted` where there are none.

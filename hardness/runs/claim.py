@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
 from instances.integers import Integers
+from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
+from instances.symmetric import Symmetric
+from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"
 _SURE = 2.0**-30  # what attacks ask for before they claim a secret
@@ -53,9 +57,9 @@ def weigh(folder: Folder) -> Weighed | None:
     if LINEAR_FORMS.of(folder.family) is None or CODED.of(folder.family) is None:
         return None
     examples = as_coded(folder.examples(0, folder.count))
-    found = samples(examples)
-    kept, counted = counted_rows(found)
-    if len(kept) < len(found):
+    drawn = samples(examples)
+    kept, counted = counted_rows(drawn)
+    if len(kept) < len(drawn):
         opened = CODED.need(folder.family).open(examples.words)
         wanted = ~opened
         wanted[np.flatnonzero(opened)[kept]] = True
@@ -64,8 +68,8 @@ def weigh(folder: Folder) -> Weighed | None:
         folder = Held.of(folder.path, left, notes=notes)
     return Weighed(
         folder=folder,
-        counted=found.take(counted),
-        lines=len(found),
+        counted=drawn.take(counted),
+        lines=len(drawn),
     )
 
 
@@ -92,38 +96,35 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         scheme = SCHEME.of(folder.family)
         if scheme is None or len(set(scheme.values)) != 2:
             return None
-        from hardness.upper.signs import evidence
-        from instances.reduced import reduce
-
         seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
             scheme.require_member(secret)
         except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, evidence(seen, scheme, secret))
+        return _shown(len(seen), scheme.size, labels_evidence(seen, scheme, secret))
     from hardness.upper.counting import open_entries
 
-    found = weighed.counted
-    family, lines = found.family, {"lines": weighed.lines}
+    counted = weighed.counted
+    family, lines = counted.family, {"lines": weighed.lines}
     try:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
     except (UsageError, TypeError, ValueError):
-        return _shown(len(found), family.size, -math.inf) | lines
-    said = _shown(len(found), family.size, found.evidence(entries)) | lines
-    if said["coins"] <= _SURE:
-        said["open"] = open_entries(found, entries)
-    if len(found):
-        residuals = found.residuals(entries)
-        said |= {
+        return _shown(len(counted), family.size, -math.inf) | lines
+    facts = _shown(len(counted), family.size, counted.evidence(entries)) | lines
+    if facts["coins"] <= _SURE:
+        facts["open"] = open_entries(counted, entries)
+    if len(counted):
+        residuals = counted.residuals(entries)
+        facts |= {
             "residual_std": round(float(residuals.std()), 4),
-            "declared_std": round(found.error.deviation if found.error else 0.0, 4),
+            "declared_std": round(counted.error.deviation if counted.error else 0.0, 4),
             "residual_max": int(np.abs(residuals).max()),
-            "standard_errors": round(_off(residuals, found.error), 1),
+            "standard_errors": round(_off(residuals, counted.error), 1),
         }
-        if said["residual_std"] >= _LIKE_COINS * family.q / math.sqrt(12):
-            said["standard_errors"] = 0.0
-    return said
+        if facts["residual_std"] >= _LIKE_COINS * family.q / math.sqrt(12):
+            facts["standard_errors"] = 0.0
+    return facts
 
 
 def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[str, Any]]:
@@ -134,14 +135,14 @@ def claimed(folder: Folder, hypothesis: Hypothesis) -> tuple[Hypothesis, dict[st
     """
     if hypothesis.secret is None:
         return hypothesis, {}
-    found = fit(folder, hypothesis.secret)
-    if not (found and found.get("open")):
-        return hypothesis, {"fit": found}
+    facts = fit(folder, hypothesis.secret)
+    if not (facts and facts.get("open")):
+        return hypothesis, {"fit": facts}
     entries = list[int | None](folder.family.to_linear(hypothesis.secret))
-    for place in found["open"]:
+    for place in facts["open"]:
         entries[place] = None
     several = replace(hypothesis, secret=None, outcome=Outcome.AMBIGUOUS)
-    return several, {"fit": found, "claimed_entries": entries}
+    return several, {"fit": facts, "claimed_entries": entries}
 
 
 def _off(residuals: NDArray[np.int64], law: Integers | None) -> float:
@@ -171,7 +172,7 @@ def claim_words(details: dict[str, Any]) -> str:
     >>> claim_words({})
     'no secret found'
     """
-    entries, found = details.get("claimed_secret"), details.get("fit")
+    entries, facts = details.get("claimed_secret"), details.get("fit")
     if entries is None and (part := details.get("claimed_entries")):
         if set(part) == {None}:
             return "no secret found: several secrets fit, and no entry is determined"
@@ -181,17 +182,17 @@ def claim_words(details: dict[str, Any]) -> str:
         return "no secret found"
     else:
         claims = f"claims {entries}"
-    if not found:
+    if not facts:
         return f"{claims}: nothing here says how sure it is"
-    count = "one sample" if found["samples"] == 1 else f"{found['samples']} samples"
-    if found["coins"] >= 1:
-        against = found.get("evidence") in (None, -math.inf)
-        said = "contradicted by" if against else "not shown by"
-        return f"{claims}: {said} the {count}{_residuals(found)}"
-    sure = "fits" if found["coins"] <= _SURE else "a guess by"
+    count = "one sample" if facts["samples"] == 1 else f"{facts['samples']} samples"
+    if facts["coins"] >= 1:
+        against = facts.get("evidence") in (None, -math.inf)
+        verdict = "contradicted by" if against else "not shown by"
+        return f"{claims}: {verdict} the {count}{_residuals(facts)}"
+    sure = "fits" if facts["coins"] <= _SURE else "a guess by"
     return (
         f"{claims}: {sure} the {count}; if these were drawn independently, random labels would fit "
-        f"some secret as well with probability {_chance(found['coins'])} at most{_residuals(found)}"
+        f"some secret as well with probability {_chance(facts['coins'])} at most{_residuals(facts)}"
     )
 
 
@@ -204,11 +205,11 @@ def brief_claim(details: dict[str, Any]) -> str:
     entries = details.get("claimed_secret", details.get("claimed_entries"))
     if not entries or set(entries) == {None}:
         return "no secret found"
-    found, claims = details.get("fit"), "claimed in part" if None in entries else "claimed"
-    if not found or found["coins"] >= 1:
-        shown = "the samples do not show it" if found else "nothing shows it here"
+    facts, claims = details.get("fit"), "claimed in part" if None in entries else "claimed"
+    if not facts or facts["coins"] >= 1:
+        shown = "the samples do not show it" if facts else "nothing shows it here"
         return f"{claims}; {shown}"
-    return f"{claims}; random labels fit with chance {_chance(found['coins'])}"
+    return f"{claims}; random labels fit with chance {_chance(facts['coins'])}"
 
 
 def _chance(coins: float) -> str:
@@ -235,3 +236,30 @@ def _residuals(found: dict[str, Any]) -> str:
         if abs(off := found.get("standard_errors", 0.0)) > _OFF
         else ""
     )
+
+
+def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
+    """Compute the bits by which labels favour a hidden set over coins of the same mean.
+
+    Labels have two values. (docs/named-mathematics.md, section 13)
+
+    >>> from instances import parse
+    >>> from instances.reduced import reduce
+    >>> instance = parse("parity:d=20,m=3").instance(0)
+    >>> seen = reduce(instance.examples(0, 400))
+    >>> labels_evidence(seen, instance.family, instance.hidden.secret) == len(seen)
+    True
+    """
+    high, m = max(family.values), family.m
+    profile = np.array([1 if value == high else -1 for value in family.values])
+    fade = float(1 - 2 * family.noise)
+    mean = fade * sum(value * math.comb(m, h) for h, value in enumerate(profile.tolist())) / 2**m
+    inside = np.bitwise_count(seen.words & mask(secret, family.d)).sum(axis=1, dtype=np.intp)
+    expected, total = profile[inside], 0.0
+    for value, sign in product((-1, 1), repeat=2):
+        count = int(((expected == value) & (seen.codes == (1 - sign) // 2)).sum())
+        if count and (edge := fade * value * sign) == -1:
+            return -math.inf
+        if count:
+            total += count * (math.log1p(edge) - math.log1p(mean * sign)) / math.log(2)
+    return total

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
+
 from hardness.runs.names import Value, whole
 from instances.errors import UsageError
 from instances.parameters import fraction, plain, split_list
-from instances.strict import RESULTS, loads
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -195,20 +196,20 @@ def data_of(record: Record) -> dict[str, Any]:
         **{name: record[name] for name in _SAME},
         **found,
         "risk_interval": ends,
-        "details": loads(record["details"], RESULTS),
+        "details": msgspec.json.decode(record["details"]),
         "versions": _versions(record["versions"]),
         "group": record["sweep_group"] or "",
         "axes": record["axes"].split(",") if record["axes"] else (),
     }
 
 
-_versions = lru_cache(64)(lambda text: loads(text, RESULTS))
+_versions = lru_cache(64)(msgspec.json.decode)
 
 
 def comparable(record: Record) -> Record:
     """Leave what is the same wherever and whenever a run is executed."""
     found = {name: value for name, value in record.items() if name not in PASSING}
-    return {**found, "details": compact(timeless(loads(record["details"], RESULTS)))}
+    return {**found, "details": compact(timeless(msgspec.json.decode(record["details"])))}
 
 
 def timeless(details: Any) -> Any:

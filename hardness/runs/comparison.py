@@ -163,15 +163,15 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @classmethod
     def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Read the certificates too; raises ValueError for parts that are not of one comparison."""
-        found = super().shaped(data)
-        specs, runs, certificates = found["specs"], found["runs"], found["certificates"]
+        fields = super().shaped(data)
+        specs, runs, certificates = fields["specs"], fields["runs"], fields["certificates"]
         if len(certificates) not in (0, len(specs)):
             raise ValueError("certificates: one a spec is needed, or none")
         if missing := [run["spec"] for run in runs if run["spec"] not in specs]:
             raise ValueError(f"a run is on {missing[0]}, which is none of the specs")
-        if runs and not found["learners"]:
+        if runs and not fields["learners"]:
             raise ValueError("learners: there are runs, and no learner is named")
-        return {**found, "certificates": [*map(Certificate.read, certificates)]}
+        return {**fields, "certificates": [*map(Certificate.read, certificates)]}
 
 
 BOUND = {

@@ -42,10 +42,10 @@ class Spread(NamedTuple):
 class Game(Run, frozen=True, kw_only=True, eq=False):
     """A run against the adversary: what each query ruled out, and the certified bound beside it.
 
-    certified: queries that any learner must be allowed to recover the member in every game, at the
-    oracle's tolerance, of families of two values; None for others, for more than 5000 listed
-    members, and where no number of them is enough. drawn: whether the seed came from the operating
-    system; one that was given is public, and tells which member is drawn at the end.
+    certified: the queries that any learner must be allowed to recover the member in every game, at
+    the oracle's tolerance, for families of two values. It is None for other families, for more than
+    5000 listed members, and if no number of queries is enough. drawn: whether the seed came from
+    the operating system. A public seed determines which member is drawn at the end.
     """
 
     game_record: GameRecord
@@ -82,11 +82,12 @@ def play(
     seed: int | None = None,
     tau: Fraction = Fraction(1, 10),
 ) -> Game:
-    """Run a learner against the adversary; raises ToolkitError where there is no such game.
+    """Run a learner against the adversary; raises ToolkitError if no such game can be played.
 
-    The member is drawn when the learner has finished, among those that every answer was right for;
-    the hypothesis is measured on it. seed: of the learner's coins and of this draw; None has the
-    operating system choose it. A learner that knows it can compute the draw before the game.
+    When the learner has finished, a member is drawn among those that every answer was right for.
+    The hypothesis is measured on this member. seed: of the learner's coins and of this draw; if it
+    is None, the operating system chooses it. A learner that knows the seed can compute the draw
+    before the game.
 
     >>> from hardness.upper import parse_learner
     >>> from instances import parse

@@ -49,9 +49,10 @@ def matching(rows: Sequence[dict[str, Any]], query: str) -> list[int]:
     try:
         return list(DataFrame(columns, dtype=object).query(query, engine="python").index)
     except Exception as error:  # whatever pandas and Python say of a condition
-        said, shown = one_line(error, 100), ", ".join(names)[:300]
+        reason, shown = one_line(error, 100), ", ".join(names)[:300]
         raise UsageError(
-            f"--where '{query[:100]}' given: {said}: write a condition as \"m == 3\", over {shown}"
+            f"--where '{query[:100]}' given: {reason}: write a condition as \"m == 3\", over "
+            f"{shown}"
         ) from error
 
 
@@ -108,19 +109,19 @@ def comparable(runs: Iterable[Run]) -> dict[Fixed, list[Run]]:
         revision = ("family_revision", run.revisions.get("family"))
         fixed = (("family", run.spec.partition(":")[0]), *_budget(run).items(), revision)
         together.setdefault(fixed, []).append(run)
-    found: dict[Fixed, list[Run]] = {}
+    groups: dict[Fixed, list[Run]] = {}
     for fixed, some in together.items():
         versions: dict[str, Counter[tuple[int, str]]] = {}
         for run in some:
             versions.setdefault(run.learner, Counter())[version_of(run)] += 1
         latest = {
-            name: min(every, key=lambda one: (-one[0], -every[one], one[1]))
+            name: min(every, key=lambda version: (-version[0], -every[version], version[1]))
             for name, every in versions.items()
         }
         kept = [run for run in some if version_of(run) == latest[run.learner]]
         for way in dict.fromkeys(filter(None, map(answers, kept))) or ((),):
-            found[*fixed, *way] = [run for run in kept if answers(run) in (way, ())]
-    return found
+            groups[*fixed, *way] = [run for run in kept if answers(run) in (way, ())]
+    return groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +156,8 @@ class Line(Group):
         comparison = self.comparison
         low, high = plain(comparison.values[0]), plain(comparison.values[-1])
         sizes = low if low == high else f"{low} to {high}"
-        told = f" ({self.beside})" if self.beside else ""
-        return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
+        condition = f" ({self.beside})" if self.beside else ""
+        return f"{comparison.spec}, {comparison.parameter} = {sizes}{condition}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +191,7 @@ def over_one(
     ()
     """
     made = certificates if isinstance(certificates, Certifier) else Certifier(certificates)
-    found: dict[object, Line] = {}
+    groups: dict[object, Line] = {}
     for fixed, some in comparable(runs).items():
         by_spec = _by_spec(some)
         for parameter, (first, *_) in lines([*by_spec]):
@@ -200,8 +201,8 @@ def over_one(
                 for spec in by_spec
                 if parameter in numbers_of(spec) and _others(spec, parameter) == others
             ]
-            found[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed, made)
-    return told_apart([*found.values()])
+            groups[fixed, parameter, others] = _line(parameter, specs, by_spec, fixed, made)
+    return told_apart([*groups.values()])
 
 
 def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
@@ -210,7 +211,7 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
     >>> over_two([])
     ()
     """
-    found: list[Plane] = []
+    kept_planes: list[Plane] = []
     for fixed, some in comparable(runs).items():
         x, y = axes([run.spec for run in some])
         by_others: dict[Fixed, list[Run]] = {}
@@ -218,8 +219,8 @@ def over_two(runs: Iterable[Run]) -> tuple[Plane, ...]:
             if {x, y} <= {*numbers_of(run.spec)}:
                 by_others.setdefault(_others(run.spec, x, y), []).append(run)
         planes = (_plane(x, y, kept, fixed) for kept in by_others.values())
-        found += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]
-    return told_apart(found)
+        kept_planes += [plane for plane in planes if min(len(plane.xs), len(plane.ys)) > 1]
+    return told_apart(kept_planes)
 
 
 def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | None = None) -> _G:
@@ -237,7 +238,7 @@ def single(groups: Sequence[_G], runs: Sequence[Run], source: str, query: str | 
             "draw both-sides, or sweep over two parameters into a store"
         )
     before = f"({query}) and " if query else ""
-    shown = " or ".join(f'--where "{before}{one.where}"' for one in groups[:2])
+    shown = " or ".join(f'--where "{before}{group.where}"' for group in groups[:2])
     raise UsageError(
         f"{source} given: {len(groups)} figures can be drawn of its runs: choose one, as by {shown}"
     )
@@ -259,7 +260,7 @@ def lines(specs: Sequence[str]) -> list[tuple[str, list[str]]]:
     placed = {spec for line in kept for spec in line}
     rest = [spec for spec in specs if spec not in placed]
     if longest == 1:  # whatever is beside it in a store
-        return [(max(numbers_of(one), key=DIMENSIONS.__contains__), [one]) for one in specs]
+        return [(max(numbers_of(each), key=DIMENSIONS.__contains__), [each]) for each in specs]
     return [(parameter, line) for line in kept] + (lines(rest) if rest else [])
 
 
@@ -284,10 +285,10 @@ def axes(specs: Sequence[str]) -> tuple[str, str]:
 
 
 def _by_spec(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    found: dict[str, list[Run]] = {}
+    by_spec: dict[str, list[Run]] = {}
     for run in runs:
-        found.setdefault(run.spec, []).append(run)
-    return found
+        by_spec.setdefault(run.spec, []).append(run)
+    return by_spec
 
 
 def _others(spec: str, *without: str) -> Fixed:
@@ -297,11 +298,11 @@ def _others(spec: str, *without: str) -> Fixed:
 
 def _along(specs: Iterable[str], name: str) -> list[list[str]]:
     """Group specs that differ in one number alone, each line in the order of its values."""
-    found: dict[Fixed, list[str]] = {}
+    by_others: dict[Fixed, list[str]] = {}
     for spec in specs:
         if name in numbers_of(spec):
-            found.setdefault(_others(spec, name), []).append(spec)
-    return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in found.values()]
+            by_others.setdefault(_others(spec, name), []).append(spec)
+    return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in by_others.values()]
 
 
 def _line(
@@ -329,13 +330,13 @@ def _line(
         runs=rows,
         certificates=certificates,
     )
-    own = (*fixed[:1], *_others(specs[0], parameter), *fixed[1:])
-    return Line(rows=rows, fixed=own, comparison=comparison, uncertified=why)
+    in_common = (*fixed[:1], *_others(specs[0], parameter), *fixed[1:])
+    return Line(rows=rows, fixed=in_common, comparison=comparison, uncertified=why)
 
 
 def _plane(x: str, y: str, runs: Sequence[Run], fixed: Fixed) -> Plane:
     numbers = {run.spec: numbers_of(run.spec) for run in runs}
-    places = {(one[x], one[y]): spec for spec, one in numbers.items()}
+    places = {(values[x], values[y]): spec for spec, values in numbers.items()}
     xs, ys = (tuple(sorted({place[i] for place in places})) for i in (0, 1))
     return Plane(
         rows=tuple(sorted(runs, key=lambda run: (numbers[run.spec][x], numbers[run.spec][y]))),
@@ -369,15 +370,15 @@ def told_apart(groups: Sequence[_G]) -> tuple[_G, ...]:
     >>> [one.where for one in told_apart(groups)]
     ['m == 2', 'm == 3']
     """
-    every, found = [dict(one.fixed) for one in groups], []
-    for one in groups:
+    every, named = [dict(group.fixed) for group in groups], []
+    for group in groups:
         same, clauses = every, dict[str, str]()
-        for name, value in one.fixed:
+        for name, value in group.fixed:
             agree = [other for other in same if other.get(name, ...) == value]
             if len(agree) < len(same):
                 same, clauses[name] = agree, _clause(name, value)
-        shown = {"family", *(name for run in one.rows[:1] for name in parameters_of(run.spec))}
+        shown = {"family", *(name for run in group.rows[:1] for name in parameters_of(run.spec))}
         beside = (clause for name, clause in clauses.items() if name not in shown)
         whole = " and ".join(clauses.values())
-        found.append(replace(one, where=whole, beside=" and ".join(beside)))
-    return tuple(found)
+        named.append(replace(group, where=whole, beside=" and ".join(beside)))
+    return tuple(named)

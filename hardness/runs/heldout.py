@@ -2,7 +2,8 @@
 
 E||Y - F^||^2 / E||Y||^2, estimated by the ratio of two means. Nothing bounds the labels, so the
 interval is asymptotic: a studentised bootstrap of the ratio. If few examples have much of the loss
-or of the labels, resampling them says little of examples not yet seen, and there is no interval.
+or of the labels, resampling them says little about examples not yet seen. Then there is no
+interval.
 """
 
 import math
@@ -54,19 +55,20 @@ def measure_held_out(held_out: Examples, predict: Predict, seed: int = 0) -> Hel
     batch, losses = max(16, _BATCH_NUMBERS // (family.k * family.d)), []
     for start in range(0, len(held_out), batch):
         part = held_out.cut(start, min(start + batch, len(held_out)))
-        given = valid_predictions(repeated, np.array(part.x))  # which may write into what it gets
-        if given is None:
+        # The function may write into the array that it gets.
+        predicted = valid_predictions(repeated, np.array(part.x))
+        if predicted is None:
             return None
         if family.rows:  # of other tokens nothing is known
-            given = given * (np.arange(family.k) < family.rows)[:, None]
+            predicted = predicted * (np.arange(family.k) < family.rows)[:, None]
         with np.errstate(over="ignore"):
-            losses.append(((part.y - given) ** 2).sum(axis=(1, 2)))
+            losses.append(((part.y - predicted) ** 2).sum(axis=(1, 2)))
     loss, norm = np.concatenate(losses), (held_out.y**2).sum(axis=(1, 2))
     if not math.isfinite(float(loss.sum())):
         raise Failed(Outcome.INVALID, {"reason": "squares of predictions leave float64"})
     if not repeated.again(held_out.y, seed):
-        said = "predictions of the same tokens differ from one call to another"
-        raise Failed(Outcome.RANDOMISED, {"reason": said})
+        why = "predictions of the same tokens differ from one call to another"
+        raise Failed(Outcome.RANDOMISED, {"reason": why})
     value, more = float(loss.sum() / norm.sum()), loss + _ROUNDING * norm
     reason = unsuited(more, norm)
     low, high = (None, None) if reason else ratio_interval(more, norm, seed)

@@ -181,14 +181,19 @@ def _of_codes(
             raw += float(((target - given) ** 2).sum())
     loss = np.concatenate(losses) / family.trivial_risk
     low, high = bernstein(loss, family.risk_bound, confidence)
-    high = min(family.risk_bound, high)
+    unclipped = raw / len(loss) / family.trivial_risk
+    return _risk(loss, low, min(family.risk_bound, high), confidence, unclipped)
+
+
+def _risk(loss: Array, low: float, high: float, confidence: float, unclipped: float) -> Risk:
+    """Record the mean of relative losses with its interval."""
     return Risk(
         value=_between(low, float(loss.mean()), high),
         low=low,
         high=high,
         confidence=confidence,
         examples=len(loss),
-        unclipped=_finite(raw / len(loss) / family.trivial_risk),
+        unclipped=_finite(unclipped),
     )
 
 
@@ -277,12 +282,11 @@ def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + s r^1/2)^2 Pr[chi2(r+2) > b^2].
     """
     law = family.reached[1]
-    longest = law.longest(family.k)
-    if longest is not None:
-        return longest, 0.0
+    if law.longest is not None:
+        return law.longest, 0.0
     from scipy.stats import chi2
 
-    offset, spread, rank = law.tail(family.k)
+    offset, spread, rank = law.tail
     whole = 4 * family.k**2 * reach**2 * (offset + spread * math.sqrt(rank)) ** 2
     part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
     square = float(chi2.isf(part, rank + 2))
@@ -329,15 +333,7 @@ def _of_cubic(
     loss = np.concatenate(losses)
     each = (1 + confidence) / 2
     (low, high), (least, most) = bernstein(loss, bound, each), chernoff(loss, bound, each)
-    low, high = max(low, least), min(high, most)
-    return Risk(
-        value=_between(low, float(loss.mean()), high),
-        low=low,
-        high=high,
-        confidence=confidence,
-        examples=len(loss),
-        unclipped=_finite(raw / len(loss) / scale),
-    )
+    return _risk(loss, max(low, least), min(high, most), confidence, raw / len(loss) / scale)
 
 
 def _sixth_moment(numbers: int, tokens: str) -> float:

@@ -59,7 +59,6 @@ OracleName = Literal["samples", "exact"]
 Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-_FOUND = (Outcome.SOLVED, Outcome.UNIDENTIFIED)  # the function, whatever its heads
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
 # Ends that a signal, a library which is not there or another load on the machine can make as well
 # as the learner itself, and those that the hard limits of a sweep make.
@@ -84,8 +83,8 @@ class Run(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     held_out_error: on data of a user, in place of a risk. attempts: how often a worker process was
     started for it. key: the content key of its job, where it was one. group, axes: of a sweep's
     file, which of its [[runs]] asked for it first, and what that varies. layer: the one that the
-    learner found, where it finds layers, not of runs that other processes did. These five are no
-    part of its JSON.
+    learner found, where it finds layers, not of runs that other processes did. Its JSON has no
+    attempts, key, group, axes and layer.
     """
 
     spec: str

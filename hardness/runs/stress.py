@@ -391,12 +391,12 @@ class Stress(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         asked: what `filed` wrote before there were runs.
         """
-        found = cls.read({name: part for name, part in asked.items() if name != "format"})
-        names = {climb_of(who.asked).learner for who in found.learners}
-        found = found.updated(runs=tuple(row for row in rows if row.learner in names))
-        if any(found.next(climb)[1] for climb in found.climbs):
+        stress = cls.read({name: part for name, part in asked.items() if name != "format"})
+        names = {climb_of(who.asked).learner for who in stress.learners}
+        stress = stress.updated(runs=tuple(row for row in rows if row.learner in names))
+        if any(stress.next(climb)[1] for climb in stress.climbs):
             raise ValueError("runs of its climbs are missing")
-        return found.on(found.climbs)
+        return stress.on(stress.climbs)
 
 
 def stress(

@@ -35,7 +35,7 @@ from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
 from instances.disk import beside, refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
-from instances.strict import RESULTS, loads, one_line
+from instances.strict import one_line
 
 __all__ = [
     "Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "opened", "read", "reopen"
@@ -341,7 +341,7 @@ class _Store:
         if table == "runs":
             return _run(exact(record))
         values = {
-            name: loads(value, RESULTS)
+            name: msgspec.json.decode(value)
             if get_origin(_FIELDS[table][name]) is dict and isinstance(value, str)
             else value
             for name, value in record.items()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels import walsh
+from hardness.numerics.walsh import walsh_hadamard
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import (
     SecretSearch,
@@ -199,7 +199,7 @@ def scores(rows: Rows) -> NDArray[np.float64]:
     root = math.sqrt(max(1, len(place)))
     if q == 2:
         out = np.bincount(place, np.real(rows.labels), 2**n) / root
-        walsh.transform(out)
+        walsh_hadamard(out)
         return out
     from scipy.fft import fftn
 

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hardness.kernels.supports import Best, Enumeration, Parities, SumsModQ, heads
+from hardness.numerics.sparse_search import (
+    CheapestVector,
+    ModularSearch,
+    ParitySearch,
+    SparseSearch,
+    count_heads,
+)
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import (
     Candidate,
@@ -34,7 +40,7 @@ _STEP = 1 << 22  # candidates between looks at the clock: some 0.03 seconds
 
 @dataclass(frozen=True, kw_only=True)
 class BruteForce(SecretSearch):
-    """Tries every secret; a step is a head (see hardness/kernels/supports.py)."""
+    """Tries every secret; a step is a head (see hardness/numerics/sparse_search.py)."""
 
     name: ClassVar[str] = "bruteforce"
     about: ClassVar[str] = "all secrets of a small or sparse family, some 1e8 candidates a second"
@@ -56,7 +62,7 @@ class BruteForce(SecretSearch):
         best: Candidate = None
         for index, weight, first, count in _steps(forms, every.values, self.start, slow):
             if not oracle.meter.has_time():
-                total = sum(heads(forms.n, w, every.values) for w in weights(forms))
+                total = sum(count_heads(forms.n, w, every.values) for w in weights(forms))
                 return out_of_time(oracle.family, index, total, tried=tried, **details)
             more, met = every.run(weight, first, count)
             tried += more
@@ -75,7 +81,7 @@ def _steps(
     """
     index = 0
     for weight in weights(family):
-        count = heads(family.n, weight, values)
+        count = count_heads(family.n, weight, values)
         step = max(1, _STEP * weight // (family.n * values * slow))
         for first in range(max(0, start - index), count, step):
             yield index + first, weight, first, min(step, count - first)
@@ -87,21 +93,21 @@ def weights(family: Modular) -> Sequence[int]:
     return (family.h,) if family.h else range(1, family.n + 1)
 
 
-def enumeration(found: Samples) -> Enumeration:
+def enumeration(found: Samples) -> SparseSearch:
     """Prepare the search through all vectors that could be the secret of samples."""
     family = found.family
     if family.q == 2:
-        return Parities(
+        return ParitySearch(
             columns=pack(1 - 2 * found.a.T),
             codes=pack(1 - 2 * found.b),
             limits=_differences(found),
         )
     values = np.array(values_of(family), np.int64)
     require_memory(24 * len(values) * found.a.size, f"the multiples of samples of {family.spec}")
-    return SumsModQ(values[:, None, None] * found.a.T % family.q, **vars(costs(found)))
+    return ModularSearch(values[:, None, None] * found.a.T % family.q, **vars(costs(found)))
 
 
-def _vector(family: Modular, found: Best) -> Secret:
+def _vector(family: Modular, found: CheapestVector) -> Secret:
     values, out = values_of(family), [0] * family.n
     for place, number in found.entries:
         out[place] = values[number]

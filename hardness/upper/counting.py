@@ -39,7 +39,7 @@ from instances.samples import Samples
 from instances.secrets import Secrets
 from instances.streams import generator
 
-_CHANCE = 2.0**-SPARE  # below it something is no accident
+_CHANCE = 2.0**-SPARE  # a structure that is less likely than this is not chance
 _COLUMNS = 2.0**-5  # the same for sparse relations of columns, which are common
 _QUIET = 3  # looks in a row in which no row follows
 _ROUNDS = 3  # and those in which some may; if there are more, the table is one of sums
@@ -59,7 +59,7 @@ Rows = NDArray[np.intp]
 Residues = NDArray[np.int64]
 
 
-def counted_rows(found: Samples) -> tuple[Rows, Rows]:
+def counted_rows(samples: Samples) -> tuple[Rows, Rows]:
     """Find the samples that do not follow from others: those to learn from, those that count.
 
     Both are the same, except for large sizes, where only some rows are looked at and count. The
@@ -73,12 +73,12 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
     >>> counted_rows(found)[0].tolist()
     [0, 4]
     """
-    family, q = found.family, found.q
+    family, q = samples.family, samples.q
     rng = generator(0, "rows that count", family.seed_spec)
     exact = family.rounding.width == 1
-    rows = np.column_stack([found.a, found.b]) if exact else found.a
+    rows = np.column_stack([samples.a, samples.b]) if exact else samples.a
     kept = distinct(rows, q)
-    columns, rank = _columns(found.a[kept], q, rng)
+    columns, rank = _columns(samples.a[kept], q, rng)
     noisy = exact and family.errors is not None
     if noisy and rank == len(columns):  # labels without errors follow from a solution
         whole = _basis(rows[kept][:, np.append(columns, family.n)], q, rng)
@@ -100,7 +100,7 @@ def counted_rows(found: Samples) -> tuple[Rows, Rows]:
                 left, quiet, rounds = left[~follows], 0, rounds + 1
                 table |= look is _related and 2 * follows.sum() > len(columns)
         table |= rounds > _ROUNDS
-    if table or _sums(found.a[left], q, rng):  # what is left is one of sums, too
+    if table or _sums(samples.a[left], q, rng):  # what is left is one of sums, too
         left, others = left[_basis(rows[left][:, columns], q, rng)], others[:0]
     return np.sort(np.concatenate([left, others])), np.sort(left)
 
@@ -171,14 +171,14 @@ def _basis(rows: Residues, q: int, rng: np.random.Generator) -> Rows:
 
 def _coefficients(rows: Residues, basis: Residues, q: int) -> Residues:
     """Compute the X with rows = X basis mod q: (N, D), (D, D) -> (N, D)."""
-    found = np.array([int(v) for v in inverse(basis, q).entries()], np.int64)
-    return _product(rows, found.reshape(basis.shape), q)
+    matrix = np.array([int(v) for v in inverse(basis, q).entries()], np.int64)
+    return _product(rows, matrix.reshape(basis.shape), q)
 
 
 def _product(left: Residues, right: Residues, q: int) -> Residues:
     """Multiply mod q, exactly for q up to 2^20: sums of up to 2^15 products stay below 2^53."""
-    found = centred(left, q).astype(np.float64) @ centred(right, q).astype(np.float64)
-    return found.astype(np.int64) % q
+    product = centred(left, q).astype(np.float64) @ centred(right, q).astype(np.float64)
+    return product.astype(np.int64) % q
 
 
 def _columns(a: Residues, q: int, rng: np.random.Generator) -> tuple[Rows, int]:
@@ -225,7 +225,7 @@ def _following(
 def _related(
     rows: Residues, columns: Rows, q: int, slack: int, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Return rows that follow from others by short integer relations, if so many are no accident.
+    """Return rows that follow from others by short integer relations, if so many are not chance.
 
     LLL looks for relations x, x rows = 0 mod q, of some rows. It is expected to find at most
     (count q^-D slack)^j / j! sets of j of them, if so many x are as short as the longest.
@@ -333,14 +333,14 @@ def _counts(length: int, q: int, most: int) -> NDArray[np.float64]:
     """
     squares = centred(np.arange(q), q) ** 2
     single = np.bincount(squares[squares <= most], minlength=most + 1).astype(float)
-    found, scale = np.eye(1, most + 1)[0], 0.0
+    counts, scale = np.eye(1, most + 1)[0], 0.0
     for _ in range(length):
-        found = np.convolve(found, single)[: most + 1]
-        scale, found = scale + math.log2(found.max()), found / found.max()
-    return scale + np.log2(found.cumsum())
+        counts = np.convolve(counts, single)[: most + 1]
+        scale, counts = scale + math.log2(counts.max()), counts / counts.max()
+    return scale + np.log2(counts.cumsum())
 
 
-def open_entries(found: Samples, secret: Secret) -> list[int]:
+def open_entries(samples: Samples, secret: Secret) -> list[int]:
     """Find the entries of a secret that samples leave open, as others fit within 30 bits.
 
     Others are those that differ in one entry or two (in one, if pairs are too many), and those
@@ -353,9 +353,9 @@ def open_entries(found: Samples, secret: Secret) -> list[int]:
     >>> open_entries(Samples(family=family, a=a, codes=a[:, 1]), (0, 1, 1))
     [2]
     """
-    family, q, law = found.family, found.q, found.family.secrets
-    least, left = found.evidence(secret) - SPARE, set[int]()
-    rows, base = _pivots(found.a, q, generator(0, "columns of samples", family.seed_spec))
+    family, q, law = samples.family, samples.q, samples.family.secrets
+    least, left = samples.evidence(secret) - SPARE, set[int]()
+    rows, base = _pivots(samples.a, q, generator(0, "columns of samples", family.seed_spec))
     others = np.setdiff1d(np.arange(family.n), base)
     listed = len(law.values) ** len(others) <= _ALTERNATIVES
     unlikely = math.log2(law.size) - len(rows) * math.log2(q) <= -SPARE
@@ -364,17 +364,17 @@ def open_entries(found: Samples, secret: Secret) -> list[int]:
         listed, unlikely = law.size <= _ALTERNATIVES, False
         same = law.listed() if listed else ()
     elif len(others):
-        x = _coefficients(found.a[np.ix_(rows, others)].T, found.a[np.ix_(rows, base)].T, q)
+        x = _coefficients(samples.a[np.ix_(rows, others)].T, samples.a[np.ix_(rows, base)].T, q)
         if law.entries is None and not law.h:  # the other entries may have any values
             left.update(others.tolist(), base[x.any(axis=0)].tolist())
         elif listed:
             same = _same(law, np.array(secret), base, others, x)
     if not (listed or unlikely or left):
         return list(range(family.n))
-    for other in chain(_near(found, secret, least), same):
+    for other in chain(_near(samples, secret, least), same):
         differ = {j for j in range(family.n) if other and other[j] != secret[j]}
         if other and not differ <= left and is_member(family, other):
-            fits = found.evidence(other) >= least and not family.same(secret, other)
+            fits = samples.evidence(other) >= least and not family.same(secret, other)
             left |= differ if fits else set()
     return sorted(left)
 
@@ -390,17 +390,17 @@ def _same(
         yield law.lift((moved % law.q).tolist())
 
 
-def _near(found: Samples, secret: Secret, least: float) -> Iterator[Secret]:
+def _near(samples: Samples, secret: Secret, least: float) -> Iterator[Secret]:
     """List vectors that differ from a secret in one place or two, of that evidence at least."""
-    family, q = found.family, found.q
+    family, q = samples.family, samples.q
     moves = [(j, v) for j, old in enumerate(secret) for v in _values(family, old) if v != old]
-    t, chunk = dot(found.a, np.array(secret, np.int64), q), max(1, _WORK // (16 * len(found)))
+    t, chunk = dot(samples.a, np.array(secret, np.int64), q), max(1, _WORK // (16 * len(samples)))
 
     def steps(some: list[tuple[int, int]]) -> Residues:
-        return np.stack([found.a[:, j] * (v - secret[j]) % q for j, v in some])
+        return np.stack([samples.a[:, j] * (v - secret[j]) % q for j, v in some])
 
     def fits(steps: Residues) -> NDArray[np.bool_]:
-        ratios = family.log_ratios((t + steps) % q, found.codes)
+        ratios = family.log_ratios((t + steps) % q, samples.codes)
         return np.asarray(ratios.sum(axis=1) >= least, np.bool_)
 
     def moved(*some: tuple[int, int]) -> Secret:
@@ -410,7 +410,7 @@ def _near(found: Samples, secret: Secret, least: float) -> Iterator[Secret]:
     for start in range(0, len(moves), chunk):
         some = moves[start : start + chunk]
         yield from (moved(some[i]) for i in np.flatnonzero(fits(steps(some))))
-    if len(moves) ** 2 * len(found) > 2 * _WORK:
+    if len(moves) ** 2 * len(samples) > 2 * _WORK:
         return
     every = steps(moves)
     for i, move in enumerate(moves):

@@ -83,7 +83,7 @@ class ReducedSamples:
         return f"{len(self)} reduced samples of {self.samples.family}"
 
     @staticmethod
-    def combine(found: Samples, rows: NDArray[np.int64]) -> "ReducedSamples":
+    def combine(gathered: Samples, rows: NDArray[np.int64]) -> "ReducedSamples":
         """Combine samples by rows; raises UsageError for rows that int64 does not hold.
 
         >>> from instances import parse
@@ -92,15 +92,15 @@ class ReducedSamples:
         >>> ReducedSamples.combine(found, np.array([[1, 0, -1]])).deviation.round(2).tolist()
         [1.41]
         """
-        error, lengths = found.error, np.sqrt((rows.astype(float) ** 2).sum(axis=1))
-        most = int(abs(rows).sum(axis=1).max()) * found.q
+        error, lengths = gathered.error, np.sqrt((rows.astype(float) ** 2).sum(axis=1))
+        most = int(abs(rows).sum(axis=1).max()) * gathered.q
         if most >= 1 << 63:
-            raise UsageError(f"rows whose entries add up to {most // found.q} given: too wide")
+            raise UsageError(f"rows whose entries add up to {most // gathered.q} given: too wide")
         exact = np.float64 if most < 1 << 53 else np.int64  # the first is much faster
-        table = rows.astype(exact) @ np.column_stack([found.a, found.b]).astype(exact)
-        table = centred(table.astype(np.int64), found.q)
+        table = rows.astype(exact) @ np.column_stack([gathered.a, gathered.b]).astype(exact)
+        table = centred(table.astype(np.int64), gathered.q)
         return ReducedSamples(
-            samples=found,
+            samples=gathered,
             a=table[:, :-1],
             b=table[:, -1] - (error.mean if error else 0.0) * rows.sum(axis=1),
             deviation=(error.deviation if error else 0.0) * lengths,
@@ -272,13 +272,13 @@ class Dual(Attack):
     first: int = 0
 
     def __post_init__(self) -> None:
-        said = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}"
-        require(LLL_BLOCK <= self.block <= LARGEST_BLOCK, said)
+        refusal = f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}"
+        require(LLL_BLOCK <= self.block <= LARGEST_BLOCK, refusal)
         for name in ("zeta", "weight", "vectors", "samples", "first"):
-            given = getattr(self, name)
-            require(given >= 0, f"{name}={given} given: at least 0")
-        said = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
-        require(self.vectors <= _MOST_VECTORS, said)
+            value = getattr(self, name)
+            require(value >= 0, f"{name}={value} given: at least 0")
+        refusal = f"vectors={self.vectors} given: at most {_MOST_VECTORS}"
+        require(self.vectors <= _MOST_VECTORS, refusal)
 
     def unfit(self, forms: Modular) -> str | None:
         """Return that labels are no b = <a, s> + e, or why there is nothing to guess, or None."""
@@ -307,29 +307,29 @@ class Dual(Attack):
         best: Candidate = None
         assert error is not None  # says `unfit`
         try:
-            found = gather(oracle, max(needed(forms), 2 * self.count(forms)), samples)
-            d = min(self.count(forms), len(found)) + forms.n - self.zeta
+            gathered = gather(oracle, max(needed(forms), 2 * self.count(forms)), samples)
+            d = min(self.count(forms), len(gathered)) + forms.n - self.zeta
             require_memory(100 * d * d, f"a lattice of dimension {d}")
-            details |= {"samples": len(found), "dimension": d}
+            details |= {"samples": len(gathered), "dimension": d}
             total = max(1, tries(forms.secrets, self.zeta, self.weight) - self.first)
             for done in range(total):
                 meter.require_time()
-                reduced, out = self.reduced(found, self.first + done, meter)
+                reduced, out = self.reduced(gathered, self.first + done, meter)
                 sums = Sums(reduced, out)
                 inside = np.setdiff1d(np.arange(forms.n), out)
                 length = math.sqrt(float((reduced.noise(inside) ** 2).mean())) / error.deviation
                 details |= {"vectors": len(reduced), "length": round(length, 2)}
                 for _, guess in sums.best(self.weight, meter):
-                    best = better(best, found, sums.climb(guess, meter))
+                    best = better(best, gathered, sums.climb(guess, meter))
                     if best and best[0] >= wanted(forms):
-                        return conclude(family, found, best[1], tries=done + 1, **details)
+                        return conclude(family, gathered, best[1], tries=done + 1, **details)
         except Spent as spent:
             details |= {"tries": done, "first": self.first + done}
             return nothing(family, SPENT[spent.resource], **details)
-        return conclude(family, found, best and best[1], tries=total, **details)
+        return conclude(family, gathered, best and best[1], tries=total, **details)
 
     def reduced(
-        self, found: Samples, index: int = 0, meter: Meter | None = None
+        self, gathered: Samples, index: int = 0, meter: Meter | None = None
     ) -> tuple[ReducedSamples, Places]:
         """Reduce samples for a try, with the places to guess; raises Spent.
 
@@ -340,26 +340,26 @@ class Dual(Attack):
         >>> made, sorted(np.argsort(made.spread)[-3:]) == out.tolist()  # they stay wide
         (50 reduced samples of lwe:n=12,q=97,sigma=1,secret=binary, True)
         """
-        forms, rows, told = found.family, list[Places](), 0.0
+        forms, rows, shown = gathered.family, list[Places](), 0.0
         out = left_out(forms.n, self.zeta, index)
         inside = np.setdiff1d(np.arange(forms.n), out)
-        count = min(self.count(forms), len(found))
+        count = min(self.count(forms), len(gathered))
         # As in hardness/cost/success.py, each at 99 %; and what shows the entries left.
         need = (math.sqrt(2 * math.log(100 * self.guesses(forms))) + 2.33) ** 2 / 2
         rng = generator(index, "dual")
-        for some in short_rows(found, inside, count, self.block, meter or Meter(Budget()), rng):
+        for some in short_rows(gathered, inside, count, self.block, meter or Meter(Budget()), rng):
             rows.append(some)
-            part = ReducedSamples.combine(found, some)
-            told += float((weights(part, out) ** 2).sum())
+            part = ReducedSamples.combine(gathered, some)
+            shown += float((weights(part, out) ** 2).sum())
             have = sum(map(len, rows))
             wide = 2 * math.pi / forms.q * (part.spread[inside].mean() if len(inside) else math.inf)
-            shows = (1 - (told / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
+            shows = (1 - (shown / have) ** 2) / 2 * (_CLEAR / np.clip(wide, _NARROW, 1)) ** 2
             if have >= (self.vectors or _MOST_VECTORS):
                 break
-            if not self.vectors and told >= _MORE * max(need, shows):
+            if not self.vectors and shown >= _MORE * max(need, shows):
                 break
         short = np.concatenate(rows)[: self.vectors or None]
-        return ReducedSamples.combine(found, short), out
+        return ReducedSamples.combine(gathered, short), out
 
     def count(self, forms: Modular) -> int:
         """Count the samples of a lattice: those asked for, or as many as make vectors shortest.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels.walsh import LARGEST
+from hardness.numerics.walsh import LARGEST_LEVELS
 from hardness.upper.learner import Predict
 from instances import tokens
 from instances.errors import ToolkitError
@@ -54,9 +54,9 @@ def require_table(d: int) -> None:
     n = d - 1
     require(n >= 1, f"d={d} given: d must be at least 2")
     require(
-        n <= LARGEST,
+        n <= LARGEST_LEVELS,
         f"d={d} given: functions of z_1 .. z_{n} have 2^{n} Walsh coefficients, at most "
-        f"2^{LARGEST} are computed: d may be up to {LARGEST + 1}",
+        f"2^{LARGEST_LEVELS} are computed: d may be up to {LARGEST_LEVELS + 1}",
     )
     # Two spectra, the table of one more, and twice as much in passing.
     require_memory(40 << n, f"Walsh spectra of functions of {n} coordinates")

@@ -163,7 +163,7 @@ def _bkz(
     lll = fpylll.LLL.Reduction(gso)
     lll()
     work = BKZReduction(gso, lll, fpylll.BKZ.Param(LLL_BLOCK))
-    for block in (one for one in blocks for _ in range(_TOURS if one <= _PRUNED else 1)):
+    for block in (beta for beta in blocks for _ in range(_TOURS if beta <= _PRUNED else 1)):
         for size in range(min(block, d) + 1):  # each some 0.1 seconds, the first time
             meter.require_time()
             _strategy(size)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels.halves import Fit, Half, Sorted
+from hardness.numerics.split_sums import HalfSums, PairFit, SortedSums
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import (
     Candidate,
@@ -126,7 +126,7 @@ class Meeting:
         self._family = family
         self._places = turned[: n // 2], turned[n // 2 :]
         self._left, right = (
-            Half(
+            HalfSums(
                 columns=np.ascontiguousarray(columns[:, part]),
                 q=family.q,
                 weights=weight or tuple(range(len(part) + 1)),
@@ -134,7 +134,7 @@ class Meeting:
             for part, weight in zip(self._places, weights, strict=True)
         )
         of, where = costs(chosen), explained(family)
-        fit = Fit(
+        fit = PairFit(
             tables=of.tables,
             rows=of.rows,
             shifts=of.shifts,
@@ -144,11 +144,11 @@ class Meeting:
             keyed=how.keyed,
             buckets=how.buckets,
         )
-        self._right, self._sorted = right, Sorted(right.all(check), fit, check)
+        self._right, self._sorted = right, SortedSums(right.all_sums(check), fit, check)
 
     def step(self, start: int, count: int) -> tuple[int, Secret | None]:
         """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
-        tried, pair = self._sorted.join(self._left.sums(start, count))
+        tried, pair = self._sorted.cheapest_pair(self._left.sums(start, count))
         if pair is None:
             return tried, None
         out, values = [0] * self._family.n, values_of(self._family)

@@ -13,7 +13,7 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
-from hardness.kernels import System
+from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import Attack, equations, gather, is_member
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
@@ -86,13 +86,13 @@ class Elimination(Attack):
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
         family, n = CODED.need(oracle.family), forms.n
-        system, used = System(forms.d), 0
+        system, used = LinearSystem(forms.d), 0
         try:
             while system.rank < n or used < n + self.checks:
                 missing = max(n + self.checks - used, n - system.rank)
                 found = equations(oracle.draw(min(family.enough(missing), _AT_ONCE)))
                 used += len(found)
-                conflicts = system.add(found.words, found.codes)
+                conflicts = system.add_equations(found.words, found.codes)
                 if conflicts:
                     return nothing(
                         family,

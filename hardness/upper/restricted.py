@@ -142,7 +142,7 @@ class Restricted(SecretSearch):
         """Draw a pool and repeat trials until one finds a secret that is believed."""
         from scipy.stats import binom
 
-        from hardness.kernels import _restricted_jit as compiled
+        from hardness.numerics import _restricted_elimination_jit as compiled
 
         family = oracle.family
         kept = min(self.kept or best_k(forms.d, forms.h or forms.n, forms.noise), forms.n)
@@ -161,7 +161,7 @@ class Restricted(SecretSearch):
             if not oracle.meter.has_time():
                 return out_of_time(family, index, total, samples=len(found), **details)
             count = min(step, total - index)
-            met = compiled.trials(
+            met = compiled.run_trials(
                 found.words,
                 found.codes,
                 forms.n,

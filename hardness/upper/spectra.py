@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels.walsh import LARGEST, transform
+from hardness.numerics.walsh import LARGEST_LEVELS, walsh_hadamard
 from hardness.upper.factor import require_table
 from hardness.upper.learner import Predict
 from instances import tokens
@@ -163,7 +163,7 @@ def spectrum(table: Array) -> Spectrum:
     coefficients = np.array(table, np.float64)
     if coefficients.ndim != 1 or not coefficients.size:
         raise UsageError(f"a table of shape {coefficients.shape} given: (2^n,) is needed")
-    transform(coefficients)
+    walsh_hadamard(coefficients)
     coefficients /= coefficients.size
     return Spectrum(coefficients=coefficients)
 
@@ -179,7 +179,7 @@ def row_spectra(predict: Predict, k: int, d: int) -> list[Spectrum]:
     [[0.0, 0.0, 1.0]]
     """
     bits = k * d
-    require(bits <= LARGEST, f"k={k}, d={d} given: kd may be up to {LARGEST}")
+    require(bits <= LARGEST_LEVELS, f"k={k}, d={d} given: kd may be up to {LARGEST_LEVELS}")
     require_memory((16 * (d + 2)) << bits, f"Walsh spectra of rows of {k} tokens")
     table, shifts = np.empty((d, 1 << bits)), np.arange(k, dtype=np.uint64) * np.uint64(d)
     for start in range(0, 1 << bits, _ROWS):

@@ -167,9 +167,9 @@ class Mlp(_Trained):
     with view=tokens the 2 d signs of the tokens. Real labels have no factor: then f is fitted to
     all k d numbers of a label, less what is known, and its input is those of the tokens.
 
-    epochs: over the examples there are; 1: each is used once; 0: where they end after one epoch, an
-    eighth is held out and the network goes on with the others, until the loss on what is held out
-    stops falling. It saw that once, in the first.
+    epochs: over the examples there are. With 1 each is used once. With 0, if the examples end after
+    one epoch, an eighth of them is held out. The network saw these once, in the first epoch. It
+    goes on with the others until the loss on the held-out examples stops falling.
     """
 
     name: ClassVar[str] = "mlp"

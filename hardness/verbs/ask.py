@@ -105,22 +105,6 @@ def power(help: str, **more: Any) -> Ask:
     return Ask(help, read, "INTEGER", **more)
 
 
-def integers(help: str, **more: Any) -> Ask:
-    """Ask for positive integers, with commas on the command line, each once, in the order given.
-
-    >>> integers("Depths.").value("layers", "1,3,1")
-    (1, 3)
-    """
-
-    def read(name: str, given: Any) -> tuple[int, ...]:
-        several = given.split(",") if isinstance(given, str) else given
-        if not isinstance(several, Iterable):
-            several = (several,)
-        return tuple(dict.fromkeys(integral(name, _typed(name, one), 1) for one in several))
-
-    return Ask(help, read, "INTEGERS", **more)
-
-
 def _typed(name: str, given: Any) -> Any:
     """Read an integer as it is typed; what is no text stays as it is."""
     if not isinstance(given, str):

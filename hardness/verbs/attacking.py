@@ -20,15 +20,12 @@ from hardness.verbs.asks import (
     specs,
 )
 from hardness.verbs.command import verb
-from hardness.verbs.costs import ATTACK, MODEL, OVER, problems
 from hardness.verbs.keeping import KeptRuns, kept
 from instances.errors import ToolkitError, UsageError
 
 if TYPE_CHECKING:
     from hardness.runs import Distinction, Spectra
     from hardness.runs.attack import Attacks
-    from hardness.runs.forecast import Forecasts
-    from hardness.verbs.costs import Names
     from hardness.verbs.sources import Learners, Source
     from instances import Family
 
@@ -103,71 +100,6 @@ def attack(
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
         every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
-        keep(every)
-    return every
-
-
-@verb("Attacks with the parameters of estimates, beside them.", out=FILE)
-def forecast(
-    source: Annotated[
-        "Names", thing("What is attacked: SPECs of lwe or lwr, named sets.", problems, many=True)
-    ],
-    *,
-    over: Annotated["Names", OVER] = (),
-    attack: Annotated["Names", ATTACK(default="all that run here")] = (),
-    model: Annotated[
-        str, MODEL("one here.", default="chengu12: attacks here enumerate", many=False)
-    ] = "chengu12",
-    seeds: Annotated[int, SEEDS("of each setting.")] = 10,
-    seed: Annotated[int, SEED] = 0,
-    **how: Unpack[KeptRuns],
-) -> "Forecasts":
-    """Run attacks with the parameters that cost the least by estimate, and compare the two.
-
-    Block, tries and seconds are estimated and measured, and how often the secret is found. The
-    seconds of an operation are measured once, on this machine.
-
-    >>> found = forecast("lwe:n=10,q=97,sigma=1", attack="usvp", seeds=2, jobs=1)
-    >>> found.rows[0].result.recovered
-    2
-    """
-    from hardness.cost.attacks import estimate, setting
-    from hardness.cost.grid import filled, places, words_of
-    from hardness.cost.sets import given
-    from hardness.report.forecast import needs
-    from hardness.runs import attack as look
-    from hardness.runs.forecast import LEARNERS, Forecasts, operations, planned
-    from instances.spec import parse
-
-    if not source:
-        raise UsageError("no SPEC given: at least one is needed")
-    models, only = (setting(model),), tuple(attack) or tuple(LEARNERS)
-    estimates, limit = [], budget_of(how)
-    for one in source:
-        spec = sources.spec_of(one, "forecast")
-        if over:
-            words, samples = words_of(spec, None)
-            read = [given(filled(words, at), samples) for at in places(over)]
-        else:
-            read = [given(spec)]
-        estimates += [estimate(r.problem, r.spec, models, only, name=r.name) for r in read]
-    rows, not_run = planned(estimates)
-    if not rows:
-        raise UsageError("; ".join(f"{name}: {why}" for name, why in not_run.items()))
-    asked = {
-        "command": "forecast",
-        "rows": [(row.learner, row.spec) for row in rows],
-        "seeds": [seed, seeds],
-        "budget": vars(limit),
-    }
-    operation, found = operations(models[0].model.name), []
-    with kept(how, asked) as (runs, keep):
-        with progress.counted(len(rows) * seeds, "attacking") as bar:
-            for row in rows:
-                progress.note(needs(row, operation))
-                done = look(row.learner, parse(row.spec), seeds, seed, limit, runs.do, bar)
-                found.append(row.updated(runs=done.runs))
-        every = Forecasts(model=model, operation=operation, rows=tuple(found), not_run=not_run)
         keep(every)
     return every
 

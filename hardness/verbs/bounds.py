@@ -67,9 +67,9 @@ def certify(
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
     SOURCE is a SPEC, a folder of `hardness generate`, or functions of a Python file
-    (path.py:Name). With --about: what is said about kernels, gradient descent with --noise-std,
-    polynomials of low degree, or solvers of LWE that learners make, for --risk and --success where
-    they are learners. Raises NoClaim where nothing is said.
+    (path.py:Name). --about asks about kernels, gradient descent with --noise-std, polynomials of
+    low degree, or the solver of LWE that a learner gives. --risk and --success hold for learners.
+    Raises NoClaim if nothing is claimed.
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
@@ -244,13 +244,13 @@ def check(
 
     from hardness.check import check as derive
     from hardness.lower import Certificate
-    from instances.strict import CERTIFICATE, read_json
+    from instances.strict import read_strangers_json
 
     if isinstance(source, Certificate):
         return derive(source.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_json(_certificate(source), CERTIFICATE)
+    data = read_strangers_json(_certificate(source))
     try:
         return replace(derive(data), file=str(source))
     except (Refuted, DamagedFile) as error:

@@ -201,7 +201,9 @@ def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
 
     if isinstance(source, str) and not (of or sources.exists(source)):
         return given(source, samples)
-    found, folder = sources.target(source, of)
-    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
+    family, folder = sources.target(source, of)
+    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(family):
         samples = len(read(folder.examples(0, folder.count)))
-    return Given(spec=found.spec, name=found.spec, problem=problem(found, samples), family=found)
+    return Given(
+        spec=family.spec, name=family.spec, problem=problem(family, samples), family=family
+    )

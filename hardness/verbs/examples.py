@@ -67,11 +67,11 @@ def generate(
                 raise UsageError(f"{called(name)} and --samples given: one of the two")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        found = draw_samples(instance, samples)
-        apart = _written(out, found, instance, force)
-        data = {"spec": found.family.spec, "samples": samples, "written": str(out)}
-        told = f"{out}: {samples} samples of {found.family}\nthe secret in {apart}"
-        return Answer(data=data | {"secret": str(apart)}, told=told)
+        drawn = draw_samples(instance, samples)
+        apart = _written(out, drawn, instance, force)
+        data = {"spec": drawn.family.spec, "samples": samples, "written": str(out)}
+        words = f"{out}: {samples} samples of {drawn.family}\nthe secret in {apart}"
+        return Answer(data=data | {"secret": str(apart)}, told=words)
     count = examples or 0
     with progress.counted(count, "generating") as bar:
         folder = write_folder(out, instance, count, tensors or "safetensors", force, weights, bar)
@@ -121,9 +121,9 @@ def inspect(
 ) -> "Inspection":
     """Show what a layer is like: heads, norms, how alike its heads are.
 
-    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer, .npz or .safetensors,
-    with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python also an
-    AttentionLayer, which `from_torch` and `from_qkvo` make.
+    SOURCE is a SPEC, a folder of `hardness generate`, or a file of a layer. A layer is a .npz or
+    .safetensors with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python
+    also an AttentionLayer, which `from_torch` and `from_qkvo` make.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -136,28 +136,28 @@ def inspect(
     from instances.inspect import inspect as described
     from instances.inspect import inspect_layer
 
-    given: Any = source
+    problem: Any = source
     file = Path(sources.text_of(source))
     if file.suffix in (".npz", ".safetensors", ".npy", ".pt", ".pth", ".bin"):
-        given = load_layer(file)
-    if isinstance(given, AttentionLayer):
+        problem = load_layer(file)
+    if isinstance(problem, AttentionLayer):
         if save_layer:
             raise UsageError(
                 "--save-layer given: it writes the layer of a SPEC, and this is a layer"
             )
-        return inspect_layer(given, sources.text_of(source) or "an AttentionLayer", k)
+        return inspect_layer(problem, sources.text_of(source) or "an AttentionLayer", k)
     if k is not None:
         raise UsageError(f"--k {k} given: it is of a layer in a file")
-    family, folder = sources.target(given)
+    family, folder = sources.target(problem)
     instance = folder.instance if folder else family.instance(seed)
-    found = described(family, instance)
+    description = described(family, instance)
     if three := leaps(family, instance.hidden.secret if instance else None):
-        found = replace(found, facts=found.facts | three._asdict())
+        description = replace(description, facts=description.facts | three._asdict())
     if save_layer:
         if instance is None:
-            raise UsageError(f"--save-layer given: {given} has no secret part")
+            raise UsageError(f"--save-layer given: {problem} has no secret part")
         instance.layer().save(save_layer, force=force)
-    return found
+    return description
 
 
 @verb(
@@ -180,8 +180,8 @@ def reduce(
 ) -> "Answer":
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
-    lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .csv or .npy, a Darmstadt challenge), --out a folder.
+    lwr-to-attention (LWE and LPN as well): SOURCE is a file of samples, --out a folder. Samples are
+    arrays in .npz or .safetensors, a table of integers in .csv or .npy, or a Darmstadt challenge.
     attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors,
     .csv or .txt).
     """
@@ -193,26 +193,26 @@ def reduce(
 
     if out is None:
         raise UsageError("reduce needs --out: a folder of examples, or a file of samples")
-    given = sources.paired(source, a, b)
-    if given is None:
+    origin = sources.paired(source, a, b)
+    if origin is None:
         raise UsageError("reduce needs a file of samples or a folder, or --a and --b")
     if direction == "attention-to-lwr":
-        if isinstance(given, sources.Arrays):
+        if isinstance(origin, sources.Arrays):
             raise UsageError("--a and --b given: attention-to-lwr takes a folder of examples")
         refuse_existing(out, force)
         refuse_unwritable(out)
-        folder = read_folder(given)
-        found = seen(folder.examples(0, folder.count))
-        told = f"{len(found)} samples of {folder.count} examples"
-        apart = _written(out, found, folder.instance, force)
-        told += f"; the secret in {apart}" if folder.instance else ""
+        folder = read_folder(origin)
+        converted = seen(folder.examples(0, folder.count))
+        words = f"{len(converted)} samples of {folder.count} examples"
+        apart = _written(out, converted, folder.instance, force)
+        words += f"; the secret in {apart}" if folder.instance else ""
     else:
-        found = sources.read_file(given, spec)
-        held = Held.of(Path(str(given)), to_attention(found, seed))
+        converted = sources.read_file(origin, spec)
+        held = Held.of(Path(str(origin)), to_attention(converted, seed))
         made = write_folder(out, held, held.count, force=force)
-        told = "; ".join((f"{made.count} examples of {len(found)} samples", *found.notes))
-    data = {"spec": found.family.spec, "samples": len(found), "written": str(out)}
-    return Answer(data=data, told=f"{out}: {found.family}, {told}")
+        words = "; ".join((f"{made.count} examples of {len(converted)} samples", *converted.notes))
+    data = {"spec": converted.family.spec, "samples": len(converted), "written": str(out)}
+    return Answer(data=data, told=f"{out}: {converted.family}, {words}")
 
 
 @verb("Samples (a, b) of an LWE-style instance.")

@@ -28,7 +28,6 @@ GROUPS = {
         "learners": "verbs.families.learners",
         "learn": "verbs.learning.learn",
         "attack": "verbs.attacking.attack",
-        "forecast": "verbs.attacking.forecast",
         "distinguish": "verbs.attacking.distinguish",
         "spectrum": "verbs.attacking.spectrum",
     },

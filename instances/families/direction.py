@@ -117,20 +117,11 @@ class Direction(Dense):
         """m, and one that is constant for an even m."""
         return self.m + (self.m % 2 == 0)
 
-    @cached_property
-    def law(self) -> TokenLaw:
-        """Standard normal but for coordinate 0, which is the position."""
-        free = np.eye(self.d)
-        free[0, 0] = 0.0
-        positions = np.zeros((2, self.d))
-        positions[:, 0] = 1.0, -1.0
-        return TokenLaw(
-            kind="gaussian",
-            free=self.d,
-            spread=free,
-            root=free,
-            positions=positions,
-        )
+    def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
+        """Draw tokens: standard normal but for coordinate 0, the position, which is +1 or -1."""
+        drawn = super().inputs(seed, axis, start, count)
+        drawn[:, :, 0] = 1.0, -1.0
+        return drawn
 
     @property
     def questions(self) -> Questions:
@@ -183,9 +174,9 @@ class Direction(Dense):
         from scipy.special import betainc  # which few commands need
 
         square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
-        found, out = self.response, np.ones(len(x))
-        heights = np.sign(found.amplitudes)
-        for t, height in list(zip(found.places, heights, strict=True))[self.m // 2 :]:
+        response, out = self.response, np.ones(len(x))
+        heights = np.sign(response.amplitudes)
+        for t, height in list(zip(response.places, heights, strict=True))[self.m // 2 :]:
             inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * t * t / square))
             out -= 2 * height * inside  # at t and at -t
         return self._fade * out

@@ -69,10 +69,10 @@ class Nice(Dense):
         for name in _BOUNDED:
             value = getattr(self, name)
             require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
-        said = f"rank={self.rank} given: between 1 and d = {self.d}, or 0 for full"
-        require(0 <= self.rank <= self.d, said)
-        said = f"ratio={self.ratio} given: at least 1 and at most a million"
-        require(1 <= self.ratio <= 1e6, said)
+        refusal = f"rank={self.rank} given: between 1 and d = {self.d}, or 0 for full"
+        require(0 <= self.rank <= self.d, refusal)
+        refusal = f"ratio={self.ratio} given: at least 1 and at most a million"
+        require(1 <= self.ratio <= 1e6, refusal)
         if self.parity:
             require(
                 self.k == 2 and self.m % 2 == 1 and self.m < self.d,

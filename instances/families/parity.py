@@ -84,7 +84,7 @@ class Parity(Symmetric):
     @property
     def hardness(self) -> Hardness:
         """Members are exactly orthogonal; other algorithms are another matter."""
-        fast = "without noise Gaussian elimination, which is no statistical-query algorithm, "
+        fast = "without noise Gaussian elimination, which is not a statistical-query algorithm, "
         return Hardness(
             evidence="exact",
             proved="orthogonal members: exact for statistical queries",

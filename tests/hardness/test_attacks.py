@@ -15,7 +15,7 @@ from hardness.runs import attacks_on, run
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, lattice, mitm, parse_learner, restricted
 from hardness.upper.attack import equations, gather, needed
-from hardness.upper.costs import UNIT, costs, patience
+from hardness.upper.costs import UNIT, costs
 from hardness.upper.lattice import left_out, tries
 from hardness.upper.modlinear import independent, inverse, solve
 from hardness.upper.restricted import expected_trials
@@ -27,68 +27,46 @@ from tests.conftest import Looks
 
 SEARCHES = [
     ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4"),
-    ("bruteforce", "lwr:n=12,q=64,p=4,secret=ternary,h=3"),
     ("bruteforce", "lwr:n=3,q=8,p=2"),
     ("bruteforce", "lwr:n=3,q=32,p=4,secret=gaussian,spread=1"),
     ("bruteforce", "lwe:n=14,q=113,secret=binary,h=4,sigma=3"),
-    ("bruteforce", "lwe:n=2,q=31,sigma=1"),
     ("bruteforce", "lwe:n=10,q=17,error=uniform,width=3,secret=ternary,h=2"),
     ("bruteforce", "lwe:n=3,q=15,sigma=1,secret=gaussian,spread=1/2"),
-    ("bruteforce", "lpn:n=20,h=4,noise=0.2"),
     ("bruteforce", "lpn:n=10,noise=0.1"),
-    ("bruteforce", "lpn:n=12,h=3,noise=0"),
     ("bruteforce", "parity:d=70,m=3,noise=0.1"),
-    ("bruteforce", "parity:d=30,m=1"),
     ("bruteforce", "lwr:n=6,q=2,p=2"),
     ("mitm", "lwr:n=20,q=1024,p=4,secret=binary,h=6"),
     ("mitm", "lwr:n=15,q=64,p=2,secret=ternary,h=3"),
-    ("mitm", "lwr:n=10,q=64,p=4,secret=binary"),
     ("mitm", "lwe:n=21,q=113,secret=binary,h=5,sigma=2"),
-    ("mitm", "lwe:n=5,q=17,secret=ternary,sigma=1"),
     ("mitm", "lwe:n=12,q=98,sigma=1,secret=ternary,h=4"),
     ("mitm", "lpn:n=24,h=4,noise=0.1"),
     ("mitm", "parity:d=41,m=5"),
-    ("mitm", "parity:d=3,m=1"),
     ("restricted", "parity:d=60,m=3,noise=0.1"),
-    ("restricted", "parity:d=130,m=6,noise=0.02"),
     ("restricted", "parity:d=66,m=4"),
-    ("restricted", "lpn:n=20,noise=0.1"),
     ("restricted", "lpn:n=40,h=4,noise=0.1"),
     ("bkw", "lpn:n=32,noise=0.1"),
-    ("bkw", "lpn:n=24,noise=0.2"),
     ("bkw", "parity:d=33,m=5,noise=0.1"),
     ("bkw", "lwe:n=6,q=31,sigma=1"),
     ("bkw", "lwe:n=4,q=17,error=uniform,width=2"),
-    ("bkw", "lwe:n=5,q=30,sigma=1"),
-    ("bkw", "lwr:n=5,q=32,p=4"),
     ("bkw", "lwr:n=5,q=16,p=2,secret=ternary"),
 ]
 EQUATIONS = [
     ("modlinear", "lwe:n=30,q=3329,error=none"),
     ("modlinear", "lwe:n=30,q=4096,error=none"),
-    ("modlinear", "lwe:n=30,q=4096,error=none,secret=ternary,h=3"),
-    ("modlinear", "lwe:n=30,q=842779,error=none"),
     ("modlinear", "lwe:n=20,q=36,error=none,secret=ternary"),
     ("modlinear", "lwr:n=20,q=16,p=16"),
-    ("modlinear", "lpn:n=40,noise=0,h=3"),
     ("modlinear", "lwe:n=1,q=2,error=none"),
     ("primal", "lwe:n=16,q=521,sigma=1.5"),
     ("primal", "lwe:n=16,q=512,sigma=1.5"),
     ("primal", "lwe:n=16,q=510,sigma=1.5"),
-    ("primal", "lwe:n=16,q=529,sigma=1.5"),
-    ("primal", "lwe:n=16,q=842779,sigma=3"),
     ("primal", "lwe:n=20,q=521,sigma=3,secret=binary,h=5"),
-    ("primal", "lwe:n=20,q=512,sigma=3,secret=ternary"),
     ("primal", "lwe:n=16,q=521,error=uniform,width=4"),
     ("primal", "lwe:n=16,q=521,sigma=1,secret=gaussian,spread=4"),
     ("primal", "lwr:n=16,q=256,p=64"),
-    ("primal", "lwr:n=16,q=256,p=32,secret=binary"),
     ("primal", "lwr:n=3,q=8,p=2,secret=binary"),
     ("primal:zeta=20", "lwe:n=40,q=251,sigma=3,secret=binary,h=3"),
     ("primal:zeta=1,samples=16", "lwe:n=12,q=521,sigma=1,secret=gaussian,spread=2"),
-    ("dual", "lwe:n=10,q=97,sigma=1,secret=binary"),
-    ("dual:zeta=12,weight=3", "lwe:n=30,q=257,sigma=2,secret=ternary,h=4"),
-    ("dual:zeta=8,weight=8", "lwr:n=16,q=256,p=64,secret=binary"),
+    ("mitm", "lwe:n=30,q=842779,sigma=3,secret=binary,h=4"),  # sums beyond 16 bits
 ]
 NOTHING_THERE = [  # too small to be told from coins by chance
     ("modlinear", "lwe:n=10,q=17,error=none"),
@@ -155,7 +133,6 @@ def test_what_is_no_member_is_not_claimed():
 @pytest.mark.parametrize(
     ("learner", "spec", "patch"),
     [
-        ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4", (bruteforce, "_STEP", 100)),
         ("bruteforce", "lwe:n=3,q=13,sigma=1", (bruteforce, "_STEP", 1000)),
         ("bruteforce", "lpn:n=10,noise=0.1", (bruteforce, "_STEP", 100)),
         ("mitm", "lwr:n=20,q=64,p=4,secret=binary,h=6", (mitm, "_WORK", 2000)),
@@ -241,7 +218,6 @@ def test_few_samples_are_reported():
         assert found.details["samples"] <= 20
         assert found.details["samples_wanted"] == needed(parse(spec).linear_forms)
     for spec, names, few in (
-        ("lwr:n=6,q=3,p=3,secret=ternary,h=2", ("bruteforce", "mitm", "bkw"), (1,)),
         ("lwr:n=4,q=2,p=2,h=4", ("bruteforce", "mitm", "bkw"), (1,)),
         ("lwe:n=8,q=61,alpha=0.005,secret=binary", ("mitm",), (1, 8)),
         ("lwr:n=4,q=13,p=13", ("mitm",), (1, 8)),
@@ -340,35 +316,6 @@ def test_trials_are_as_many_as_expected():
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 
-def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
-    """Ten million half secrets: the clock is looked at again and again while they are written."""
-    ticks(0.1)
-    family = parse("lwe:n=30,q=16,error=cbd,eta=1,secret=ternary")
-    found = attack("mitm", family.instance(0), Meter(Budget(seconds=0.9, examples=60)))
-    assert found.outcome is Outcome.SECONDS_SPENT
-    assert (found.details["start"], found.details["tried"]) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "spec"),
-    [
-        ("bruteforce", "lwe:n=32,q=3,sigma=1,secret=cbd,spread=1,h=5"),
-        ("mitm", "lpn:n=24,noise=0.4"),
-    ],
-)
-def test_steps_between_looks_at_the_clock_are_shorter_where_labels_tell_little(name, spec, ticks):
-    """A candidate is given up after thousands of samples, not ten: so fewer are tried at once."""
-    ticks(0.1)
-    found = attack(name, coins(spec, 1), Meter(Budget(seconds=1.5)))
-    assert found.outcome is Outcome.SECONDS_SPENT
-    clear = parse("lwr:n=24,q=64,p=4,secret=binary,h=6")
-    patient, quick = (
-        patience(costs(samples(f.instance(0).examples(0, 9000)))) for f in (parse(spec), clear)
-    )
-    assert patient > 100 > 10 > quick
-    assert found.details["steps"] > 500
-
-
 @pytest.mark.parametrize("q", [3329, 4096])
 def test_modlinear_notices_noise_and_one_wrong_label(q, monkeypatch):
     noisy = learn("modlinear", f"lwe:n=20,q={q},sigma=1")
@@ -385,18 +332,6 @@ def test_modlinear_notices_noise_and_one_wrong_label(q, monkeypatch):
     )
     found = attack("modlinear", source)
     assert (found.secret, found.outcome) == (None, Outcome.NOISY)
-
-
-@pytest.mark.parametrize(
-    ("learner", "spec"),
-    [
-        ("mitm", "lwe:n=30,q=842779,sigma=3,secret=binary,h=4"),  # sums beyond 16 bits
-        ("bruteforce", "lwe:n=12,q=1048576,sigma=3,secret=ternary,h=2"),
-    ],
-)
-def test_sparse_secrets_are_found_at_moduli_of_twenty_bits(learner, spec):
-    instance = parse(spec).instance(0)
-    assert attack(learner, instance).secret == instance.hidden.secret
 
 
 @pytest.mark.parametrize("q", [7, 2, 8, 4096, 65521, 6, 9, 36, 30030, 842779, 2**40 * 7])
@@ -458,24 +393,3 @@ def test_a_large_lattice_is_reduced_where_it_can_be_ended(monkeypatch):
     monkeypatch.setattr(lattice, "_APART", "while True: pass")
     with pytest.raises(Spent):
         next(lattice.reduce(basis, [], Meter(Budget(seconds=0.5)), 0))
-
-
-@pytest.mark.lattice
-def test_no_search_for_a_short_vector_outlasts_the_clock(ticks, monkeypatch):
-    """Blocks of 70 in a basis that LLL alone reduced would take hours: they are cut."""
-    pytest.importorskip("fpylll")
-    ticks(0.05)
-    nodes, shorten = [], lattice._shorten
-
-    def spy(work, kappa, size, meter):
-        before = work.nodes
-        shorten(work, kappa, size, meter)
-        nodes.append(work.nodes - before)
-
-    monkeypatch.setattr(lattice, "_shorten", spy)
-    found = learn("primal:block=70,start=70,samples=44", "toy-80", seconds=6)
-    assert found.outcome is Outcome.SECONDS_SPENT
-    assert found.usage.seconds < 8
-    assert found.details["start"] == 70
-    assert 10 < len(nodes) < 120
-    assert max(nodes) < 2**26

@@ -23,7 +23,6 @@ SPECS = (
     "lwr:n=16,q=64,p=2,secret=ternary",
     "lwe:n=12,q=97,sigma=2,secret=cbd,spread=2",
     "lpn:n=32,noise=0.1",
-    "parity:d=20,m=4",
 )
 
 
@@ -210,14 +209,9 @@ def test_attacks_stay_what_they_are_and_others_are_told_apart():
         parse_learner("decode:foo")
 
 
-def test_a_file_that_a_decoder_asks_is_treated_as_a_learner_from_a_file(hardness):
-    """It must be there, and is known by its content, not by its name."""
+def test_a_file_that_a_decoder_asks_is_known_by_its_content(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     learner = "decode:mine.py:Mine"
-    lines = ['format = "hardness-sweep/1"', 'name = "few"', "[[runs]]", 'spec = "parity:d=8,m=2"']
-    Path("s.toml").write_text("\n".join([*lines, f"learners = ['{learner}']", "seeds = 1"]))
-    found = hardness("sweep", "plan", "s.toml")
-    assert found.code == 2
-    assert "no file" in found.err
     Path("mine.py").write_text("one = 1")
     before = _origin(parse_learner(learner))
     Path("mine.py").write_text("one = 2")

@@ -1,6 +1,5 @@
 """The member of a claim is the one that is drawn, of every family; else there is no claim."""
 
-import math
 from collections import Counter
 from fractions import Fraction
 from itertools import cycle
@@ -72,15 +71,6 @@ def test_members_listed_twice_and_labels_that_count_are_refused(family, lie):
     with pytest.raises(UsageError, match=words) as found:
         certify(wrong)
     assert "\n" not in str(found.value)
-
-
-def test_half_of_many_members_that_are_never_drawn_are_noticed(family):
-    wrong = family("d=16,m=3", *DRAWS["tilted"][:2])
-    assert wrong.size == 8 * math.comb(15, 3) == 3640
-    half = family("d=16,m=3", PLACES, PLACES.replace("self.d - 1", "self.d - 4"))
-    for one in (wrong, half):
-        with pytest.raises(UsageError, match="given: `draw` gives"):
-            require_uniform(one)
 
 
 EVEN = [

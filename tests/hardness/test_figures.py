@@ -2,7 +2,6 @@
 
 import json
 import math
-from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,17 +10,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness import estimate, figure, forecast, learn
+from hardness import estimate, figure, learn
 from hardness.cost.grid import grid
 from hardness.report import style as styles
-from hardness.report.charts.costs import draw_attacks, of_attacks, of_scaling
+from hardness.report.charts.costs import draw_attacks, of_attacks
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.figures import FIGURES, described, draw, numbers
 from hardness.report.plot import Axis, named, panels, plot
-from hardness.report.style import COLOURS, SHAPES, Style, style_of, styles_of
+from hardness.report.style import COLOURS, SHAPES, style_of, styles_of
 from hardness.runs import compare
 from hardness.upper import LEARNERS, Outcome
-from hardness.verbs.icl import optimum
 from instances import UsageError, parse
 from instances.errors import DamagedFile, ToolkitError
 from instances.strict import read_json
@@ -81,8 +79,6 @@ def data(request, small, attacked, store, tmp_path_factory):
         source = grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
     elif name == "least":
         source = thresholds()
-    elif name == "forecast":
-        source = forecast("lwe:n=12,q=521,sigma=1.5", attack="usvp", seeds=2, jobs=1)
     return name, numbers(name, source or parse(SPECS.get(name, "profile:g=majority,d=9,m=3")))
 
 
@@ -130,89 +126,12 @@ def test_a_source_of_another_kind_is_refused_in_a_line(name, small, attacked, st
         assert "\n" not in str(refused.value)
 
 
-@every
-def test_control_characters_in_rows_are_drawn_as_question_marks_or_refused(data):
-    """vl-convert would end the process."""
-    name, found = data
-
-    def spoiled(one):
-        if isinstance(one, dict):
-            return {key: spoiled(value) for key, value in one.items()}
-        if isinstance(one, list):
-            return [spoiled(value) for value in one]
-        return one + "\x1b" if isinstance(one, str) else one
-
-    for key in sorted(found.keys() - {"figure", "rows"}):
-        if spoiled(found[key]) == found[key]:
-            continue  # no text in it
-        with suppress(ToolkitError, LookupError, ValueError):  # a spec, or the name of a panel
-            assert b"\x1b" not in draw(name, {**found, key: spoiled(found[key])})
-
-
-def _at(data, *path, value):
-    """A copy of JSON with another value at a place."""
-    data = json.loads(json.dumps(data))
-    place = data
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return data
-
-
-@pytest.fixture(scope="module")
-def sources():
-    """What commands write whose readers know no version, and rows of a figure."""
-    over = ["n=64,80", "h=4,6"]
-    made = {
-        "stages": learn("staged", "nice:m=2,k=2,d=8"),
-        "contours": grid("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"]),
-        "icl": optimum(samples=100),
-    }
-    return {name: json.loads(one.to_json()) for name, one in made.items()}
-
-
-@pytest.mark.parametrize(
-    ("name", "path", "value"),
-    [
-        ("stages", ("details", "eigenvalues"), [int("9" * 400)]),
-        ("stages", ("details", "eigenvalues"), [-1.0, 1.0]),
-        ("stages", ("details", "heads"), -1),
-        ("icl", ("n",), -1),
-        ("icl", ("d",), 0),
-        ("contours", ("problems", 0, "rop"), -1),
-        ("contours", ("problems", 0, "rop"), int("9" * 400)),
-    ],
-)
-def test_nonsense_in_a_source_without_a_version_is_refused(sources, tmp_path, name, path, value):
-    file = tmp_path / "source.json"
-    file.write_text(json.dumps(sources[name]))
-    assert numbers(name, file)["rows"]
-    file.write_text(json.dumps(_at(sources[name], *path, value=value)))
-    with pytest.raises(DamagedFile, match=r"source\.json") as refused:
-        numbers(name, file)
-    assert "\n" not in str(refused.value)
-
-
 def test_a_picture_names_all_endings(tmp_path):
     drawn = figure("sda", "parity:d=9,m=2")
     with pytest.raises(DamagedFile, match="a run of pooled:pool=0 given"):
         figure("stages", learn("pooled", "parity:d=9,m=2"))
     with pytest.raises(UsageError, match=r"\.svg, \.pdf, \.png, \.json"):
         drawn.save(tmp_path / "k.xyz")
-
-
-def test_notes_speak_of_what_is_drawn_alone(small):
-    data = of_scaling(small)
-    rows = [row | ({"exponent": None} if row["kind"] == "law" else {}) for row in data["rows"]]
-    rows = [row for row in rows if row["kind"] != "certified"]
-    drawn = said("scaling", {**data, "rows": rows})
-    assert "power laws" not in drawn
-    assert "certified" not in drawn
-
-
-def test_ticks_of_whole_sizes_are_whole(small):
-    drawn = draw("both-sides", {"figure": "both-sides", **of_both_sides(small)})
-    assert {"6", "8"} <= set(texts(drawn))
 
 
 def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():
@@ -225,14 +144,6 @@ def test_a_panel_of_one_size_has_two_ticks_and_one_without_rows_is_none():
     log = {"x": Axis("d"), "y": Axis("cost", scale="log"), "by": "learner"}
     assert plot(lost, **log) == {}
     assert len(panels(plot(rows, **log), plot(lost, **log), title="one")["concat"]) == 1
-
-
-def test_rows_that_several_layers_draw_stand_in_a_picture_once():
-    rows = [{"learner": "mlp", "d": d, "cost": d} for d in (1, 2)]
-    axes = {"x": Axis("d"), "y": Axis("cost"), "by": "learner", "styles": {"mlp": Style()}}
-    chart = panels(plot(rows, **axes), plot(rows, **axes), title="two")
-    assert chart["datasets"] == {"rows0": rows}
-    assert [row["cost"] for row in rows_of(chart)] == [1, 2]
 
 
 def test_names_that_are_cut_stay_different():
@@ -260,9 +171,6 @@ def test_points_say_the_values(small):
         for value in small.values
         for run in small.of(name, value)
     }
-    layers = chart["concat"][1]["layer"]
-    shown = [one["encoding"]["tooltip"] for one in layers if "tooltip" in one["encoding"]]
-    assert {"field": "examples", "title": "number of examples"} in shown[0]
 
 
 HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\n\x00\x1b")

@@ -80,25 +80,3 @@ def test_a_set_of_another_size_is_no_members():
     found = parse_learner("flips").learn(oracle, generator(0, "test"))
     assert (found.outcome, found.secret) == (Outcome.DEGENERATE, None)
     assert found.details["failed"] == "3 places change labels, of a set of 4"
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "parity:d=9,m=3,noise=0.1",
-        "profile:g=[0,1,4,9],d=9,m=3",
-    ],
-)
-def test_a_hidden_function_is_what_labels_show(spec):
-    instance = parse(spec).instance(0)
-    family, secret = instance.family, instance.hidden.secret
-    hidden = family.hidden_function
-    z = generator(0, "test").choice(np.array([-1, 1], np.int8), (300, hidden.places))
-    x = hidden.tokens(z)
-    values = hidden.read(x, family.label(secret, x))
-    inside = np.array(secret) - 1
-    counts = (z[:, inside] < 0).sum(axis=1)
-    assert all(len(set(values[counts == h])) == 1 for h in set(counts))
-    assert hidden.secret(tuple(inside.tolist())) == secret
-    noisy = hidden.read(x, instance.values(0, x))
-    assert np.mean(noisy != values) == pytest.approx(hidden.noise, abs=0.07)

@@ -4,9 +4,6 @@ import contextlib
 import itertools
 import random
 import re
-import shutil
-import subprocess
-from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -22,6 +19,7 @@ from instances import parse
 from instances.errors import UsageError
 from instances.export import Math
 from instances.export import text as export
+from tests.latex import compiled
 
 # What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
 COMPUTED = {
@@ -126,17 +124,6 @@ def test_a_formula_with_its_symbols_put_in_is_what_is_certified(name):
         held_by_sympy(*made)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAMILIES)
-def test_200_formulas_with_their_symbols_put_in_are_what_is_certified(name):
-    rng = random.Random(f"200 formulas {name}")
-    for i in range(200):
-        made = drawn(name, rng)
-        held(*made)
-        if i % 5 == 0:
-            held_by_sympy(*made)
-
-
 def test_what_is_drawn_covers_laws_bounds_of_success_and_listed_members():
     made = certify(parse("ml-kem-512"))
     found = formulas(made)["stat-queries"]
@@ -170,17 +157,6 @@ def test_least_powers_are_exact_at_powers_and_beside_them():
         for n in (0, 1, 5, 64, 300):
             for value, least in ((base**n, n), (base**n + Fraction(1, 9), n + 1)):
                 assert power(Fraction(base), Fraction(value)) == least
-
-
-def test_expressions_take_other_values():
-    """A theorist's question: what does the bound become at another d."""
-    found = hardness.bound("parity").expression("stat-queries")
-    at = {one.name: one for one in found.free_symbols}
-    assert set(at) == {"d", "m", "eta", "tau", "delta", "epsilon"}
-    put = {"d": 1000, "m": 21, "eta": 0, "tau": Fraction(1, 10), "delta": 1, "epsilon": 0}
-    put = {at[name]: number_of(Fraction(value)) for name, value in put.items()}
-    made = hardness.certify("parity:d=1000,m=21", success=1, risk=0)
-    assert found.subs(put) == made.integer("stat-queries")
 
 
 def test_what_is_solved_for_is_the_least_by_certifying_every_value():
@@ -302,20 +278,10 @@ def point_of(made, asked):
     return {name: Fraction(value) for name, value in (values | goal).items()}
 
 
-def blind(formula, values):
-    """Its value if conditions are not looked at."""
-    if formula.name in values or formula.formula is None:
-        return values.get(formula.name, formula.value)
-    at = {name: blind(one, values) for name, one in formula.names.items()}
-    return compute(formula.formula, at)
-
-
-def domains(name, places=None):
-    """Evaluate every formula of a grid at every other place of it, or among some places.
-
-    Inside the domain it has to be the certificate. Returns, of those without numbers that are only
-    computed, the places where it is refused, and how many of these it would be wrong at.
-    """
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name, places):
+    """Evaluate every formula of a grid, one of a kind, at every other place or at some places."""
     certified, rng = [], random.Random(f"domains {name}")
     grid = [*itertools.product(over(name, **GRIDS[name]), GOALS)]
     for spec, asked in rng.sample(grid, min(places or len(grid), len(grid))):
@@ -325,48 +291,24 @@ def domains(name, places=None):
     for made, _ in certified:
         for formula in formulas(made).values():
             whens = (one for part in formula.parts for one in part.when)
-            whens = tuple(re.sub(r"^Eq\((\w+), .*", r"\1", one) for one in whens)  # one of a kind
+            whens = tuple(re.sub(r"^Eq\((\w+), .*", r"\1", one) for one in whens)
             kept.setdefault((formula.name, str(formula.formula), whens), (made, formula))
-    refused, wrong = Counter(), Counter()
-    for (key, (made, formula)), (other, asked) in itertools.product(kept.items(), certified):
+    for (made, formula), (other, asked) in itertools.product(kept.values(), certified):
         known = {part.name for part in formula.parts if part.formula is None}
         point = {n: v for n, v in point_of(other, asked).items() if n in known}
         right = {claim.quantity: claim.value for claim in other.claims}.get(formula.name)
         try:
             value = Bound(certificate=made).evaluate(formula.name, **point)
-        except UsageError as error:
-            computed = any(part.when and part.formula is None for part in formula.parts)
-            why = ("the formula holds if", "no number of queries is enough")
-            if not computed and any(one in str(error) for one in why):
-                refused[key] += 1
-                with contextlib.suppress(ArithmeticError, ValueError):
-                    wrong[key] -= blind(formula, point) == right
-                wrong[key] += 1
+        except UsageError:
             assert other is not made
         else:
             assert value == right, (made.spec, formula.name, other.spec, asked)
-    return refused, wrong
-
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name):
-    domains(name, 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GRIDS)
-def test_domains_are_exact_over_whole_grids(name):
-    refused, wrong = domains(name)
-    needed = {frozenset(key[2]) for key in wrong if wrong[key]}  # for a quantity that shows it
-    # What odd q lose lies below the digits, by so many bits of A: a formula of even q looks right.
-    keys = [key[2] for key in refused if "Eq(Mod(q, 2), 0)" not in key[2]]
-    assert {frozenset(key) for key in keys} <= needed
 
 
 def test_the_domain_of_rounded_residues():
     """SQ-DIM is 20 for q >= 2p and 10 for q = p, where entries -1 and 1 are the same mod 2."""
     found = hardness.bound("lwr:n=5,q=64,p=16,secret=ternary,h=2")
-    assert (found["sq-dimension"].value, blind(found["sq-dimension"], {"p": 64})) == (20, 20)
+    assert found["sq-dimension"].value == 20
     assert hardness.certify("lwr:n=5,q=64,p=64,secret=ternary,h=2").integer("sq-dimension") == 10
     holds = r"holds if Mod\(q, 2\) == 0 and 2\*q/p > 2 and h > 0, not at"
     for values, here in (({"p": 64}, "p = 64"), ({"h": 0}, "h = 0")):
@@ -420,20 +362,6 @@ def test_bits_follow_n_and_q():
             assert value == there.certificate[quantity].value
 
 
-def test_a_formula_that_is_wrong_is_noticed(monkeypatch):
-    import hardness.lower.formulas as module
-
-    whole = module._needed
-
-    def wrong(*args):
-        for name, formula, *more in whole(*args):
-            yield name, formula and formula.replace("- K", "- 30*K"), *more
-
-    monkeypatch.setattr(module, "_needed", wrong)
-    with pytest.raises(AssertionError):
-        held(certify(parse("parity:d=24,m=3")), None)
-
-
 def test_mistakes_are_one_line():
     for source, given, told in [
         ("prity", {}, "unknown family or catalog name"),
@@ -476,30 +404,15 @@ def test_other_numbers_are_written_for_people():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not shutil.which("pdflatex"), reason="pdflatex, of texlive-latex-base, is not here"
-)
 def test_latex_of_formulas_compiles(tmp_path):
     specs = [parse(kind(random.Random(1))).spec for kind in FAMILIES.values() if kind is not lwr]
     made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]
-    rows = [
-        f"\\[ {cell.latex} \\]"
+    cells = [
+        cell
         for one in made
         for table in (one, Bound(certificate=one))
         for row in table._rows()
         for cell in row.values()
-        if isinstance(cell, Math)
     ]
-    rules = "\\newcommand{\\toprule}{\\hline}\\let\\midrule\\toprule\\let\\bottomrule\\toprule"
-    head = f"\\documentclass{{article}}\\usepackage{{amsmath,graphicx}}{rules}\\begin{{document}}"
-    text = [hardness.certify("parity:d=24,m=3")]
-    from instances.export import text as table
-
-    page = "\n".join([head, *rows, *(table("latex", one) for one in text), "\\end{document}"])
-    (tmp_path / "page.tex").write_text(page)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"],
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "page.pdf").exists()
+    rows = [f"\\[ {cell.latex} \\]" for cell in cells if isinstance(cell, Math)]
+    compiled("\n".join(rows), tmp_path)

@@ -44,13 +44,6 @@ def test_adam_is_a_ratio_of_weighted_means(gradients):
     assert np.allclose(found, expected)
 
 
-def test_adam_does_not_see_the_scale_of_gradients(gradients):
-    rule = Adam(rate=0.1)
-    assert np.allclose(walk(rule, gradients), walk(rule, 1e4 * gradients), atol=1e-5)
-    sign = Adam(rate=0.1, first=0.0, second=0.0)
-    assert np.allclose(walk(sign, gradients), -0.1 * np.sign(gradients), atol=1e-6)
-
-
 def test_clipping_shortens_and_keeps_the_direction(gradients):
     for limit in (0.1, 1.0, 100.0, math.inf):
         short = clipped(gradients, limit)

@@ -69,20 +69,6 @@ def test_tokens_by_the_definition_and_gram_space_agree_with_noise(layers):
     assert np.abs(noise).max() > 0.5
 
 
-def test_the_loss_given_the_points_is_that_of_sampled_tasks_queries_and_noise(layers):
-    few = LAW.draw(0, "few", 0, 1)
-    count, rng = 60_000, generator(0, "check")
-    w = rng.standard_normal((count, D)) @ root(LAW.task, 0.5)
-    query = rng.standard_normal((count, D)) @ root(LAW.sigma, 0.5)
-    x = np.broadcast_to(few.x, (count, N + 1, D)).copy()
-    x[:, -1] = query
-    y = w @ few.x[0, :-1].T + LAW.noise * rng.standard_normal((count, N))
-    squares = (layers.predict(x, y) - (w * query).sum(axis=1)) ** 2
-    exact = losses(layers.p, layers.q, few.gram, LAW)[0]
-    assert abs(squares.mean() - exact) < 4 * squares.std() / np.sqrt(count)
-    assert squares.std() / np.sqrt(count) < 0.04 * exact
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.7])
 @pytest.mark.parametrize("free", ["both", "q"])
 def test_gradients_are_those_of_a_complex_step(layers, noise, free):
@@ -216,12 +202,11 @@ def test_scalar_layers_have_the_loss_that_is_said_with_noise_and_a_level(kind):
     assert scalar_reference(FREE, 2, kind) is None
 
 
-def test_whitened_and_raw_descents_start_as_one_and_end_as_one(small):
-    raw = train(SKEWED, 2, whiten=False, samples=300, steps=60, restarts=2, fresh=1000)
-    assert small.curve[0].loss == pytest.approx(raw.curve[0].loss, rel=1e-9)
-    assert small.curve[0].q == pytest.approx(raw.curve[0].q, rel=1e-6)
-    white = train(SKEWED, 1, free="q", samples=300, fresh=100)
-    raw = train(SKEWED, 1, free="q", whiten=False, samples=300, fresh=100)
+def test_whitened_and_raw_descents_end_as_one():
+    raw, white = (
+        train(SKEWED, 1, free="q", whiten=whiten, samples=300, fresh=100)
+        for whiten in (False, True)
+    )
     assert np.allclose(white.q, raw.q, rtol=1e-3, atol=1e-5)
     # A condition number of 100 slows the descent.
     assert white.runs[0].steps < raw.runs[0].steps

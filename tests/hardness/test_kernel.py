@@ -1,11 +1,9 @@
 """The kernel alone: what it accepts in an empty directory, and what it has to refuse there."""
 
 import json
-import re
 import shutil
 import subprocess
 import sys
-import zipapp
 from fractions import Fraction
 from pathlib import Path
 
@@ -65,14 +63,6 @@ def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
     assert alone().returncode == 2
 
 
-def test_one_zip_file_checks_as_the_folder_does(alone, tmp_path):
-    zipapp.create_archive(Path(kernel.__file__).parent, tmp_path / "kernel.pyz")
-    (tmp_path / "it.json").write_text(json.dumps(certify(parse(SPECS[1])).to_dict()))
-    done = alone("it.json", how=("kernel.pyz",))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == alone("it.json").stdout
-
-
 def test_the_worst_of_several_files_is_the_status(alone, tmp_path):
     data = certify(parse(SPECS[0])).to_dict()
     (tmp_path / "right.json").write_text(json.dumps(data))
@@ -99,10 +89,8 @@ def change(path, new):
 
 
 CHANGES = {
-    "very many steps": change("steps", [{}] * 10**5),
     "more steps than may be": change("steps", lambda steps: steps + [steps[0]] * 1000),
     "a number of 10^6 digits": change("steps/2/risk", "1/" + "9" * 10**6),
-    "a number of 10^5 hexadecimal digits": change("steps/2/risk", "1/0x" + "f" * 99_000),
     "not a number": change("problem/places", float("nan")),
     "a surrogate": change("goal/claims/0/says", "\ud800"),
 }
@@ -118,21 +106,14 @@ def refused(done, status, count=1):
 
 TEXTS = {
     "nothing": "",
-    "no JSON": "{",
-    "a string": '"{}"',
-    "null": "null",
-    "deep": "[" * 10**5 + "]" * 10**5,
     "deep and open": '{"a":' * 10**5,
     "a name twice": '{"format": "hardness-certificate/2", "format": "hardness-certificate/2"}',
-    "a float": "[1.5]",
     "an exponent": "[1e999999999]",
     "not a number": "[NaN, Infinity]",
     "a long integer": "[" + "9" * 10**6 + "]",
     "quotes without an end": '\\"' * 100_000,
-    "one quote": '"' + "[" * 10**5,
     "other digits": "[\u0661]",
     "a mark of order": "\ufeff{}",
-    "a null character": "{}\0",
     "brackets in a string": '["' + "[" * 10**5 + '"]',
 }
 
@@ -210,15 +191,3 @@ def test_numbers_that_would_take_long_are_refused_at_once():
             secrets_of([-1, ["1", "8", "1"]], base=base, **numbers)
     with pytest.raises(kernel.Refused, match="too long"):
         secrets_of([-1, ["1", "9" * 3900, "1"]], n=1 << 20)
-
-
-def test_the_page_has_a_row_for_every_rule_with_what_it_cites_and_its_numbers():
-    page = Path(__file__).parents[2].joinpath("docs/certificates.md").read_text(encoding="utf-8")
-    found = re.findall(r"^\| `([a-z-]+)` \|([^|]*)\|([^|]*)\|[^|]*\|", page, re.M)
-    rows = set()
-    for name, cites, numbers in found:
-        kinds = cites.partition(" if ")[0].replace(" and ", " ")
-        fields = frozenset(re.findall(r"`([a-z]+)`", numbers))
-        rows.add((name, tuple(re.findall(r"[a-z]+", kinds)), fields))
-    for name, (_, cites, takes, _) in kernel.RULES.items():
-        assert (name, tuple(one.rstrip("?") for one in cites), frozenset(takes)) in rows, name

@@ -235,7 +235,6 @@ OTHERS = {
 }
 ALL = {**EVEN, **UNEVEN, **OTHERS}
 every = pytest.mark.parametrize("name", ALL)
-with_laws = pytest.mark.parametrize("name", [*EVEN, *UNEVEN])
 
 
 def guessed(laws: Array, mu: Array) -> float:
@@ -358,41 +357,3 @@ def test_no_features_fit_members_better_than_claimed(name):
                 goal = {"features": None, "risk": Fraction(1 - least).limit_denominator(10**6)}
                 needed = small.claims(("features", 1, n, {**goal, "success": "1"}))
                 assert needed["kernel-features"] >= 1
-
-
-def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
-    # Ten functions whose combinations, clipped to -1..1, are all 20 parities of 3 of 6 places: the
-    # sign rank of a family is far below its dimension.
-    small = hidden("1 -1 1 -1", 6)
-    labels, rng = small.functions, generator(0, "sign rank")
-    factors = [rng.normal(size=(20, 10)), rng.normal(size=(10, 64))]
-    moments = [[np.zeros_like(f), np.zeros_like(f)] for f in factors]
-    for step in range(1, 1501):  # Adam on the logistic loss
-        margin = np.clip(labels * (factors[0] @ factors[1]), -50, 50)
-        pull = -labels / (1 + np.exp(margin))
-        for part, slope in enumerate((pull @ factors[1].T, factors[0].T @ pull)):
-            first, second = moments[part]
-            first += 0.1 * (slope - first)
-            second += 0.001 * (slope**2 - second)
-            scaled = np.sqrt(second / (1 - 0.999**step)) + 1e-8
-            factors[part] -= 0.05 * first / (1 - 0.9**step) / scaled
-    goal = {"features": "10", "risk": "0", "success": "1"}
-    assert small.claims(("features", 1, 2, goal))["kernel-error"] == Fraction(9, 20)
-    assert ((np.clip(1e6 * factors[0] @ factors[1], -1, 1) - labels) ** 2).mean() < 0.1
-    assert errors(labels, factors[1], small.chances).mean() >= 0.5 - 1e-12
-
-
-@with_laws
-def test_steps_are_the_first_after_which_the_bound_allows_the_success(name):
-    small = ALL[name]
-    n, goal = len(small.steps), {"success": "19/20", "steps": "1"}
-    ends = [("gradients", n, {"clip": "1/9"}), ("fit", 1, n, {"risk": "0"})]
-    ends += [("noisy", 1, n + 1, {"std": "90"}), ("descent", 1, n + 2, n + 3, goal)]
-    least = small.claims(*ends)["gd-noise-steps"]
-    allowed = []
-    for steps in (max(least - 1, 1), max(least, 1)):
-        ends[-1][-1]["steps"] = str(steps)
-        claims = small.claims(*ends)
-        allowed.append(claims["gd-noise-success"])
-    assert allowed[1] >= Fraction(19, 20)
-    assert least <= 1 or allowed[0] <= Fraction(19, 20) + Fraction(1, 10**11)

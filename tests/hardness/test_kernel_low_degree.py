@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from hardness.check import kernel
-from hardness.check.kernel.low_degree import advantage, least_examples
-from instances.streams import generator
 
 NOISES = ["0", "1/10", "1/3"]
 
@@ -223,16 +221,3 @@ def test_a_parity_has_a_closed_form_and_its_thresholds_are_where_their_asymptoti
             least = found.get(f"low-degree-examples{end}", 0)
             low, high = (middle - 2 * t) / faded, middle / faded + t
             assert low * (1 - 1e-9) <= least <= high * (1 + 1e-9)
-
-
-def test_thresholds_against_a_scan():
-    rng, seen = generator(7, "ratio", "thresholds"), set()
-    for _ in range(40):
-        count = int(rng.integers(1, 5))
-        found = [Fraction(int(v), int(rng.integers(1, 10**4))) for v in rng.integers(0, 3, count)]
-        reached = (n for n in range(1, 2000) if advantage(found, n) >= 1)
-        least = least_examples(found)
-        assert least == next(reached, 0) or least >= 2000
-        seen.add(least)
-    assert 0 in seen
-    assert len(seen) > 10

@@ -138,20 +138,6 @@ def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hard
     assert "low-degree: no claim" in many.out
 
 
-OWN = "d = 4\nTwo = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]\n"
-
-
-@pytest.mark.parametrize(
-    "about", ["kernel --features 1", "gd --noise-std 3 --steps 2", "all --risk 0.01 --success 1"]
-)
-def test_finite_families_have_claims_that_are_accepted(hardness, about, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(OWN)
-    found = hardness("certify", "own.py:Two", "--about", *about.split(), "--out", "c.json")
-    assert found.code == 0
-    assert hardness("check", "c.json").code == 0
-
-
 def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
     few = hardness("certify", "parity:d=4,m=1", "--about", "all", "--risk", "0.9")
     assert few.out.count("vacuous") == 6

@@ -16,14 +16,6 @@ def numbers(name):
     return figures.numbers(name, parse(SPEC))
 
 
-def test_figures_have_titles():
-    for name, title in (
-        ("correlations", "Correlations of two members"),
-        ("sda", "all subsets, certified at least"),
-    ):
-        assert title in said(name, numbers(name))
-
-
 def test_what_is_0_is_on_no_axis_of_logarithms():
     data = numbers("sda")
     shown = [row for row in data["rows"] if row["lower"] != "0"]
@@ -59,18 +51,6 @@ def test_correlations_that_are_sampled_say_within_which_radius(tmp_path):
     assert "sampled" not in said("correlations", data)
 
 
-def test_a_game_is_summed_up(hardness):
-    made = hardness("learn", "pooled", "parity:d=9,m=2", "--oracle", "adversary", "--json")
-    assert made.code == 0
-    assert {"mode", "members", "left", "bound", "ruled_out", "seed_source"} == set(
-        made.json["adversary"]
-    )
-    assert sum(
-        row["each"] * (row["last"] - row["first"] + 1)
-        for row in made.json["adversary"]["ruled_out"]
-    ) == 28 - int(made.json["adversary"]["left"])
-
-
 def test_a_transcript_of_an_earlier_version_is_refused_with_what_serves_instead(hardness):
     Path("t.json").write_text('{"format": "hardness-transcript/1"}')
     refused = hardness("check", "t.json")
@@ -104,10 +84,3 @@ def test_figures_of_functions_of_a_file(hardness, name):
         certified = hardness("certify", "mine.py:threes", "--gamma", "0.5", "--json").json
         claims = {c["quantity"]: c["value"] for c in certified["goal"]["claims"]}
         assert found[-1]["lower"] == claims["sda-all-subsets"]
-
-
-def test_figures_of_other_members(hardness):
-    Path("mine.py").write_text(FUNCTIONS)
-    assert hardness("figure", "correlations", "mine.py:real", "--out", "a.svg").code == 0
-    drawn = hardness("figure", "walsh", "mine.py:threes", "--json").json
-    assert drawn["spec"] == "threes"

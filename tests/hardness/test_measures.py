@@ -1,8 +1,6 @@
 """Leaps of symmetric functions against enumerations of the cube and of orders."""
 
 import itertools
-import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -53,20 +51,8 @@ def label_functions(label):
     return np.array([np.isin(label, s) for s in subsets], np.int64)
 
 
-def every_order(system):
-    """The least over all orders of the most new coordinates of a set, order by order."""
-    best = math.inf
-    for order in itertools.permutations(map(set, system)):
-        found, worst = set(), 0
-        for one in order:
-            worst = max(worst, len(one - found))
-            found |= one
-        best = min(best, worst)
-    return best
-
-
-def every_union(system, known=frozenset()):
-    """The same by what an order has found so far: orders of one union go on alike."""
+def every_union(system):
+    """The least over all orders of the most new coordinates that a set has."""
     masks = [sum(1 << j for j in s) for s in system]
     full = 0
     for mask in masks:
@@ -80,7 +66,7 @@ def every_union(system, known=frozenset()):
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
 def test_leaps_are_the_least_over_all_orders_of_sets(m):
-    """Order by order where there are few sets; else by what orders have found so far."""
+    """By what orders have found so far."""
     _, h = cube(m)
     orders, apart = {}, 0
     for g in profiles(m):
@@ -91,7 +77,6 @@ def test_leaps_are_the_least_over_all_orders_of_sets(m):
             system = tuple(seen(functions, m))
             if system not in orders:
                 orders[system] = every_union(system)
-                assert m > 3 or every_order(system) == orders[system]
             assert value == orders[system] == leap_of(system)
     assert apart or m < 4  # some profile of three values tells the two apart
 
@@ -99,22 +84,6 @@ def test_leaps_are_the_least_over_all_orders_of_sets(m):
 def exponent(g):
     """The leap, from the coefficients."""
     return least_degree(weights(coefficients([fmpq(v) for v in g])))
-
-
-@pytest.mark.parametrize("eta", [Fraction(1, 10), Fraction(2, 5)])
-def test_label_noise_changes_no_set_that_is_seen(eta):
-    """A noisy label is g or its reflection: weigh both, for every function of what is seen."""
-    m = 3
-    _, h = cube(m)
-    for g in profiles(m, (0, 1, 3)):
-        top = max(g) + min(g)  # v is reflected to top - v
-        label = np.array(g)[h]
-        levels = sorted(set(g) | {top - v for v in g})
-        flips = int(eta * eta.denominator)
-        noisy = np.array(
-            [(eta.denominator - flips) * (label == v) + flips * (top - label == v) for v in levels]
-        )
-        assert seen(noisy, m) == seen(label_functions(label), m)
 
 
 def test_a_constant_has_no_leap():

@@ -1,23 +1,18 @@
 """Certificates of parities and of their views: values by formulas, queries by enumeration."""
 
 import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from hardness.check import check, kernel
-from hardness.check.layers import check_layer
+from hardness.check import check
 from hardness.lower import BoundParameters, certify
 from hardness.lower.tolerances import of_members
 from instances import DamagedFile, Parity, UsageError, parse, symmetric
 from instances.errors import Refuted
 from instances.families.parity import signs
-from tests import closed
 from tests.conftest import not_refused, sealed
 from tests.proofs import plain
 
@@ -46,28 +41,6 @@ def test_what_is_no_certificate_is_called_so():
         check(sealed(other))
 
 
-@given(st.integers(2, 40))
-def test_a_hypothesis_is_right_about_as_many_members_as_stated_and_no_more(k):
-    """The mean of K orthonormal functions has risk 1 - 1/K for each: the count is attained."""
-    assert closed.orthogonal(BoundParameters(risk=1 - Fraction(1, k))) == k
-    less = BoundParameters(risk=1 - Fraction(1, k) - Fraction(1, 10**9))
-    assert closed.orthogonal(less) == k - 1
-    rng = np.random.default_rng(k)
-    for _ in range(20):
-        h = rng.normal(size=k) * rng.uniform(0, 2) / math.sqrt(k)
-        worst = ((np.eye(k) - h) ** 2).sum(axis=1).max()
-        assert worst >= 1 - 1 / k - 1e-12
-
-
-def test_vstat_lemma_on_a_grid():
-    grid = np.linspace(0, 1, 401)
-    p, reference = np.meshgrid(grid, grid)
-    for t in (1, 2, 3, 10, 100, 1000):
-        far = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t))
-        bound = np.minimum(reference, 1 - reference) / (3 * t)
-        assert ((p - reference) ** 2 >= bound * (1 - 1e-12))[far].all()
-
-
 @pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 8)])
 @pytest.mark.parametrize("tau", [Fraction(1, 2), Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)])
 def test_no_query_rules_out_more_members_than_the_cap(noise, tau):
@@ -90,21 +63,3 @@ def test_terms_out_of_range_are_refused():
     cases += [({"vstat": 0}, "t must"), ({"tau": 0.1}, "exact rational")]
     made = ((given, lambda given=given: BoundParameters(**given), word) for given, word in cases)
     assert not_refused(UsageError, made) == []
-
-
-@pytest.mark.parametrize("spec", ["parity:d=9,m=2", "profile:g=majority,d=9,m=3"])
-def test_heads_that_compute_other_labels_are_refused(spec, monkeypatch):
-    family = parse(spec)
-    check_layer(family)
-    kept = family.heads[1:]
-    monkeypatch.setattr(type(family), "heads", property(lambda self: kept))
-    with pytest.raises(Refuted, match="do not compute its labels"):
-        check_layer(family)
-
-
-@pytest.mark.parametrize("view", ["hardmax", "one-head", "positions", "three-tokens"])
-def test_a_problem_with_a_view_that_is_gone_is_refused(view):
-    given = {"kind": "hidden-set", "places": 5, "chosen": 2, "values": ["1", "-1", "1"],
-             "noise": "0", "view": view}  # fmt: skip
-    with pytest.raises(kernel.Refused, match=f"the view {view} is gone: certify parity or profile"):
-        kernel.read_problem(given)

@@ -7,7 +7,6 @@ from hardness.runs.rows import Progress
 from hardness.sweep.drive import JobCounts
 
 MANY = {f"learner-{i}:degree={i}": 1000 for i in range(9)}
-COSTS = {"quick": 0.01, "slow": 3.0}
 AT = Progress(planned=MANY, done={}, failed={"learner-1": 7}, elapsed=7200.0, remaining=99999.0)
 
 
@@ -23,32 +22,6 @@ def test_it_names_what_there_is_room_for():
     assert "learner-" not in progress_line(AT, 70)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_the_time_left_is_shown_only_where_it_is_within_a_factor_of_two(workers):
-    """Costs double with every size and differ by seed: a schedule as the driver's, by a clock."""
-    cells = [(learner, 2.0**size * cost) for learner, cost in COSTS.items() for size in range(6)]
-    counts = JobCounts()
-    for learner, seconds in cells:
-        counts.count(learner, 8, 0, f"{seconds}")
-    jobs = [
-        (cell, cell[1] * (1 + 0.3 * ((7 * seed) % 5 - 2))) for seed in range(8) for cell in cells
-    ]
-    free, ends = [0.0] * workers, []
-    for cell, seconds in jobs:
-        free.sort()
-        free[0] += seconds
-        ends.append((free[0], seconds, cell))
-    whole, shown = max(free), 0
-    for now, seconds, (learner, cost) in sorted(ends):
-        counts.add(learner, seconds, spec=f"{cost}")
-        left = counts.at(now).remaining
-        if left is not None and whole - now > max(s for _, s, _ in ends):
-            shown += 1
-            assert (whole - now) / 2 <= left <= 2 * (whole - now)
-    assert shown > len(jobs) / 3
-    assert counts.at(whole).remaining == 0
-
-
 def test_no_time_left_is_shown_of_climbs_and_of_specs_that_nothing_is_known_of():
     counts = JobCounts()
     for spec in ("small", "large"):
@@ -61,15 +34,6 @@ def test_no_time_left_is_shown_of_climbs_and_of_specs_that_nothing_is_known_of()
     assert counts.at(30.0).remaining == 20
     counts.open_ended.add(("climb", "a"))
     assert counts.at(10.0).remaining is None
-
-
-def test_what_is_left_takes_as_long_a_job_as_what_was_done():
-    counts = JobCounts()
-    counts.count("gram", 9, 0)
-    assert "left" not in progress_line(counts.at(1.0))
-    for _ in range(3):
-        counts.add("gram", 0.01)
-    assert "about 18 s left" in progress_line(counts.at(9.0))
 
 
 def test_a_name_with_line_breaks_takes_one_line():

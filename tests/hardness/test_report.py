@@ -87,27 +87,6 @@ def test_the_figure_is_first_then_three_sentences_then_tables(small, text):
     assert "hardness check certificate.json" in words
 
 
-def test_a_description_asks_for_nothing_outside(text, bad):
-    for one in (text, bad):
-        for description in Page(one).data["charts"].values():
-            assert not {"url", "href"} & set(_keys(description))
-
-
-def _keys(data):
-    if isinstance(data, dict):
-        yield from data
-    for one in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
-        yield from _keys(one)
-
-
-@pytest.mark.slow
-def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small):
-    made = report_of_comparison(small, "x")
-    charts = [dataclasses.replace(made.charts[0], key=f"k-{i}") for i in range(8)]
-    made = dataclasses.replace(made, charts=tuple(charts))
-    assert write(made, jobs=2) == write(made)
-
-
 def test_hostile_names_show_as_text(bad):
     found = Page(bad)
     names = [tag for tag, _ in found.tags]
@@ -121,16 +100,6 @@ def test_hostile_names_show_as_text(bad):
     shown = [named(short(name)) for name in HOSTILE]
     legends = json.dumps(found.data["charts"], ensure_ascii=False)
     assert all(json.dumps(name, ensure_ascii=False)[1:-1] in legends for name in shown)
-
-
-def test_what_is_embedded_is_read_back_whole():
-    made = hostile()
-    for column in page_of(made).data["tables"]["runs"]:
-        held = column.get("values") or [column["texts"][place] for place in column["places"]]
-        wanted = made.runs[column["name"]].tolist()
-        assert len(held) == len(wanted)
-        known = [one for one in wanted if not isinstance(one, str) or one.isprintable()]
-        assert [c for c, w in zip(held, wanted, strict=True) if w in known] == known
 
 
 def test_what_is_the_same_in_every_row_is_said_once():
@@ -160,13 +129,6 @@ def test_the_table_and_the_figure_show_both_sides(small):
     assert "learned nothing" in comparison_table(small)
     drawn = both_sides(small).decode()
     assert all(title in drawn for title in ("Statistical queries", "Examples", "Time"))
-
-
-def test_the_page_of_a_profile_does_not_speak_of_parities():
-    found = compare("profile:g=majority,m=3", "d=8,9", ("lowdegree:degree=1",), seeds=1)
-    words = page_of(report_of_comparison(found, "x")).words
-    assert "any symmetric function" in words
-    assert "hidden parities" not in words
 
 
 def test_a_family_without_bounds_has_a_page():
@@ -218,13 +180,6 @@ def test_what_the_machine_ended_is_told_apart():
     found = replace(found, runs=(*changed, *found.runs[3:]))
     words = page_of(report_of_comparison(found, "x")).words
     assert "2 runs ended by what is not the same on every machine (1 by machine, 1 by se" in words
-
-
-def test_a_phase_diagram_says_which_budget_it_assumes():
-    runs = [row(parse(f"parity:d={d},m={m}").spec) for d in (5, 6) for m in (1, 2)]
-    words = Page(write(report(material(runs)))).words
-    assert "Nothing is hatched: no certified number is above a budget of 1,000,000 queries" in words
-    assert "none is known of the runs" in words
 
 
 def test_growth_names_the_sizes_of_its_fit_the_runs_it_is_of_and_the_certified_exponent():
@@ -335,21 +290,6 @@ def test_a_stress_test_has_a_page_of_its_climbs(tmp_path):
     assert ["held at 96.88%", "", "", "", "2", "0"] in shown.rows
     assert dict(made.provenance)["base seed"].startswith("1, given")
     assert shlex.split(made.reproduce[0].command)[-4:] == ["--seeds", "5", "--seed", "1"]
-
-
-def test_the_command_of_a_stress_test_climbs_again_on_the_same_instances(hardness, tmp_path):
-    call = ["stress", "--learner", "lowdegree:degree=3", "--on", "parity:d=8,m=2", "--seeds", 2]
-    call += ["--reference", "elimination", "--budget-examples", 4000, "--jobs", 1, "--out"]
-    assert hardness(*call, "x.json").code == 0
-    command = report_of(tmp_path / "x.json").reproduce[0].command
-    again = hardness(*shlex.split(command)[1:], "--out", "y.json", "--jobs", 1)
-    assert again.code == 0
-    one, two = (json.loads((tmp_path / name).read_text()) for name in ("x.json", "y.json"))
-    for part in ("ladder", "seeds", "base_seed", "budget"):
-        assert one[part] == two[part]
-    assert [(r["learner"], r["seed"]) for r in one["runs"]] == [
-        (r["learner"], r["seed"]) for r in two["runs"]
-    ]
 
 
 def test_queries_are_told_of_learners_that_ask_alone(small):

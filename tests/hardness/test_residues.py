@@ -4,8 +4,6 @@ Claims about random families of them are those of test_claims.py.
 """
 
 import itertools
-import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,15 +15,12 @@ from hardness.check import check, kernel
 from hardness.check.problems import residues
 from hardness.lower import certify
 from hardness.lower.certificate import pose
-from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
-from instances import UsageError, parse, steps, tokens
-from instances.modular import modulus
+from instances import UsageError, parse, tokens
 from tests import laws
-from tests.charts import said
 from tests.conftest import with_bits
 from tests.hardness.test_claims import LARGER
-from tests.laws import orthogonal, representative
+from tests.laws import representative
 from tests.proofs import claimed, plain
 
 
@@ -46,77 +41,10 @@ def inner(family, chosen):
     return np.array(chosen) @ vectors.T % family.q
 
 
-def members(family):
-    """Those that are counted: different mod M, or one of each class, by the rule."""
-    m = modulus(family)
-    if orthogonal(family):
-        return list({tuple(v % m for v in s): s for s in secrets(family)}.values())
-    return list({representative(family, s): s for s in secrets(family)}.values())
-
-
 def facts(family, success=Fraction(2, 3)):
     """What the kernel proves of the members that are counted, and of their laws."""
     posed = pose(family, success)
     return posed.fact(posed.members), posed.fact(posed.gram)
-
-
-@pytest.mark.parametrize(("q", "n"), [(2, 6), (4, 3), (8, 2), (3, 2), (5, 2), (7, 2), (3, 3)])
-def test_pairs_are_uniform_exactly_where_the_rule_says(q, n):
-    family = parse(f"lwe:n={n},q={q},error=uniform,width=1,secret=uniform")
-    assert modulus(family) == (q if q % 2 else 2)
-    chosen = list(secrets(family))
-    t = inner(family, chosen)
-    for (i, s), (j, other) in itertools.combinations(enumerate(chosen), 2):
-        counts = np.bincount(t[i] * q + t[j], minlength=q * q)
-        uniform = bool((counts == q ** (n - 2)).all())
-        assert uniform == (representative(family, s) != representative(family, other)), (s, other)
-
-
-def test_a_gaussian_that_is_nearly_always_zero_has_few_secrets():
-    """80 secrets, those with one entry that is 1 or -1, have .987 of the probability."""
-    family = parse("lwe:n=40,q=5,error=none,secret=gaussian,spread=0.25")
-    one = facts(family)[0]
-    assert one.alike == 4  # the law reaches 2 and -2
-    assert kernel.likely(one, Fraction(2, 3)) == 55
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        *("lwe:n=2,q=7,error=none,secret=ternary", "lwe:n=2,q=11,sigma=1,secret=cbd,spread=2"),
-        *("lwe:n=3,q=5,error=uniform,width=2", "lwr:n=3,q=8,p=4,secret=ternary"),
-        *("lwr:n=2,q=32,p=16", "lwr:n=3,q=4,p=2"),
-        *("lwr:n=3,q=8,p=2,secret=binary", "lwr:n=2,q=8,p=8,secret=ternary"),
-        *("lwr:n=2,q=32,p=8,secret=cbd,spread=2", "lwr:n=2,q=7,p=7"),
-        *("lwr:n=2,q=4,p=2", "lwe:n=3,q=8,sigma=1,secret=gaussian,spread=0.4"),
-        "lpn:n=4,noise=0.2",
-    ],
-)  # fmt: skip
-def test_members_are_orthogonal_and_what_is_not_alike_is_independent(spec):
-    """Every pair of members, by enumerating Z_q^n; and one hypothesis fits at most K of them."""
-    family = parse(spec)
-    chosen = members(family)
-    t, law = inner(family, chosen), channel(family)
-    ell = law / law.mean(axis=0) - 1
-    gram = np.einsum("iac,jac,c->ij", ell[t], ell[t], law.mean(axis=0)) / t.shape[1]
-    assert np.abs(gram - np.diag(np.diagonal(gram))).max() < 1e-12
-    r = family.response - family.response.mean()
-    functions = r[t] / np.sqrt((r**2).mean())
-    group = np.unique([representative(family, s) for s in chosen], axis=0, return_inverse=True)[1]
-    unlike = group.reshape(-1, 1) != group.reshape(1, -1)
-    correlations = functions @ functions.T / t.shape[1]
-    assert np.abs(correlations[unlike]).max(initial=0) < 1e-12
-    posed, rng = pose(family, Fraction(2, 3)), np.random.default_rng(0)
-    least = posed.fact(posed.gram).least
-    for risk in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
-        if risk >= least:
-            continue
-        most = posed.fact(posed.fit(risk)).most
-        for trial in range(30):
-            some = functions[rng.permutation(len(chosen))[: 1 + trial % 6]]
-            guess = some.mean(axis=0) * rng.uniform(0.2, 1)
-            right = (((functions - guess) ** 2).mean(axis=1) <= float(risk) + 1e-12).sum()
-            assert right <= most
 
 
 @pytest.mark.parametrize(
@@ -143,18 +71,6 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
     assert eigenvalues[-1] > 1 + (most - 1) / 16 or eigenvalues[0] < 1 - (1 - least) / 16
 
 
-def channel(family):
-    """Pr[code | <a, s>]: (q, levels)."""
-    q, errors = family.q, [(0, 1)]
-    if family.errors:
-        errors = zip(family.errors.values, family.errors.weights, strict=True)
-    out = np.zeros((q, family.outcomes))
-    for e, weight in errors:
-        for t in range(q):
-            out[t, family.table[(t + e) % q]] += float(weight)
-    return out
-
-
 @pytest.mark.parametrize(
     ("spec", "word"),
     [
@@ -170,13 +86,6 @@ def test_what_cannot_be_certified_says_why(spec, word):
     assert word in family.hardness.why
     with pytest.raises(UsageError, match=word):
         certify(family)
-
-
-def test_a_hypothesis_of_relative_risk_fits_few_members():
-    """The mean of two orthonormal members has relative risk 1/2 on both: K = 2 there."""
-    posed = pose(parse("lwr:n=3,q=8,p=2,secret=binary"), Fraction(2, 3))
-    assert posed.fact(posed.fit(Fraction(1, 2))).most == 2
-    assert posed.fact(posed.fit(Fraction(49, 100))).most == 1
 
 
 @st.composite
@@ -216,16 +125,6 @@ def test_ml_kem_is_bounded_by_the_law_that_it_draws():
     assert 10**356 * Fraction(2, 5) < value < 10**356 * 2
     assert claimed(ML_KEM, "information-floor")["value"] == "102"
     assert "no fewer than" in claimed(ML_KEM, "stat-queries")["says"]
-
-
-def test_uniform_secrets_of_a_weight_that_reduction_makes_uneven():
-    """10^76.9 secrets mod 4 hold 2/3, where there are 10^91.9."""
-    family, success = parse("lwr:n=256,q=1024,p=512,h=64"), Fraction(2, 3)
-    posed = pose(family, success)
-    members = posed.fact(posed.members)
-    assert math.log10(members.count) == pytest.approx(91.87, abs=0.01)
-    assert math.log10(kernel.likely(members, success)) == pytest.approx(76.86, abs=0.01)
-    check(plain(certify(family)))
 
 
 NAMED = [
@@ -284,29 +183,3 @@ def test_a_spectrum_is_that_of_the_formula():
     found = residue_spectrum(family, secret)
     assert found.norm == pytest.approx((values**2).mean())
     assert found.coefficient((1, 5)) == pytest.approx((values * x[:, 1, 1] * x[:, 1, 5]).mean())
-
-
-def test_the_figure_draws_its_numbers():
-    data = numbers("walsh", parse("lwr:n=4,q=16,p=2,secret=binary,h=3"))
-    assert data["odd"] == 3
-    names = dict.fromkeys(row["series"] for row in data["rows"])
-    weight, random = ([r["weight"] for r in data["rows"] if r["series"] == n] for n in names)
-    assert weight[:3] == [0.0] * 3
-    assert sum(weight) == pytest.approx(1) == sum(random)
-    assert "odd entries of the secret" in said("walsh", data)
-    with pytest.raises(UsageError, match="given"):
-        numbers("walsh", parse("nice:m=2,k=2,d=6"))
-
-
-@pytest.mark.parametrize("beta", [4.0, 8.0, 40.0])
-def test_layers_may_miss_by_what_their_heads_are_not_saturated(beta, monkeypatch):
-    monkeypatch.setattr(steps, "BETA", beta)
-    family = replace(parse("lwr:n=2,q=8,p=2,secret=ternary"))
-    layer = family.layer((1, -1))
-    total = np.abs(layer.w).sum()
-    allowed = family.layer_tolerance(layer)
-    assert allowed == pytest.approx(1e-12 + (1 - math.tanh(beta / 2)) * total, rel=1e-9, abs=0)
-    x = tokens.unpack(family.instance(0).examples(0, 500).words, family.d)
-    error = np.abs(layer(x) - family.mean((1, -1), x)).max()
-    assert error <= allowed
-    assert beta == 40 or error > allowed / (2 * total)

@@ -1,7 +1,6 @@
 """Bounds that say nothing, or that no number of queries reaches, are called so wherever shown."""
 
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,13 +10,8 @@ import hardness
 from hardness import estimate
 from hardness.claims import vacuous
 from hardness.lower import BoundParameters, certify
-from hardness.lower.tolerances import Tolerances, of_certificate
+from hardness.lower.tolerances import of_certificate
 from hardness.oracles import Budget
-from hardness.report.charts.phase import (
-    draw_phase,
-    needed,
-    of_phase,
-)
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.comparison import bounds_table, comparison_table
 from hardness.report.cost import attack_words, estimate_words
@@ -28,9 +22,8 @@ from hardness.report.stress import certified_words, stress_words
 from hardness.report.style import BOUND
 from hardness.report.text import laid_out
 from hardness.runs import compare
-from hardness.runs.certified import Certifier, number, success
+from hardness.runs.certified import number, success
 from hardness.runs.game import play
-from hardness.runs.groups import over_two
 from hardness.runs.stress import Stress, stress
 from hardness.upper import parse_learner
 from instances import parse
@@ -110,13 +103,6 @@ def _lines(panel):
     return [one["data"]["values"] for one in lines if one["mark"].get("color") == BOUND]
 
 
-def test_climbs_part_rungs_with_and_without_a_bound():
-    found = stress(["trivial"], ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)]), 1)
-    rows = [line.split() for line in laid_out(stress_words(found), 80).splitlines()]
-    shown = [row[2] for row in rows if row[1:2] and row[1].startswith("d=")]
-    assert shown == ["vacuous", "vacuous", "7"]
-
-
 def test_games_estimates_and_reports_say_it(small, mixed):
     game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
     assert (game.certified, "the certified bound is vacuous" in game_words(game)) == (1, True)
@@ -194,26 +180,6 @@ def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
     assert f'"queries": {every[1]}' in drawn
 
 
-def test_a_page_says_it_beside_what_is_enough_at_other_sizes(partly):
-    words = page_of(report_of_comparison(partly, "x")).words
-    assert "needs at least 645 queries" in words
-    assert SAID in words
-    hard = compare("parity:d=20,m=3", "noise=0.45,0.49", ("trivial",), seeds=1)
-    shown = page_of(report_of_comparison(hard, "x"))
-    assert "No bound on queries" not in shown.words
-    assert SAID in shown.words
-    assert "none enough" in {cell for row in shown.rows for cell in row}
-
-
-def test_a_phase_diagram_hatches_it_at_every_budget():
-    every = [compare(f"parity:d={d},m=3", "noise=0.4,0.45", ("trivial",), 1) for d in (16, 20)]
-    (plane,) = over_two([run for one in every for run in one.runs])
-    data = of_phase(plane, Certifier(()))
-    assert sorted(needed(data).values())[2:] == [math.inf] * 2
-    assert sorted(needed(data).values())[0] < 10**9
-    assert "none enough" in json.dumps(draw_phase(data))
-
-
 def test_a_guess_that_is_enough_makes_the_bound_vacuous():
     terms = BoundParameters(success=Fraction(1, 1000))
     found = compare("parity:d=20,m=3", "noise=0.45", (), seeds=1, terms=terms)
@@ -250,11 +216,6 @@ def said_nothing(spec, quantity, tau):
     names = (quantity, quantity.replace("queries", "success"))
     [claim] = [c for c in hardness.certify(spec, tau=tau).claims if c.quantity in names]
     return vacuous(claim.quantity, claim.value)
-
-
-def test_there_is_none_where_one_hypothesis_fits_every_member():
-    found = Tolerances(square=Fraction(2), right=5, size=5, wanted=Fraction(10, 3))
-    assert found.first() is None
 
 
 def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):

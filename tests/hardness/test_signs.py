@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hardness.upper.signs import evidence
+from hardness.runs.claim import labels_evidence
 from instances import parse
 from instances.reduced import reduce
 
@@ -28,7 +28,7 @@ def test_evidence_is_the_logarithm_of_a_ratio_of_chances(spec, mean):
     value = values[(seen.z()[:, list(secret)] < 0).sum(axis=1)]
     chances = (1 + fade * value * signs) / (1 + fade * mean * signs)
     assert len(seen) > 15
-    assert evidence(seen, family, secret) == pytest.approx(np.log2(chances).sum())
+    assert labels_evidence(seen, family, secret) == pytest.approx(np.log2(chances).sum())
     if not family.noise:  # a set that one label contradicts
         others = [s for s in range(1, family.d) if s not in secret][: family.m]
-        assert evidence(seen, family, tuple(others)) == -math.inf
+        assert labels_evidence(seen, family, tuple(others)) == -math.inf

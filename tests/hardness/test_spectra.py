@@ -6,14 +6,12 @@ import pytest
 
 from hardness.measures.function import leap, least_degree, weights
 from hardness.oracles import Budget
-from hardness.report.studies import spectra_words
 from hardness.runs import learn_once, spectra
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.reduced import predictor
 from hardness.upper.spectra import learned, member_spectrum, spectrum
-from instances import TooLarge, ToolkitError, UsageError, parse, tokens, write_folder
-from instances.reduced import reduce
+from instances import TooLarge, UsageError, parse, tokens, write_folder
 from instances.symmetric import to_float
 from tests.conftest import every_token
 
@@ -69,12 +67,6 @@ def test_the_layer_has_the_spectrum_of_the_formula(spec):
     assert made.beyond < 1e-20  # a member's factor is a function of z
     label = factor_table(lambda x: family.label(secret, x), family.d)
     assert np.abs(made.table - label).max() < 1e-11
-
-
-def test_noise_draws_the_target_towards_the_centre():
-    shifted = member_spectrum(parse("profile:g=threshold(1),d=8,m=3,noise=0.1"), (1, 2, 3))
-    plain = member_spectrum(parse("profile:g=threshold(1),d=8,m=3"), (1, 2, 3))
-    assert shifted.coefficients == pytest.approx(0.8 * plain.coefficients)
 
 
 def test_a_spectrum_is_its_definition():
@@ -198,23 +190,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_done(monkeypatch):
         spectra(parse("parity:d=27,m=3").instance(0), learner)
 
 
-@pytest.mark.parametrize(
-    "predict",
-    [lambda x: x * np.nan, lambda x: x[:, :1], lambda x: x.astype(str), lambda x: x / 0.0],
-)
-def test_a_prediction_that_is_none_has_no_spectrum(predict):
-    with pytest.raises(ToolkitError, match="it has no spectrum"):
-        factor(predict, 4)
-
-
-def test_words_of_a_hypothesis_that_is_zero():
-    instance = parse("parity:d=9,m=3").instance(0)
-    words = spectra_words(spectra(instance, parse_learner("elimination"), Budget(examples=3)))
-    assert "hypothesis  0\n" in words
-    assert "largest of the hypothesis\nnone" in words
-    assert "     3  1.0000      0           0        0    1.0000\n" in words
-
-
 # The command is a contract: field names, exit codes, one line where it cannot.
 
 FIELDS = {"spec", "seed", "n", "target", "known", "hypothesis", "learned", "run"}
@@ -267,17 +242,6 @@ def test_a_learner_beside_it_and_a_folder_with_its_secret_and_without(hardness, 
         refused.one_line("no secret part", "secret.json")
 
 
-def test_draws_and_budgets(hardness):
-    found = hardness(
-        "spectrum", "parity:d=6,m=2", "--learner", "student:steps=20", "--draws", 3,
-        "--budget-examples", 512, "--json",
-    ).json  # fmt: skip
-    assert found["hypothesis"]["draws"] == 3
-    assert found["hypothesis"]["surplus"] == pytest.approx(found["hypothesis"]["beyond"] / 3)
-    assert found["run"]["usage"]["examples"] == 512
-    assert found["run"]["outcome"] == "examples spent"
-
-
 # The reduced view of examples, and predictions from it.
 
 
@@ -289,25 +253,6 @@ VIEWED = [
     "lwe:n=3,q=17,sigma=1",
     "lpn:n=70,h=3,noise=0.1",
 ]
-
-
-@pytest.mark.parametrize("spec", VIEWED)
-def test_the_reduced_view_is_the_dense_one(spec):
-    """z and the factor less what is known, recomputed from dense tokens and labels alone."""
-    instance = parse(spec).instance(3)
-    examples = instance.examples(0, 300)
-    found = reduce(examples)
-    x, y = examples.x.astype(float), examples.y
-    z = x[:, 0] * x[:, 1]
-    rows = z[:, 0] < 0
-    assert len(found) == rows.sum() > 100
-    assert (found.z()[:, 1:] == z[rows, 1:]).all()
-    assert (found.z()[:, 0] == 1).all()
-    rest = (y - instance.family.known(examples.x))[:, :, 0] * x[:, :, 0]
-    assert np.abs(rest[~rows]).max() < 1e-12
-    for row in (0, 1):
-        np.testing.assert_allclose(found.values, rest[rows, row], rtol=0, atol=1e-12)
-    assert (found.codes == examples.codes[rows]).all()
 
 
 @pytest.mark.parametrize("spec", VIEWED)
@@ -326,12 +271,6 @@ def test_a_predictor_of_the_true_surprise_is_the_member(spec):
     np.testing.assert_allclose(
         predictor(family, surprise)(x), family.mean(secret, x), rtol=0, atol=1e-12
     )
-
-
-def test_families_without_a_factor_are_refused():
-    family = parse("nice:m=2,k=2,d=6")
-    with pytest.raises(UsageError, match="nice given: examples of packed tokens are needed"):
-        reduce(family.instance(0).examples(0, 5))
 
 
 def test_the_spectrum_of_a_layer_is_that_of_its_first_row_by_enumeration():
@@ -354,14 +293,3 @@ def test_the_spectrum_of_a_layer_is_that_of_its_first_row_by_enumeration():
         spectra(refused)
     with pytest.raises(UsageError, match="kd may be up to 26"):
         spectra(parse("nice:m=2,k=3,d=9").instance(5))
-
-
-def test_low_degree_regression_on_a_layer_leaves_the_weight_above_its_degree():
-    instance = parse("nice:m=2,k=2,d=5").instance(1)
-    learner = parse_learner("lowdegree:degree=3,oversample=60")
-    found = spectra(instance, learner)
-    above = found.target.weights[4:].sum()
-    assert found.attempt.learned.residual[4:].sum() == pytest.approx(above, rel=1e-9)
-    assert found.attempt.learned.residual[:4].sum() < 0.03 * above
-    assert "hypothesis  weight" in spectra_words(found)
-    assert "averaged" not in spectra_words(found)

@@ -12,7 +12,7 @@ from hardness.runs import run
 from hardness.upper import Outcome
 from hardness.upper.fitting import relative_error
 from hardness.upper.levenberg import Levenberg
-from hardness.upper.staged import Data, Staged, StageReport, agreement, constraints, diagnose, span
+from hardness.upper.staged import Staged, StageReport, diagnose
 from hardness.upper.staged.supply import Whitening
 from instances import AttentionLayer, parse
 from instances.teacher import teach
@@ -36,14 +36,11 @@ LONGER = [
         # Small layers of several heads are not taken for one in noise, and one is proved right.
         ("nice:m=2,k=2,d=6", 203, {}, 2, EXACT, 20_000),
         ("nice:m=1,k=2,d=4", 203, {}, 1, EXACT, 640),
-        ("nice:m=1,k=2,d=6", 203, {}, 1, EXACT, 640),
         # Spare heads are taken out, none that matters.
         ("nice:m=2,k=2,d=8", 0, {"heads": 4}, 2, EXACT, 20_000),
         ("nice:m=2,k=2,d=8,noise=1/10", 0, {"heads": 4}, 2, (1e-6, 0.02), 20_000),
         # It stops at noise, which hides no head and adds none.
         ("nice:m=2,k=2,d=8,noise=1/100", 0, {}, 2, (1e-6, 1e-3), 20_000),
-        ("nice:m=2,k=2,d=8,noise=0.05", 1, {"heads": 2}, 2, NOISE, 20_000),
-        ("nice:m=1,k=2,d=16,noise=0.3", 1, {"heads": 1}, 1, NOISE, 20_000),
         ("nice:m=1,k=2,d=8,noise=0.5", 1, {}, 1, NOISE, 20_000),
         # What is given is obeyed.
         ("nice:m=2,k=2,d=8", 0, {"heads": 1, "examples": 2_000}, 1, WRONG, 2_000),
@@ -112,7 +109,6 @@ def test_tiny_dimensions_end_without_a_crash():
     ("spec", "budget", "outcome"),
     [
         ("nice:m=3,k=2,d=16", {"examples": 1}, Outcome.EXAMPLES_SPENT),
-        ("nice:m=3,k=2,d=16", {"examples": 20}, Outcome.EXAMPLES_SPENT),
         ("nice:m=3,k=2,d=16", {"examples": 300}, Outcome.EXAMPLES_SPENT),
         ("nice:m=3,k=2,d=16", {"seconds": 1e-9}, Outcome.SECONDS_SPENT),
         ("nice:m=1,k=2,d=8", {"examples": 250}, None),  # solved with the last example
@@ -181,7 +177,7 @@ def layer(seed=0, d=D):
     return parse(f"nice:m=2,k=2,d={d}").instance(seed).layer()
 
 
-@pytest.mark.parametrize("law", sorted(set(LAWS) - {"uneven with a mean"}))
+@pytest.mark.parametrize("law", LAWS)
 def test_the_stages_find_the_heads_on_tokens_of_other_laws(law):
     rng = np.random.default_rng(0)
     x = LAWS[law](rng, 30_000)
@@ -202,21 +198,6 @@ def test_the_stages_find_a_layer_with_biases():
     assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-6
 
 
-@pytest.mark.parametrize("law", ["uneven", "uneven with a mean", "thin"])
-def test_whitening_is_an_equivalence_of_layers(law):
-    x = LAWS[law](np.random.default_rng(0), 2000)
-    found = Whitening.of(x)
-    assert found.measures["condition"] == pytest.approx(100, rel=0.5) or law != "uneven"
-    assert found.measures["unseen"] == (2 if law == "thin" else 0)
-    one = AttentionLayer(theta=RNG.normal(size=(3, D, D)), w=RNG.normal(size=(3, D, D)))
-    z = found.tokens(x)
-    assert np.allclose(found.back(one)(x), one(z), atol=1e-10)
-    if found.inverse is not None:
-        again = Whitening.of(z)  # nothing is left to whiten
-        assert again.inverse is None
-        assert again.measures["condition"] < 1.01
-
-
 @pytest.mark.parametrize("law", ["boolean", "gaussian"])
 @pytest.mark.parametrize("d", [4, 16])
 def test_standard_tokens_are_left_as_they_are(law, d):
@@ -225,16 +206,6 @@ def test_standard_tokens_are_left_as_they_are(law, d):
         found = Whitening.of(np.asarray(instance.examples(0, 640).x, float))
         assert found.inverse is None
         assert found.standard or d == 4  # where signs repeat
-
-
-def test_directions_that_no_token_has_are_none_of_the_span():
-    x = RNG.normal(size=(4000, 2, 4)) @ TURN[:, :4].T
-    data = Data(x=x, y=layer()(x))
-    along = span(constraints(agreement(layer().w.sum(axis=0), data), data), data)
-    left = TURN[:, :4] @ TURN[:, :4].T
-    assert np.allclose(left @ along.directions[0] @ left, along.directions[0])
-    assert along.heads == 2
-    assert along.gap > 2
 
 
 def test_a_mean_is_named_where_nothing_was_found():

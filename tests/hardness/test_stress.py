@@ -15,11 +15,10 @@ from hardness.report.stress import certified_words, headline, stress_words
 from hardness.runs.names import short_specs
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import run
-from hardness.runs.stress import Climb, Trials, confidence, held, instance_seeds, needed, stress
-from hardness.sweep.resumable import resumable
+from hardness.runs.stress import Trials, confidence, held, instance_seeds, needed, stress
 from hardness.upper import parse_learner
 from instances import UsageError, parse
-from instances.ladders import ladder, ladder_of
+from instances.ladders import ladder_of
 
 SMALL = ladder_of([f"parity:d=8,m={m}" for m in (1, 2, 3)], examples=20_000)
 
@@ -75,15 +74,6 @@ def test_the_same_in_any_order_each_learner_once_and_references_last():
     assert one.base_seed != two.base_seed
     assert one.runs[0].seed != two.runs[0].seed
     assert max(one.runs[0].seed, one.base_seed) < 2**63
-
-
-@pytest.mark.slow
-def test_a_learner_in_a_file_gives_the_same_on_two_workers():
-    nearest = Path(__file__).parents[2] / "docs/examples/nearest.py"
-    learners, rungs = ["trivial", f"{nearest}:nearest"], ladder_of(["parity:d=8,m=2"], examples=500)
-    with resumable(None, {"command": "stress"}, 2) as runs:
-        beside = stress(learners, rungs, 2, base_seed=5, do=runs.do)
-    assert outcomes(beside) == outcomes(stress(learners, rungs, 2, base_seed=5))
 
 
 def test_budgets_of_rungs_hold_unless_overridden(small):
@@ -163,27 +153,6 @@ def test_wrong_claims_are_as_rare_as_said_exactly():
             wrong += weight
     assert wrong == Fraction(9, 10) ** 5 * Fraction(1, 32)
     assert wrong <= 1 - confidence(5)
-
-
-def test_one_pass_is_enough_to_go_on_and_none_is_not():
-    instance = parse("parity:d=8,m=2").instance(0)
-    right = run(parse_learner("elimination"), instance, Budget())
-    failed = run(parse_learner("trivial"), instance, Budget())
-
-    def climb(*trials):
-        return Climb(learner="x", asked="x", reference=False, rungs=(Trials("x", trials),))
-
-    assert climb(right, failed, failed, failed, failed).climbing
-    assert not climb(failed, failed, failed, failed, failed).climbing
-    assert climb(right, failed, failed, failed, failed).touched == 1
-    assert climb(right, failed, failed, failed, failed).held == 0
-
-
-@pytest.mark.slow
-def test_elimination_climbs_to_the_top():
-    found = stress(["elimination"], ladder("parity-v1"))
-    assert found.climbs[0].held == found.climbs[0].touched == len(found.ladder.rungs)
-    assert (found.drawn, found.finished, found.confidence) == (True, True, Fraction(31, 32))
 
 
 # In words and pictures.
@@ -281,15 +250,6 @@ def test_a_ladder_of_ones_own_from_a_seed_gives_the_same_and_it_is_told(hardness
     assert hardness("stress", "--list", "--ladder", "parity-v1", "--json").json in every
 
 
-def test_budgets_of_rungs_are_overridden(hardness):
-    call = ["stress", "--learner", "lowdegree", *RUNGS, "--json", "--jobs", 1]
-    call += ["--budget-examples", 50, "--budget-cpu", 5, "--budget-memory", "1.5GiB"]
-    found = hardness(*call).json
-    given = {"examples": 50, "cpu_seconds": 5.0, "memory_bytes": 3 * 2**29}
-    assert found["budget"] == dict.fromkeys(("queries", "values", "seconds")) | given
-    assert found["learners"][0]["rungs"][0]["bound_by"] == {"examples": 5}
-
-
 def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     ran, real = [], Planned.do
 
@@ -306,22 +266,6 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     found.one_line("5 runs were finished and are kept in x.json; 7 runs are kept: the same command")
     kept = json.loads(Path("x.json").read_text())
     assert (kept["finished"], len(kept["runs"])) == (False, 5)
-    ran.clear()
-    found = hardness(*call)
-    assert found.code == 130
-    assert "Its climb was interrupted." in " ".join(found.out.split())
-
-
-def test_odd_names_of_files_stand_in_tables_as_they_are(hardness, tmp_path):
-    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
-    odd = "$x^$.py", "_mine.py"  # a formula, and what begins with a line
-    for name in odd:
-        (tmp_path / name).write_text(ZEROS)
-        call += ["--learner", f"{name}:L"]
-    # A learner can read its own folder: there no seeds are drawn in secret.
-    assert hardness(*call, "--budget-examples", 20, "--seed", 1, "--out", "x.json").code == 0
-    shown = hardness("report", "x.json").out
-    assert all(f"{name}:L" in shown for name in odd)
 
 
 def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):

@@ -211,20 +211,6 @@ def test_one_hypothesis_fits_at_most_k_members(g, spec):
     assert best[risks[-1]] >= 2
 
 
-@pytest.mark.parametrize("noise", ["0", "1/5"])
-@pytest.mark.parametrize("size", ["d=12,m=1", "d=12,m=5", "d=60,m=2", "d=60,m=5"])
-def test_the_parity_profile_says_no_more_than_the_parity_family(size, noise):
-    """For few members K is counted less well than there."""
-    terms = BoundParameters(tau=Fraction(1, 20), vstat=50)
-    one = certify(parse(f"parity:{size},noise={noise}"), terms)
-    two = certify(parse(f"profile:g=parity,{size},noise={noise}"), terms)
-    assert one.value("sq-dimension") == two.value("sq-dimension")
-    assert one.value("information-floor") == two.value("information-floor")
-    for name in ("stat-queries", "vstat-queries"):
-        assert int(two.value(name)) <= int(one.value(name)) + 1  # K may differ by little
-    assert two.value("second-eigenvalue") == two.value("operator-norm") == "1"
-
-
 def test_a_bound_is_rounded_to_its_own_side():
     for value in (Fraction(10**400, 3), Fraction(-2, 3 * 10**400), 10**50 - 1, 10**50, 10**50 + 1):
         down, up = (kernel.short(value, up=up).removeprefix("about ") for up in (False, True))
@@ -237,11 +223,3 @@ def test_a_bound_is_rounded_to_its_own_side():
         if claim["quantity"].endswith("-queries"):
             least = claim["says"].partition("at least about ")[2].partition(" ")[0]
             assert Fraction(least) <= Fraction(claim["value"]) < Fraction(least) * Fraction(1.0001)
-
-
-def test_the_largest_q_is_at_most_the_number_of_members():
-    one = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=Fraction(1)))
-    said = {claim.quantity: claim.meaning for claim in one.claims}
-    assert "the largest whole q up to N such that" in said["sda-all-subsets"]
-    assert " mean |correlation| at most 1" in said["sda-all-subsets"]
-    assert said["sda-all-subsets"].endswith("or 0 if there is none, is 56")

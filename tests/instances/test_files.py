@@ -14,16 +14,12 @@ from safetensors.numpy import load_file
 
 from instances import (
     AlreadyExists,
-    AttentionLayer,
     DamagedFile,
     ToolkitError,
-    arrayfile,
     disk,
     files,
-    load_layer,
     parse,
     read_folder,
-    save_layer,
     write_folder,
 )
 from instances.arrayfile import read_arrays
@@ -142,18 +138,12 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     [
         lambda d: d.pop("spec"),
         lambda d: d.update(spec="parity:d=9,m=3,noise=0.1,rho=3"),
-        lambda d: d.update(spec=7),
         lambda d: d.update(revision=99),
         lambda d: d.update(format="hardness-instance/9"),
-        lambda d: d.update(format="something"),
         lambda d: d["commitments"].update(secret="00"),
         lambda d: d["reference"].update(codes=[1] * 8),
-        lambda d: d["reference"].update(words=[]),
         lambda d: d["examples"].update(count=3),
-        lambda d: d["examples"].update(shards=3),
-        lambda d: d["examples"]["shards"][0].update(file="1" * 5000),
         lambda d: d["examples"]["shards"][0].update(file="../secret.json"),
-        lambda d: d.update(d=71),
         lambda d: d.update(labels="another rule"),
         lambda d: d.clear(),
     ],
@@ -187,23 +177,6 @@ def test_a_swapped_secret_is_refused(tmp_path):
     os.replace(tmp_path / "y" / "secret.json", tmp_path / "x" / "secret.json")
     with pytest.raises(DamagedFile, match="committed"):
         read_folder(tmp_path / "x")
-
-
-@pytest.mark.parametrize("ending", ["safetensors", "npz"])
-@pytest.mark.parametrize("order", ["C", "F", "transposed"])
-def test_layers_read_back_however_they_lie_in_memory(tmp_path, ending, order):
-    rng = np.random.default_rng(0)
-    theta = np.asarray(rng.normal(size=(2, 3, 3)), order="F" if order == "F" else "C")
-    theta = theta.transpose(0, 2, 1) if order == "transposed" else theta
-    layer = AttentionLayer(theta=theta, w=rng.normal(size=(2, 3, 3)), kind="linear")
-    save_layer(tmp_path / f"layer.{ending}", layer)
-    found = load_layer(tmp_path / f"layer.{ending}")
-    assert (found.theta == theta).all()
-    assert (found.w == layer.w).all()
-    assert found.kind == "linear"
-    disk.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
-    tensors, _ = arrayfile.read_tensors(tmp_path / f"t.{ending}", "x")
-    assert (tensors["theta"] == theta).all()
 
 
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])
@@ -259,41 +232,34 @@ F8 = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
 
 
 @pytest.mark.parametrize(
-    ("header", "body", "said"),
+    ("header", "body"),
     [
-        (b'{"a": %s, "a": %s}' % ((json.dumps(F8).encode(),) * 2), 16, "twice"),
-        (b'{"a": {"dtype": "F64", "dtype": "F32", "shape": [], "data_offsets": []}}', 0, "twice"),
-        ({"a": F8, "b": F8}, 16, "does not lie where"),
-        ({"a": F8, "b": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
-        ({"a": {**F8, "data_offsets": [8, 24]}}, 24, "does not lie where"),
-        ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0, "does not lie where"),
-        ({"a": {**F8, "shape": [-1, -2]}}, 16, "no shape"),
-        ({"a": {**F8, "shape": [True, 2]}}, 16, "no shape"),
-        ({"a": {**F8, "dtype": "C64"}}, 16, "not described"),
-        ({"a": {**F8, "more": 1}}, 16, "not described"),
-        ({"a": F8}, 15, "bytes: its header describes"),
-        ({"a": F8}, 17, "bytes: its header describes"),
-        ({f"a{i}": {**F8, "shape": [0], "data_offsets": [0, 0]} for i in range(99)}, 0, "over 64"),
-        ({"__metadata__": {"hardness": '{"a": 1, "a": 2}'}}, 0, "twice"),
-        ({"__metadata__": {"hardness": "[" * 100}}, 0, "nested"),
-        ({"__metadata__": {"hardness": "[]"}}, 0, "no object"),
-        ({"__metadata__": 5}, 0, "no object"),
-        (b"[" * 1000, 0, "nested"),
-        (b"[]", 0, "no object"),
-        (b'{"a": NaN}', 0, "'NaN' is no number"),
-        (b"", 0, "damaged"),
+        (b'{"a": {"dtype": "F64", "dtype": "F32", "shape": [], "data_offsets": []}}', 0),
+        ({"a": F8, "b": F8}, 16),
+        ({"a": {**F8, "data_offsets": [8, 24]}}, 24),
+        ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0),
+        ({"a": {**F8, "shape": [-1, -2]}}, 16),
+        ({"a": {**F8, "dtype": "BF16", "shape": [8]}}, 16),
+        ({"a": {**F8, "dtype": "none"}}, 16),
+        ({"a": {**F8, "dtype": "C64"}}, 16),
+        ({"a": F8}, 15),
+        ({"a": F8}, 17),
+        ({"__metadata__": {"hardness": "[" * 100_000}}, 0),
+        ({"__metadata__": {"hardness": "[]"}}, 0),
+        ({"__metadata__": 5}, 0),
+        (b"[" * 100_000, 0),
+        (b"[]", 0),
+        (b'{"a": NaN}', 0),
+        (b"", 0),
     ],
 )
-def test_headers_that_are_wrong_are_refused(tmp_path, header, body, said):
+def test_headers_that_are_wrong_are_refused(tmp_path, header, body):
     path = safetensors(tmp_path / "x.safetensors", header, b"\0" * body)
-    with pytest.raises(DamagedFile, match=said) as caught:
+    with pytest.raises(DamagedFile, match=r"x\.safetensors is damaged or not ours: ") as caught:
         read_arrays(path)
     assert str(caught.value).isprintable()
-    with pytest.raises(DamagedFile, match="header claims"):
+    with pytest.raises(DamagedFile, match="header too large"):
         read_arrays(safetensors(path, {"a": F8}, b"\0" * 16, length=1 << 60))
-    path.write_bytes(bytes(100))
-    with pytest.raises(DamagedFile, match="has 100 bytes: what belongs here has at most 99"):
-        read_arrays(path, 99)
 
 
 def npy(shape, kind="<f8", body=b""):
@@ -306,17 +272,13 @@ def npy(shape, kind="<f8", body=b""):
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ([("a.npy", npy((1 << 40,)))], "too few for what it says"),
         ([("a.npy", npy((1 << 62, 1 << 62)))], "too few for what it says"),
         ([("a.npy", npy((2,), "|O", b"\0" * 16))], "objects"),
         ([("a.npy", npy((2,), "<M8[s]", b"\0" * 16))], "numbers are wanted"),
-        ([("a.npy", npy((2,), "<c16", b"\0" * 32))], "numbers are wanted"),
-        ([("a.npy", npy((1,), [("x", "<f8")], b"\0" * 8))], "numbers are wanted"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a.npy", npy((1,), body=b"\1" * 8))], "one name"),
         ([("a.npy", npy((1,), body=b"\0" * 8)), ("a", npy((1,), body=b"\1" * 8))], "one name"),
-        ([(f"a{i}.npy", npy((0,))) for i in range(65)], "over 64"),
-        ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no text"),
-        ([("a.npy", b"\x93NUMPY\x03\x00" + b"\0" * 100)], "version"),
+        ([("hardness.npy", npy((), "<i8", b"\0" * 8))], "metadata is no object"),
+        ([("a.npy", b"\x93NUMPY\x03\x00" + b"\0" * 100)], "damaged"),
         ([("a.npy", b"")], "damaged"),
         ([("a.npy", npy((1 << 24,), body=bytes(1 << 27)))], "unpacks to"),
     ],

@@ -5,34 +5,24 @@ Alone and beside random heads."""
 import itertools
 import json
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from hardness.check import check
-from hardness.lower import BoundParameters, certify, verify
+from hardness.lower import certify, verify
 from hardness.oracles import (
-    Budget,
     Character,
     Correlational,
     Factor,
-    Meter,
     Pool,
     Query,
-    ReferenceAdversary,
     Table,
 )
-from hardness.oracles.adversary import room
 from hardness.oracles.means import listed, mean_of
 from hardness.oracles.query import enumerate_mean
-from hardness.report.run import run_words
-from hardness.runs import run
-from hardness.runs.game import listed_spread, play
 from hardness.runs.risk import measure
-from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, UsageError, parse, tokens
-from instances.errors import Refuted
 from instances.family import Hidden, Instance
 from tests.conftest import every_token
 
@@ -128,20 +118,6 @@ def test_noise_reflects_a_value_in_the_middle_of_the_range(g):
     assert np.abs((a.y - mean)[rows].mean()) < 0.03
 
 
-@pytest.mark.parametrize("g", [*PROFILES, *lists(3)])
-def test_coefficients_by_enumeration(g):
-    family = parse(f"profile:g={g},d=5,m=3,noise=1/10")
-    words = every_token(5)
-    x = tokens.unpack(words, 5)
-    z = (x[:, 0] * x[:, 1]).astype(float)
-    secret = (1, 3, 4)
-    factor = family.mean(secret, x)[:, 0, 0] * x[:, 0, 0] * family.open(words)
-    for size in range(6):
-        for subset in itertools.combinations(range(5), size):
-            wanted = (factor * z[:, list(subset)].prod(axis=1)).mean()
-            assert abs(float(family.coefficient(secret, subset)) - wanted) < 1e-12
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -165,15 +141,6 @@ def test_heads_that_float64_cannot_hold_are_refused_and_their_certificate_is_not
         with pytest.raises(ToolkitError, match="raise rho"):
             work()
     check(json.loads(json.dumps(certify(family).to_dict())))
-
-
-def test_secrets_are_uniform():
-    family, counts, rng = parse("parity:d=5,m=2"), {}, np.random.default_rng(0)
-    for _ in range(6000):
-        secret = family.draw(rng)
-        counts[secret] = counts.get(secret, 0) + 1
-    assert len(counts) == 6
-    assert max(abs(c - 1000) for c in counts.values()) < 5 * math.sqrt(1000)
 
 
 def test_a_secret_of_another_family_is_refused():
@@ -238,34 +205,6 @@ def test_exact_means_are_those_of_all_tokens(kind, m):
         assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_a_query_moves_the_members_by_up_to_a_quarter_in_squares_and_no_more():
-    family = parse("parity:d=6,m=2")
-    assert room(family, Fraction(1)) == Fraction(1, 4)
-    assert room(parse("parity:d=6,m=2,noise=0.1"), Fraction(1)) == Fraction(4, 25)
-    members = listed(family)
-    one = members.of(Character(subset=(1, 2)))
-    assert np.sort(np.abs(one)).tolist() == [0.0] * (family.size - 1) + [0.5]
-    rng = np.random.default_rng(1)
-    for _ in range(20):
-        table = Table(family=family, table=rng.uniform(-1, 1, (2, 32)))
-        coin = table.table.mean() / 2
-        assert ((members.of(table) - coin) ** 2).sum() <= 1 / 4 + 1e-12
-    assert listed_spread(family) is None  # which the certificate knows
-    with pytest.raises(Refuted, match="Bessel"):  # half of the room is refused by what is there
-        ReferenceAdversary(family, Fraction(1, 10), Meter(Budget()), Fraction(1, 4)).ask(
-            Character(subset=(1, 2))
-        )
-
-
-def test_the_certificate_and_the_game_agree_on_what_a_query_rules_out():
-    family = parse("parity:d=12,m=4")
-    at = certify(family).value("stat-queries")
-    game = play(parse_learner("queries"), family, Budget(queries=20), seed=0)
-    # With success 1 and risk 0: ceil((N - 1) / floor(1/(4 tau^2))).
-    assert game.certified == -(-(330 - 1) // 25)
-    assert int(at) == -(-(2 * 330 - 3) // 75)
-
-
 # ---- beside random heads
 
 
@@ -327,22 +266,6 @@ def test_a_risk_is_relative_to_the_hidden_part(part):
     assert found.low <= exact <= found.high <= exact + 0.2
 
 
-def test_no_hypothesis_fits_more_members_than_is_certified_in_the_risk_of_a_run():
-    """Brute force over sets, given the random heads, and over all tokens."""
-    known, sets = rest(member(7, 1, 2))(EVERY), itertools.combinations(range(1, 4), 2)
-    hidden = [SMALL.mean((7, *one), EVERY) - known for one in sets]
-    for risk in (Fraction(1, 4), Fraction(11, 20), Fraction(9, 10)):
-        steps = certify(SMALL, BoundParameters(risk=risk)).to_dict()
-        says = next(c["says"] for c in steps["goal"]["claims"] if c["quantity"] == "stat-queries")
-        most = int(says.rpartition("fits at most ")[2].partition(";")[0])
-        found = 0
-        for count, near in itertools.product((1, 2, 3), np.linspace(0, 1, 41)):
-            h = near * sum(hidden[:count])  # members are alike: which of them does not matter
-            risks = [((f - h) ** 2).sum() / (f**2).sum() for f in hidden]
-            found = max(found, sum(one <= risk for one in risks))
-        assert found == most
-
-
 def test_secrets_are_the_same_by_heads_and_set():
     assert SMALL.same((5, 1, 2), (5, 2, 1))
     assert not SMALL.same((5, 1, 2), (6, 1, 2))
@@ -350,25 +273,3 @@ def test_secrets_are_the_same_by_heads_and_set():
     for secret in ((5, 1), (-1, 1, 2), (5, 1, 4)):
         with pytest.raises(UsageError, match="secret"):
             SMALL.layer(secret)
-
-
-def test_the_provable_learner_flags_what_it_leaves():
-    for spec, asked, budget, failed in (
-        ("hidden:d=10,hard=5,nice=2", "staged:examples=1000,polish=10", 3000, "no gap among the"),
-    ):
-        found = run(parse_learner(asked), parse(spec).instance(0), Budget(examples=budget))
-        assert found.outcome is Outcome.DEGENERATE, spec
-        assert failed in str(found.details["failed"]), spec
-        flagged = {s["name"] for s in found.details["diagnosis"] if s["flagged"]}
-        wanted = {"gap of the span", "hold-out error", "error over linear"}
-        assert wanted <= flagged or not spec.startswith("hidden")
-
-
-@pytest.mark.slow
-def test_the_risk_that_stays_is_the_hidden_part():
-    """Of Adam; the random heads alone are learned."""
-    found = run(parse_learner("student"), parse("hidden:d=16,hard=4,nice=4").instance(0), Budget())
-    assert found.risk.low <= 1 <= found.risk.high < 1.3
-    assert "(1 = knowing the random heads and no more, 0 = all)" in run_words(found)
-    control = run(parse_learner("levenberg"), parse("nice:m=4,k=2,d=16").instance(0), Budget())
-    assert control.outcome is Outcome.SOLVED

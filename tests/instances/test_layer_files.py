@@ -9,7 +9,6 @@ import hardness as front
 from instances import AttentionLayer, load_layer
 from instances.errors import DamagedFile, UsageError
 from instances.fineprint import fine_print, structure
-from instances.heads import Matrices
 
 M, D, R, S = 3, 12, 4, 5
 
@@ -153,18 +152,6 @@ def test_what_is_no_module_is_refused_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match=r"dict given: a torch.nn.MultiheadAttention is needed"):
         AttentionLayer.from_torch({})
-
-
-def test_sizes_by_their_definitions(rng):
-    values = rng.standard_normal((M, 7, 7))
-    found = Matrices(values=values)
-    assert np.allclose(found.products[0, 1], np.sum(values[0] * values[1]))
-    assert np.allclose(found.norms, [np.linalg.norm(one) for one in values])
-    largest = np.linalg.svd(values, compute_uv=False)[:, 0]
-    assert np.allclose(found.stable_ranks, (found.norms / largest) ** 2)
-    assert np.allclose(found.traces, [abs(np.trace(v)) / np.linalg.norm(v) for v in values])
-    assert (found.entries(1) == values[1]).all()
-    assert not Matrices(values=0 * values).stable_ranks.any()
 
 
 def test_what_is_said_of_a_layer_does_not_depend_on_its_scale(rng):

@@ -13,9 +13,7 @@ from scipy.special import softmax
 from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
-from instances.families.parity import signs as alternating
 from instances.fineprint import fine_print, off_lattice
-from instances.symmetric import exact_heads
 from instances.threshold import rational, solve
 from tests.conftest import not_refused
 
@@ -38,11 +36,6 @@ def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
         for theta, w in zip(layer.theta, layer.w, strict=True):
             out[n, row] += WEIGHTS[kind](x[n, row] @ theta @ x[n].T) @ x[n] @ w
     np.testing.assert_allclose(layer(x), out, atol=1e-12)
-
-
-def test_equal_logits_share_the_weight():
-    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
-    assert layer(np.array([[[1.0, 2.0], [3.0, 4.0]]])).tolist() == [[[2.0, 3.0], [2.0, 3.0]]]
 
 
 def test_batches_do_not_change_the_result(monkeypatch):
@@ -77,10 +70,6 @@ def test_what_is_no_layer_is_refused_in_one_line():
 
     one = np.zeros((1, 2, 2))
     wrong = (
-        ("not square", layer(np.zeros((1, 2, 3))), "(m, d, d)"),
-        ("heads", layer(one, np.zeros((2, 2, 2))), "differ"),
-        ("numbers", layer(np.full((1, 2, 2), np.nan)), "finite"),
-        ("none", layer(np.zeros((0, 2, 2))), "(m, d, d)"),
         ("relu", layer(one, kind="relu"), "kind"),
         ("tokens", layer(np.zeros((1, 5, 5))), "tokens of shape"),
     )
@@ -257,15 +246,3 @@ def test_any_profile_any_points_exactly(profile, data):
     g, x, u = ([rational(v) for v in values] for values in (profile, x, u))
     a, c0 = solve(g, x, u)
     assert all(summed(a, u, p) == v + c0 for p, v in zip(x, g, strict=True))
-
-
-@pytest.mark.parametrize("rho", [Fraction(2), Fraction(3), Fraction(5, 2)])
-def test_parity_heads_are_exact_up_to_60(rho):
-    exact_heads.cache_clear()
-    for m in (*range(1, 12), 20, 21, *((59, 60) if rho == 3 else ())):
-        heads = exact_heads(alternating(m), rho)
-        assert len(heads) == m + (m % 2 == 0)
-        base = rational(rho)
-        for h in range(m + 1):
-            assert sum((k.response(base ** (2 * h)) for k in heads), fmpq(0)) == (-1) ** h
-        assert sum((k.a for k in heads), fmpq(0)) != 0

@@ -8,7 +8,7 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
-from instances import UsageError, parse
+from instances import parse
 
 FILE = """
 import numpy as np
@@ -17,11 +17,6 @@ signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
 def functions_of(rows):
     return [lambda x, r=r: r[(x < 0) @ (1 << np.arange(4))] for r in rows]
 fs = functions_of(signs)
-calls = []
-def counting(x):
-    calls.append(0)
-    return x[:, 0] * (-1) ** len(calls)
-counted = [counting, *fs[1:]]
 """
 
 
@@ -46,14 +41,3 @@ def test_query_learners_play_them(file, learner, oracle):
     found = run(parse_learner(learner), family.instance(1), Budget(), seed=1, oracle=oracle)
     assert found.secret_recovered
     assert found.usage.queries >= 1
-
-
-def test_values_that_depend_on_the_order_of_points_are_refused(file):
-    with pytest.raises(UsageError, match="has other values at the same points"):
-        parse("mine.py:counted")
-
-
-def test_no_layer_is_made_up(file):
-    family = parse("mine.py:fs")
-    with pytest.raises(UsageError, match="no attention layer is known"):
-        family.layer((0,))

@@ -94,20 +94,6 @@ def test_the_environment_names_families(signed, monkeypatch):
     assert files()[0] == signed
 
 
-def test_what_the_environment_cannot_name_is_one_line(signed, monkeypatch):
-    for entry, words in (
-        ("gone.py:Name", "no such file"),
-        ("parity", "path.py:Name is needed"),
-        ("signed.py", "write path.py:Name"),
-        ("signed.py:comb", "^TypeError"),
-        ("signed.py:np", "is needed"),
-        (f"signed.py:SignedMajority@{'0' * 64}", "was changed meanwhile"),
-    ):
-        monkeypatch.setenv(VARIABLE, entry)
-        with pytest.raises(UsageError, match=words):
-            parse_stored(SPEC)
-
-
 def test_no_name_is_taken_twice(signed):
     Path("other.py").write_text(SIGNED.read_text())
     parse("signed.py:SignedMajority:d=9,m=3")

@@ -79,12 +79,12 @@ class _Listed:
         return {"spec": f"{self.family.path}: {members} {self.family.kind}", "members": members}
 
     def correlations(self) -> Data:
-        sample, found = of_members(self.family), Data(radius=0.0)
+        sample, sampling = of_members(self.family), Data(radius=0.0)
         values = sample.certified
         if values is None:
             gram = sampled(sample, _SAMPLES, _CONFIDENCE)
-            found = {"radius": gram.radius, "confidence": _CONFIDENCE, "samples": _SAMPLES}
-            found["condition"] = gram.condition
+            sampling = {"radius": gram.radius, "confidence": _CONFIDENCE, "samples": _SAMPLES}
+            sampling["condition"] = gram.condition
             values = gram.gram
         values = values[np.triu_indices(len(values), k=1)]
         at, counts = np.unique(np.round(values, 9), return_counts=True)
@@ -94,7 +94,7 @@ class _Listed:
         shares = (counts / max(1, len(values))).tolist()
         rows = zip(at, shares, strict=True)
         return {
-            **found,
+            **sampling,
             "rows": [{"correlation": float(f"{v:.9g}"), "share": share} for v, share in rows],
         }
 
@@ -169,9 +169,9 @@ def draw_correlations(data: Data) -> Data:
         size=_WIDE,
     )
     chance = data.get("confidence")
-    said = f"sampled: all within {data.get('radius', 0):.2g} at once, with {chance or 0:.0%}"
-    said = f"{said} {data.get('condition', '')}".rstrip()
-    return _titled(data, chart, notes=[said] if chance else [])
+    note = f"sampled: all within {data.get('radius', 0):.2g} at once, with {chance or 0:.0%}"
+    note = f"{note} {data.get('condition', '')}".rstrip()
+    return _titled(data, chart, notes=[note] if chance else [])
 
 
 def draw_sda(data: Data) -> Data:

@@ -28,7 +28,6 @@ from instances.text import outward
 
 _POINTS = 33  # of a fitted line
 _LEARNER = {  # that runs what an estimate is about: both have one colour
-    "arora-ge": "arora-ge",
     "bkw": "bkw",
     "brute-force": "bruteforce",
     "linear-algebra": "modlinear",

@@ -77,11 +77,11 @@ def _panel(one: Data, rows: Rows) -> Data:
     for row in rows:
         if row["series"] not in styles:
             look: Data = _KINDS[row["kind"]]
-            own = replace(series_style(len(styles) - straight), **look)
+            style = replace(series_style(len(styles) - straight), **look)
             if row["kind"] in ("level", "density"):
-                own = replace(own, colour=INK, dash=_DASHES[straight % len(_DASHES)])
+                style = replace(style, colour=INK, dash=_DASHES[straight % len(_DASHES)])
                 straight += 1
-            styles[row["series"]] = own
+            styles[row["series"]] = style
 
     def axis(at: str) -> Axis:
         log, whole = at in one.get("log", ""), at in one.get("whole", "")

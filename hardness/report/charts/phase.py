@@ -39,11 +39,12 @@ LOOKS = {
 def of_phase(plane: Plane, certifier: Certifier) -> Data:
     """Give the phase diagram of a plane of runs, of its first `PANELS` learners.
 
-    Rows are of the kind cell, of a learner on a spec, or certified, of a spec: the queries that a
-    statistical-query learner must be allowed, exact, as text; null where no number is enough; none
-    where no bound is claimed. A cell is solved where at least `SHARE` of its runs passed in time,
-    partly where some did; those that the machine ended, or that could not run, count as not passed.
-    query_budget: that of the runs, or `assumed` where none is known.
+    A row of the kind cell is of a learner on a spec. A cell is solved if at least `SHARE` of its
+    runs passed in time, and partly solved if some did. Runs that the machine ended, or that could
+    not run, count as not passed. A row of the kind certified is of a spec: the exact number of
+    queries that a statistical-query learner must be allowed, as text. It is null if no number is
+    enough; without a bound there is no row. query_budget: the budget of the runs, or `assumed` if
+    none is known.
     """
     specs = tuple(plane.specs.values())
     terms = certifier.terms(specs, terms_of(plane.tolerance))

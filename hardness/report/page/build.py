@@ -76,8 +76,8 @@ def report(material: Material) -> Report:
         runs=runs_table(runs),
         cards=tuple(shown),
         diagnoses=tuple(diagnoses(runs)),
-        growth=tuple(growth(one) for one in ordered if one.comparison.scaling.laws),
-        rungs=tuple(rungs(name, found) for name, found in material.climbs.items()),
+        growth=tuple(growth(line) for line in ordered if line.comparison.scaling.laws),
+        rungs=tuple(rungs(name, climbed) for name, climbed in material.climbs.items()),
         least=tuple(least(name, found) for name, found in material.least.items()),
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
@@ -94,9 +94,9 @@ def _title(material: Material) -> str:
     return ", ".join(names) or Path(material.source).name
 
 
-def _interest(one: Line) -> tuple[bool, bool]:
+def _interest(line: Line) -> tuple[bool, bool]:
     """Those over several sizes first, of these those with a bound; else in their own order."""
-    return len(one.comparison.values) < 2, not one.comparison.certificates
+    return len(line.comparison.values) < 2, not line.comparison.certificates
 
 
 def page(
@@ -138,32 +138,35 @@ def save(
 def provenance(material: Material) -> tuple[tuple[str, str], ...]:
     """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
     runs = list(material.runs["run"])
-    found = [("made with", f"hardness {version('hardness-toolkit')}"), ("source", material.source)]
-    found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
-    found += [("machine", said) for said in _counted(row.machine for row in runs)]
-    found += _versions([row.versions for row in runs], "version of {}", "not known")
-    found += _versions([_libraries(row) for row in runs], "version of {}, as learners said", "")
+    entries = [
+        ("made with", f"hardness {version('hardness-toolkit')}"),
+        ("source", material.source),
+    ]
+    entries += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
+    entries += [("machine", words) for words in _counted(row.machine for row in runs)]
+    entries += _versions([row.versions for row in runs], "version of {}", "not known")
+    entries += _versions([_libraries(row) for row in runs], "version of {}, as learners said", "")
     if stress := material.stress:
         where = "drawn from the operating system" if stress.drawn else "given"
-        found.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
+        entries.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
     elif runs:
         seeds = {row.seed for row in runs}
-        found.append(("seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"))
+        entries.append(("seeds", f"{len(seeds)}, from {min(seeds)} to {max(seeds)}"))
     files = {(row.learner, str(row.details["sha256"])) for row in runs if "sha256" in row.details}
-    found += [(f"SHA-256 of {name}", said) for name, said in sorted(files)]
+    entries += [(f"SHA-256 of {name}", words) for name, words in sorted(files)]
     ran = {(row.learner, str(row.details["process"])) for row in runs if "process" in row.details}
-    found += [(f"process of {name}", said) for name, said in sorted(ran)]
+    entries += [(f"process of {name}", words) for name, words in sorted(ran)]
     if material.store:
         ended = Counter(row.bound for row in runs)
-        found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
+        entries += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
     by_learner = Counter(row.learner for row in runs)
     for sweep in material.sweeps:
         done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
         failed = sum(sweep.failed.values())
         state = f"{sweep.name}: {sweep.state}, {done} of {planned} jobs done, {failed} failed"
         state += missing_words(sweep, by_learner)
-        found.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
-    return tuple(found)
+        entries.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
+    return tuple(entries)
 
 
 def _versions(every: Sequence[Mapping[str, str]], head: str, unknown: str) -> list[tuple[str, str]]:

@@ -48,12 +48,13 @@ def charts(material: Material, lines: Sequence[Line]) -> tuple[list[Chart], list
 
     lines: in the order in which they are shown.
     """
-    fitted = [one for one in lines if one.comparison.scaling.laws]
+    fitted = [line for line in lines if line.comparison.scaling.laws]
+    planes = sorted(material.planes, key=lambda plane: -len(plane.rows))
     every = [
-        [_of("both-sides", one) for one in lines],
-        [_phase(material, one) for one in sorted(material.planes, key=lambda one: -len(one.rows))],
-        [_of("scaling", one) for one in fitted],
-        [_stages(one, run) for one in lines for run in staged_runs(one)],
+        [_of("both-sides", line) for line in lines],
+        [_phase(material, plane) for plane in planes],
+        [_of("scaling", line) for line in fitted],
+        [_stages(line, run) for line in lines for run in staged_runs(line)],
         [
             _Wanted(
                 name="least",
@@ -96,31 +97,31 @@ def _command(material: Material, wanted: _Wanted) -> str:
     return wanted.command or shlex.join(own)
 
 
-def _of(name: str, one: Line) -> _Wanted:
-    comparison = one.comparison
+def _of(name: str, line: Line) -> _Wanted:
+    comparison = line.comparison
     facts = {
         "terms": comparison.terms,
         "asker": ASKER[query_bound(comparison.certificates) or "csq-queries"],
         "certified": bool(comparison.certificates),
-        "why": one.uncertified,
+        "why": line.uncertified,
     }
     return _Wanted(
         name=name,
         of=comparison.spec,
-        words=one.where,
-        where=one.where,
+        words=line.where,
+        where=line.where,
         source=comparison,
         facts=facts,
     )
 
 
-def _phase(material: Material, one: Plane) -> _Wanted:
+def _phase(material: Material, plane: Plane) -> _Wanted:
     return _Wanted(
         name="phase",
-        of=label(one),
-        words=one.where,
-        where=one.where,
-        source=(one, material.certifier),
+        of=label(plane),
+        words=plane.where,
+        where=plane.where,
+        source=(plane, material.certifier),
     )
 
 
@@ -129,33 +130,33 @@ def _hatched(data: Data) -> Facts:
     return {**data, "hatched": any(n > data["query_budget"] for n in needed(data).values())}
 
 
-def _stages(one: Line, run: Run) -> _Wanted:
+def _stages(line: Line, run: Run) -> _Wanted:
     """Show the stages in one run, which is learned again."""
     learn = ["hardness", "learn", run.learner, run.spec, "--seed", str(run.seed)]
     for name in ("examples", "seconds"):
-        given = getattr(run.budget, name)
-        learn += [f"--budget-{name}", plain(given)] if given is not None else []
+        limit = getattr(run.budget, name)
+        learn += [f"--budget-{name}", plain(limit)] if limit is not None else []
     draw = ["hardness", "figure", "stages", "run.json", "--out", "stages.svg"]
     return _Wanted(
         name="stages",
         of=f"{short(run.learner)} on {brief_spec(run.spec)}, seed {run.seed}",
-        words=", ".join(filter(None, (one.where, brief_spec(run.spec)))),
+        words=", ".join(filter(None, (line.where, brief_spec(run.spec)))),
         where="",
         source=run.to_dict(),
         command=f"{shlex.join([*learn, '--out', 'run.json'])} && {shlex.join(draw)}",
     )
 
 
-def staged_runs(one: Line) -> list[Run]:
+def staged_runs(line: Line) -> list[Run]:
     """Find the run of median risk of the staged learner at the largest size where it has one.
 
     Runs that ended before a stage have no figure, and do not count.
     """
-    for spec in reversed(one.comparison.specs):
-        found = [run for run in one.comparison.runs if run.spec == spec and _is_staged(run)]
-        found.sort(key=lambda run: (run.risk.value if run.risk else float("inf"), run.seed))
-        if found:
-            return [found[(len(found) - 1) // 2]]
+    for spec in reversed(line.comparison.specs):
+        runs = [run for run in line.comparison.runs if run.spec == spec and _is_staged(run)]
+        runs.sort(key=lambda run: (run.risk.value if run.risk else float("inf"), run.seed))
+        if runs:
+            return [runs[(len(runs) - 1) // 2]]
     return []
 
 

@@ -57,7 +57,7 @@ def facts(material: Material, ordered: Sequence[Line]) -> Facts:
         "below": below_floor(material),
         "sweeps": list(_unfinished(material)),
         "cut": _cut(material.lines[0].comparison) if material.command else None,
-        "growth": [one for part in ordered if part in large for one in _grown(part)],
+        "growth": [fact for part in ordered if part in large for fact in _grown(part)],
         "ended": sorted(Counter(runs["bound"][~runs["reproducible"].astype(bool)]).items()),
     }
 
@@ -76,21 +76,21 @@ def _counts(runs: "DataFrame") -> Facts:
 
 def _largest(material: Material) -> list[Line]:
     """The line of most runs of each family, the last of equals: of the largest parameters."""
-    found: dict[str, Line] = {}
-    for one in sorted(material.lines, key=lambda one: len(one.rows)):
-        found[one.comparison.specs[0].partition(":")[0]] = one
-    return sorted(found.values(), key=lambda one: -len(one.rows))[:_FAMILIES]
+    by_family: dict[str, Line] = {}
+    for line in sorted(material.lines, key=lambda line: len(line.rows)):
+        by_family[line.comparison.specs[0].partition(":")[0]] = line
+    return sorted(by_family.values(), key=lambda line: -len(line.rows))[:_FAMILIES]
 
 
-def furthest(one: Line) -> Facts | None:
+def furthest(line: Line) -> Facts | None:
     """Say at which size learners got furthest: the rows of those that solved it, and of others.
 
     value: the largest size at which a learner passed `SHARE` of its runs, None where none did.
     """
-    comparison = one.comparison
+    comparison = line.comparison
     if not comparison.learners:
         return None
-    rows = learner_rows(one.rows)
+    rows = learner_rows(line.rows)
     solves = rows["solved"] * SHARE.denominator >= rows["runs"] * SHARE.numerator
     sizes = dict(zip(comparison.values, comparison.specs, strict=True))
     solved = set(rows["spec"][solves])
@@ -99,7 +99,7 @@ def furthest(one: Line) -> Facts | None:
     return {
         "spec": comparison.spec,
         "parameter": comparison.parameter,
-        "within": one.beside,
+        "within": line.beside,
         "sizes": comparison.values,
         "value": value,
         "best": rows[there & solves].sort_values(["examples", "seconds"]).to_dict("records"),
@@ -150,9 +150,9 @@ def _unbounded(
     """Name the families that have runs and no certificate at all, where others have one."""
     bounded = {spec.partition(":")[0] for spec, _, _ in every}
     bounded |= {  # a name of the catalog is certified under its canonical spec
-        one.comparison.specs[0].partition(":")[0]
-        for one in material.lines
-        if one.comparison.certificates
+        line.comparison.specs[0].partition(":")[0]
+        for line in material.lines
+        if line.comparison.certificates
     }
     none = [name for name in material.runs["family"].unique() if name not in bounded]
     return none if bounded else []
@@ -164,7 +164,7 @@ def _examples(material: Material) -> Facts:
     ours: from examples. others: learners of which it is not known what they ask. free: what binds
     learners by membership queries, in words.
     """
-    bounded = {c.spec for one in material.lines for c in one.comparison.certificates}
+    bounded = {c.spec for line in material.lines for c in line.comparison.certificates}
     runs = material.runs
     passed = runs[runs["spec"].isin(bounded) & runs["solved"].astype(bool)]
     free = unbound(passed["run"])
@@ -184,8 +184,8 @@ def below_floor(material: Material) -> list[dict[Any, Any]]:
     """
     floors = {
         c.spec: c.integer("information-floor")
-        for one in material.lines
-        for c in one.comparison.certificates
+        for line in material.lines
+        for c in line.comparison.certificates
         if any(claim.quantity == "information-floor" for claim in c.claims)
     }
     runs = material.runs.assign(labels=lambda runs: runs["examples"] + runs["values_asked"])
@@ -225,10 +225,10 @@ def _sizes(word: str, parameter: str) -> tuple[Value, ...]:
     return values_of(text)[1] if text.startswith(f"{parameter}=") else ()
 
 
-def _grown(one: Line) -> Iterator[Facts]:
+def _grown(line: Line) -> Iterator[Facts]:
     """Give the laws of examples and queries, each with the certified exponent beside it."""
     rates: set[tuple[str, float]] = set()  # examples may follow from queries
-    for fit in one.comparison.scaling.fits:
+    for fit in line.comparison.scaling.fits:
         law = fit.law
         if law is None or fit.cost == "seconds":
             continue
@@ -237,10 +237,10 @@ def _grown(one: Line) -> Iterator[Facts]:
         rates.add(key)
         yield {
             "learner": fit.learner,
-            "spec": one.comparison.spec,
-            "within": one.beside,
+            "spec": line.comparison.spec,
+            "within": line.beside,
             "cost": fit.cost,
-            "parameter": one.comparison.parameter,
+            "parameter": line.comparison.parameter,
             "law": law,
             "sizes": fit.values,
             "beside": fit.beside,
@@ -259,13 +259,13 @@ _TERMS = ("tau", "vstat", "risk", "success", "gamma")
 
 def certified(material: Material) -> Iterator[tuple[str, BoundParameters, Certificate]]:
     """List every certificate of the runs' specs and of the store, each once."""
-    found: dict[tuple[str, BoundParameters], Certificate] = {}
+    certificates: dict[tuple[str, BoundParameters], Certificate] = {}
     for part in material.lines:
         for made in part.comparison.certificates:
-            found.setdefault((made.spec, part.comparison.terms), made)
-    for terms, one in material.certifier.stored:
-        found.setdefault((one.spec, terms), one)
-    yield from ((spec, terms, one) for (spec, terms), one in found.items())
+            certificates.setdefault((made.spec, part.comparison.terms), made)
+    for terms, certificate in material.certifier.stored:
+        certificates.setdefault((certificate.spec, terms), certificate)
+    yield from ((spec, terms, certificate) for (spec, terms), certificate in certificates.items())
 
 
 def cards(material: Material) -> tuple[list[Card], list[tuple[str, str]]]:
@@ -276,12 +276,12 @@ def cards(material: Material) -> tuple[list[Card], list[tuple[str, str]]]:
     groups: dict[tuple[BoundParameters, str], dict[str, Certificate]] = {}
     for spec, terms, one in certified(material):
         groups.setdefault((terms, spec.partition(":")[0]), {})[spec] = one
-    found = [
+    every_card = [
         card([every[spec] for spec in line], terms)
         for (terms, _), every in groups.items()
         for _, line in lines(list(every))
     ]
-    return found[:MOST], [(one.spec, one.command) for one in found[MOST:]]
+    return every_card[:MOST], [(each.spec, each.command) for each in every_card[MOST:]]
 
 
 def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:

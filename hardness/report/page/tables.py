@@ -173,36 +173,36 @@ def _named(rows: "DataFrame", columns: dict[str, str]) -> "DataFrame":
     return found if found["values"].notna().any() else found.drop(columns="values")
 
 
-def rungs(name: str, found: Stress) -> Section:
+def rungs(name: str, stress: Stress) -> Section:
     """Lay out the rungs of a stress test: what is certified, and how many seeds passed."""
     from pandas import concat
 
-    rows = frame(found.rung_rows()[0], found.rung_rows())
-    least = [one.floor for one in found.certified]
-    floors = ["-" if one is None else bound("information-floor", one) for one in least]
+    rows = frame(stress.rung_rows()[0], stress.rung_rows())
+    least = [certificate.floor for certificate in stress.certified]
+    floors = ["-" if floor is None else bound("information-floor", floor) for floor in least]
     rows["certified queries"] += [
-        " (correlational)" * (one.asked == "csq-queries" and not one.vacuous)
-        for one in found.certified
+        " (correlational)" * (certificate.asked == "csq-queries" and not certificate.vacuous)
+        for certificate in stress.certified
     ]
     rows.insert(3, "certified examples", floors)
-    sure = found.confidence
+    sure = stress.confidence
     held = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
     rows["rung"] = rows["rung"].map(str)
-    last = frame(map(str, rows), [[held, "", "", "", *(climb.held for climb in found.climbs)]])
+    last = frame(map(str, rows), [[held, "", "", "", *(climb.held for climb in stress.climbs)]])
     return Section(title=name, table=concat([rows, last], ignore_index=True))
 
 
-def growth(one: Line) -> Section:
+def growth(line: Line) -> Section:
     """Lay out what was fitted over a parameter, and the exponents that are certified."""
-    found, rows = one.comparison.scaling, list[Sequence[Any]](fit_rows(one.comparison))
-    for quantity in found.certified:
-        grown = power(found.parameter, quantity.exponent)
+    scaling, rows = line.comparison.scaling, list[Sequence[Any]](fit_rows(line.comparison))
+    for quantity in scaling.certified:
+        grown = power(scaling.parameter, quantity.exponent)
         rows.append(("certified", quantity.quantity, str(len(quantity.values)), grown, ""))
     return Section(
-        title=f"{one.title}, {CONFIDENCE:.0%} intervals",
+        title=f"{line.title}, {CONFIDENCE:.0%} intervals",
         table=frame(HEADER, rows),
         note=NOTE,
-        said=tuple(left_out(one.comparison)),
+        said=tuple(left_out(line.comparison)),
     )
 
 

@@ -42,16 +42,16 @@ def ending(
             return Failed(Outcome.CPU_SPENT, {})
         return Failed(Outcome.CRASHED, {"signal": name})
     if late:
-        said = {"ended": "from outside: it went on beyond its time"}
-        return Failed(Outcome.SECONDS_SPENT, said)
+        details = {"ended": "from outside: it went on beyond its time"}
+        return Failed(Outcome.SECONDS_SPENT, details)
     return Failed(Outcome.BROKE_OFF, {})
 
 
-def _shown(told: Mapping[Any, str | int], sandbox: bool) -> Message:
+def _shown(details: Mapping[Any, str | int], sandbox: bool) -> Message:
     """Make what a learner said of its end fit to be shown."""
     shown: Message = {
-        str(n): printable(v, 2000) if isinstance(v, str) else v for n, v in told.items()
+        str(n): printable(v, 2000) if isinstance(v, str) else v for n, v in details.items()
     }
-    if sandbox and told.get("type") in _ABSENT:
+    if sandbox and details.get("type") in _ABSENT:
         shown["reason"] = "see what the sandbox closes to learners (your-learner.md)"
     return shown

@@ -96,13 +96,13 @@ class SubprocessLearner:
         """Start the process, serve it until it has learned, and keep it for predictions."""
         process = self._started(oracle.meter.budget, getattr(oracle, "private", ()))
         ran = "in bubblewrap" if process.sandboxed else "not sandboxed"
-        told = self._origin() | {"process": ran}
+        details = self._origin() | {"process": ran}
         try:
-            return self._converse(process, oracle, rng, told)
+            return self._converse(process, oracle, rng, details)
         except Failed as failed:
             process.close()
             oracle.meter.peak_bytes = process.peak_bytes
-            return nothing(oracle.family, failed.outcome, **(failed.details | told))
+            return nothing(oracle.family, failed.outcome, **(failed.details | details))
         except BaseException:
             process.close()
             raise

@@ -110,8 +110,8 @@ class Process:
         if code is not None and self.sandboxed and code > 128:  # bubblewrap's word for a signal
             code = 128 - code
         if by_itself and not self._heard:
-            said = " ".join(str(details.get("printed", "nothing was said")).split())
-            raise ToolkitError(f"the learner's process could not be started: {said[-300:]}")
+            printed = " ".join(str(details.get("printed", "nothing was said")).split())
+            raise ToolkitError(f"the learner's process could not be started: {printed[-300:]}")
         failed = ending(words, code=code, late=late, cpu=self._cpu, sandbox=self.sandboxed)
         failed.details |= details
         return failed

@@ -76,8 +76,8 @@ def require_hidden(folder: Path, secrets: tuple[Path, ...]) -> None:
     for secret in secrets:
         for file in (folder / "the learner", *families()):
             if file.is_relative_to(secret.resolve()):
-                said = f"{secret} holds secret.json and {file.name}: move one of the two"
-                raise ToolkitError(said)
+                reason = f"{secret} holds secret.json and {file.name}: move one of the two"
+                raise ToolkitError(reason)
 
 
 def require_out_of_reach(

@@ -18,7 +18,6 @@ from scipy import stats
 
 from hardness import estimate
 from hardness.cost.attacks import LATTICE, OTHERS, setting
-from hardness.cost.dual import halves
 from hardness.cost.grid import grid, search
 from hardness.cost.hybrid import GAP
 from hardness.cost.problem import problem, read
@@ -43,12 +42,10 @@ KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
 @pytest.mark.parametrize(
     "spec",
     [
-        "lwe:n=4,q=17,sigma=1",
         "lwe:n=4,q=31,error=uniform,width=4",
         "lwe:n=4,q=64,error=cbd,eta=2",
         "lwe:n=4,q=3329,sigma=0.8",
         "lwr:n=4,q=64,p=4",
-        "lwr:n=4,q=8,p=2",
         "lpn:n=4,noise=0.1",
     ],
 )
@@ -91,7 +88,6 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     "spec",
     [
         "lwe:n=3,q=5,sigma=3.5",
-        "lwe:n=3,q=4,sigma=3",
         "lwe:n=3,q=2,sigma=1.5",
         "lpn:n=5,noise=0.4999999",
     ],
@@ -117,8 +113,6 @@ def exact_bias(values, weights, q):
     "spec",
     [
         "lwe:n=4,q=64,sigma=0.2",
-        "lwe:n=4,q=65537,sigma=3",
-        "lwe:n=4,q=1048576,error=uniform,width=2",
         "lwe:n=4,q=1048576,error=uniform,width=64",
         "lwe:n=4,q=31,sigma=7",
         "lwe:n=4,q=29,error=cbd,eta=20",
@@ -182,13 +176,11 @@ def test_sets_are_found_under_the_names_that_others_use():
     "law", ["gaussian,spread=1.5", "cbd,spread=3", "range,spread=6", "ternary"]
 )
 @pytest.mark.parametrize("h", [0, 5])
-def test_laws_of_secrets_are_those_of_samples(law, h):
-    """Drawn by rejection: each entry of its own, those that are not 0 at random places."""
-    kind, _, rest = law.partition(",")
-    more = f",{rest}" if rest else ""
-    found = read(f"lwe:n=16,q=97,sigma=1,secret={kind}{more},h={h}").secret
-    dense = read(f"lwe:n=16,q=97,sigma=1,secret={kind}{more}").secret
-    rng = np.random.default_rng(0)
+def test_laws_of_secrets_have_the_moments_of_their_entries(law, h):
+    """With h, the entries that are not 0 stand at random places."""
+    kind = law.partition(",")[0]
+    found = read(f"lwe:n=16,q=97,sigma=1,secret={law},h={h}").secret
+    dense = read(f"lwe:n=16,q=97,sigma=1,secret={law}").secret
     if kind == "gaussian":
         values = np.arange(dense.low, dense.high + 1)
         chances = np.exp(-(values**2) / (2 * 1.5**2))
@@ -200,15 +192,14 @@ def test_laws_of_secrets_are_those_of_samples(law, h):
         chances = np.ones(len(values))
     if h:
         chances[values == 0] = 0
-    drawn = rng.choice(values, size=(20_000, 16), p=chances / chances.sum())
-    if h:
-        places = np.argsort(rng.random(drawn.shape), axis=1)
-        drawn = np.where(places < h, drawn, 0)
-    assert found.mean == pytest.approx(drawn.mean(), abs=0.02)
-    assert found.deviation == pytest.approx(drawn.std(), rel=0.01)
-    assert found.zero == pytest.approx((drawn == 0).mean(), abs=0.005)
-    shares = np.unique(drawn, return_counts=True)[1] / drawn.size
-    assert found.entropy == pytest.approx(-(shares * np.log2(shares)).sum(), abs=0.01)
+        chances *= h / 16 / chances.sum()
+        chances[values == 0] = 1 - h / 16
+    chances /= chances.sum()
+    mean = chances @ values
+    assert found.mean == pytest.approx(mean, abs=1e-9)
+    assert found.deviation == pytest.approx(math.sqrt(chances @ (values - mean) ** 2))
+    assert found.zero == pytest.approx(chances[values == 0].item())
+    assert found.entropy == pytest.approx(-(chances @ np.log2(chances)), rel=1e-3)
 
 
 def test_rounding_to_any_p_is_measured():
@@ -226,7 +217,6 @@ def test_rounding_to_any_p_is_measured():
     ("spec", "applied"),
     [
         ("parity:d=20,m=3", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
-        ("parity:d=20,m=3,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
         ("lpn:n=20,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
         ("lwr:n=20,q=17,p=17", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
         ("lwe:n=20,q=101,error=none", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
@@ -260,7 +250,6 @@ DECODING = ("bdd", "bdd_hybrid", "bdd_mitm_hybrid")
 ARORA = ("arora-ge", "arora-gb")
 REASONS = [  # attacks, problem, samples, why they do not apply
     ("usvp", "lwe:n=20,q=17,sigma=10", None, "too wide"),
-    ("usvp", "ml-kem-512", 5, "leave several secrets"),
     (("usvp", "coded-bkw"), "lwe:n=20,q=17,error=none", None, "linear algebra"),
     ("usvp", "lwr:n=9,q=16,p=8,secret=binary", 0, "no samples are given out"),
     ((*DUAL, *DECODING), "lwe:n=20,q=97,error=none", None, "no error"),
@@ -272,18 +261,14 @@ REASONS = [  # attacks, problem, samples, why they do not apply
     (("coded-bkw", "arora-gb"), "lwe:n=8,q=3,sigma=0.003", None, "linear algebra"),
     ("coded-bkw", "lwe:n=60,q=97,sigma=3,secret=ternary", 6, "leave several secrets"),
     ("arora-gb", "lwe:n=8,q=4096,sigma=1", None, "q = 4096 is no prime"),
-    ("arora-ge", "lwe:n=8,q=2^881,sigma=1", None, "q = 2^881.0 is no prime"),
     ("arora-gb", "lwe:n=4,q=2^127-1,sigma=397336", None, "no degree up to 2048"),
     (ARORA, "parity:d=64,m=5,noise=0.1", None, "every element of Z_q is an error"),
-    (ARORA, "lwe:n=65536,q=3,sigma=1", None, "every element"),
     (ARORA, "lwe:n=8,q=3,sigma=0.003", None, "linear algebra"),
     ("meet-in-the-middle", "lpn:n=9,noise=0.1", None, "noisy bits"),
     ("restricted-elimination", "parity:d=20,m=3", None, "no error"),
     ("restricted-elimination", "lwe:n=4,q=17,sigma=1", None, "at least half"),
     ("linear-algebra", "parity:d=20,m=3,noise=0.1", None, "errors or are rounded"),
     ("guess+usvp", "lwe:n=20,q=997,sigma=2", None, "too many to guess"),
-    ("guess+usvp", "lwe:n=20,q=97,sigma=2,secret=binary", 2, "leave several secrets"),
-    ("guess+arora-gb", "lwe:n=64,q=64,sigma=1,secret=binary,h=8", None, "no prime"),
     (
         "guess+arora-gb",
         "lwe:n=100,q=31,sigma=2,secret=gaussian,spread=0.4",
@@ -352,53 +337,15 @@ def test_statistical_queries_stand_apart():
     words = " ".join(attack_words(found).split())
     assert "sq-dimension = 7028847" in words
     assert "averaged over all secrets" in words
+    rounded = of("lwr:n=16,q=64,p=4")
+    assert "are no multiples by a unit mod 32:" in rounded.average
+    assert rounded.average in " ".join(attack_words(rounded).split())
     beyond = of("lwe:n=64,q=2^60,sigma=3", attack="brute-force")
     assert not beyond.queries
     assert "of no family here" in " ".join(attack_words(beyond).split())
 
 
-@pytest.mark.parametrize(
-    ("spec", "rule"),
-    [
-        ("lwe:n=8,q=17,sigma=1", "different mod 17"),
-        ("lwr:n=16,q=64,p=4", "no multiples by a unit mod 32"),
-        ("lwr:n=64,q=256,p=2,secret=binary,h=6", "no multiples by a unit mod 256"),
-    ],
-)
-def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule):
-    found = of(spec)
-    assert found.average.startswith("all secrets, as the family draws them: ")
-    assert f"are {rule}:" in found.average
-    assert found.average in " ".join(attack_words(found).split())
-    assert found.to_dict()["statistical_queries"]["average"] == found.average
-
-
 # ---- what holds of all of them
-
-
-small = st.builds(
-    lambda n, q, sigma, secret, h: (
-        f"lwe:n={n},q={q},sigma={sigma},secret={secret}"
-        + (f",h={min(h, n)}" if h and secret != "uniform" else "")
-    ),
-    n=st.integers(20, 300),
-    q=st.sampled_from([257, 3329, 12289, 1 << 20, 1 << 30]),
-    sigma=st.sampled_from([1, 2, 3.2, 8]),
-    secret=st.sampled_from(["binary", "ternary", "uniform"]),
-    h=st.sampled_from([0, 8, 16]),
-)
-
-
-def ease(bits):
-    """Bits that searches in steps may miss: more on toys."""
-    return 2.3 if bits < 36 else 0.05
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=12)
-@drawn(small, st.sampled_from(["matzov", "bdgl16", "ablr21"]))
-def test_on_random_problems_the_least_is_the_least(spec, model):
-    least_is_least(spec, model)
 
 
 @pytest.mark.parametrize(
@@ -406,10 +353,6 @@ def test_on_random_problems_the_least_is_the_least(spec, model):
     [("toy-80", "matzov"), ("chhs-1024-25", "bdgl16"), ("lwe:n=90,q=3329,sigma=3", "ablr21")],
 )
 def test_the_least_is_none_above_and_a_hybrid_is_none_above_its_special_cases(spec, model):
-    least_is_least(spec, model)
-
-
-def least_is_least(spec, model):
     found = of(spec, model=model)
     cost = {e.name: e.rank for e in found.estimates}
     assert found.least.rank == min(cost.values())
@@ -418,43 +361,6 @@ def least_is_least(spec, model):
     assert found.uncontested.rank == min(others.values())
     assert cost["bdd_hybrid"] <= cost["bdd"] + GAP
     assert cost["guess+usvp"] <= cost["usvp"] or "values" in found["guess+usvp"].reason
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=4)
-@drawn(small)
-def test_quantum_models_cost_no_more(spec):
-    found = of(spec, model=("adps16", "adps16-quantum", "adps16-paranoid"), attack=tuple(LATTICE))
-    for name in LATTICE:
-        every = [e.rank for e in found.estimates if e.name == name]
-        assert every == sorted(every, reverse=True)
-
-
-@pytest.mark.slow
-@settings(deadline=None, max_examples=5)
-@drawn(
-    st.integers(40, 400),
-    st.integers(5, 100),
-    st.sampled_from([2, 3.2, 6]),
-    st.sampled_from([1, 3]),
-    st.sampled_from(["binary", "ternary", "uniform"]),
-    st.sampled_from([20, 30]),
-)
-def test_larger_n_and_sigma_cost_more_and_a_larger_q_less(n, more, sigma, wider, secret, bits):
-    def costs(n, sigma, bits):
-        found = of(f"lwe:n={n},q=2^{bits},sigma={sigma},secret={secret}", attack=tuple(LATTICE))
-        return {e.name: e.rank for e in found.estimates}
-
-    here = costs(n, sigma, bits)
-    larger, wide, easier = (
-        costs(n + more, sigma, bits),
-        costs(n, sigma + wider, bits),
-        costs(n, sigma, bits + 4),
-    )
-    for name, value in here.items():
-        assert larger[name] >= value - ease(value), name
-        assert wide[name] >= value - ease(value), name
-        assert easier[name] <= value + ease(value), name
 
 
 # ---- records and words
@@ -648,15 +554,6 @@ def test_meeting_in_the_middle_of_short_vectors_is_contested_and_may_be_the_leas
     assert of("chhs-1024-25", attack="dual_mitm").uncontested is None
 
 
-def test_sets_of_sums_have_vectors_of_their_own():
-    way = halves(read("lwe:n=128,q=251,sigma=3,secret=binary,h=10"), np.array([97.0]), math.inf)
-    bits = np.array([1.06])
-    for one in way.most:
-        chosen = way.take(way.most == one)
-        label, sets = chosen.label(bits), np.exp2(chosen.kept(bits))
-        assert 2 ** chosen.count(bits) >= sets * label
-
-
 def test_beside_a_contested_least_stands_that_of_the_others():
     found = of("ml-kem-512")
     words = " ".join(estimate_words(found).split())
@@ -676,12 +573,6 @@ def test_a_least_that_takes_many_samples_says_so():
     assert f"it needs {found.least.sample_words} samples" in " ".join(estimate_words(found).split())
     few = of("lwe:n=256,q=65537,error=ternary", attack="usvp")
     assert "it needs" not in estimate_words(few)
-
-
-def test_a_guess_takes_more_than_the_entries_own_equations():
-    sparse = of("sparse-binary-128-3329-10", attack="guess+arora-gb")["guess+arora-gb"]
-    assert sparse.m > 0
-    assert sparse.d < 128 - sparse.zeta + 1  # less than the entries' own equations need
 
 
 # ---- samples are part of a problem

@@ -80,17 +80,6 @@ def test_more_samples_never_cost_more(part, count, most):
             assert not rises(spec, counts, MODELS[i % len(MODELS)]), (spec, counts)
 
 
-def test_the_secret_a_little_wider_than_the_error_costs_no_more_than_with_fewer_samples():
-    for spec, samples, most in (
-        ("lwe:n=512,q=3329,error=cbd,eta=2,secret=cbd,spread=3", 768, {"dual_hybrid": 135.5}),
-        ("lwe:n=512,q=3329,error=cbd,eta=2,secret=cbd,spread=3", 768, {"bdd": 137, "dual": 145.9}),
-        ("lwe:n=256,q=3329,sigma=3,secret=gaussian,spread=5", 320, {"dual": 104.6, "bdd": 99.8}),
-        ("lwe:n=40,q=1009,sigma=2,secret=gaussian,spread=2.5", 50, {"dual": 33.2, "bdd": 27.6}),
-    ):
-        found = costs(spec, samples, only=tuple(most))
-        assert all(found[name].rank <= bits + 0.05 for name, bits in most.items()), spec
-
-
 @pytest.mark.parametrize("samples", [80, 96, 128, 150])
 def test_forms_have_the_lattices_of_the_embedding_that_keeps_the_fewest_entries(samples):
     """`usvp` replaces exactly as many entries of the secret as pays, for each dimension."""

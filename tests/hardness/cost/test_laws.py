@@ -1,22 +1,16 @@
 """Laws that a user writes: by probabilities, by counts, or in the syntax of lattice-estimator."""
 
-import ast
 import cmath
 import itertools
 import math
-import re
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given as every
-from hypothesis import strategies as st
 
-import hardness
 from hardness.cost.attacks import LATTICE, OTHERS, estimate, setting
-from hardness.cost.bridge import _number, emit
+from hardness.cost.bridge import emit
 from hardness.cost.hybrid import Guesses
-from hardness.cost.problem import fixed, read, tuniform
+from hardness.cost.problem import read, tuniform
 from hardness.cost.sets import SETS, given
 from instances.errors import UsageError
 
@@ -28,7 +22,6 @@ Q = 97
     [
         ("[-1:1/4,0:1/2,1:1/4]", {-1: 0.25, 0: 0.5, 1: 0.25}),
         ("[3:.5,-2:0.5]", {-2: 0.5, 3: 0.5}),
-        ("[0:9/10,1:1/10]", {0: 0.9, 1: 0.1}),
         ("[5:1/3,7:1/3,20:1/3]", {5: 1 / 3, 7: 1 / 3, 20: 1 / 3}),
     ],
 )
@@ -161,20 +154,6 @@ def test_every_attack_costs_what_it_does_by_the_usual_name_of_a_law(words, same)
         assert one.reason == other.reason
 
 
-def test_unbalanced_signs_are_fewer_secrets():
-    balanced, most, one = (
-        read(f"lwe:n=256,q=3329,sigma=3,secret={words}")
-        for words in ("[-1:32,1:32]", "[-1:4,1:60]", "binary,h=64")
-    )
-    assert balanced.size_bits > most.size_bits > one.size_bits
-    sizes = [
-        estimate(p, "x", only=("meet-in-the-middle", "bdd_mitm_hybrid")) for p in (balanced, most)
-    ]
-    for name in ("meet-in-the-middle", "bdd_mitm_hybrid"):
-        assert sizes[0][name].rop > sizes[1][name].rop
-    assert fixed(((-1, 4), (1, 60)), 256, 3329).mean == pytest.approx(56 / 256)
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -185,7 +164,6 @@ def test_unbalanced_signs_are_fewer_secrets():
         ("secret=[1:60,2:5]", "counts of 65 entries given"),
         ("secret=[1:0]", "counts of 0 entries given"),
         ("secret=[]", "write [-1:1/4,0:1/2,1:1/4] for probabilities"),
-        ("secret=[1,2]", "write [-1:1/4,0:1/2,1:1/4] for probabilities"),
         ("secret=[x:1/2,1:1/2]", "an integer such as 200"),
         ("secret=[0:1/2,97:1/2]", "values further apart than q=97 allows"),
         ("secret=[1:9],h=3", "h=3 given with counts"),
@@ -218,7 +196,6 @@ def test_every_set_is_read_again_from_what_is_emitted():
 @pytest.mark.parametrize(
     ("secret", "words"),
     [
-        ("CenteredBinomial(3)", "cbd,spread=3"),
         ("CenteredBinomial(eta=3, n=64)", "cbd,spread=3"),
         ("DiscreteGaussian(3.19)", "gaussian,spread=3.19"),
         ("DiscreteGaussian(stddev=2**4/5, mean=0)", "gaussian,spread=3.2"),
@@ -226,21 +203,15 @@ def test_every_set_is_read_again_from_what_is_emitted():
         ("TUniform(3)", "tuniform,spread=3"),
         ("Binary", "binary"),
         ("Ternary", "ternary"),
-        ("Uniform(-1, 1)", "ternary"),
         ("Uniform(a=-2, b=100 - 95)", "range,spread=-2..5"),
         ("UniformMod(97)", "uniform"),
         ("UniformMod(4)", "range,spread=-2..1"),
-        ("SparseBinary(8)", "[1:8]"),
         ("SparseTernary(8)", "[-1:8,1:8]"),
-        ("SparseTernary(8, 4)", "[-1:4,1:8]"),
         ("SparseTernary(8, 4, 64)", "[-1:4,1:8]"),
         ("SparseTernary(p=8, m=0, n=64)", "[1:8]"),
-        ("SparseTernary(m=4, p=8)", "[-1:4,1:8]"),
         ("Uniform(b=5, a=-2)", "range,spread=-2..5"),
         ("DiscreteGaussianAlpha(q=97, alpha=0.1)", "gaussian,spread=3.869740119893897"),
         ("SparseTernary(64, 8)", "[-1:8,1:8]"),  # its length first, as it was once
-        ("SparseTernary(64, 8, 4)", "[-1:4,1:8]"),
-        ("SparseTernary(64, p=8, m=4)", "[-1:4,1:8]"),
     ],
 )
 def test_the_syntax_of_the_peer_is_read(secret, words):
@@ -252,16 +223,12 @@ def test_the_syntax_of_the_peer_is_read(secret, words):
 TFHE = "n=630,q=2^32,sigma=131072,secret=range,spread=-1..0"
 SPARSE = "n=512,q=3329,error=cbd,eta=3,secret=[-1:32,1:32]"
 PUBLISHED = [  # lines as people publish them, and what they mean
-    ("LWE.Parameters(n=4096, q=2^80, Xs=ND.CenteredBinomial(4), Xe=ND.CenteredBinomial(4))",
-     "n=4096,q=2^80,error=cbd,eta=4,secret=cbd,spread=4"),
     ("LWE.Parameters(n=2^12, q=2^80 - 2^20 + 1, Xs=ND.Binary, Xe=ND.DiscreteGaussian(3.2))",
      f"n=4096,q={2**80 - 2**20 + 1},sigma=3.2,secret=binary"),
     ("LWE.Parameters(n=10, q=2**10, Xs=ND.UniformMod(2**10), Xe=ND.UniformMod(2**10/2**6))",
      "n=10,q=1024,error=uniform,width=-8..7,secret=uniform"),
     ("LWE.Parameters(n=512, q=3329, Xs=ND.SparseTernary(n=512, p=64/2, m=64/2), "
      "Xe=ND.CenteredBinomial(3))", SPARSE),
-    ("LWE.Parameters(512, 3329, ND.SparseTernary(512, 32, 32), ND.CenteredBinomial(3))", SPARSE),
-    ("LWE.Parameters(512, 3329, ND.SparseTernary(32, 32, 512), ND.CenteredBinomial(3))", SPARSE),
     ("LWE.Parameters(512, 3329, ND.SparseTernary(512, p=32), ND.CenteredBinomial(3))", SPARSE),
     ("LWE.Parameters(512, 3329, ND.SparseTernary(32, n=512), ND.CenteredBinomial(3))", SPARSE),
     ("LWE.Parameters(512, 3329, ND.SparseTernary(p=32, m=None, n=512), ND.CenteredBinomial(3))",
@@ -279,13 +246,9 @@ PUBLISHED = [  # lines as people publish them, and what they mean
     ("LWE.Parameters(n=640, q=2**15, Xs=NoiseDistribution.DiscreteGaussian(2.8), "
      "Xe=nd.NoiseDistribution.DiscreteGaussian(2.8))",
      "n=640,q=32768,sigma=2.8,secret=gaussian,spread=2.8"),
-    ("LWE.Parameters(n=640, q=2**15, Xs=nd.DiscreteGaussian(2.8), Xe=DiscreteGaussian(2.8))",
-     "n=640,q=32768,sigma=2.8,secret=gaussian,spread=2.8"),
     ("LWE.Parameters(n=3584, q=549824583172097, Xs=ND.DiscreteGaussian(2730, -4), "
      "Xe=ND.DiscreteGaussian(2730, -4), m=4608)",
      "n=3584,q=549824583172097,sigma=2730,secret=gaussian,spread=2730,samples=4608"),
-    ("Kyber512 = LWE.Parameters(n=2 * 256, q=3329, Xs=ND.CenteredBinomial(3), "
-     "Xe=ND.CenteredBinomial(3), m=2 * 256, tag='Kyber 512')", "ml-kem-512"),
     ('schemes.Kyber512 = LWEParameters(\n    n=2 * 256,\n    q=3329,\n'
      "    Xs=NoiseDistribution.CenteredBinomial(3),\n    Xe=NoiseDistribution.CenteredBinomial(3),"
      '\n    m=2 * 256,\n    tag="Kyber 512",\n)  # round 3', "ml-kem-512"),
@@ -293,9 +256,6 @@ PUBLISHED = [  # lines as people publish them, and what they mean
      "Xe=ND.DiscreteGaussian(stddev=2 ** (-15) * 2 ** 32))", TFHE),
     ("estimator.LWE.Parameters(630, 2^32, ND.UniformMod(2), ND.DiscreteGaussian(2^-15 * 2^32))",
      TFHE),
-    ("LWE.Parameters(n=500, q=2**32, Xs=ND.Binary, "
-     "Xe=ND.DiscreteGaussian(2.43 * 10 ** (-5) * 2**32))",
-     "n=500,q=2^32,sigma=104367.7052928,secret=binary"),
     ("LWE.Parameters(n=586, q=2**32, Xs=ND.Binary, Xe=ND.DiscreteGaussian(2 ** (-13.4) * 2**32))",
      f"n=586,q=2^32,sigma={2 ** -13.4 * 2**32},secret=binary"),
     ("LWE.Parameters(n=1024, q=2**25, Xs=ND.SparseTernary(32), "
@@ -331,13 +291,9 @@ def test_ntru_and_sis_are_named_with_what_estimates_them(name):
     ("name", "code"),
     [
         ("FHEW", "500, 2**32, ND.Binary, ND.DiscreteGaussian(2**-15 * 2**32)"),
-        ("TFHE16_1024", "1024, 2**32, ND.Binary, ND.DiscreteGaussian(3.73 * 10**-9 * 2**32)"),
         ("Concrete_TFHE512", "512, 2**32, ND.Binary, ND.DiscreteGaussian(2**(-24.8) * 2**32)"),
-        ("TFHE586", "586, 2**32, ND.Binary, ND.DiscreteGaussian(2**(-13.4) * 2**32)"),
         ("TFHE20_1024", "1024, 2**32, ND.Binary, ND.DiscreteGaussian(2**-26 * 2**32)"),
-        ("CHHS_2048_45", "2048, 2**45, ND.SparseTernary(32), ND.DiscreteGaussian(3.19)"),
         ("CHHS_4096_82", "4096, 2**82, ND.SparseTernary(32), ND.DiscreteGaussian(3.19)"),
-        ("HESv111024128error", "1024, 2**27, ND.DiscreteGaussian(3), ND.DiscreteGaussian(3), 1024"),
         ("HESv111024128ternary", "1024, 2**27, ND.UniformMod(3), ND.DiscreteGaussian(3), 1024"),
     ],
 )
@@ -351,41 +307,10 @@ def test_schemes_of_the_peer_are_named_as_it_spells_them(name, code):
         given("Kyber513")
 
 
-@every(st.recursive(
-    st.integers(0, 99).map(str) | st.decimals(0, 9, places=2).map(str),
-    lambda inner: st.tuples(inner, st.sampled_from("+-*/"), inner).map(lambda t: f"({''.join(t)})"),
-    max_leaves=8,
-))  # fmt: skip
-def test_numbers_are_exact(text):
-    exact = re.sub(r"[0-9.]+", lambda digits: f"Fraction('{digits[0]}')", text)
-    try:
-        wanted = eval(exact, {"Fraction": Fraction})
-    except ZeroDivisionError:
-        with pytest.raises(UsageError, match="is not read"):
-            _number(ast.parse(text, mode="eval").body)
-    else:
-        assert _number(ast.parse(text, mode="eval").body) == wanted
-
-
-def test_laws_of_errors_are_read_by_place_and_by_name():
-    for code, words in (
-        ("512, 3329, ND.CenteredBinomial(3), ND.CenteredBinomial(3), 512", "ml-kem-512"),
-        ("64, 97, ND.Binary, ND.Uniform(-1, 2)", "lwe:n=64,q=97,error=uniform,width=-1..2"),
-        ("q=97, n=64, Xe=ND.Uniform(0, 1), Xs=ND.Binary, m=oo", "lwe:n=64,q=97,error=binary"),
-        ("64, 97, ND.Binary, ND.DiscreteGaussian(3)", "lwe:n=64,q=97,sigma=3"),
-        ("64, 97, ND.Binary, ND.SparseTernary(3, 2), 80", "lwe:n=64,q=97,error=[-1:2,1:3]"),
-    ):
-        found = given(f"LWE.Parameters({code})")
-        other = words if words[:2] == "ml" else f"{words},secret=binary"
-        assert found.problem == given(other, found.problem.samples).problem
-
-
 DEEP = (
     "2**2**40",
     "-" * 900 + "97",
-    "1+" * 900 + "97",
     "*".join(["2**131000"] * 500),
-    "2**131000*(" * 90 + "1" + ")" * 90,
     "+".join(["2**131000"] * 90),
     "9" * 8000,
 )
@@ -395,42 +320,31 @@ DEEP = (
     ("code", "said"),
     [
         ("n=64, q=97, Xs=__import__('os').system('x'), Xe=ND.Binary", "Xs=__import__"),
-        ("64, 9**9**9**9, ND.Binary, ND.Binary", "9 ** 9 ** 9"),
         ("64, 97, ND.Binary, ND.DiscreteGaussian(x)", "x is not read"),
         ("64, 97, ND.Binary, ND.DiscreteGaussian(1/0)", "1 / 0 is not read"),
-        ("64, 97, ND.Binary, ND.DiscreteGaussian(True)", "True is not read"),
         (
             "64, 97, ND.Binary, ND.DiscreteGaussian(3, 0.5)",
             "Xe has mean=0.5: the mean must be an integer",
         ),
         ("64, 97, ND.Binary, ND.Uniform(1)", "ND.Uniform given without b"),
         ("64, 97, ND.Binary, ND.Uniform(0.5, 1)", "a=1/2"),
-        ("64, 97, ND.Binary, ND.Uniform(1, 2, 3, 4)", "its arguments are a, b, n"),
         ("64, 97, ND.Binary, ND.Binary(3)", "its arguments are none"),
         ("64, 97, ND.Other(3), ND.Binary", "Xs=ND.Other(3)"),
         ("64, 97, ND.SparseTernary(8, n=63), ND.Binary", "Xs of n=63"),
         ("64, 97, ND.Binary", "without Xe"),
         ("64.5, 97, ND.Binary, ND.Binary", "n, q and m are integers"),
         ("64, 97, ND.Binary, ND.Binary, q=97", "its arguments are n, q, Xs, Xe, m, tag, once"),
-        ("64, 97, **x", "its arguments are n, q, Xs, Xe, m, tag, once"),
         ("64, 97, ND.Binary, ND.Binary).updated(m=3", "updated is not read"),
         ("64, 97, (", "LWE.Parameters(64"),
-        ("64, 97, ND.Binary, ND.DiscreteGaussian((-8)**0.5)", "(-8) ** 0.5 is not read"),
-        ("64, 97, ND.SparseBinary(0), ND.Binary", "of 0 entries given"),
         *((f"64, {q}, ND.Binary, ND.Binary", "is not read") for q in DEEP),
         *(
             (f"64, 97, ND.Binary, {law}", "is not read")
             for law in ("a." * 900 + "b", "a" + "()" * 450, "ND.DiscreteGaussian(2**130000)")
         ),
-        ("64, 97, ND.Binary, ND.Binary, 2**130000", "is not read"),
         ("64, 7 % 3, ND.Binary, ND.Binary", "% is not read"),
-        ("64, 97, ND.Binary, ND.Binary, 1 << 0.5", "1 << 0.5 is not read"),
-        ("64, 97, ND.Binary, ND.Binary, 1 << 2**40", "1 << 2 ** 40 is not read"),
         ("64, next_prime(90), ND.Binary, ND.Binary", "next_prime(90) is not read"),
-        ("64, 97, ND.SparseTernary(p=5/2), ND.Binary", "p=5/2"),
         ("64, 97, ND.Binary, D(σ=3.00)", "Xe=D(σ=3.0) is not read"),
         ("64, 97, np.Binary, ND.Binary", "Xs=np.Binary is not read"),
-        ("64, 97, " + "(" * 9000, "LWE.Parameters(64"),
         ("0, 97, ND.Binary, ND.Binary", "n=0 given"),
     ],
 )
@@ -440,35 +354,3 @@ def test_anything_else_is_refused_in_one_line(code, said):
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
-
-
-# ---- several problems
-
-
-def test_a_table_has_rows_of_problems_that_few_attacks_apply_to():
-    """The first has no lattice attack: columns are those of the others, with both models."""
-    found = hardness.estimate(
-        ["lwe:n=20,q=97,error=none", "lwe:n=64,q=97,sigma=3,samples=200", "chhs-1024-25"],
-        model=["matzov", "adps16"],
-        attack=["usvp", "dual_guess", "linear-algebra"],
-    )
-    rows = {row["set"]: row for row in found._rows()}
-    assert list(rows) == [
-        "lwe:n=20,q=97,error=none",
-        "lwe:n=64,q=97,sigma=3,samples=200",
-        "chhs-1024-25",
-    ]
-    names = [f"{a}, {m}" for a in ("usvp", "dual_guess") for m in ("matzov", "adps16")]
-    assert all(list(row) == ["set", *names, "linear-algebra"] for row in rows.values())
-    for one, row in zip(found.problems, rows.values(), strict=True):
-        costs = {
-            name: float(str(bits).rstrip("*†")) for name, bits in row.items() if "." in f"{bits}"
-        }
-        [least] = [name for name, bits in row.items() if f"{bits}".endswith("*")]
-        assert costs[least] == min(costs.values())
-        contested = [name for name, bits in row.items() if f"{bits}".endswith("†")]
-        rest = [bits for name, bits in costs.items() if "guess" not in name]
-        assert [costs[name] for name in contested] == [min(rest)] * ("guess" in least)
-        assert costs[least] == pytest.approx(one.least.rop, abs=0.051)
-    for said in (found.text(), found.caption()):
-        assert "contested [DP23]: dual_guess" in " ".join(said.split())

@@ -30,7 +30,7 @@ from hardness.cost.dual import (
     search,
     split,
 )
-from hardness.cost.guessing import guess, guessed, least, without
+from hardness.cost.guessing import guess, guessed, without
 from hardness.cost.hybrid import GAP, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem, cbd, gaussian, problem, read, sparse, uniform
 from hardness.cost.record import Estimate
@@ -474,16 +474,6 @@ def lattices(*shapes, most):
     )
 
 
-@settings(deadline=None, max_examples=60)
-@drawn(lattices("gsa", most=120), st.integers(2, 200))
-def test_the_best_number_of_samples_is_the_best(lattice, beta):
-    allowed = np.arange(max(1, beta - lattice.n - 1), lattice.limit + 1)
-    best = lattice.margin(beta, allowed).max(initial=-math.inf)
-    m = int(lattice.top(beta))
-    assert (m < 0) == (best == -math.inf)
-    assert m < 0 or lattice.margin(beta, m) == pytest.approx(best, abs=1e-12)
-
-
 @settings(deadline=None, max_examples=20)
 @drawn(lattices("gsa", "lgsa", "zgsa", most=60))
 def test_the_least_block_and_the_fewest_samples_are_the_least(lattice):
@@ -495,19 +485,6 @@ def test_the_least_block_and_the_fewest_samples_are_the_least(lattice):
             assert lattice.fewest(beta) == m[np.argmax(succeed)]
             return
     assert lattice.block() is None
-
-
-def test_the_least_number_of_guesses_is_that_of_all():
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        most = int(rng.integers(2, 60))
-        low = int(rng.integers(1, most))
-        trials = np.cumsum(rng.exponential(size=most + 1) ** 2)
-        cost = np.cumsum(rng.exponential(size=most + 1) ** 2)
-        cost[int(rng.integers(low + 1, most + 2)) :] = math.inf
-        every = {n: trials[most - n] + cost[n] for n in range(low, most + 1)}
-        found = least(most, low, lambda z, t=trials: float(t[z]), lambda n, c=cost: float(c[n]))
-        assert every[found] == pytest.approx(min(every.values()))
 
 
 @pytest.mark.parametrize("rows", [None, 3])

@@ -14,10 +14,8 @@ from scipy.optimize import brentq
 
 from hardness.cost.reduction import (
     FORMULA_FROM,
-    MATZOV,
     MODELS,
     Lattice,
-    free_dimensions,
     log_delta,
     log_first,
     log_norm,
@@ -105,21 +103,6 @@ def test_costs_rise_with_the_block_size_and_the_dimension(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_arrays_are_the_numbers_one_by_one(name):
-    model = MODELS[name]
-    beta, d = np.array([[2, 10, 40], [61, 150, 700]]), np.array([[41], [1500]])
-    costs, many = model.cost(beta, d), model.vectors(beta, d, 30.0)
-    assert costs.shape == (2, 3)
-    for i, j in np.ndindex(2, 3):
-        at = int(beta[i, j]), int(d[i, 0])
-        assert costs[i, j] == model.cost(*at)
-        one = model.vectors(*at, 30.0)
-        for field in ("ln_ratio", "cost", "number", "sieve"):
-            values = np.broadcast_to(getattr(many, field), (2, 3))
-            assert values[i, j] == getattr(one, field), field
-
-
-@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("count", [0.0, 3.0, 41.5, 90.0])
 def test_as_many_vectors_come_as_were_asked_for(name, count):
     model = MODELS[name]
@@ -127,31 +110,6 @@ def test_as_many_vectors_come_as_were_asked_for(name, count):
     assert found.number >= count - 1e-12
     assert found.cost >= model.cost(300, 1200)
     assert 0 <= found.ln_ratio < 1
-
-
-def test_the_last_sieve_costs_about_what_the_reduction_costs():
-    beta = np.arange(150, 700)
-    reduction, both = MATZOV.cost(beta, 1500), MATZOV.vectors(beta, 1500, 1.0).cost
-    assert (both - reduction > 0.6).all()
-    assert (both - reduction <= 1.2).all()
-
-
-def test_quantum_models_cost_no_more():
-    beta = np.arange(95, 900)
-    for quantum, classical in [
-        ("adps16-quantum", "adps16"),
-        ("laamospol14", "bdgl16"),
-        ("chaloy21", "adps16-quantum"),
-    ]:
-        assert MODELS[quantum].quantum
-        assert (MODELS[quantum].cost(beta, 2000) <= MODELS[classical].cost(beta, 2000)).all()
-
-
-def test_dimensions_for_free_leave_a_sieve_that_grows():
-    beta = np.arange(2, 2000)
-    left = beta - free_dimensions(beta)
-    assert (left > 0).all()
-    assert (np.diff(left) > 0).all()
 
 
 # ---- shapes, and the simulator
@@ -216,14 +174,3 @@ def test_first_vectors_of_small_blocks_are_as_measured_and_of_large_as_heuristic
     # Hermite's constant bounds it: 4/3 in dimension 2, 2 in dimension 8
     assert first[1] <= math.log(4 / 3) / 4
     assert first[7] <= math.log(2) / 2
-
-
-@pytest.mark.parametrize("beta", [60, 100, 200])
-def test_simulated_bases_are_near_a_line(beta):
-    lattice = Lattice(m=300, tail=300, ln_q=math.log(3329), ln_tail=0.0)
-    places = np.arange(600)
-    profile = log_norm("cn11", lattice, beta, places)
-    assert profile.sum() == pytest.approx(float(lattice.ln_volume), abs=1e-6)
-    assert profile == pytest.approx(log_norm("lgsa", lattice, beta, places), abs=1)
-    middle = np.diff(profile[beta + 50 : 600 - 150])
-    assert middle.mean() == pytest.approx(2 * log_delta(beta), rel=0.03)

@@ -152,16 +152,3 @@ def made_of(n, h):
     words = "lwe:q=97,sigma=1,secret=binary"
     one = estimated(words, [f"n={n}", f"h={h}"], only=["brute-force"])
     return one.cells[0].least.rop
-
-
-def test_the_largest_grids_are_drawn_from_their_files(tmp_path):
-    sides = [str(i) for i in range(1, 65)]
-    large = grid(lambda n, h: None if h > n else n + h, ("n", "h"), sides, sides)
-    for one in large["problems"]:  # all attacks take 40 MB
-        one["reason"] = "left".ljust(10_000, ".")
-    (tmp_path / "grid.json").write_text(json.dumps(large))
-    data = numbers("contours", tmp_path / "grid.json")
-    cells = [row for row in data["rows"] if row["kind"] == "cell"]
-    assert len(cells) == 64**2
-    assert cells[1]["reason"].startswith("left")
-    assert "left empty" in said("contours", data)

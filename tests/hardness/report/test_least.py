@@ -17,7 +17,6 @@ from tests.charts import panels_of, rows_of, said, texts
 from tests.reports import page_of
 from tests.thresholds import MOST, from_which, thresholds
 
-_ENDS = ("least", "low", "high")
 SIZES = [6, 8, 10, 12, 14]
 
 

@@ -1,9 +1,7 @@
 """Comparisons: what is run; fitted growth of costs."""
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +9,10 @@ from msgspec.structs import replace
 
 from hardness.report.charts.costs import of_scaling
 from hardness.report.comparison import scaling_words
-from hardness.runs import Comparison, Cut, compare, values_of
+from hardness.runs import Comparison, compare, values_of
 from hardness.runs.comparison import specs_over
 from hardness.runs.growth import power_law, slope
 from instances import UsageError
-from instances.errors import ToolkitError
 from instances.streams import BitStream, generator, key
 
 
@@ -67,14 +64,6 @@ def test_learners_named_twice_are_one_and_rows_are_not_mixed_up(tmp_path):
     assert solved[("lowdegree:degree=2", 8)] == solved[("elimination:checks=32", 8)] == 1
     found.save(tmp_path / "results.json")
     assert Comparison.load(tmp_path) == found
-
-
-def test_one_size_that_cannot_be_done_costs_only_itself():
-    with pytest.raises(Cut) as cut:
-        compare("parity:m=3", "d=8,12,400", ("lowdegree:degree=4",), seeds=1)
-    assert isinstance(cut.value.__cause__, ToolkitError)
-    assert cut.value.partial.values == (8, 12)
-    assert len(cut.value.partial.runs) == 2
 
 
 def test_a_bound_that_says_nothing_is_no_number_and_one_that_says_something_is():
@@ -233,17 +222,6 @@ def test_intervals_cover(kind, seeds):
     assert hits >= 0.86 * count  # 0.93 or more, less chance
 
 
-def test_everything_is_finite_whatever_the_costs():
-    for costs in (
-        np.ones((4, 1)),
-        np.ones((4, 3)),
-        np.full((4, 2), 1e-300),
-        10.0 ** SIZES[:4, None],
-    ):
-        law = law_of([1e-9, 1, 2, 1e9], costs)
-        assert np.isfinite([law.exponent, law.low, law.high, *law.bootstrap, law.misfit]).all()
-
-
 def test_the_bootstrap_is_what_it_is_said_to_be():
     """Resample by resample with numpy's own least squares, from the same random words."""
     sizes, rng = np.arange(4.0, 10), np.random.default_rng(5)
@@ -267,28 +245,3 @@ def test_the_bootstrap_is_what_it_is_said_to_be():
     error = fit(logs.mean(axis=1))[1]
     assert found.bootstrap == pytest.approx((rate - high * error, rate - low * error), rel=1e-9)
     assert found.low <= found.bootstrap[0] < found.bootstrap[1] <= found.high
-
-
-# What the commands write; docs/growth.md has what they print.
-
-
-def test_compare_writes_growth_beside_what_is_certified(hardness):
-    line = "compare parity:m=2 --over d=8,9,10,12,14 --seeds 3 --jobs 1 --out x"
-    learners = [f"--learner={name}" for name in ("queries", "elimination", "lowdegree:degree=1")]
-    made = hardness(*line.split(), *learners)
-    assert made.code == 0, made.err
-    assert "lowdegree:degree=1: no fit" in made.out
-    table = Path("x/report.html").read_text(encoding="utf-8").partition("How costs grow")[2]
-    for cell in ("<td>d^", "no fit: 0 sizes count", "<td>sq-dimension</td>"):
-        assert cell in table
-    stored = json.loads(Path("x/results.json").read_text())
-    assert not {"scaling", "values"} & set(stored)  # which are computed again
-    fits = hardness("report", "x", "--json").json["scaling"]["fits"]
-    law = next(f for f in fits if f["cost"] == "queries")["law"]
-    assert law["low"] < law["exponent"] < law["high"]
-    rows = hardness("figure", "scaling", "x", "--json").json["rows"]
-    assert {row["cost"] for row in rows if row["kind"] == "law"} == {
-        *("queries", "examples", "seconds")
-    }
-    laws = {row["quantity"] for row in rows if row["kind"] == "certified law"}
-    assert laws == {"stat-queries", "information-floor"}

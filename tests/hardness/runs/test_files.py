@@ -73,19 +73,14 @@ def put(place, **values):
 CHANGED = {  # what has other fields or types, or another format
     "comparison": [
         *(put("", format="hardness-results/2"), put("", more=1), put("", command="\ud800")),
-        *(put("", runs={}), put("terms", tau="x")),
         lambda d: d["runs"][0].pop("usage"),
         *(put("runs.0", outcome="great"), put("runs.0", risk=7.0)),
-        *(put("runs.0.usage", queries=10**400), put("runs.0.usage", examples=-5)),
         put("runs.0.usage", seconds=float("inf")),
         *(put("runs.0", key="a"), lambda d: d.update(canonical=d["learners"])),
-        lambda d: d["certificates"][0].pop("goal"),
         put("certificates.0.goal.claims.0", value="many"),
-        put("certificates.0.goal.claims.0", quantity="great-queries"),
     ],
     "stress": [
         *(put("runs.0", attempts=1), put("runs.0", outcome="great")),
-        put("runs.0", risk_unclipped="1"),
         *(put("", seed_source="the moon"), put("", seeds=10**9)),
         put("ladder", name="p\u0430rity-v1"),  # a Cyrillic letter
         put("", format="hardness-stress/1"),
@@ -112,14 +107,6 @@ def test_what_is_of_another_type_or_format_is_refused(made, name, tmp_path):
         if not refused(type(made[name]), file):
             taken.append(i)
     assert not taken
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_a_file_that_is_cut_is_refused(made, name, tmp_path):
-    file, text = tmp_path / "results.json", json.dumps(made[name].filed())
-    for cut in (0, 1, len(text) // 2, len(text) - 1):
-        file.write_text(text[:cut])
-        assert refused(type(made[name]), file)
 
 
 def test_results_whose_parts_are_not_of_one_comparison_are_refused(made, tmp_path, hardness):

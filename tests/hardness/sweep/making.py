@@ -1,15 +1,10 @@
 """Rows for the tests of stores, and child processes by fork, which need not import all again."""
 
-import ctypes
 import dataclasses
-import os
 import sqlite3
-import warnings
 from contextlib import closing
 from functools import cache
-from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from hardness.lower import BoundParameters, certify
@@ -25,7 +20,6 @@ NAMES = ("trivial", "elimination", "lowdegree")
 SPEC = "parity:d=10,m=2,noise=0,rho=2"
 TERMS = BoundParameters()
 CERTIFICATE = certify(parse(SPEC), TERMS).to_dict()
-_NEW_USER, _NEW_MOUNTS, _BIND, _REMOUNT, _READ_ONLY = 0x10000000, 0x20000, 4096, 32, 1
 
 
 def _job(i):
@@ -77,58 +71,3 @@ def edit(path, change):
             hit = connection.execute(one).rowcount
         connection.commit()
         return hit
-
-
-def forked(work):
-    """Start a child that writes lines to a pipe: its process id, and where to read them."""
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of fork beside threads
-        pid = os.fork()
-    if pid:
-        os.close(writing)
-        return pid, os.fdopen(reading)
-    try:
-        os.close(reading)
-        with os.fdopen(writing, "w", buffering=1) as out:
-            try:
-                work(out)
-            except BaseException as error:
-                out.write(f"{type(error).__name__}: {error}\n")
-    finally:
-        os._exit(0)
-
-
-def said(work):
-    """Return the lines that a child writes until it ends."""
-    pid, lines = forked(work)
-    with lines:
-        found = lines.read().splitlines()
-    os.waitpid(pid, 0)
-    if found and "namespaces" in found[0]:
-        pytest.skip(found[0])
-    return found
-
-
-def mount(folder, megabytes):
-    """In a child: mount a small disk on a folder, or with None the folder itself read-only."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    user, group = os.getuid(), os.getgid()
-
-    def call(name, *arguments):
-        if getattr(libc, name)(*arguments):
-            raise OSError(ctypes.get_errno(), f"namespaces are not allowed here: {name}")
-
-    call("unshare", _NEW_USER | _NEW_MOUNTS)
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"0 {user} 1"),
-        ("gid_map", f"0 {group} 1"),
-    ):
-        Path(f"/proc/self/{name}").write_text(text)
-    place = os.fsencode(folder)
-    if megabytes is not None:
-        call("mount", b"tmpfs", place, b"tmpfs", 0, f"size={megabytes}m".encode())
-        return
-    call("mount", place, place, None, _BIND, None)
-    call("mount", None, place, None, _BIND | _REMOUNT | _READ_ONLY, None)

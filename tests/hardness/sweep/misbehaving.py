@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hardness.oracles.budget import peak_bytes
 from hardness.sweep import pool
 from hardness.sweep.jobs import read_job
 from instances.errors import ToolkitError
 
-KINDS = {one.__name__: one for one in (ValueError, ToolkitError, MemoryError, KeyboardInterrupt)}
+KINDS = {one.__name__: one for one in (ValueError, ToolkitError)}
 
 
 def bad(does, given=None):
@@ -93,11 +92,6 @@ def eats(count):
     time.sleep(1000)
 
 
-def peaks(count):
-    _ = np.ones(count, np.int8)
-    return {"peak": peak_bytes()}
-
-
 def prints(count):
     for _ in range(count):
         print("x" * 999)
@@ -117,13 +111,5 @@ def raises(given):
     raise KINDS[kind](*text)
 
 
-def recurses(_):
-    return recurses(_)
-
-
 def not_a_number(_):
     return {"value": float("nan")}
-
-
-def an_object(_):
-    return {"value": object()}

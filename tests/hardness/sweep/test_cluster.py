@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from hardness import __version__
-from hardness.oracles import Budget
 from hardness.runs.processes import Aborted
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
@@ -27,7 +25,6 @@ from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
     done,
     from_file,
-    payload_of,
     require_neighbours_unharmed,
     wait_until_gone,
 )
@@ -147,25 +144,6 @@ def refused(address, *words):
 
 
 @contextmanager
-def listener(greets):
-    """Something that listens and is no scheduler."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve():
-            held = []
-            while True:
-                try:
-                    held.append(server.accept()[0])
-                    held[-1].sendall(greets)
-                except OSError:
-                    return
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        server.shutdown(socket.SHUT_RDWR)
-
-
-@contextmanager
 def dask_process(*arguments):
     process = subprocess.Popen(
         [sys.executable, "-m", "dask", *map(str, arguments)],
@@ -181,13 +159,13 @@ def dask_process(*arguments):
 
 
 @contextmanager
-def scheduler(*more):
+def scheduler():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    given = ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", *more)
+    given = ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard")
     with dask_process(*given) as process:
         wait_for(lambda: listens(port))
-        yield process, f"{'tls' if more else 'tcp'}://127.0.0.1:{port}"
+        yield process, f"tcp://127.0.0.1:{port}"
 
 
 def listens(port):
@@ -199,14 +177,9 @@ def listens(port):
 
 
 def test_where_no_scheduler_is_one_line(monkeypatch):
-    with listener(b"HTTP/1.0 400 Bad\r\n\r\n") as address:
-        refused(address, "no dask scheduler at", "speaks another protocol")
-        refused(address.replace("tcp", "tls"), "no certificates for tls://")
+    refused("tls://127.0.0.1:1", "no certificates for tls://")
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)  # where nobody ever answers
     refused("tcp://127.0.0.1:1", "no dask scheduler at tcp://127.0.0.1:1")
-    refused("tcp://nonsense.invalid:8786", "no dask scheduler at tcp://nonsense.invalid")
-    with listener(b"") as address:
-        refused(address, "no dask scheduler at", "no answer")
 
 
 def test_a_scheduler_without_workers_and_a_worker_are_one_line(monkeypatch):
@@ -241,27 +214,6 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
         engine.abort()
 
 
-# TLS: of clusters made here by itself, of others by certificates that dask's configuration names.
-
-
-def keys(folder):
-    """Make files of new certificates: options of dask's commands, and its configuration."""
-    import distributed
-
-    made = distributed.Security.temporary()
-    texts = {
-        "ca-file": made.tls_ca_file,
-        "client.cert": made.tls_client_cert,
-        "client.key": made.tls_client_key,
-    }
-    folder.mkdir()
-    for kind, text in texts.items():
-        (folder / kind).write_text(text)
-    ca, cert, key = (str(folder / kind) for kind in texts)
-    named = {f"distributed.comm.tls.{kind}": str(folder / kind) for kind in texts}
-    return ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key), named
-
-
 def _held():
     """What a worker would hand down: environment and arguments, and what is left on the disk."""
     left = list(Path(tempfile.gettempdir()).glob("*/dask.pem"))
@@ -281,69 +233,6 @@ def test_a_cluster_made_here_takes_nobody_without_its_keys_and_hands_none_down(t
         with pytest.raises((OSError, TypeError)):
             distributed.Client(there, timeout=1, set_as_default=False, security=security)
     assert done(three, [NO_JOB])[0].failure == "raised"  # and goes on
-
-
-def test_a_scheduler_with_tls_takes_its_own_certificates_alone(distributed, tmp_path, monkeypatch):
-    import dask
-
-    given, known = keys(tmp_path / "ours")
-    _, others = keys(tmp_path / "others")
-    with scheduler(*given) as (_, address), dask_process("worker", address, *given):
-        with dask.config.set(known), engine_of(f"dask:{address}", 1) as engine:
-            assert engine.name == f"dask:{address}"
-            assert done(engine, [NO_JOB])[0].failure == "raised"
-        monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
-        refused(address, "no certificates for tls://", "distributed.comm.tls")
-        refused(address.replace("tls", "tcp"), "no dask scheduler at tcp://", "tls://")
-        with dask.config.set(known | {"distributed.comm.tls.ca-file": "/none.pem"}):
-            refused(address, "the certificates for tls://", "cannot be read")
-        with dask.config.set(others):
-            refused(address, "certificate", "no dask scheduler")
-    with dask.config.set(known), scheduler() as (_, address):
-        refused(address.replace("tcp", "tls"), "no dask scheduler")
-
-
-INTRUDER = """
-import asyncio
-from pathlib import Path
-
-import distributed
-import numpy as np
-
-from hardness.upper import Hypothesis
-
-
-async def intrude(address, keys):
-    given = {"asynchronous": True, "timeout": 2, "security": keys}
-    async with distributed.Client(address, **given) as client:
-        await client.submit(Path("MARK").touch)
-
-
-class Intruder:
-    access, revision = "examples", 1
-
-    def learn(self, oracle, rng):
-        told = {}
-        for kind, keys in (("tls", distributed.Security.temporary()), ("tcp", None)):
-            try:
-                asyncio.run(asyncio.wait_for(intrude(f"{kind}://127.0.0.1:PORT", keys), 5))
-                told[kind] = "ran"
-            except BaseException as error:
-                told[kind] = type(error).__name__
-        return Hypothesis(predict=lambda x: np.zeros(x.shape), details=told)
-"""
-
-
-def test_a_learner_cannot_have_the_scheduler_run_its_code(three, tmp_path):
-    mark, file = tmp_path / "mark", tmp_path / "intruder.py"
-    port = three._client.scheduler.address.rpartition(":")[2]
-    file.write_text(INTRUDER.replace("MARK", str(mark)).replace("PORT", port))
-    (found,) = done(three, [payload_of(f"{file}:Intruder", Budget(examples=9))])
-    assert (found.failure, found.result["outcome"]) == (None, "learned nothing")
-    told = found.result["details"]["reported"]
-    assert set(told) == {"tls", "tcp"}
-    assert "ran" not in told.values()
-    assert not mark.exists()
 
 
 def lost_task():

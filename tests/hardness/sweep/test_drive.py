@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import BrokenExecutor
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,8 +11,8 @@ from hardness.runs.stress import Stress, stress
 from hardness.sweep import Interrupted, drive, pool, read_text
 from hardness.sweep.export import export
 from hardness.sweep.pool import Engine
-from hardness.sweep.store import Writer, create, merge, read
-from instances.errors import AlreadyExists, ToolkitError
+from hardness.sweep.store import Writer, create, read
+from instances.errors import ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
 
 SMALL = """
@@ -67,19 +66,6 @@ def exported(tmp_path):
         return (tmp_path / "out.csv").read_bytes(), done
 
     return write
-
-
-def test_every_run_stands_in_the_table_once(sweep, held):
-    ended, done = sweep(SMALL)
-    assert ended.progress.total == ended.progress.finished == len(done) == len(set(done)) == 26
-    assert ended.progress.planned["certificates"] == 2
-    row, runs, _ = held()
-    assert len(runs) == 24
-    assert (row.state, row.name, row.planned) == ("finished", "small", row.done)
-    with pytest.raises(AlreadyExists, match="--resume"):
-        sweep(SMALL)
-    ended, done = sweep(SMALL, resume=True)
-    assert (done, ended.progress.finished, ended.progress.total) == ([], 26, 26)
 
 
 @pytest.mark.parametrize("batch", [1, 7])
@@ -139,21 +125,6 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(sweep, held, ex
     sweep(text, store="b.db")
     assert exported() == exported("b.db")
     assert held()[2] == held("b.db")[2]
-
-
-def test_a_learner_that_ends_its_own_process_has_failed(sweep, held):
-    file = Path(__file__).parents[1] / "upper/isolated/learners/misbehaves.py"
-    text = (
-        SMALL[: SMALL.index("[[runs]]")].replace("seeds = 3", "seeds = 1")
-        + f"""
-[[runs]]
-spec = "parity:d=8,m=2"
-learners = ["elimination", "{file}:Misbehaves:how=exit_3"]
-"""
-    )
-    ended, _ = sweep(text)
-    assert [*ended.progress.failed.values()] == [1]
-    assert {row.outcome.value for row in held()[1]} == {"solved", "exited"}
 
 
 def test_a_certificate_that_fails_is_said_and_tried_again(sweep):
@@ -222,19 +193,6 @@ def test_a_climb_is_that_of_stress(sweep, held, learners):
     assert any(queries for *_, queries in used) is (learners == ["queries"])
 
 
-def test_a_base_seed_that_is_drawn_is_kept(sweep, held):
-    drawn = CLIMB.replace("seed = 7\n", "")
-    stop = Here(stop=4, error=KeyboardInterrupt())
-    with pytest.raises(Interrupted):
-        sweep(drawn, stop)
-    before = held()[0].climbs
-    _, done = sweep(drawn, resume=True)
-    assert held()[0].climbs == before
-    assert not set(done) & set(stop.done)
-    sweep(drawn, store="b.db")
-    assert held("b.db")[0].climbs != before
-
-
 def test_climbs_and_runs_share_what_they_both_ask_for(sweep, held):
     alone, done = sweep(CLIMB)
     seeds = [run.seed for run in held()[1] if run.spec.startswith("parity:d=8")][:5]
@@ -245,22 +203,3 @@ def test_climbs_and_runs_share_what_they_both_ask_for(sweep, held):
         ended, again = sweep(both, store=f"{jobs}.db", jobs=jobs)
         assert sorted(again) == sorted(done)
         assert ended.progress.total == alone.progress.total
-
-
-@pytest.mark.parametrize(("slots", "batch", "most"), [(1, 1, 1), (1, 99, 50), (20, 99, 99)])
-def test_short_jobs_share_tasks_as_a_scheduler_needs(sweep, monkeypatch, slots, batch, most):
-    many = SMALL.replace("seeds = 3", "seeds = 60\ncertify = false")
-    engine = Here(failing=lambda job: "refused")  # says that each job took 0.01 s
-    monkeypatch.setattr(drive, "_RATE", 2)
-    sweep(many, engine, batch, jobs=slots)
-    assert sum(engine.sizes) == 2 * 2 * 2 * 60
-    assert max(engine.sizes) == most
-
-
-def test_stores_put_together_have_all_runs_and_both_climbs(sweep, held, tmp_path):
-    sweep(SMALL + CLIMB[CLIMB.index("[[climbs]]") :])
-    sweep(CLIMB.replace("seed = 7", "seed = 8"), store="b.db")
-    merge(tmp_path / "a.db", [tmp_path / "b.db"], tmp_path / "c.db")
-    _, runs, climbs = held("c.db")
-    assert len(climbs) == 2
-    assert {run.key for name in ("a.db", "b.db") for run in held(name)[1]} == {r.key for r in runs}

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from hardness.oracles import Budget, clock
+from hardness.oracles import Budget
 from hardness.runs import planned, processes, run
 from hardness.runs.processes import Aborted, HardLimits, Worker, execute
 from hardness.sweep.pool import attempt, local
@@ -21,7 +21,6 @@ from instances.spec import parse
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import (
     NONE,
-    done,
     from_file,
     nothing_left,
     require_neighbours_unharmed,
@@ -50,24 +49,12 @@ def worker():
 ENDS = [  # what a job does, given what, how that ends, in which words, at which limits
     ("killed", int(signal.SIGKILL), "died", "its process was killed by SIGKILL", {}),
     ("exits", 3, "died", "its process exited with code 3 after .*; it last printed: going", {}),
-    ("exits", 0, "died", "its process exited with code 0", {}),
-    ("hangs", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
     ("holds_the_interpreter", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
     ("eats", 500 * _MIB, "memory", "it held .* MiB, over 400.0", {"memory_bytes": 400 * _MIB}),
-    (
-        "raises",
-        "ValueError: two\nlines",
-        "raised",
-        r"ValueError: two lines \(misbehaving.py:\d",
-        {},
-    ),
+    ("raises", "ValueError: two\nlines", "raised", r"ValueError: two lines \(misb", {}),
     ("leaves", 3, "raised", "SystemExit: 3", {}),
-    ("raises", "KeyboardInterrupt", "raised", "KeyboardInterrupt", {}),
-    ("recurses", None, "raised", "RecursionError", {}),
     ("not_a_number", None, "raised", "ValueError: Out of range float values are not JSON", {}),
-    ("an_object", None, "raised", "TypeError: Object of type object is not JSON", {}),
     ("raises", "ToolkitError: ask\nfor less", "refused", "ask for less", {}),
-    ("raises", "MemoryError", "refused", "MemoryError", {}),
 ]
 
 
@@ -81,11 +68,6 @@ def test_whatever_a_job_does_ends_with_what_happened(worker, does, given, failur
     assert "\n" not in found.why
     assert worker.do(bad("well", "still")).result["given"] == "still"
     assert (worker.pid == before) is (failure in ("raised", "refused"))
-
-
-def test_peak_memory_starts_again_with_every_job(worker):
-    high, low = (worker.do(bad("peaks", n * _MIB)).result["peak"] for n in (200, 0))
-    assert high > 200 * _MIB > 150 * _MIB > low > 0
 
 
 def test_what_is_printed_stays_there_and_results_come_back_as_they_were(worker, capfd):
@@ -122,21 +104,6 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     before = worker.pid
     os.kill(before, signal.SIGINT)
     assert worker.do(bad("well")).result["pid"] == before == os.getsid(before)
-
-
-def test_its_start_is_no_part_of_a_job(worker, monkeypatch):
-    """The clock stands, but for an hour while a process starts."""
-    worker.close()
-    passed, ready = [0.0], Worker._ready
-
-    def slowly(*given):
-        found = ready(*given)
-        passed[0] += 3600
-        return found
-
-    monkeypatch.setattr(clock, "now", lambda: passed[0])
-    monkeypatch.setattr(Worker, "_ready", slowly)
-    assert worker.do(bad("well"), HardLimits(seconds=1.0, retries=0)).failure is None
 
 
 def test_a_process_that_cannot_start_is_one_line(monkeypatch):
@@ -206,22 +173,6 @@ def test_kill_9_of_the_driver_leaves_nothing_of_learners_from_files_either(drive
     process, found = driver("local", given, 3 + more)
     process.kill()
     wait_until_gone(found)
-
-
-def test_an_interrupt_of_the_driver_leaves_nothing(driver):
-    process, found = driver("local", [bad("well"), bad("hangs")], 3)
-    process.send_signal(signal.SIGINT)
-    process.wait()
-    wait_until_gone(found)
-
-
-def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with local(1) as engine:
-        (found,) = done(engine, [from_file("sleep")], HardLimits(seconds=1.5, retries=0))
-        assert found.failure == "overdue"
-        if sandboxed():  # without it the scratch folder of a worker that is killed stays
-            wait_for(lambda: not list(tmp_path.iterdir()))
 
 
 def kill(number):

@@ -9,20 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels.supports import head, heads
+from hardness.numerics.sparse_search import count_heads, head_at
 
 Sums = NDArray[np.unsignedinteger]
 _NO_COST = np.int64(1) << 62
 _AT_ONCE = 1 << 23  # numbers between two calls of `check`
 
 
-def unchecked() -> None:
-    """Let go on."""
+def never_stop() -> None:
+    """Let a computation go on: the default of `check`."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Half:
-    """All vectors of some weights on n places: columns (values, n, N) uint32, reduced mod q."""
+class HalfSums:
+    """The sums mod q, at N samples, of all vectors of some weights on n places.
+
+    columns: (values, n, N) uint32, the values of an entry times the columns, reduced mod q.
+    """
 
     columns: NDArray[np.uint32]
     q: int
@@ -30,9 +33,9 @@ class Half:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """The number of vectors of each weight."""
+        """The number of vectors of each weight, in the order of `weights`."""
         values, n, _ = self.columns.shape
-        return tuple(heads(n + 1, w + 1, values) for w in self.weights)
+        return tuple(count_heads(n + 1, w + 1, values) for w in self.weights)
 
     @property
     def type(self) -> type[np.unsignedinteger]:
@@ -42,17 +45,17 @@ class Half:
     def __len__(self) -> int:
         return sum(self.counts)
 
-    def all(self, check: Callable[[], None] = unchecked) -> Sums:
-        """Return all sums, in parts; `check`, called between them, may raise."""
+    def all_sums(self, check: Callable[[], None] = never_stop) -> Sums:
+        """Return all sums (vectors, N), N additions each; `check`, called at times, may raise."""
         out = np.empty((len(self), self.columns.shape[2]), self.type)
-        for part in parts(out):
+        for part in row_parts(out):
             check()
             out[part] = self.sums(part.start, part.stop - part.start)
         return out
 
     def sums(self, start: int, count: int) -> Sums:
         """Return the sums mod q of vectors start .. start+count-1: (count, N)."""
-        from hardness.kernels import _join_jit as compiled
+        from hardness.numerics import _split_sums_jit as compiled
 
         values, n, many = self.columns.shape
         out = np.empty((min(count, len(self) - start), many), self.type)
@@ -60,9 +63,9 @@ class Half:
         for weight, size in zip(self.weights, self.counts, strict=True):
             first = start + done - before
             if done < len(out) and first < size:
-                places, digits = head(first, n + 1, weight + 1, values)
+                places, digits = head_at(first, n + 1, weight + 1, values)
                 part = out[done : done + size - first]
-                compiled.fill(
+                compiled.fill_sums(
                     self.columns,
                     np.uint64(self.q),
                     np.array(places, np.int64),
@@ -74,19 +77,19 @@ class Half:
         return out
 
     def entries(self, index: int) -> tuple[tuple[int, int], ...]:
-        """Return the places of a vector, each with the number of its value."""
+        """Return the places of vector `index`, each with the number of its value."""
         values, n, _ = self.columns.shape
         for weight, size in zip(self.weights, self.counts, strict=True):
             if index < size:
-                places, digits = head(index, n + 1, weight + 1, values)
+                places, digits = head_at(index, n + 1, weight + 1, values)
                 return tuple(zip(places, digits, strict=True))
             index -= size
         raise IndexError(index)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
-    """When sums explain samples: tables, rows, shifts, limits as in kernels/supports.py.
+class PairFit:
+    """When sums explain samples: tables, rows, shifts, limits as in `ModularSearch`.
 
     Sample i may be explained where shifts[i] plus the sum lies in width[rows[i]] numbers from
     low[rows[i]] on, mod q; keys are made of the first `keyed` samples, in `buckets` parts of Z_q.
@@ -102,20 +105,20 @@ class Fit:
     buckets: int
 
 
-class Sorted:
-    """Sums (M, N), sorted by their keys."""
+class SortedSums:
+    """Sums (M, N), sorted by keys: the parts of Z_q in which the first few sums lie."""
 
-    def __init__(self, sums: Sums, fit: Fit, check: Callable[[], None] = unchecked) -> None:
+    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = never_stop) -> None:
         """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
 
         `check` is called between parts of the work, and may raise.
         """
-        from hardness.kernels import _join_jit as compiled
+        from hardness.numerics import _split_sums_jit as compiled
 
         q = fit.tables.shape[1] // 2
         keys = np.zeros(len(sums), np.int64)
         self._starts = np.zeros(fit.buckets**fit.keyed + 1, np.int64)
-        for part in parts(sums):
+        for part in row_parts(sums):
             check()
             for i in range(fit.keyed):
                 digit = sums[part, i].astype(np.int64) * fit.buckets // q
@@ -123,22 +126,25 @@ class Sorted:
         self._starts[1:] = np.cumsum(np.bincount(keys, minlength=len(self._starts) - 1))
         self._order = np.empty(len(sums), np.int64)
         free = self._starts[:-1].copy()
-        for part in parts(sums):
+        for part in row_parts(sums):
             check()
-            compiled.place(keys[part], part.start, free, self._order)
+            compiled.place_by_key(keys[part], part.start, free, self._order)
         self._sums = np.empty_like(sums)
-        for part in parts(sums):
+        for part in row_parts(sums):
             check()
             self._sums[part] = sums[self._order[part]]
         self._fit = fit
 
-    def join(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
-        """Try the pairs with other sums that may fit: how many, and the cheapest one."""
-        from hardness.kernels import _join_jit as compiled
+    def cheapest_pair(self, left: Sums) -> tuple[int, tuple[int, int] | None]:
+        """Try the pairs with sums left (L, N) that may fit: how many, and the indices of the best.
+
+        The pair is None if no pair keeps to the limits. Takes up to N steps a pair that is tried.
+        """
+        from hardness.numerics import _split_sums_jit as compiled
 
         fit = self._fit
         best = np.array([_NO_COST, 0, 0])
-        tried = compiled.join(
+        tried = compiled.join_pairs(
             left,
             self._sums,
             self._starts,
@@ -157,7 +163,7 @@ class Sorted:
         return int(tried), (int(best[1]), int(self._order[best[2]]))
 
 
-def parts(sums: Sums) -> Iterator[slice]:
+def row_parts(sums: Sums) -> Iterator[slice]:
     """Cut the rows of sums (M, N) in parts that take less than a second each."""
     size = max(1, _AT_ONCE // sums.shape[1])
     for start in range(0, len(sums), size):

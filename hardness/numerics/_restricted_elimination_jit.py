@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from hardness.kernels._compile import compiled
-from hardness.kernels._parity_jit import popcount
+from hardness.numerics._numba import compiled, lowest_one, popcount
 
 
 @compiled
-def mixed(key: int, index: int) -> Any:
+def splitmix64(key: int, index: int) -> Any:
     """Return word `index` of the stream of a key: SplitMix64. [SLF14]"""
     word = np.uint64(key) + np.uint64(index + 1) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -18,18 +17,18 @@ def mixed(key: int, index: int) -> Any:
 
 
 @compiled
-def shuffle(order: Any, count: int, key: int) -> None:
+def shuffle_first(order: Any, count: int, key: int) -> None:
     """Put `count` random entries of an array first."""
     size = len(order)
     for i in range(count):
-        word = mixed(key, i)
+        word = splitmix64(key, i)
         # Of 2^32 times the number that are left, 2^-32 of a choice is more likely: no matter here.
         j = i + np.int64(((word >> np.uint64(32)) * np.uint64(size - i)) >> np.uint64(32))
         order[i], order[j] = order[j], order[i]
 
 
 @compiled
-def trials(
+def run_trials(
     words: Any,
     codes: Any,
     n: int,
@@ -56,15 +55,15 @@ def trials(
     for index in range(start, start + count):
         places = np.arange(1, n + 1)
         order = np.arange(size)
-        shuffle(places, kept, mixed(index, 0))
+        shuffle_first(places, kept, splitmix64(index, 0))
         mask[:] = 0
         for i in range(kept):
             mask[places[i] >> 6] |= np.uint64(1) << np.uint64(places[i] & 63)
-        if not _eliminate(words, codes, mask, mixed(index, 1), order, rows, bits, pivots):
+        if not _eliminate(words, codes, mask, splitmix64(index, 1), order, rows, bits, pivots):
             continue
-        if weight and _solve(mask, rows, bits, pivots, found) != weight:
+        if weight and _solve_echelon(mask, rows, bits, pivots, found) != weight:
             continue
-        if not weight and not _solve(mask, rows, bits, pivots, found):
+        if not weight and not _solve_echelon(mask, rows, bits, pivots, found):
             continue
         wrong = np.int64(0)
         for i in range(checked):
@@ -80,12 +79,6 @@ def trials(
 
 
 @compiled
-def lowest(word: Any) -> Any:
-    """Return the place of the lowest one of a word that is not 0."""
-    return np.int64(popcount((word & (~word + np.uint64(1))) - np.uint64(1)))
-
-
-@compiled
 def _eliminate(
     words: Any, codes: Any, mask: Any, key: int, order: Any, rows: Any, bits: Any, pivots: Any
 ) -> bool:
@@ -94,7 +87,9 @@ def _eliminate(
     pivots[:] = -1
     rank, wanted = 0, len(rows)
     for i in range(size):
-        j = i + np.int64(((mixed(key, i) >> np.uint64(32)) * np.uint64(size - i)) >> np.uint64(32))
+        j = i + np.int64(
+            ((splitmix64(key, i) >> np.uint64(32)) * np.uint64(size - i)) >> np.uint64(32)
+        )
         order[i], order[j] = order[j], order[i]
         equation = order[i]
         row = rows[rank]
@@ -106,7 +101,7 @@ def _eliminate(
             if row[w] == 0:
                 w += 1
                 continue
-            place = 64 * w + lowest(row[w])
+            place = 64 * w + lowest_one(row[w])
             pivot = pivots[place]
             if pivot < 0:
                 pivots[place] = rank
@@ -123,7 +118,7 @@ def _eliminate(
 
 
 @compiled
-def _solve(mask: Any, rows: Any, bits: Any, pivots: Any, found: Any) -> int:
+def _solve_echelon(mask: Any, rows: Any, bits: Any, pivots: Any, found: Any) -> int:
     """Solve equations in echelon form from the highest unknown down; returns the weight."""
     width = len(mask)
     found[:] = 0

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from hardness.kernels._compile import compiled
+from hardness.numerics._numba import compiled
 
 SLICE = 512  # words of a row at a time: they and the digits of a count lie in the first-level cache
 
 
 @compiled
-def transpose(words: Any, out: Any) -> None:
+def transpose_bits(words: Any, out: Any) -> None:
     """Turn samples (n, width) into the first d coordinates: out (d, ceil(n/64)), replaced.
 
     Squares of 64 by 64 bits, halved six times. [War12, section 7-3]
@@ -38,7 +38,7 @@ def transpose(words: Any, out: Any) -> None:
 
 
 @compiled
-def where(rows: Any, places: Any, digits: int, wanted: Any, out: Any) -> None:
+def mark_counts(rows: Any, places: Any, digits: int, wanted: Any, out: Any) -> None:
     """Say where the number of ones among places (M, m), mod 2^digits, is wanted: out (M, words).
 
     rows: (d, words); wanted: an ascending array of numbers below 2^digits. out is replaced.
@@ -53,19 +53,19 @@ def where(rows: Any, places: Any, digits: int, wanted: Any, out: Any) -> None:
         for i in range(members):
             count[:, :size] = 0
             for k in range(many):
-                _count(rows[places[i, k], first : first + size], count, carry)
+                _add_ones(rows[places[i, k], first : first + size], count, carry)
             found = out[i, first : first + size]
             found[:] = 0
             for h in wanted:
                 match[:size] = every
                 for digit in range(digits):
-                    _narrow(match, count[digit], np.uint64(0) if h >> digit & 1 else every)
+                    _keep_matches(match, count[digit], np.uint64(0) if h >> digit & 1 else every)
                 for w in range(size):
                     found[w] |= match[w]
 
 
 @compiled
-def _count(row: Any, count: Any, carry: Any) -> None:
+def _add_ones(row: Any, count: Any, carry: Any) -> None:
     """Add a row of ones to the numbers whose digits are rows of count; carry is scratch."""
     digits = len(count)
     if digits:
@@ -82,6 +82,6 @@ def _count(row: Any, count: Any, carry: Any) -> None:
 
 
 @compiled
-def _narrow(match: Any, digit: Any, flip: Any) -> None:
+def _keep_matches(match: Any, digit: Any, flip: Any) -> None:
     for w in range(len(match)):
         match[w] &= digit[w] ^ flip

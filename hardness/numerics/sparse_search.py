@@ -16,38 +16,38 @@ _NO_COST = np.int64(1) << 62
 
 
 @dataclass(frozen=True, kw_only=True)
-class Best:
+class CheapestVector:
     """The cheapest vector that a search has met: places with the number of a value for each."""
 
     cost: int
     entries: tuple[tuple[int, int], ...]
 
 
-class Enumeration(Protocol):
+class SparseSearch(Protocol):
     """A search through the vectors of length n, entries one of `values` many or 0."""
 
     n: int
     values: int
 
-    def run(self, weight: int, start: int, count: int) -> tuple[int, Best | None]:
+    def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
         """Try the vectors with heads start .. start+count-1: how many, and the cheapest."""
 
 
-def heads(n: int, weight: int, values: int) -> int:
+def count_heads(n: int, weight: int, values: int) -> int:
     """Count the heads of vectors of a weight.
 
-    >>> heads(5, 3, 1), heads(5, 1, 7)
+    >>> count_heads(5, 3, 1), count_heads(5, 1, 7)
     (6, 1)
     """
     return math.comb(n - 1, weight - 1) * values ** (weight - 1)
 
 
-def head(index: int, n: int, weight: int, values: int) -> tuple[list[int], list[int]]:
+def head_at(index: int, n: int, weight: int, values: int) -> tuple[list[int], list[int]]:
     """Return places and values of a head: the index-th, ascending, in 0 .. n-2.
 
-    >>> [head(i, 4, 3, 1)[0] for i in range(heads(4, 3, 1))]
+    >>> [head_at(i, 4, 3, 1)[0] for i in range(count_heads(4, 3, 1))]
     [[0, 1], [0, 2], [1, 2]]
-    >>> [head(i, 3, 2, 2) for i in range(heads(3, 2, 2))]
+    >>> [head_at(i, 3, 2, 2) for i in range(count_heads(3, 2, 2))]
     [([0], [0]), ([0], [1]), ([1], [0]), ([1], [1])]
     """
     index, rest = divmod(index, values ** (weight - 1))
@@ -64,7 +64,7 @@ def head(index: int, n: int, weight: int, values: int) -> tuple[list[int], list[
     return places, digits
 
 
-class SumsModQ:
+class ModularSearch:
     """Vectors s by sum_i tables[rows[i], (shifts[i] + <a_i, s>) mod q], given up above limits[i].
 
     columns: (values, n, N), the values times the columns of a, mod q; tables (rows, 2 q) uint16,
@@ -80,7 +80,7 @@ class SumsModQ:
         limits: NDArray[np.int64],
     ) -> None:
         """Lay out the first samples for the inner loop; missing ones cost nothing."""
-        from hardness.kernels._support_jit import AHEAD
+        from hardness.numerics._sparse_search_jit import AHEAD
 
         self.values, self.n, many = columns.shape
         missing = max(0, AHEAD - many)
@@ -92,14 +92,14 @@ class SumsModQ:
         self._shifts = np.pad(shifts, (0, missing)).astype(np.uint64)
         self._limits = np.pad(limits, (0, missing), mode="edge").astype(np.int64)
 
-    def run(self, weight: int, start: int, count: int) -> tuple[int, Best | None]:
+    def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
         """Try the vectors with heads start .. start+count-1: how many, and the cheapest."""
-        from hardness.kernels import _support_jit as compiled
+        from hardness.numerics import _sparse_search_jit as compiled
 
-        places, digits = map(_array, head(start, self.n, weight, self.values))
+        places, digits = map(_array, head_at(start, self.n, weight, self.values))
         best = np.zeros(1 + 2 * weight, np.int64)
         best[0] = _NO_COST
-        _, tried = compiled.search(
+        _, tried = compiled.search_sums(
             self._columns,
             self._ahead,
             self._tables,
@@ -115,10 +115,10 @@ class SumsModQ:
         if best[0] == _NO_COST:
             return int(tried), None
         found = zip(best[1 : 1 + weight].tolist(), best[1 + weight :].tolist(), strict=True)
-        return int(tried), Best(cost=int(best[0]), entries=tuple(sorted(found)))
+        return int(tried), CheapestVector(cost=int(best[0]), entries=tuple(sorted(found)))
 
 
-class Parities:
+class ParitySearch:
     """Parities by how many codes they differ from, given up above limits[i] after word i.
 
     columns: (n, words) uint64, a bit for a sample, codes (words,) uint64, limits (words,) int64.
@@ -133,17 +133,19 @@ class Parities:
         self.n = len(columns)
         self._columns, self._codes, self._limits = columns, codes, limits
 
-    def run(self, weight: int, start: int, count: int) -> tuple[int, Best | None]:
+    def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
         """Try the parities with heads start .. start+count-1: how many, and the nearest."""
-        from hardness.kernels import _parity_jit as compiled
+        from hardness.numerics import _parity_search_jit as compiled
 
-        places = _array(head(start, self.n, weight, 1)[0])
+        places = _array(head_at(start, self.n, weight, 1)[0])
         best = np.zeros(1 + weight, np.int64)
         best[0] = _NO_COST
-        _, tried = compiled.search(self._columns, self._codes, self._limits, places, count, best)
+        _, tried = compiled.search_parities(
+            self._columns, self._codes, self._limits, places, count, best
+        )
         if best[0] == _NO_COST:
             return int(tried), None
-        return int(tried), Best(
+        return int(tried), CheapestVector(
             cost=int(best[0]), entries=tuple((j, 0) for j in sorted(best[1:].tolist()))
         )
 

@@ -3,27 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from hardness.kernels._compile import compiled
-from hardness.kernels._support_jit import advance
-
-_intrinsic: Any = intrinsic  # its own types count the argument that numba supplies
-
-
-@_intrinsic
-def popcount(typing: Any, word: Any) -> Any:
-    """Count the ones of a 64-bit word."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
+from hardness.numerics._numba import compiled, popcount
+from hardness.numerics._sparse_search_jit import next_head
 
 
 @compiled
-def search(columns: Any, codes: Any, limits: Any, places: Any, count: int, best: Any) -> Any:
+def search_parities(
+    columns: Any, codes: Any, limits: Any, places: Any, count: int, best: Any
+) -> Any:
     """Try all parities whose places but the last are `places`, for `count` places in turn.
 
     columns: (n, words) uint64, a bit for a sample; codes (words,); limits (words,), what the first
@@ -45,15 +33,15 @@ def search(columns: Any, codes: Any, limits: Any, places: Any, count: int, best:
             differ = np.int64(popcount(base ^ first[j]))
             if differ > limit or differ >= best[0]:
                 continue
-            _finish(columns, codes, limits, places, j, differ, best)
+            _finish_parity(columns, codes, limits, places, j, differ, best)
         done += 1
-        if advance(places, digits, n, 1) < 0:
+        if next_head(places, digits, n, 1) < 0:
             break
     return done, tried
 
 
 @compiled
-def _finish(
+def _finish_parity(
     columns: Any, codes: Any, limits: Any, places: Any, j: int, differ: Any, best: Any
 ) -> None:
     """Count the differences in all further words, and keep the candidate where it is the best."""

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from hardness.kernels._compile import compiled
+from hardness.numerics._numba import compiled
 
 AHEAD = 4  # samples whose sums are kept for a whole run of candidates
 
 
 @compiled
-def advance(places: Any, digits: Any, n: int, values: int) -> int:
+def next_head(places: Any, digits: Any, n: int, values: int) -> int:
     """Step to the next values, then to the next ascending places in 0 .. n-2.
 
     Returns the first entry that changed, -1 after the last step.
@@ -31,7 +31,7 @@ def advance(places: Any, digits: Any, n: int, values: int) -> int:
 
 
 @compiled
-def search(
+def search_sums(
     columns: Any,
     ahead: Any,
     tables: Any,
@@ -75,16 +75,16 @@ def search(
                 if cost > limit or cost >= best[0]:
                     continue
                 head = (places, digits)
-                _finish(columns, tables, rows, shifts, limits, q, head, v, j, cost, best)
+                _finish_sums(columns, tables, rows, shifts, limits, q, head, v, j, cost, best)
         done += 1
-        changed = advance(places, digits, n, values)
+        changed = next_head(places, digits, n, values)
         if changed < 0:
             break
     return done, tried
 
 
 @compiled
-def _finish(
+def _finish_sums(
     columns: Any,
     tables: Any,
     rows: Any,

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from hardness.kernels._compile import compiled
-from hardness.kernels._support_jit import advance
+from hardness.numerics._numba import compiled
+from hardness.numerics._sparse_search_jit import next_head
 
 
 @compiled
-def fill(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
+def fill_sums(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
     """Write the sums mod q of vectors from places and digits on: out (count, N).
 
     columns: (values, n, N) uint32.
@@ -26,13 +26,13 @@ def fill(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
                 sums[k + 1, i] = total - q if total >= q else total
         for i in range(many):
             out[m, i] = sums[weight, i]
-        changed = advance(places, digits, n + 1, values)
+        changed = next_head(places, digits, n + 1, values)
         if changed < 0:
             return
 
 
 @compiled
-def place(keys: Any, first: int, free: Any, order: Any) -> None:
+def place_by_key(keys: Any, first: int, free: Any, order: Any) -> None:
     """Put the indices first, first + 1, ... of keys where free says, and count it up: stable."""
     for i in range(len(keys)):
         order[free[keys[i]]] = first + i
@@ -40,7 +40,7 @@ def place(keys: Any, first: int, free: Any, order: Any) -> None:
 
 
 @compiled
-def join(
+def join_pairs(
     left: Any,
     right: Any,
     starts: Any,
@@ -84,7 +84,7 @@ def join(
                 key = key * buckets + (first[i] + digit[i]) % buckets
             tried += starts[key + 1] - starts[key]
             for r in range(starts[key], starts[key + 1]):
-                cost = _cost(right[r], base, tables, rows, limits, keyed)
+                cost = _pair_cost(right[r], base, tables, rows, limits, keyed)
                 if 0 <= cost < best[0]:
                     best[0], best[1], best[2] = cost, m, r
             i = keyed - 1
@@ -98,7 +98,7 @@ def join(
 
 
 @compiled
-def _cost(sums: Any, base: Any, tables: Any, rows: Any, limits: Any, keyed: int) -> Any:
+def _pair_cost(sums: Any, base: Any, tables: Any, rows: Any, limits: Any, keyed: int) -> Any:
     """Add up the costs of a pair, the samples that made the key last; -1 above a limit."""
     many = len(base)
     cost, done = np.int64(0), 0

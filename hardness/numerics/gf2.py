@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class System:
+class LinearSystem:
     """Equations <row, s> = bit over GF(2) in `unknowns` unknowns, kept in reduced echelon form.
 
-    >>> system = System(3)
-    >>> system.add(np.array([[3], [2], [4], [1]], np.uint64), np.array([1, 1, 0, 0], np.uint8))
+    >>> system = LinearSystem(3)
+    >>> rows = np.array([[3], [2], [4], [1]], np.uint64)
+    >>> system.add_equations(rows, np.array([1, 1, 0, 0], np.uint8))
     0
     >>> system.rank, system.solution().tolist()
     (3, [0, 1, 0])
@@ -26,26 +27,27 @@ class System:
         """The number of independent equations."""
         return len(self._pivots)
 
-    def add(self, rows: NDArray[np.uint64], bits: NDArray[np.uint8]) -> int:
-        """Add equations, rows (n, words) packed; return how many contradict the earlier ones.
+    def add_equations(self, rows: NDArray[np.uint64], bits: NDArray[np.uint8]) -> int:
+        """Add n equations, rows (n, words) and bits (n,); return how many contradict earlier ones.
 
-        Bits of the rows beyond `unknowns` must be 0. A contradicting equation is left out.
+        Bits of the rows beyond `unknowns` must be 0. A contradicting equation is left out. Takes
+        (rank + n) unknowns / 64 operations on words for each unit of rank before and after.
         """
         fresh = np.zeros((len(rows), self._width), np.uint64)
         fresh[:, : min(rows.shape[1], self._width)] = rows[:, : self._width]
         fresh[:, -1] |= bits.astype(np.uint64) << np.uint64(self.unknowns % 64)
         # Reduce the new rows by the old pivots, each pivot's row being zero at all other pivots.
         for row, pivot in zip(self._rows, self._pivots, strict=True):
-            fresh[_column(fresh, pivot)] ^= row
+            fresh[_bits_at(fresh, pivot)] ^= row
         conflicts = 0
         start = len(self._pivots)
         system = np.concatenate([self._rows, fresh])
         for i in range(start, len(system)):
-            lowest = self._lowest(system[i])
+            lowest = self._first_unknown(system[i])
             if lowest is None:
                 conflicts += bool(system[i].any())
                 continue
-            hit = _column(system, lowest)
+            hit = _bits_at(system, lowest)
             hit[i] = False
             system[hit] ^= system[i]
             system[[len(self._pivots), i]] = system[[i, len(self._pivots)]]
@@ -56,11 +58,11 @@ class System:
     def solution(self) -> NDArray[np.uint8]:
         """Return the solution (unknowns,), free unknowns set to 0."""
         out = np.zeros(self.unknowns, np.uint8)
-        out[self._pivots] = _column(self._rows, self.unknowns)
+        out[self._pivots] = _bits_at(self._rows, self.unknowns)
         return out
 
-    def _lowest(self, row: NDArray[np.uint64]) -> int | None:
-        """The first unknown of an equation, or None where there is none."""
+    def _first_unknown(self, row: NDArray[np.uint64]) -> int | None:
+        """Return the first unknown of an equation, or None if it has none."""
         words = np.flatnonzero(row)
         if not len(words):
             return None
@@ -70,6 +72,7 @@ class System:
         return position if position < self.unknowns else None
 
 
-def _column(rows: NDArray[np.uint64], position: int) -> NDArray[np.bool_]:
+def _bits_at(rows: NDArray[np.uint64], position: int) -> NDArray[np.bool_]:
+    """Return bit `position` of each packed row: (n, words) -> (n,)."""
     word, bit = divmod(position, 64)
     return np.asarray((rows[:, word] >> np.uint64(bit)) & np.uint64(1), bool)
