@@ -1,5 +1,6 @@
 """Studies in docs/studies: each statement at a small setting, verdicts, and the tables of docs."""
 
+import ast
 import json
 import re
 import subprocess
@@ -160,6 +161,17 @@ def test_a_script_measures_a_statement():
     refused = subprocess.run([*line, "sq"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "no statement is named sq: choose from sq-dimension" in refused.stderr
+
+
+def test_studies_import_the_public_names_and_few_modules():
+    imported = set()
+    for path in STUDIES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                imported.add(node.module)
+            elif isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+    assert {name for name in imported if name.split(".")[0] in ("hardness", "instances")} == ALLOWED
 
 
 def test_the_tables_of_docs_have_the_statements_of_today():
