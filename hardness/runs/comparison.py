@@ -169,8 +169,11 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError("certificates: one a spec is needed, or none")
         if missing := [run["spec"] for run in runs if run["spec"] not in specs]:
             raise ValueError(f"a run is on {missing[0]}, which is none of the specs")
-        if runs and not fields["learners"]:
-            raise ValueError("learners: there are runs, and no learner is named")
+        names = fields.get("canonical") or [
+            learner_spec(parse_learner(text)) for text in fields["learners"]
+        ]
+        if missing := [run["learner"] for run in runs if run["learner"] not in names]:
+            raise ValueError(f"a run is of {missing[0]}, which is none of the learners")
         return {**fields, "certificates": [*map(Certificate.read, certificates)]}
 
 
