@@ -369,7 +369,7 @@ def every(sources: list[Genuine], share: int = 1) -> Iterator[Forgery]:
             for way, new in _every_change(_at(one.data, place), rng):
                 plain = kept.integers(share) == 0
                 both = place[0] in ("problem", "steps") and kept.integers(share) == 0
-                tried = [False] * plain + [True] * both
+                tried = [False] * int(plain) + [True] * int(both)
                 yield from (_changed(one, place, way, new, too) for too in tried)
 
 
