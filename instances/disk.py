@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line, shown
 
 SECRET = "hardness-secret/1"  # the one format that is never taken for another
@@ -203,7 +203,7 @@ def damage(path: Path) -> Iterator[None]:
         yield
     except DamagedFile:
         raise
-    except UnknownFamily as error:
+    except UsageError as error:  # what it names is unknown or withdrawn
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         said = f"{type(error).__name__} {one_line(error)}"

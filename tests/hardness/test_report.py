@@ -242,6 +242,15 @@ def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
         report_of(tmp_path)
 
 
+def test_results_of_a_withdrawn_learner_say_what_serves_and_not_that_they_are_damaged(tmp_path):
+    compare("parity:m=2", "d=6", ("elimination",), seeds=1).save(tmp_path / "results.json")
+    text = (tmp_path / "results.json").read_text().replace('"elimination"', '"km"')
+    (tmp_path / "results.json").write_text(text)
+    with pytest.raises(DamagedFile, match=": the learner 'km' is gone: flips") as seen:
+        report_of(tmp_path)
+    assert "damaged" not in str(seen.value)
+
+
 def test_what_solved_below_the_information_floor_is_named():
     spec = parse("parity:d=16,m=3").spec
     floor = certify(parse(spec)).integer("information-floor")
