@@ -169,6 +169,13 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ValueError("certificates: one a spec is needed, or none")
         if missing := [run["spec"] for run in runs if run["spec"] not in specs]:
             raise ValueError(f"a run is on {missing[0]}, which is none of the specs")
+        parameter, whole_spec = fields["parameter"], fields["spec"]
+        if missing := [spec for spec in specs if parameter not in numbers_of(spec)]:
+            raise ValueError(f"parameter: {missing[0]} has no {parameter}")
+        if kind_of(whole_spec.partition(":")[0]) is not None:
+            sizes = tuple(numbers_of(spec)[parameter] for spec in specs)
+            if specs_over(whole_spec, parameter, sizes) != list(specs):
+                raise ValueError(f"spec: {whole_spec} has other specs over {parameter}")
         names = fields.get("canonical") or [
             learner_spec(parse_learner(text)) for text in fields["learners"]
         ]
