@@ -12,8 +12,8 @@ from statistics import median
 
 from timing import table
 
-from hardness.claims import bound
-from hardness.lower import BoundParameters, Certificate
+from hardness.bounds import BoundParameters, Certificate
+from hardness.bounds.quantities import bound
 from hardness.report.text import big, shown_risk
 from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier, claims, number

@@ -63,6 +63,9 @@ class Math(str):
         made.latex = latex
         return made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Math, (str(self), self.latex)
+
 
 Table = Any  # rows, or a result: what has `_rows` for readers, and `to_frame` for programs
 

@@ -397,7 +397,7 @@ def _weights(secrets: Secrets, length: int, q: int, secret: Secret) -> NDArray[n
 def modulus(family: Modular) -> int:
     """Return M: mod M, secrets are alike if they are the same up to a unit of Z_M.
 
-    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the kernel of
+    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the checker of
     certificates proves it.
 
     >>> from instances import parse

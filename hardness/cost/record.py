@@ -6,7 +6,7 @@ from functools import wraps
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardness.lower.record import Claim
+from hardness.bounds.certificate import Claim
 from instances.export import Math, frame
 from instances.result import Result, TableRow
 from instances.text import exact

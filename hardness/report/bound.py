@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims import big
-from hardness.lower.algebra import number, relation
-from hardness.lower.bound import brief
+from hardness.bounds.algebra import relation, shown_number
+from hardness.bounds.bound import brief
+from hardness.bounds.quantities import big
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
 
 if TYPE_CHECKING:
-    from hardness.lower.bound import Bound
+    from hardness.bounds.bound import Bound
 
 DOMAIN = (
     "Each formula holds for all values of its parameters that `certify` takes and that meet the "
@@ -29,13 +29,14 @@ def bound_words(found: "Bound") -> str:
         if one.condition is not None:
             idle = f"a query rules out nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
-        lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
+        lines.append(f"  = {shown_number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
     if names:
         lines += ["", wrap(DOMAIN)]
     lines += [""] * bool(names)
     for line in names.values():
-        lines.append(wrap(f"{line.name} = {number(line.value).text}, {line.says}", "", "    "))
+        value = shown_number(line.value).text
+        lines.append(wrap(f"{line.name} = {value}, {line.says}", "", "    "))
     if (solved := found.solution) is None:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())

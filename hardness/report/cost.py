@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from hardness.claims import WORD
+from hardness.bounds.quantities import WORD
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
 from hardness.cost.sets import SETS

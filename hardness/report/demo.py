@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardness.claims import big
-from hardness.lower import Certificate, Verification
+from hardness.bounds import Certificate, Verification
+from hardness.bounds.quantities import big
 from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
@@ -55,7 +55,7 @@ def demo_words(made: Demo) -> str:
         [
             f"certified  {made.certified}: SQ-DIM is exactly C(999,21) = "
             f"{big(made.certificate.integer('sq-dimension'))};",
-            "           its proof checked step by step",
+            "           its claims proved again by the checker",
             f"verified   {made.verified}: {sampled.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
             f"           ({gram.confidence:.0%}, {gram.inequality});",

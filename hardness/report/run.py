@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims import vacuous
+from hardness.bounds.quantities import vacuous
 from hardness.report.text import big, good, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from hardness.claims import chance
+from hardness.bounds.quantities import chance
 from hardness.report.run import unbound_words
 from hardness.report.text import big, number, table, wrap
 from hardness.runs.cells import Cost

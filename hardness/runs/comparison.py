@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
-from hardness.claims import NONE_ENOUGH, WORD, vacuous
-from hardness.lower import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.oracles import Budget
 from hardness.runs.cells import Cell, cell
 from hardness.runs.certified import claims, number, query_bound
@@ -18,7 +18,7 @@ from hardness.runs.names import Value, numbers
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
-from instances.errors import ToolkitError, UsageError, require
+from instances.errors import DamagedFile, ToolkitError, UsageError, require
 from instances.parameters import key_values, listed, plain
 from instances.result import Record, TableRow
 from instances.spec import kind_of, require_drawn, spec_of
@@ -181,7 +181,10 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         if missing := [run["learner"] for run in runs if run["learner"] not in names]:
             raise ValueError(f"a run is of {missing[0]}, which is none of the learners")
-        return {**fields, "certificates": [*map(Certificate.read, certificates)]}
+        try:
+            return {**fields, "certificates": [*map(Certificate.read, certificates)]}
+        except DamagedFile as error:  # the file is named where it is read
+            raise ValueError(f"certificates: {error}") from error
 
 
 BOUND = {

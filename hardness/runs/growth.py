@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.claims import vacuous
-from hardness.lower import Certificate
+from hardness.bounds import Certificate
+from hardness.bounds.quantities import vacuous
 from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
 from hardness.runs.run import Run

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 import msgspec
 import numpy as np
 
-from hardness.claims import NONE_ENOUGH
-from hardness.lower import BoundParameters, Certificate
+from hardness.bounds import BoundParameters, Certificate
+from hardness.bounds.quantities import NONE_ENOUGH
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of

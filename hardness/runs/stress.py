@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta, Struct
 
-from hardness.claims import big, bound, vacuous
-from hardness.lower import BoundParameters, certify
+from hardness.bounds import BoundParameters, certify
+from hardness.bounds.quantities import big, bound, vacuous
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
 from hardness.runs.cells import Cost, interval

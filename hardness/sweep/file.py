@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec.structs import force_setattr
 
-from hardness.lower import BoundParameters
+from hardness.bounds import BoundParameters
 from hardness.oracles import Budget
 from hardness.runs.columns import numbers_of
 from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable

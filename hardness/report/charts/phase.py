@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import product, zip_longest
 
-from hardness.claims import NONE_ENOUGH, WORD, vacuous
-from hardness.lower import Certificate
+from hardness.bounds import Certificate
+from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.report.charts.runs import CERTIFIED
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY

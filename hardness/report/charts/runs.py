@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hardness.claims import vacuous
+from hardness.bounds.quantities import vacuous
 from hardness.oracles import Usage
 from hardness.report.comparison import ASKER, fit_rows, power, short_name
 from hardness.report.plot import Axis, Data, named, panels, plot

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from hardness.claims import big
+from hardness.bounds.quantities import big
 from hardness.report.page.material import Cell
 from hardness.report.text import number
 from hardness.runs.names import brief_spec
