@@ -25,14 +25,15 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from instances import tokens
+from instances import numbers, tokens
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
 from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import Profiled, fraction, plain, split_list
+from instances.numbers import write
+from instances.parameters import Profiled, split_list
 from instances.threshold import Head, Rational, python_fraction, rational, solve
 
 Array = NDArray[np.float64]
@@ -340,7 +341,9 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
     """
     text = text.replace(" ", "")
     if text.startswith("[") and text.endswith("]"):
-        listed_values = tuple(fraction(value, "g") for value in split_list(text[1:-1]))
+        listed_values = tuple(
+            numbers.parse(value, Fraction, "g") for value in split_list(text[1:-1])
+        )
         require(
             len(listed_values) == m + 1,
             f"g={text[:60]} given with m={m}: a list needs m + 1 = {m + 1} values, one for each "
@@ -365,7 +368,7 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
 
 def spelling(values: Iterable[Fraction]) -> str:
     """Write values as the list that `profile` reads."""
-    return f"[{','.join(map(plain, values))}]"
+    return f"[{','.join(map(write, values))}]"
 
 
 def listed(family: Symmetric) -> Profile:

@@ -11,9 +11,9 @@ from flint import fmpz
 from hardness.bounds import Certificate, checker
 from hardness.bounds.certify import certify
 from hardness.bounds.check import check
-from instances import parse
-from instances.parameters import whole
-from instances.text import decimal, shortened
+from instances import numbers, parse
+from instances.numbers import write
+from instances.text import shortened
 from tests.proofs import claimed, plain, refused
 
 LONG = ["lwr:n=2000,q=16384,p=2", "lwe:n=1500,q=1099511627791,sigma=3"]
@@ -42,7 +42,7 @@ def test_one_more_of_so_many_is_refused():
     assert len(long) == 4
     for name in long:
         value = int(claimed(data, name)[2], 16)
-        for other in (checker.written(value + 1), decimal(value)):
+        for other in (checker.written(value + 1), write(value)):
             refused(data, lambda d, n=name, v=other: claimed(d, n).__setitem__(2, v), "as claimed")
 
 
@@ -66,8 +66,8 @@ def test_millions_of_digits_are_refused(hardness, tmp_path):
 def test_integers_are_written_and_read_as_python_would():
     for value in (0, -1, 455, 10**60, 7**5000, -(3**9999)):
         text = str(fmpz(value).str())
-        assert decimal(value) == text
-        assert whole(text) == value
-    assert shortened(10**59) == str(10**59)
-    assert shortened(10**60) == "1.00000...e60 (61 digits)"
-    assert whole(decimal(7**1_000_000)) == 7**1_000_000
+        assert write(value) == text
+        assert numbers.parse(text, int, "x", any_size=True) == value
+    assert shortened(write(10**59)) == str(10**59)
+    assert shortened(write(10**60)) == "1.00000...e60 (61 digits)"
+    assert numbers.parse(write(7**1_000_000), int, "x", any_size=True) == 7**1_000_000

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.bounds.checker.closed import Exact
-from hardness.bounds.quantities import big, digits
-from instances.text import exact
+from instances.numbers import brief, write
 
 LONG = 16  # characters of a number that is written in full
 
@@ -137,9 +136,9 @@ def shown_number(value: "Shown | Fraction | int") -> Shown:
     if isinstance(value, Shown):
         return value
     value = Fraction(value)
-    text = exact(value)
+    text = write(value, ratio=True)
     if len(text) > LONG:
-        text = big(int(value)) if value.denominator == 1 else digits(value)
+        text = brief(int(value), 3) if value.denominator == 1 else brief(value)
         head, _, exponent = text.partition("e")
         latex = rf"{head}\ldots" + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
         return Shown(f"{head}...{text[len(head) :]}", latex, 2 if exponent else 5)

@@ -16,15 +16,14 @@ from hardness.bounds.checker.certificate import claims_of_learners
 from hardness.bounds.checker.theorem import read_terms
 from hardness.bounds.formulas import Formula, formulas
 from hardness.bounds.problems import certified_problem
-from hardness.bounds.quantities import big
 from hardness.bounds.terms import BoundParameters, misfit
 from instances import arguments
 from instances.errors import ToolkitError, UsageError, unknown
 from instances.export import Cited, Math
 from instances.family import Family
+from instances.numbers import brief, write
 from instances.result import Result, TableRow
 from instances.spec import parse
-from instances.text import exact
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
 _MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
@@ -118,8 +117,8 @@ class Bound(Result):
                 "latex": latex(one.expression),
                 "domain": list(map(relation, one.domain)),
                 "above 0": None if one.condition is None else str(one.condition),
-                "value": exact(one.value),
-                "symbols": {k: exact(v) for k, v in sorted(self.symbols(name).items())},
+                "value": write(one.value, ratio=True),
+                "symbols": {k: write(v, ratio=True) for k, v in sorted(self.symbols(name).items())},
                 "source": self.certificate[name].source,
             }
         return found if self.solution is None else found | {"solution": self.solution}
@@ -138,7 +137,7 @@ class Bound(Result):
                 else None,
                 "rules out nothing if": one.condition
                 and Math(f"{one.condition} == 0", f"{latex(one.condition)} = 0"),
-                "value": exact(one.value),
+                "value": write(one.value, ratio=True),
                 "source": OURS.get(source := self.certificate[name].source) or Cited(source),
             }
             for name, one in self.formulas.items()
@@ -174,9 +173,10 @@ def solve(
         if known[most] >= wanted:
             has = f"{spec_of(most)} has as many, and after {len(known)} tries fewer may do"
             return UsageError(f"the least {', '.join(names)} of {spec} was not found: {has}")
-        why = f"the most of {len(known)} is {brief(int(known[most]))}, at {spec_of(most)}"
+        why = f"the most of {len(known)} is {brief_power(int(known[most]))}, at {spec_of(most)}"
         return UsageError(
-            f"no {', '.join(names)} of {spec} was found with {brief(wanted)} {quantity}: {why}"
+            f"no {', '.join(names)} of {spec} was found with {brief_power(wanted)} {quantity}: "
+            f"{why}"
         )
 
     def right(values: Values) -> bool | None:
@@ -219,28 +219,28 @@ def solve(
         value = _worth({c.quantity: c.value for c in one.claims}, quantity, terms)
         if value != known[key]:
             raise ToolkitError(f"{one.spec}: the search and the certificate differ")
-        shown = None if value == math.inf else exact(Fraction(value))
+        shown = None if value == math.inf else write(Fraction(value), ratio=True)
         certified.append({"spec": one.spec, "value": shown, "reached": bool(value >= wanted)})
     solution = {
         "least": dict(zip(names, found, strict=True)),
         "every": all(value <= most for value, most in zip(found, each, strict=True))
         and all(2 * k[i] <= each[i] for k in known for i in heights if k[:i] != found[:i]),
         "quantity": quantity,
-        "wanted": exact(wanted),
+        "wanted": write(wanted),
         "terms": terms.to_dict(),
         "certified": certified,
     }
     return Bound(certificate=made[0], solution=solution)
 
 
-def brief(value: Fraction | int) -> str:
+def brief_power(value: Fraction | int) -> str:
     """Write a large power of 2 as one, and another number by its first digits.
 
-    >>> brief(2**128), brief(1000)
+    >>> brief_power(2**128), brief_power(1000)
     ('2^128', '1000')
     """
     small = value < 10**7 or int(value) & (int(value) - 1)
-    return big(int(value)) if small else f"2^{int(value).bit_length() - 1}"
+    return brief(int(value), 3) if small else f"2^{int(value).bit_length() - 1}"
 
 
 def _needed(

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
 from hardness.bounds.checker.theorem import Known
-from hardness.bounds.quantities import WORD, digits, is_upper, vacuous
+from hardness.bounds.quantities import WORD, is_upper, vacuous
 from instances.arguments import located
 from instances.errors import DamagedFile, ToolkitError, unknown
 from instances.export import Cited, Math
+from instances.numbers import brief, write
 from instances.result import Result, TableRow
 from instances.strict import read_strangers_json, shown
-from instances.text import exact, shortened
+from instances.text import shortened
 from instances.withdrawn import withdrawn
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Claim:
     @property
     def parameters(self) -> dict[str, str]:
         """The terms as text."""
-        return {k: v if isinstance(v, str) else exact(v) for k, v in self.terms.items()}
+        return {k: v if isinstance(v, str) else write(v, ratio=True) for k, v in self.terms.items()}
 
     @property
     def vacuous(self) -> bool:
@@ -117,7 +118,7 @@ class Certificate(Result):
 
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
-        return exact(self[quantity].value)
+        return write(self[quantity].value, ratio=True)
 
     def integer(self, quantity: str) -> int:
         """Return the claimed value of a quantity that is an integer; raises UsageError."""
@@ -150,7 +151,7 @@ class Certificate(Result):
         return {
             name: Math(put.text, put.latex)
             for name, (put, value) in puts.items()
-            if put.text != exact(value)
+            if put.text != write(value, ratio=True)
         }
 
     @property
@@ -230,7 +231,7 @@ class Certificate(Result):
                 {
                     "spec": self.spec,
                     "quantity": c.quantity,
-                    "value": exact(c.value),
+                    "value": write(c.value, ratio=True),
                     "kind": c.kind,
                     "parameters": c.parameters,
                     "formula": c.closed_form,
@@ -302,7 +303,7 @@ def require_format(data: dict[str, Any]) -> None:
 
 
 def _brief(value: Fraction, up: bool) -> str:
-    text = exact(value)
+    text = write(value, ratio=True)
     if value.denominator == 1 or len(text) <= _LONG:
         return shortened(text, _LONG)
-    return f"about {digits(value, up)}"
+    return f"about {brief(value, up=up)}"

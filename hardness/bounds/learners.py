@@ -12,7 +12,7 @@ from hardness.bounds.checker.hidden_sets import HiddenSets
 from hardness.bounds.checker.theorem import Members
 from hardness.bounds.terms import misfit
 from instances.family import require
-from instances.text import exact
+from instances.numbers import write
 
 _EXACT = "is needed: one exact mean of a function of its choice can name the member"
 
@@ -54,7 +54,7 @@ class Kernel:
         """Refuse more features than members; raises UsageError."""
         require(
             self.features is None or members.continuum or self.features <= members.count,
-            f"features={self.features} given: 1 to {exact(members.count)} are "
+            f"features={self.features} given: 1 to {write(members.count)} are "
             "allowed, the number of members; with all members as features the error is 0",
         )
 

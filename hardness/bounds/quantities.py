@@ -1,10 +1,8 @@
-"""What is claimed, in words: numbers of any size, and which bounds say nothing."""
+"""What is claimed, in words, and which bounds say nothing."""
 
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 
-from instances.parameters import whole
-from instances.text import decimal
+from instances.numbers import brief, parse
 
 WORD = "vacuous"
 # By what a quantity's name ends with, the largest bound from below that says nothing: any learner
@@ -12,28 +10,6 @@ WORD = "vacuous"
 # out nothing but learners that ask, or look, once.
 _NEEDED = {"-queries": 2, "-floor": 2, "-steps": 1, "-features": 1}
 NONE_ENOUGH = "none enough"
-
-
-def big(value: int) -> str:
-    """Write an integer of any size.
-
-    >>> big(455), big(10**50)
-    ('455', '1.00e50')
-    """
-    if value < 10**7:
-        return str(value)
-    text = decimal(value)
-    return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
-
-
-def digits(value: Fraction, up: bool = False, places: int = 6) -> str:
-    """Write a fraction by its first digits, rounded down, or `up` as an upper bound.
-
-    >>> digits(Fraction(2, 3)), digits(Fraction(2, 3), up=True)
-    ('0.666666', '0.666667')
-    """
-    with localcontext(Context(places, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
-        return f"{Decimal(value.numerator) / Decimal(value.denominator):g}"
 
 
 def is_upper(quantity: str) -> bool:
@@ -55,7 +31,7 @@ def bound(quantity: str, value: int | None) -> str:
     """
     if value is None:
         return NONE_ENOUGH
-    return WORD if vacuous(quantity, value) else big(value)
+    return WORD if vacuous(quantity, value) else brief(value, 3)
 
 
 def chance(value: str) -> str:
@@ -65,7 +41,7 @@ def chance(value: str) -> str:
     ('1/969', '1/1.55e19')
     """
     top, slash, bottom = value.partition("/")
-    return f"{top}/{big(whole(bottom))}" if slash else value
+    return f"{top}/{brief(parse(bottom, int, value, any_size=True), 3)}" if slash else value
 
 
 def vacuous(quantity: str, value: Fraction | int) -> bool:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.bounds.checker import written
+from instances import numbers
 from instances.family import require
-from instances.parameters import fraction
 
 _MOST_EXAMPLES = 10**1000
 _RATIONAL = ("tau", "risk", "success", "gamma")
@@ -104,5 +104,5 @@ class BoundParameters:
         >>> BoundParameters.from_json(BoundParameters(tau=Fraction(1, 7)).to_dict()).tau
         Fraction(1, 7)
         """
-        exact = {name: fraction(data[name], name) for name in _RATIONAL}
+        exact = {name: numbers.parse(data[name], Fraction, name) for name in _RATIONAL}
         return BoundParameters(vstat=int(data["vstat"]), **exact)

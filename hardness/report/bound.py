@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from hardness.bounds.algebra import relation, shown_number
-from hardness.bounds.bound import brief
-from hardness.bounds.quantities import big
+from hardness.bounds.bound import brief_power
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
+from instances.numbers import brief
 
 if TYPE_CHECKING:
     from hardness.bounds.bound import Bound
@@ -40,14 +40,14 @@ def bound_words(found: "Bound") -> str:
     if (solved := found.solution) is None:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
-    wanted, terms = brief(int(solved["wanted"])), solved["terms"]
+    wanted, terms = brief_power(int(solved["wanted"])), solved["terms"]
     said = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
     which = "the least" if solved["every"] else "the least found"
     head = f"{least}: {which} with {solved['quantity']} of at least {wanted}, for {said}relative"
     lines = [wrap(f"{head} risk {terms['risk']}, success {terms['success']}")]
     for one in solved["certified"]:
         value = one["value"] or "none enough"
-        value = value if len(value) <= _LONG else big(int(value))
+        value = value if len(value) <= _LONG else brief(int(value), 3)
         verdict = "reached" if one["reached"] else "not reached"
         lines.append(f"  {brief_spec(one['spec'])}   {value}   (certified: {verdict})")
     return "\n".join(lines)

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from hardness import __version__
 from hardness.bounds.algebra import shown_number
-from hardness.bounds.bound import brief
+from hardness.bounds.bound import brief_power
 from hardness.report.bound import DOMAIN
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
-from instances.parameters import plain
+from instances.numbers import write
 
 if TYPE_CHECKING:
     from hardness.bounds import BoundParameters, Certificate
@@ -84,7 +84,7 @@ def bound(found: "Bound") -> str:
     said = ""
     if solved is not None:
         least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
-        wanted = brief(int(solved["wanted"]))
+        wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
     oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
@@ -94,7 +94,7 @@ def bound(found: "Bound") -> str:
 
 def comparison(found: "Comparison") -> str:
     """Say what ran, over which sizes and seeds, and what the certified rows are about."""
-    values = ", ".join(map(plain, found.values))
+    values = ", ".join(map(write, found.values))
     ran = f"{found.spec}, {found.parameter} = {values}"
     medians = f"medians of all runs, {seeds_words(found.runs)}; solved: {PASSED}"
     return captioned(

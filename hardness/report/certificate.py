@@ -4,14 +4,14 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hardness.bounds.quantities import WORD, digits
+from hardness.bounds.quantities import WORD
 from hardness.report.claims import conditions, sentence
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
-from instances.parameters import plain
+from instances.numbers import brief, write
 from instances.spec import kind_of, parse_stored
-from instances.text import exact, shortened
+from instances.text import shortened
 
 if TYPE_CHECKING:
     from hardness.bounds import Certificate, Claim, Verification
@@ -93,7 +93,10 @@ def beside_words(spec: str) -> str:
 
 def formula_words(claim: "Claim", formula: str) -> str:
     """Write a claim's formula with its values in, and what it gives where that is not shown."""
-    return formula and f"= {formula}" + f" = {shortened(exact(claim.value))}" * claim.vacuous
+    return (
+        formula
+        and f"= {formula}" + f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
+    )
 
 
 def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
@@ -128,7 +131,7 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     if found is None:
         return ""
     least = found.first()
-    return "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
+    return "so at every tau" if least is None else f"not vacuous from tau = {write(least)} on"
 
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
@@ -181,11 +184,13 @@ def shown_value(claim: "Claim") -> str:
 
 def _shown(value: Fraction, up: bool) -> str:
     """A short number as it is, a long one by its first digits, rounded up or down."""
-    text = exact(value)
+    text = write(value, ratio=True)
     top, slash, bottom = text.partition("/")
     if not slash or len(text) <= _LONG:
         return shortened(text)
-    return f"about {digits(value, up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+    return (
+        f"about {brief(value, up=up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+    )
 
 
 def checked_words(checked: "Checked") -> str:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardness.bounds.quantities import NONE_ENOUGH, WORD
-from hardness.bounds.quantities import big as big
 from hardness.bounds.quantities import bound as bound
 from hardness.report.columns import ROW, bold, breakable, fill, pad, parts, screen
 from hardness.report.columns import bad as bad

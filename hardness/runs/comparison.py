@@ -19,7 +19,8 @@ from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_lo
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError, require
-from instances.parameters import key_values, listed, plain
+from instances.numbers import write
+from instances.parameters import key_values, listed
 from instances.result import Record, TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
@@ -123,7 +124,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for i, value in enumerate(self.values):
             certified = {name: values[i] for name, values in known.items()}
             here = [one for one in self.cells if one.value == value]
-            yield f"{self.parameter}={plain(value)}", certified, here
+            yield f"{self.parameter}={write(value)}", certified, here
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -156,7 +157,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
         return {
             **self.filed(),
-            "values": [v if isinstance(v, int) else plain(v) for v in self.values],
+            "values": [v if isinstance(v, int) else write(v) for v in self.values],
             "scaling": self.scaling.to_dict(),
         }
 
@@ -269,12 +270,12 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
         raise UsageError(f"--over {parameter}: {name} has {has}")
     found = list[Any]()
     for value in values:
-        filled = {**given, parameter: plain(value)}
+        filled = {**given, parameter: write(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
         found.append(require_drawn(one))
     if len(found) > 1 and (first := getattr(found[0], "given", None)):
-        said = f"{name} has the same functions at {parameter}={plain(values[0])} and "
-        require(not first.like(found[1].given), f"{said}{plain(values[1])}: it does not use it")
+        said = f"{name} has the same functions at {parameter}={write(values[0])} and "
+        require(not first.like(found[1].given), f"{said}{write(values[1])}: it does not use it")
     return [one.spec for one in found]
 
 

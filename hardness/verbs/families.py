@@ -217,13 +217,14 @@ def _parameters(kind: Any) -> list[dict[str, str]]:
     """Describe the fields of a family or learner."""
     from dataclasses import MISSING
 
-    from instances.parameters import listed, plain
+    from instances.numbers import write
+    from instances.parameters import listed
 
     return [
         {
             "name": f.name,
             "type": getattr(f.type, "__name__", str(f.type)),
-            "default": "required" if f.default is MISSING else plain(f.default),
+            "default": "required" if f.default is MISSING else write(f.default),
         }
         for f in listed(kind)
     ]

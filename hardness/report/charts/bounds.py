@@ -26,8 +26,8 @@ from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
 from instances.errors import UsageError
 from instances.family import Family
+from instances.numbers import write
 from instances.symmetric import to_float
-from instances.text import exact
 from instances.threshold import python_fraction
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
@@ -117,7 +117,7 @@ class _Listed:
 
 
 def _row(gamma: Fraction, least: int) -> Data:
-    return {"gamma": str(gamma), "lower": exact(least)}
+    return {"gamma": str(gamma), "lower": write(least, ratio=True)}
 
 
 def _posed(source: Family | Members) -> _Symmetric | _Listed:

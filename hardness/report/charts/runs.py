@@ -16,8 +16,8 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import Value
+from instances import numbers
 from instances.errors import UsageError
-from instances.parameters import plain
 
 TITLES = {
     "queries": ("Statistical queries", "number of queries"),
@@ -55,7 +55,7 @@ def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) 
         "spec": comparison.spec,
         "parameter": comparison.parameter,
         "seeds": comparison.seeds,
-        "values": [plain(value) for value in sizes],
+        "values": [numbers.write(value) for value in sizes],
         "places": [float(value) for value in sizes],
     }
 

@@ -24,8 +24,8 @@ from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.stress import TERMS
 from hardness.upper import LEARNERS
 from instances.errors import UsageError
+from instances.numbers import write
 from instances.spec import parse_stored
-from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -136,7 +136,7 @@ def _bound(every: Sequence[tuple[str, BoundParameters, Certificate]]) -> Facts:
             "floor": next((int(n) for n in floors if not vacuous("information-floor", n)), None),
         }
         if queries is None:
-            most = chance(exact(success(one, quantity) or 0))
+            most = chance(write(success(one, quantity) or 0, ratio=True))
             told["endless"] = found | {"says": NONE_ENOUGH[quantity].format(terms.tau, most)}
         elif told["least"] is None or queries >= told["least"]["queries"]:
             told["least"] = found
@@ -338,7 +338,7 @@ def _meaning(made: Certificate, claim: Claim) -> str:
     given = [f"{k} {_shortened(v)}" for k, v in unsaid(made, claim).items() if k != "upper"]
     if claim.upper != claim.value:
         end = ", which is what is certified" if claim.quantity in _FROM_BELOW else ""
-        low, high = (_shortened(exact(value)) for value in (claim.value, claim.upper))
+        low, high = (_shortened(write(value, ratio=True)) for value in (claim.value, claim.upper))
         given.append(f"value {low}{end}; upper {high}")
     text = sentence(made, claim)
     return f"{text} ({', '.join(given)})" if given else text

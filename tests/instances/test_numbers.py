@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from instances.text import outward
+from instances.numbers import outward
 
 LIBRARY = Path(__file__).parents[2] / "hardness"
 
