@@ -10,6 +10,7 @@ from typing import Any
 
 from instances.errors import UsageError, unknown
 from instances.numbers import parse, write
+from instances.ranges import plain_type
 from instances.text import cut
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -94,7 +95,7 @@ def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, 
     missing = [n for n, f in declared.items() if f.default is MISSING and n not in given]
     if missing:
         raise UsageError(f"{what} needs {', '.join(missing)}: write {example}")
-    return {n: _READERS[declared[n].type](v, f"{what}: {n}") for n, v in given.items()}
+    return {n: _READERS[plain_type(declared[n].type)](v, f"{what}: {n}") for n, v in given.items()}
 
 
 def listed(kind: Any) -> list[Field[Any]]:
@@ -116,7 +117,7 @@ def listed(kind: Any) -> list[Field[Any]]:
 def is_readable(kind: type[Any]) -> bool:
     """Return whether a class is a dataclass whose fields have types that `build` reads."""
     return (is_dataclass(kind) or hasattr(kind, "spec_fields")) and all(
-        f.type in _READERS for f in listed(kind)
+        plain_type(f.type) in _READERS for f in listed(kind)
     )
 
 

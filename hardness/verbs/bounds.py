@@ -137,6 +137,7 @@ def bound(
     """
     from hardness.bounds import bound as lower
     from hardness.runs.columns import parameters_of
+    from instances.ranges import plain_type
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
@@ -153,7 +154,8 @@ def bound(
         raise UsageError(
             f"{text[:80]} given: --solve takes a family with parameters, as parity:d=9"
         )
-    allowed = [one.name for one in fields(kind) if one.init and one.type in ("int", int)]
+    whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
+    allowed = [one.name for one in whole if one.init]
     names = [name.strip() for name in solve.split(",")]
     for name in names:
         if name not in allowed:
