@@ -72,8 +72,8 @@ dist: $(VENV)/.test
 	build/dist/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*.whl
 	cd build/dist && ls lib/python*/site-packages/hardness/py.typed lib/python*/site-packages/instances/py.typed
 	cd build/dist && bin/hardness certify parity:d=1000,m=21 --out c.json && bin/hardness check c.json
-	rm -rf hardness/check/kernel/__pycache__ && $(PYTHON) -m zipapp hardness/check/kernel --output dist/kernel.pyz
-	cd build/dist && $(PYTHON) -I -S ../../dist/kernel.pyz c.json
+	rm -rf hardness/bounds/checker/__pycache__ && $(PYTHON) -m zipapp hardness/bounds/checker --output dist/checker.pyz
+	cd build/dist && $(PYTHON) -I -S ../../dist/checker.pyz c.json
 	cd build/dist && bin/hardness compare parity:m=2 --over d=6..8 --seeds 1 --out both --quiet
 	@ls dist
 

@@ -12,9 +12,9 @@ from statistics import median
 
 from timing import table
 
-from hardness.claims import bound
-from hardness.lower import BoundParameters, Certificate
-from hardness.report.text import big, shown_risk
+from hardness.bounds import BoundParameters, Certificate
+from hardness.bounds.quantities import bound
+from hardness.report.text import shown_risk
 from hardness.runs.cells import tally
 from hardness.runs.certified import Certifier, claims, number
 from hardness.runs.names import brief_spec, short
@@ -23,6 +23,7 @@ from hardness.sweep.store import read
 from hardness.upper import LEARNERS, parse_learner
 from hardness.upper.classes import CLASSES, LearnerClass, class_of
 from instances.family import Family
+from instances.numbers import brief
 from instances.spec import FAMILIES, parse_stored
 
 BASELINE, MOST = "trivial", float("inf")  # the baseline knows the family alone
@@ -64,7 +65,7 @@ def tried(of: LearnerClass, name: str, runs: list[Run]) -> tuple[tuple[float, fl
     risks = [run.risk.value for run in runs if run.risk]
     cost, risk = getattr(tally(runs), of.cost), median(risks) if risks else None
     if passed:
-        shown = f"{round(cost):,}" if cost < 10**7 else big(round(cost))
+        shown = f"{round(cost):,}" if cost < 10**7 else brief(round(cost), 3)
         rank = (0.0, cost) if passed >= SHARE * len(runs) else (1.0, -passed)
         return rank, f"{said} {shown}, {passed}/{len(runs)}"
     stayed = "no risk" if risk is None else f"risk {shown_risk(risk)}"

@@ -12,7 +12,7 @@ from statistics import median
 
 from timing import hardness  # isort: skip
 
-from hardness.lower import Certificate
+from hardness.bounds import Certificate
 from hardness.report.text import bound, shown_risk
 from hardness.runs.run import Run
 from hardness.sweep.store import Reader, read

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 from sympy import fwht
 
-from hardness.check import check
-from hardness.lower import certify
-from hardness.lower.gram import of_sets, sampled
-from hardness.lower.learners import Asked, Kernel, LowDegree, NoisyDescent, certify_named
+from hardness.bounds import certify
+from hardness.bounds.check import check
+from hardness.bounds.gram import of_sets, sampled
+from hardness.bounds.learners import Kernel, LowDegree, NamedLearner, NoisyDescent
 from hardness.numerics.gf2 import LinearSystem
 from hardness.numerics.sign_gram import add_sign_gram
 from hardness.numerics.walsh import walsh_hadamard
@@ -99,14 +99,14 @@ def checked(what: str, make: Callable[[], Any], ready: str = "") -> str:
 
 def certificates() -> Iterator[str]:
     family, noisy = parse("parity:d=1000,m=21"), parse("parity:d=1001,m=20,noise=0.1")
-    asked: list[Asked] = [
+    asked: list[NamedLearner] = [
         Kernel(features=10**6),
         NoisyDescent(steps=10**9, clip=Fraction(1), std=Fraction(1, 1000)),
         LowDegree(degree=84, examples=10**20),
     ]
     yield checked(", d = 1000, m = 21", lambda: certify(family), " from ready heads")
     learners = " about kernel, gd and low degree, parity, d = 1001, m = 20"
-    yield checked(learners, lambda: certify_named(noisy, asked))
+    yield checked(learners, lambda: certify(noisy, about=asked))
 
 
 # The compiled kernels.

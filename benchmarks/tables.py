@@ -19,9 +19,9 @@ from timing import table  # isort: skip
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.bounds import certify
 from hardness.cost.problem import problem
 from hardness.cost.usvp import embedding
-from hardness.lower import certify
 from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.runs.heldout import ratio_interval, unsuited

@@ -23,12 +23,12 @@ from instances.lazy import lazily  # noqa: E402
 from instances.text import result_caption, result_text  # noqa: E402
 
 if TYPE_CHECKING:
-    from hardness.check.verdict import Checked
+    from hardness.bounds.bound import Bound
+    from hardness.bounds.certificate import Certificate, Claim
+    from hardness.bounds.check import Checked
+    from hardness.bounds.verify import Verification
     from hardness.cost.grid import Grid, SearchResult
     from hardness.cost.record import Estimate, Estimates
-    from hardness.lower.bound import Bound
-    from hardness.lower.record import Certificate, Claim
-    from hardness.lower.verify import Verification
     from hardness.report.figures import Picture
     from hardness.runs.attack import AttackResult, Attacks
     from hardness.runs.comparison import Comparison

@@ -43,12 +43,12 @@ def exact(name: str, value: Any) -> Fraction:
     """
     from decimal import Decimal
 
-    from instances.parameters import fraction  # `--help` needs neither
+    from instances import numbers
 
     text = _written(value, str)
     if isinstance(value, Real) and not isinstance(value, Rational):
         text = f"{Decimal(text):f}"
-    return fraction(text, name)
+    return numbers.parse(text, Fraction, name)
 
 
 def real(name: str, value: Any) -> int | float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from instances.parameters import plain
+from instances.numbers import write
 from instances.residues import next_prime
 
 
@@ -30,7 +30,7 @@ def darmstadt() -> Iterator[tuple[str, CatalogEntry]]:
     """
     for n in (40, 45, 50, 55, 60):
         for thousandths in (5, 10, 15, 20):
-            alpha = plain(Fraction(thousandths, 1000))
+            alpha = write(Fraction(thousandths, 1000))
             spec = f"lwe:n={n},q={next_prime(n * n)},alpha={alpha}"
             about = f"Darmstadt LWE challenge, n = {n}, alpha = {alpha}"
             entry = CatalogEntry(spec=spec, about=about, samples=n * n, source="BBGRS16")

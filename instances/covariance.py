@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances import numbers
 from instances.errors import DamagedFile, UsageError
-from instances.parameters import number, split_list
+from instances.parameters import split_list
 from instances.streams import generator
 
 Array = NDArray[np.float64]
@@ -33,7 +34,9 @@ def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
     """
     named = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", text)
     if named and (form := named[1]) in _MAKERS:
-        given = [number(v, f"{name}: {form}") for v in split_list(named[2] or "") if v]
+        given = [
+            numbers.parse(v, float, f"{name}: {form}") for v in split_list(named[2] or "") if v
+        ]
         takes, most, make = _MAKERS[form]
         count = d if takes is None else takes
         if takes == 1 and (len(given) != 1 or not 0 <= given[0] <= most):

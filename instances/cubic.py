@@ -41,7 +41,7 @@ def power(cubic: Array, k: int, tokens: str) -> float:
 
     With C the part of T that is symmetric in all three places, (tr C)_p = sum_j C[p,j,j] and t_p =
     sum_j T[p,j,j], a row of gaussian tokens has 6 |C|^2 + |3 tr C + (k-1) t|^2 + 2 (k-1) |T|^2; see
-    docs/mathematics.md, section 30.
+    docs/mathematics.md, section 34.
 
     >>> power(np.ones((1, 1, 1, 1)), 2, "gaussian"), power(np.ones((1, 1, 1, 1)), 2, "boolean")
     (48.0, 8.0)

@@ -12,10 +12,11 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from instances import numbers
 from instances.errors import DamagedFile, UsageError
 from instances.families.lwe import Lwe
 from instances.modular import Modular
-from instances.parameters import fraction, integer, plain
+from instances.numbers import write
 from instances.strict import one_line
 
 _MAX_Q = 1 << 16
@@ -41,7 +42,7 @@ def read_challenge(path: Path, text: str) -> Challenge:
 
 def states(family: Modular) -> TypeGuard[Lwe]:
     """Return whether a challenge file can say a family: lwe with alpha, a decimal, and no more."""
-    if not isinstance(family, Lwe) or not family.alpha or "/" in plain(family.alpha):
+    if not isinstance(family, Lwe) or not family.alpha or "/" in write(family.alpha):
         return False
     return family == Lwe(n=family.n, q=family.q, alpha=family.alpha)
 
@@ -49,7 +50,7 @@ def states(family: Modular) -> TypeGuard[Lwe]:
 def challenge(family: Lwe, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
     """Write samples of a family that `states` takes, at least one, as the text of a challenge."""
     first, *rows = (f"[{' '.join(map(str, row))}]" for row in (b.tolist(), *a.tolist()))
-    head = (family.n, len(b), family.q, plain(family.alpha), first)
+    head = (family.n, len(b), family.q, write(family.alpha), first)
     return "\n".join((*map(str, head), f"[{rows[0]}", *rows[1:])) + "]\n"
 
 
@@ -60,10 +61,10 @@ def _parse(text: str) -> Challenge:
     if len(head) < 5:
         raise ValueError("it ends before b and A, after lines n, m, q and alpha")
     n, m, q = (_count(line, name) for line, name in zip(head, "nmq", strict=False))
-    alpha = fraction(head[3][:100], "alpha")
+    alpha = numbers.parse(head[3][:100], Fraction, "alpha")
     if q > _MAX_Q or alpha >= _MAX_ALPHA:  # a table of errors takes its time
         raise ValueError(
-            f"q={q}, alpha={plain(alpha)} stated: at most {_MAX_Q}, below {_MAX_ALPHA}"
+            f"q={q}, alpha={write(alpha)} stated: at most {_MAX_Q}, below {_MAX_ALPHA}"
         )
     family = Lwe(n=n, q=q, alpha=alpha)
     body = head[4]
@@ -85,7 +86,7 @@ def _parse(text: str) -> Challenge:
 
 
 def _count(line: str, name: str) -> int:
-    found = integer(line[:40], name)
+    found = numbers.parse(line[:40], int, name)
     if found < 1:
         raise ValueError(f"{name}={found} stated: at least 1")
     return found

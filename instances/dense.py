@@ -6,8 +6,9 @@ unless a family says what else it is. Label noise is normal with mean 0, indepen
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,14 @@ from instances import tokens
 from instances.family import Examples, Family, Hardness, Secret, itself, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
 
 if TYPE_CHECKING:
     from instances.questions import Questions
     from instances.tokenlaw import TokenLaw
 
+Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
 _ASKED = 32  # the same, of chosen tokens: they are often asked for one by one
 
@@ -56,7 +59,18 @@ class Dense(Family):
     easy: ClassVar[str] = "it may be easy"  # what learns the family
     default_learners: ClassVar[tuple[str, ...]] = ("staged", "levenberg", "student", "linear")
     m: int  # heads
-    tokens: str  # boolean or gaussian
+    k: Annotated[int, Range(2, 64, about="k, the number of tokens (one alone attends to itself),")]
+    d: Annotated[int, Range(1, 4096)]
+    tokens: Annotated[str, OneOf(("boolean", "gaussian"))]
+    noise: Annotated[
+        Fraction,
+        Range(
+            0,
+            1000,
+            about="the standard deviation of the label noise",
+            words="at least 0 and at most 1000",
+        ),
+    ]
 
     @property
     def hardness(self) -> Hardness:
@@ -69,26 +83,6 @@ class Dense(Family):
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
 
     real_labels = itself
-
-    def require_ranges(self, heads: int | None = None, norm: str | None = None) -> None:
-        """Refuse values out of range; raises UsageError.
-
-        heads: the most that m may be. norm: the parameter that is the norm of the Theta_i.
-        """
-        k, d, noise = self.k, self.d, self.noise
-        alone = " (a single token attends to itself alone)" if k == 1 else ""
-        said = "k, the number of tokens, must be between 2 and 64"
-        require(2 <= k <= 64, f"k={k} given: {said}{alone}")
-        require(1 <= d <= 4096, f"d={d} given: d must be between 1 and 4096")
-        known = self.tokens in ("boolean", "gaussian")
-        require(known, f"tokens={self.tokens} given: boolean or gaussian")
-        said = "the standard deviation of the label noise, at least 0 and at most 1000"
-        require(0 <= noise <= 1000, f"noise={noise} given: {said}")
-        if heads:
-            require(1 <= self.m <= heads, f"m={self.m} given: m, the heads, between 1 and {heads}")
-        if norm:
-            said, value = "the norm of Theta_i, above 0 and at most 1000", getattr(self, norm)
-            require(0 < value <= 1000, f"{norm}={value} given: {said}")
 
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":

@@ -12,8 +12,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from instances import numbers
 from instances.errors import UsageError
-from instances.text import TableRow, header, printable, readable
+from instances.text import TableRow, header, printable, shortened
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,6 +63,9 @@ class Math(str):
         made = super().__new__(cls, text)
         made.latex = latex
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Math, (str(self), self.latex)
 
 
 Table = Any  # rows, or a result: what has `_rows` for readers, and `to_frame` for programs
@@ -266,5 +270,20 @@ def _typeset(text: str) -> str:
     return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # `\\` takes arguments
 
 
+def _readable(value: Any) -> str:
+    """Write a value for a reader: - for nothing, a long number by its first digits.
+
+    >>> _readable(None), _readable(0.123456), _readable(True), _readable(10**50)
+    ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')
+    """
+    if value is None or value != value:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return shortened(numbers.write(value), 20)
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:
-    return [[" ".join(readable(value).split("\n")) for value in row.values()] for row in rows]
+    return [[" ".join(_readable(value).split("\n")) for value in row.values()] for row in rows]

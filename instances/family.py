@@ -20,6 +20,7 @@ from instances.errors import require as require
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import brief, canonical
+from instances.ranges import require_declared
 from instances.streams import generator
 
 Secret = tuple[int, ...]
@@ -109,6 +110,14 @@ class Family(ABC):
     noise: Fraction  # of the labels; its meaning is the family's
     noise_known: ClassVar[bool] = True  # False of data of a user, whose labels may hold any
     rows: ClassVar[int] = 0  # of data of a user: how many tokens have labels, the first; 0: all
+
+    def __post_init__(self) -> None:
+        """Refuse parameters out of range, and those that do not fit each other."""
+        require_declared(self)
+        self.check()
+
+    def check(self) -> None:  # noqa: B027 - most families refuse none
+        """Refuse parameters that do not fit each other; raises UsageError. Here all do."""
 
     @property
     @abstractmethod

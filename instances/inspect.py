@@ -13,9 +13,9 @@ from instances.heads import Matrices
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.modular import Modular
+from instances.numbers import write
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
-from instances.text import decimal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -104,7 +104,7 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
     facts: dict[str, Any] = {
         "spec": family.spec,
         "family": family.name,
-        "members": "a continuum" if family.size is None else decimal(family.size),
+        "members": "a continuum" if family.size is None else write(family.size),
         "tokens": family.token_text,
         "k": family.k,
         "d": family.d,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,9 @@ from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.linearsamples import LinearSamples, told
+from instances.ranges import OneOf, Range
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
-from instances.secrets import Secrets
+from instances.secrets import KINDS, Secrets
 from instances.streams import BitStream
 
 MOST_VALUES = 1 << 15  # of a law that a certificate writes down
@@ -94,14 +95,11 @@ class Modular(Coded):
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
-    n: int
-    q: int
-    secret: str = "uniform"
-    h: int = 0
-    spread: Fraction = Fraction(0)
-
-    def __post_init__(self) -> None:
-        self.require_range()
+    n: Annotated[int, Range(1, 1 << 16)]
+    q: Annotated[int, Range(2, 1 << 48)]
+    secret: Annotated[str, OneOf(KINDS)] = "uniform"
+    h: Annotated[int, Range(0)] = 0
+    spread: Annotated[Fraction, Range(0)] = Fraction(0)
 
     @property
     def rounding(self) -> Rounding:
@@ -163,10 +161,8 @@ class Modular(Coded):
             width=self.rounding.width,
         )
 
-    def require_range(self) -> None:
-        """Refuse parameters out of range; raises UsageError."""
-        require(1 <= self.n <= 1 << 16, f"n={self.n} given: n must be between 1 and 65536")
-        require(2 <= self.q <= 1 << 48, f"q={self.q} given: q must be between 2 and 2^48")
+    def check(self) -> None:
+        """Refuse moduli and laws of secrets that no theorem here is about; raises UsageError."""
         require(
             self.composite or is_power_of_two(self.q) or is_prime(self.q),
             f"q={self.q} given with {self.name}: it must be a power of two, whose residues are "
@@ -397,7 +393,7 @@ def _weights(secrets: Secrets, length: int, q: int, secret: Secret) -> NDArray[n
 def modulus(family: Modular) -> int:
     """Return M: mod M, secrets are alike if they are the same up to a unit of Z_M.
 
-    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the kernel of
+    The labels of secrets that are not alike are independent, for a uniform on Z_q^n; the checker of
     certificates proves it.
 
     >>> from instances import parse

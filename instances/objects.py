@@ -12,7 +12,8 @@ from typing import Any
 from instances.catalog import CATALOG
 from instances.family import Family, require
 from instances.listedfunctions import ListedFunctions, class_of, made
-from instances.parameters import arguments, is_readable, is_written, parameters_of, plain
+from instances.numbers import write
+from instances.parameters import arguments, is_readable, is_written, parameters_of
 from instances.spec import FAMILIES, GIVEN, HERE, Named, kind_of
 from instances.userfile import Functions, Origin
 
@@ -56,7 +57,7 @@ def spec_of_object(given: Any) -> str | None:
         HERE[name] = Named(entry="", path=source.path, sha256=source.sha256, kind=kind)
     if isinstance(given, Family):
         return given.spec
-    pairs = (f"{n}={plain(v)}" for n, v in told.items() if is_written(v))
+    pairs = (f"{n}={write(v)}" for n, v in told.items() if is_written(v))
     spec = ":".join(filter(None, (name, ",".join(pairs))))
     if value is type(given):
         again = functions_of(spec)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from instances.arguments import real_array
 from instances.arrayfile import array_file
 from instances.dense import Dense, DenseExamples
 from instances.errors import UsageError
-from instances.family import require
 from instances.files import EXAMPLES, Held, content_hash
 from instances.limits import require_memory
 from instances.parameters import later
+from instances.ranges import OneOf, Range
 from instances.spec import OF_DATA
 from instances.streams import generator
 
@@ -48,19 +48,10 @@ class OwnData(Dense):
     m: ClassVar[int] = 0  # type: ignore[misc]
     questions: ClassVar[None] = None  # nobody knows other labels
 
-    d: int
-    k: int
-    tokens: str = "real"
-    rows: int = later(0)  # type: ignore[misc]
-
-    def __post_init__(self) -> None:
-        require(self.d >= 1, f"d={self.d} given: d must be at least 1")
-        require(
-            self.k >= 2,
-            f"k={self.k} given: a single token attends to itself alone, at least 2 are needed",
-        )
-        require(self.rows in (0, 1), f"rows={self.rows} given: 0, for all tokens, or 1")
-        require(self.tokens in ("boolean", "real"), f"tokens={self.tokens} given: boolean or real")
+    d: Annotated[int, Range(1)]
+    k: Annotated[int, Range(2, about="k, the number of tokens (one alone attends to itself),")]
+    tokens: Annotated[str, OneOf(("boolean", "real"))] = "real"
+    rows: Annotated[int, OneOf((0, 1))] = later(0)  # type: ignore[misc]
 
     def draw(self, rng: np.random.Generator) -> NoReturn:
         """Refuse: there is no secret, and nobody knows a layer."""

@@ -9,19 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 from instances.errors import UsageError, unknown
+from instances.numbers import parse, write
+from instances.ranges import plain_type
 from instances.text import cut
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?|([0-9]{1,6})\^([0-9]{1,3})", re.ASCII)
-_MOST = 10**18
-_LONGEST = 10**41  # of what is written p/q: it is read again
 _FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
-_NUMBER = re.compile(
-    r"[+-]?((\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?|\d{1,41}/\d{1,41})",
-    re.ASCII | re.IGNORECASE,
-)
-
-_POWER = re.compile(r"([1-9][0-9]{0,5})\^([+-]?[0-9]{1,3})", re.ASCII)
 
 
 def split_list(text: str) -> list[str]:
@@ -55,41 +48,6 @@ def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
     return out
 
 
-def fraction(text: str, what: str) -> Fraction:
-    """Read an exact rational, "0.1", "1e-1", "1/10" or "2^-15"; raises UsageError.
-
-    >>> fraction("0.1", "noise"), fraction("1.e-1", "noise"), fraction("2^-3", "noise")
-    (Fraction(1, 10), Fraction(1, 10), Fraction(1, 8))
-    """
-    power = _POWER.fullmatch(text.strip())
-    written = _NUMBER.fullmatch(text.strip()) and not text.strip().rstrip("0").endswith("/")
-    if power or written:
-        found = Fraction(int(power[1])) ** int(power[2]) if power else Fraction(text.strip())
-        if max(abs(found.numerator), found.denominator) < _LONGEST:
-            return found
-    raise UsageError(f"{what}={text[:60]} given: a number such as 0.1 or 1/10 is needed")
-
-
-def integer(text: str, what: str) -> int:
-    """Read an integer, 20000, 2e4 or 2^16; raises UsageError.
-
-    >>> integer("2e4", "steps"), integer("2^16", "q")
-    (20000, 65536)
-    """
-    found, value = _WHOLE.fullmatch(text.strip()), _MOST
-    if found:
-        whole, zeros, base, power = found.groups()
-        value = int(base) ** int(power) if base else int(whole) * 10 ** int(zeros or 0)
-    if abs(value) >= _MOST:
-        raise UsageError(f"{what}={text[:60]} given: an integer such as 200 or 2e4 is needed")
-    return value
-
-
-def number(text: str, what: str) -> float:
-    """Read a number as float64; raises UsageError."""
-    return float(fraction(text, what))
-
-
 def word(text: str, what: str) -> str:
     """Read a plain word; raises UsageError."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
@@ -111,9 +69,9 @@ class Value:
 
 
 _READERS: dict[Any, Any] = {
-    int: integer,
-    Fraction: fraction,
-    float: number,
+    int: lambda text, what: parse(text, int, what),
+    Fraction: lambda text, what: parse(text, Fraction, what),
+    float: lambda text, what: parse(text, float, what),
     str: word,
     Profiled: lambda text, what: Profiled(text),
     Value: lambda text, what: _looks(text, what),
@@ -137,7 +95,7 @@ def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, 
     missing = [n for n, f in declared.items() if f.default is MISSING and n not in given]
     if missing:
         raise UsageError(f"{what} needs {', '.join(missing)}: write {example}")
-    return {n: _READERS[declared[n].type](v, f"{what}: {n}") for n, v in given.items()}
+    return {n: _READERS[plain_type(declared[n].type)](v, f"{what}: {n}") for n, v in given.items()}
 
 
 def listed(kind: Any) -> list[Field[Any]]:
@@ -159,7 +117,7 @@ def listed(kind: Any) -> list[Field[Any]]:
 def is_readable(kind: type[Any]) -> bool:
     """Return whether a class is a dataclass whose fields have types that `build` reads."""
     return (is_dataclass(kind) or hasattr(kind, "spec_fields")) and all(
-        f.type in _READERS for f in listed(kind)
+        plain_type(f.type) in _READERS for f in listed(kind)
     )
 
 
@@ -210,13 +168,13 @@ def parameters_of(value: Any, given: Iterable[str] = ()) -> tuple[Field[Any], ..
 
 
 def is_written(value: Any) -> bool:
-    """Whether `plain` writes a value as `Value` reads it.
+    """Whether `write` writes a value as `Value` reads it.
 
     >>> is_written(3), is_written(0.5), is_written(None), is_written("a b")
     (True, True, False, False)
     """
     try:
-        return bool(_looks(plain(value), "") == value)
+        return bool(_looks(write(value), "") == value)
     except ValueError:  # a UsageError is one too
         return False
 
@@ -260,36 +218,5 @@ def _held(record: Any, name: str) -> Any:
 
 
 def _written(record: Any, name: str, shown: list[Field[Any]]) -> str:
-    pairs = ",".join(f"{f.name}={plain(_held(record, f.name))}" for f in shown)
+    pairs = ",".join(f"{f.name}={write(_held(record, f.name))}" for f in shown)
     return f"{name}:{pairs}" if pairs else name
-
-
-def plain(value: Any) -> str:
-    """Write a parameter: a terminating fraction as a decimal, any other as p/q.
-
-    >>> plain(Fraction(1, 40)), plain(Fraction(1, 3)), plain(0.5)
-    ('0.025', '1/3', '0.5')
-    """
-    if isinstance(value, float):
-        return plain(Fraction(repr(value)))
-    if not isinstance(value, Fraction):
-        return str(value)
-    for digits in range(41):
-        scaled = value * 10**digits
-        if scaled.denominator == 1:
-            text = str(abs(scaled.numerator)).rjust(digits + 1, "0")
-            cut = len(text) - digits
-            sign = "-" if value < 0 else ""
-            return sign + text[:cut] + ("." + text[cut:] if digits else "")
-    return str(value)
-
-
-def whole(text: str) -> int:
-    """Read an integer of any size from its digits; raises ValueError.
-
-    >>> whole("1" + 5000 * "0") == 10**5000
-    True
-    """
-    from flint import fmpz
-
-    return int(fmpz(text))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
+from instances import numbers
 from instances.arguments import located
 from instances.export import ending, flat, frame, write
-from instances.parameters import fraction, plain
 from instances.text import TableRow as TableRow
 from instances.text import result_caption, result_text
 
@@ -184,7 +184,7 @@ def json_of(value: Any) -> Any:
         case Enum():
             return value.value
         case Fraction():
-            return plain(value)
+            return numbers.write(value)
         case msgspec.Struct():
             return {name: json_of(getattr(value, name)) for name in value.__struct_fields__}
     if hasattr(value, "to_dict"):
@@ -196,7 +196,7 @@ def _parsed(kind: type[Any], value: Any) -> Any:
     """Read a Fraction, which msgspec does not know."""
     if kind is not Fraction:
         raise NotImplementedError
-    return fraction(str(value), "a number")
+    return numbers.parse(str(value), Fraction, "a number")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

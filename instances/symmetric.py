@@ -19,25 +19,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from instances import tokens
+from instances import numbers, tokens
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Hardness, Secret, require
 from instances.krawtchouk import coefficients, log_binomial
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import Profiled, fraction, plain, split_list
+from instances.numbers import write
+from instances.parameters import Profiled, split_list
+from instances.ranges import Range
 from instances.threshold import Head, Rational, python_fraction, rational, solve
 
 Array = NDArray[np.float64]
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
 _NAMED = re.compile(r"majority|parity|(mod|threshold)\(([1-9][0-9]{0,17})\)")
+Rho = Annotated[Fraction, Range(above=1, most=16)]  # e^(beta/2) of the heads
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
@@ -52,8 +55,10 @@ class Symmetric(Coded):
         "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
     )
 
-    m: int  # size of the hidden set
-    rho: Fraction  # e^(beta/2) of the heads
+    d: Annotated[int, Range(2)]
+    m: Annotated[int, Range(1, MAX_M, words=f"between 1 and {MAX_M}, for exact heads")]  # of a set
+    noise: Annotated[Fraction, Range(0, below=Fraction(1, 2))]
+    rho: Rho
 
     @property
     @abstractmethod
@@ -103,24 +108,16 @@ class Symmetric(Coded):
             f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
         )
 
-    def require_range(self) -> None:
-        """Refuse parameters out of range; raises UsageError."""
-        require(self.d >= 2, f"d={self.d} given: d must be at least 2")
+    def check(self) -> None:
+        """Refuse a hidden set that does not fit, and heads of many digits; raises UsageError."""
         require(
-            1 <= self.m <= self.d - 1,
+            self.m <= self.d - 1,
             f"m={self.m} given with d={self.d}: m must be between 1 and d - 1 = {self.d - 1}",
         )
+        most = 16
         require(
-            self.m <= MAX_M,
-            f"m={self.m} given: exact heads are built up to m = {MAX_M}",
-        )
-        require(
-            0 <= self.noise < Fraction(1, 2),
-            f"noise={self.noise} given: noise must be at least 0 and below 1/2",
-        )
-        require(
-            1 < self.rho <= 16 and self.rho.denominator <= 16,
-            f"rho={self.rho} given: a rational above 1, at most 16, with denominator at most 16",
+            self.rho.denominator <= most,
+            f"rho={self.rho} given: its denominator must be at most {most}",
         )
 
     @property
@@ -293,8 +290,9 @@ class Profile(Symmetric):
     noise: Fraction = Fraction(0)
     rho: Fraction = Fraction(3)
 
-    def __post_init__(self) -> None:
-        self.require_range()
+    def check(self) -> None:
+        """Refuse a constant profile, and a family of one member; raises UsageError."""
+        super().check()
         self.require_profile()
         require(
             self.m <= self.d - 2,
@@ -340,7 +338,9 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
     """
     text = text.replace(" ", "")
     if text.startswith("[") and text.endswith("]"):
-        listed_values = tuple(fraction(value, "g") for value in split_list(text[1:-1]))
+        listed_values = tuple(
+            numbers.parse(value, Fraction, "g") for value in split_list(text[1:-1])
+        )
         require(
             len(listed_values) == m + 1,
             f"g={text[:60]} given with m={m}: a list needs m + 1 = {m + 1} values, one for each "
@@ -365,7 +365,7 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
 
 def spelling(values: Iterable[Fraction]) -> str:
     """Write values as the list that `profile` reads."""
-    return f"[{','.join(map(plain, values))}]"
+    return f"[{','.join(map(write, values))}]"
 
 
 def listed(family: Symmetric) -> Profile:

@@ -7,7 +7,7 @@ the family, which is public.
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Annotated, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
 from instances.questions import Questions
+from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
 from instances.tokenlaw import TokenLaw, law_of
 
@@ -51,17 +52,16 @@ class Teacher(Dense):
     )
     default_learners: ClassVar[tuple[str, ...]] = (*Dense.default_learners[:3], "lifted", "linear")
 
-    m: int
+    m: Annotated[int, Range(1, 1024, about="m, the heads,")]
     k: int
     d: int
     tokens: str = "gaussian"
     noise: Fraction = Fraction(0)
-    constant: int = later(0)
+    constant: Annotated[int, OneOf((0, 1))] = later(0)
     centre: Array | None = field(default=None, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        self.require_ranges(heads=1024)
-        require(self.constant in (0, 1), f"constant={self.constant} given: 0 or 1")
+    def check(self) -> None:
+        """Refuse tokens of a constant alone; raises UsageError."""
         require(self.d > self.constant, f"d={self.d} given: with a constant d is at least 2")
 
     @property

@@ -2,8 +2,6 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
-from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
@@ -29,66 +27,12 @@ def header(rows: Sequence[TableRow]) -> list[str]:
     return list(rows[0]) if rows else []
 
 
-def readable(value: Any) -> str:
-    """Write a value for a reader: - for nothing, a long number by its first digits.
+def shortened(text: str, most: int = 60) -> str:
+    """Cut the text of an integer to its first digits where it has over 60; other texts stay.
 
-    >>> readable(None), readable(0.123456), readable(True), readable(10**50)
-    ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')
-    """
-    if value is None or value != value:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return shortened(value, 20)
-    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
-
-
-def outward(low: float, high: float, form: str, between: str = ", ") -> str:
-    """Write an interval by the format of its ends, rounded so that it contains the exact one.
-
-    >>> outward(0.6915, 0.99, ".2f"), outward(-0.0123, 0.7, "+.2g", "..")
-    ('0.69, 0.99', '-0.013..+0.7')
-    """
-    ends = []
-    for value, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
-        with localcontext(rounding=rounding):
-            ends.append(format(float(format(Decimal(repr(float(value))), form)), form))
-    return between.join(ends)
-
-
-def decimal(value: int) -> str:
-    """Write an integer of any size in full.
-
-    Python's own conversion stops at 4300 digits, and takes time in their square; this does not, so
-    that no limit of the interpreter has to be raised for other people's input as well.
-
-    >>> len(decimal(10**5000))
-    5001
-    """
-    from flint import fmpz  # `--help` needs none
-
-    return str(fmpz(value).str())
-
-
-def exact(value: Fraction | int) -> str:
-    """Write an integer or rational of any size in full.
-
-    >>> exact(Fraction(6, 4)), exact(-7)
-    ('3/2', '-7')
-    """
-    value = Fraction(value)
-    parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
-    return "/".join(map(decimal, parts))
-
-
-def shortened(value: int | str, most: int = 60) -> str:
-    """Write an integer for people: in full, or its first digits where it has over 60.
-
-    >>> shortened(455), shortened(12 * 10**99), shortened("x")
+    >>> shortened("455"), shortened("12" + 99 * "0"), shortened("x")
     ('455', '1.20000...e100 (101 digits)', 'x')
     """
-    text = value if isinstance(value, str) else decimal(value)
     if len(text) <= most or not text.isdigit():
         return text
     return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"

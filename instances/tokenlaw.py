@@ -1,7 +1,7 @@
 """Distributions of tokens: signs or standard normal numbers, and a constant coordinate.
 
 The k tokens of an example are independent. A distribution knows the length that no token exceeds,
-or a bound on the tail of lengths (docs/mathematics.md, section 24). Draws are addressed by
+or a bound on the tail of lengths (docs/mathematics.md, section 32). Draws are addressed by
 position, as in `tokens`.
 """
 

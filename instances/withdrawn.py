@@ -70,7 +70,7 @@ WITHDRAWN: dict[str, dict[str, str]] = {
         "--device": "learners from files use the cards that there are",
         "--grid": _NOISE,
         "--parameters": _NOISE,
-        "--proof": "the docstrings of hardness/check/kernel prove the rules that a step names",
+        "--proof": "the docstrings of hardness/bounds/checker prove the rules that a step names",
         "--state-bits": _NOISE,
         "--transcript": _GAME,
         "--within": _NOISE,

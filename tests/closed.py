@@ -1,6 +1,6 @@
-"""Closed forms of what the kernel computes another way: the second derivation of bounds.
+"""Closed forms of what the checker computes another way: the second derivation of bounds.
 
-The spectrum of the Johnson scheme by Fourier weights, where the kernel goes by distances; query
+The spectrum of the Johnson scheme by Fourier weights, where the checker goes by distances; query
 bounds; the largest set of an average by linear programming.
 docs/mathematics.md has the proofs.
 """

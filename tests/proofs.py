@@ -1,4 +1,4 @@
-"""Certificates of format 2 that were tampered with: sealed again, they still have to be refused."""
+"""Certificates that were tampered with: they have to be refused."""
 
 import copy
 import json
@@ -9,57 +9,46 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardness.check import check, kernel
-from hardness.lower.learners import (
-    Kernel,
-    LowDegree,
-    NoisyDescent,
-    certify_named,
-)
-from hardness.lower.members import Members
-from hardness.lower.record import Certificate
+from hardness.bounds import certify, checker
+from hardness.bounds.certificate import Certificate
+from hardness.bounds.check import check
+from hardness.bounds.checker.certificate import claim_as_written
+from hardness.bounds.learners import Kernel, LowDegree, NoisyDescent
+from hardness.bounds.members import Members
 from instances import parse
 from instances.errors import Refuted
-from tests.conftest import sealed
 
 Data = dict[str, Any]
 
 
 def named(spec: str) -> Certificate:
     """What is claimed of every named learner."""
-    one = Fraction(1)
+    unit = Fraction(1)
     asked = (
         Kernel(features=3),
-        NoisyDescent(steps=50, clip=one / 2, std=2 * one),
+        NoisyDescent(steps=50, clip=unit / 2, std=2 * unit),
         LowDegree(degree=6, examples=9),
     )
-    return certify_named(parse(spec), asked)
+    return certify(parse(spec), about=asked)
 
 
 def plain(made: Certificate) -> Data:
     """A certificate as its file has it."""
-    return json.loads(json.dumps(made.to_dict()))
+    return json.loads(made.to_json())
 
 
-def step(data: Data, rule: str) -> Data:
-    """The first step of a rule."""
-    return next(one for one in data["steps"] if one["rule"] == rule)
-
-
-def claimed(data: Data, quantity: str) -> Data:
-    """The claim of a quantity."""
-    return next(one for one in data["goal"]["claims"] if one["quantity"] == quantity)
+def claimed(data: Data, quantity: str) -> list[Any]:
+    """The claim of a quantity: its name, parameters and value."""
+    return next(claim for claim in data["claims"] if claim[0] == quantity)
 
 
 def proves(data: Data) -> Data:
-    """Claim what the steps prove of the problem as they now stand, as a forger would."""
-    problem = kernel.read_problem(data["problem"])
-    facts = kernel.prove(problem, data["steps"])
-    data["goal"]["conditions"] = problem.conditions
-    for claim in data["goal"]["claims"]:
-        value, terms, text = facts[claim["step"] - 1].claims[claim["quantity"]]
-        claim.update(value=kernel.written(value), terms=terms, says=text)
-    return data
+    """Claim what follows of the problem, terms and witness as they now stand, as a forger would."""
+    proved = checker.prove(data["problem"], data["terms"], data["witness"])
+    return {
+        **data,
+        "claims": [claim_as_written(c.quantity, c.parameters, c.value) for c in proved.claims],
+    }
 
 
 def refused(data: Data, change: Callable[[Data], object], words: str = "refused") -> None:
@@ -67,10 +56,10 @@ def refused(data: Data, change: Callable[[Data], object], words: str = "refused"
     forged = copy.deepcopy(data)
     change(forged)
     assert forged != data
-    with pytest.raises(Refuted, match=words) as found:
-        check(sealed(forged))
-    assert str(found.value).isprintable()
-    assert len(str(found.value)) < 500
+    with pytest.raises(Refuted, match=words) as caught:
+        check(forged)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
 
 
 def of_tables(table: Any, names: Any = None) -> Members:

@@ -122,7 +122,7 @@ def test_the_summary_of_a_store_is_what_sql_counts(command):
     at = f"{asked} WHERE parameters->>'d' = 8"
     most = command("store", "query", "runs.db", at, "--json").json[0]["most"]
     assert float(rows[0]["examples"]) <= most
-    floor = command("certify", "parity:d=8,m=2", "--json").json["goal"]["claims"][-1]
+    floor = command("certify", "parity:d=8,m=2", "--json").json["claims"][-1]
     assert (floor["quantity"], rows[1]["examples"]) == ("information-floor", floor["value"])
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from hardness.check import check, kernel
-from hardness.check.kernel import core, hidden_sets
-from hardness.lower import certify, record
+from hardness.bounds import certify
+from hardness.bounds.check import check
+from hardness.bounds.checker import certificate, hidden_sets
+from hardness.report import claims
 from hardness.upper import registry
 from instances import parse
 from instances.capabilities import CAPABILITIES
 from instances.errors import Refuted
 from instances.spec import FAMILIES, VARIABLE
 from tests import test_matrix as matrix
-from tests.conftest import sealed
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.M | re.S)
@@ -91,7 +91,7 @@ def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
     data = made.to_dict()
     for spec in (made.spec.replace("d=9", "d=10"), "conjunction:d=9,m=3,noise=0,rho=3"):
         with pytest.raises(Refuted):
-            check(sealed({**data, "about": {"spec": spec}}))
+            check({**data, "spec": spec})
 
 
 def test_the_guide_names_every_capability():
@@ -111,30 +111,35 @@ def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_pat
     test.test_it_finds_products_of_its_degree_and_no_larger_ones()
 
 
+def added(files, name, module):
+    """Run a file of a guide as the end of a module, and give the names that it has then."""
+    names = dict(vars(module))
+    exec(compile(files.pop(name), name, "exec"), names)
+    return names
+
+
 def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(monkeypatch, tmp_path):
-    rules = dict(kernel.RULES)
-    for module in (core, kernel):
-        monkeypatch.setattr(module, "RULES", rules)
-    monkeypatch.setattr(record, "_SOURCES", {**record._SOURCES, "fixed-function": "Del73"})
-    pages = code("add-a-bound.md")
-    exec(
-        compile(pages.pop("hardness/check/kernel/hidden_sets.py"), "the rule of the guide", "exec"),
-        vars(hidden_sets),
-    )
-    found = written(pages, tmp_path, monkeypatch, "certify_fixed")
+    files, kinds = code("add-a-bound.md"), certificate.KINDS
+    theorem = added(files, "hardness/bounds/checker/hidden_sets.py", hidden_sets)
+    monkeypatch.setattr(hidden_sets, "fixed_function", theorem["fixed_function"], raising=False)
+    know = added(files, "hardness/bounds/checker/certificate.py", certificate)["_know_hidden_sets"]
+    monkeypatch.setitem(kinds, "hidden-set", kinds["hidden-set"]._replace(know=know))
+    words = added(files, "hardness/report/claims.py", claims)["_fixed_function"]
+    monkeypatch.setitem(claims._SENTENCES, "fixed-function", words)
+    found = written(files, tmp_path, monkeypatch)
     test = found["tests/hardness/test_fixed_function.py"]
     for spec in test.SPECS:
         test.test_it_is_the_largest_mean_square_over_all_functions(spec)
         test.test_a_wrong_one_is_refused(spec)
+    made = certify(parse(test.SPECS[0]))
+    assert "fixed without regard" in claims.sentence(made, made["fixed-function"])
 
 
 def test_the_forged_example_is_true_but_for_one_number():
     forged = json.loads((DOCS / "examples/forged.json").read_text(encoding="utf-8"))
-    true = json.loads(json.dumps(certify(parse(forged["about"]["spec"])).to_dict()))
-    assert sealed(forged) == forged
-    claim = forged["goal"]["claims"][2]
-    claim.update(value="4531", says=claim["says"].replace("4532", "4531"))
-    assert sealed(forged) == true
-    claim.update(value="4532", says=claim["says"].replace("4531", "4532"))
+    true = json.loads(json.dumps(certify(parse(forged["spec"])).to_dict()))
+    assert forged["claims"][2][::2] == ["stat-queries", "4532"]
     with pytest.raises(Refuted, match="stat-queries is not as claimed"):
-        check(sealed(forged))
+        check(forged)
+    forged["claims"][2][2] = "4531"
+    assert forged == true

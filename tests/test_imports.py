@@ -38,6 +38,20 @@ def test_no_module_imports_itself_through_others(packages, types_aside):
     assert circles == []
 
 
+def imported(arguments):
+    """All modules that a command has imported at its end."""
+    code = f"""
+import sys
+import cli
+try:
+    cli.main({arguments})
+except SystemExit as left:
+    print("IMPORTED", *sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.rpartition("IMPORTED")[2].split()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -49,20 +63,26 @@ def test_no_module_imports_itself_through_others(packages, types_aside):
     ],
 )
 def test_a_run_imports_what_it_needs(arguments):
-    code = f"""
-import sys
-import cli
-try:
-    cli.main({arguments})
-except SystemExit as left:
-    print("IMPORTED", *sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = done.stdout.rpartition("IMPORTED")[2].split()
+    modules = imported(arguments)
     own = [name for name in modules if name.partition(".")[0] in ("cli", "hardness", "instances")]
     assert "hardness.verbs.root" in own
     assert len(own) <= MOST
     assert "scipy" not in modules
+
+
+HEAVY = {"networkx", "numba", "pandas", "scipy", "sympy"}
+
+
+def test_a_parity_is_certified_and_checked_without_what_is_slow_to_import(tmp_path):
+    """In processes of their own; what makes and shows the certificate needs nothing of these."""
+    file = str(tmp_path / "c.json")
+    for arguments in (["certify", "parity:d=24,m=3", "--out", file], ["check", file]):
+        modules = imported(arguments)
+        roots = {name.partition(".")[0] for name in modules}
+        assert "hardness.bounds.checker.hidden_sets" in modules
+        assert HEAVY & roots == set(), arguments
+        assert not [name for name in modules if name.startswith("hardness.cost")], arguments
+    assert Path(file).stat().st_size < 700
 
 
 CLASSES = {
@@ -99,10 +119,10 @@ def test_no_family_is_asked_for_its_class():
         for path in [root / "cli.py", *(root / "hardness").rglob("*.py")]
         if (lines := classes_asked_for(path.read_text(encoding="utf-8")))
     }
-    assert set(asked) <= {"hardness/lower/members.py"}, asked
+    assert set(asked) <= {"hardness/bounds/members.py"}, asked
 
 
-@pytest.mark.parametrize("module", ["hardness.lower", "hardness"])
+@pytest.mark.parametrize("module", ["hardness.bounds", "hardness"])
 def test_a_file_that_hides_the_instances_is_named(tmp_path, module):
     (tmp_path / "instances.py").write_text("mine = 1\n")
     (tmp_path / "cli.py").write_text("raise SystemExit('not this one')\n")
@@ -118,7 +138,7 @@ def test_a_file_that_hides_the_instances_is_named(tmp_path, module):
 def test_a_folder_of_data_or_a_cli_beside_a_script_hides_nothing(tmp_path):
     (tmp_path / "instances").mkdir()
     (tmp_path / "cli.py").write_text("raise SystemExit('not this one')\n")
-    (tmp_path / "script.py").write_text("from hardness.lower import certify\nprint(certify)\n")
+    (tmp_path / "script.py").write_text("from hardness.bounds import certify\nprint(certify)\n")
     command = [sys.executable, str(tmp_path / "script.py")]
     assert subprocess.run(command, capture_output=True, check=True).stdout
 

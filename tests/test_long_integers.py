@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from flint import fmpz
 
-from hardness.check import check, kernel
-from hardness.lower import Certificate, certify
-from instances import parse
-from instances.parameters import whole
-from instances.text import decimal, shortened
-from tests.conftest import sealed
-from tests.proofs import claimed, plain, refused, step
+from hardness.bounds import Certificate, checker
+from hardness.bounds.certify import certify
+from hardness.bounds.check import check
+from instances import numbers, parse
+from instances.numbers import write
+from instances.text import shortened
+from tests.proofs import claimed, plain, refused
 
 LONG = ["lwr:n=2000,q=16384,p=2", "lwe:n=1500,q=1099511627791,sigma=3"]
 
@@ -37,14 +37,13 @@ def test_what_certify_writes_check_accepts(hardness, spec, about):
 
 def test_one_more_of_so_many_is_refused():
     data = plain(certify(parse(LONG[0])))
-    assert check(data).statements
-    long = [c["quantity"] for c in data["goal"]["claims"] if len(c["value"]) > 3600]
+    assert check(data).certificate.claims
+    long = [name for name, _, value in data["claims"] if len(value) > 3600]
     assert len(long) == 4
     for name in long:
-        more = kernel.written(int(claimed(data, name)["value"], 16) + 1)
-        refused(data, lambda d, n=name, v=more: claimed(d, n).update(value=v), "as claimed")
-        digits = decimal(int(claimed(data, name)["value"], 16))
-        refused(data, lambda d, n=name, v=digits: claimed(d, n).update(value=v), "as claimed")
+        value = int(claimed(data, name)[2], 16)
+        for other in (checker.written(value + 1), write(value)):
+            refused(data, lambda d, n=name, v=other: claimed(d, n).__setitem__(2, v), "as claimed")
 
 
 def test_millions_of_digits_are_refused(hardness, tmp_path):
@@ -52,11 +51,11 @@ def test_millions_of_digits_are_refused(hardness, tmp_path):
     for name, value in zip(
         names, ("7" * 3_999_999, "1/" + "7" * 3_000_000, "0x" + "7" * 1_999_000), strict=True
     ):
-        data["goal"]["claims"][0]["value"] = step(data, "ask")["term"] = value
-        name.write_text(json.dumps(sealed(data)))
-    found = hardness("check", names[0])  # the same kernel: of one file
+        data["claims"][0][2] = data["terms"]["t"] = value
+        name.write_text(json.dumps(data))
+    found = hardness("check", names[0])  # the same checker: of one file
     assert found.code == 3
-    bare = [sys.executable, Path(kernel.__file__).parent, *names]
+    bare = [sys.executable, Path(checker.__file__).parent, *names]
     alone = subprocess.run(bare, capture_output=True, text=True, check=False)
     assert alone.returncode == 3, alone.stderr[-300:]
     for said, files in ((found.err, 1), (alone.stderr, 3)):
@@ -67,8 +66,8 @@ def test_millions_of_digits_are_refused(hardness, tmp_path):
 def test_integers_are_written_and_read_as_python_would():
     for value in (0, -1, 455, 10**60, 7**5000, -(3**9999)):
         text = str(fmpz(value).str())
-        assert decimal(value) == text
-        assert whole(text) == value
-    assert shortened(10**59) == str(10**59)
-    assert shortened(10**60) == "1.00000...e60 (61 digits)"
-    assert whole(decimal(7**1_000_000)) == 7**1_000_000
+        assert write(value) == text
+        assert numbers.parse(text, int, "x", any_size=True) == value
+    assert shortened(write(10**59)) == str(10**59)
+    assert shortened(write(10**60)) == "1.00000...e60 (61 digits)"
+    assert numbers.parse(write(7**1_000_000), int, "x", any_size=True) == 7**1_000_000

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from hardness.check import check
-from hardness.lower import certify, verify
+from hardness.bounds import certify, verify
+from hardness.bounds.check import check
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, least, risk, run
 from hardness.runs.columns import timeless as details_without_time

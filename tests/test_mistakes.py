@@ -54,7 +54,7 @@ MISTAKES = """\
 2 certify nowhere/ | no such file or folder
 1 certify notes.txt | notes.txt is no LWE challenge
 2 certify "" | unknown family
-2 certify two.py:Many | 6000 members | --members 5000
+2 certify two.py:Many | 6000 members | --members 1000
 2 certify mixed | 2.npz has d=2 | 3.npz d=3
 1 certify torn | 3.npz
 1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
@@ -453,7 +453,7 @@ def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monke
 def test_force_replaces_a_file(hardness):
     Path("f").write_text("old")
     assert hardness("certify", "parity:d=8,m=3", "--out", "f", "--force").code == 0
-    assert json.loads(Path("f").read_text())["about"]["spec"] == "parity:d=8,m=3,noise=0,rho=3"
+    assert json.loads(Path("f").read_text())["spec"] == "parity:d=8,m=3,noise=0,rho=3"
 
 
 def test_an_output_that_cannot_be_written_is_said_before_the_work(hardness, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hardness.lower import certify
+from hardness.bounds import certify
 from hardness.oracles import Budget
 from hardness.runs.run import run
 from hardness.upper import learner_spec, parse_learner

@@ -11,9 +11,9 @@ from hardness.cost.problem import read
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
-from instances import Parity, ToolkitError, UsageError, parse
+from instances import Parity, ToolkitError, UsageError, numbers, parse
 from instances.catalog import CATALOG
-from instances.parameters import fraction, plain
+from instances.numbers import write
 from instances.withdrawn import WITHDRAWN
 from tests.conftest import not_refused
 
@@ -35,7 +35,7 @@ def test_specs_read_back(family):
 
 @given(st.fractions(max_denominator=10**6))
 def test_rationals_read_back(value):
-    assert fraction(plain(value), "x") == value
+    assert numbers.parse(write(value), Fraction, "x") == value
 
 
 def test_order_spaces_spelling_and_names_do_not_matter():

@@ -105,7 +105,7 @@ def _clique(near: Any) -> int:
     return max(map(len, nx.find_cliques(graph)))
 
 
-# Of certificates of format 2: from their problem alone, whatever they are said to be about.
+# Of certificates: from their problem alone, whatever they are said to be about.
 
 
 def _false_proof(data: Json) -> str | None:
@@ -134,7 +134,7 @@ def blunt(data: Json) -> list[str]:
     """Name the claims of a certificate that are weaker than what is found here, but rounded."""
     weak, truth = [], of_problem(data["problem"])
     parity = getattr(truth, "parity", False)
-    if parity and any(step["rule"] == "johnson" for step in data["steps"]):
+    if parity and "code" in data["witness"]:
         return []  # a profile is not known to be a parity, of which one fewer is fitted
     for name, terms, value, _, low, _ in _compared(data) if truth.sharp else ():
         if name.startswith("kernel") and (parity or isinstance(truth, _Listed)):
@@ -152,10 +152,9 @@ def blunt(data: Json) -> list[str]:
 def _compared(data: Json) -> Iterator[tuple[str, Json, Fraction, Fraction | None, Any, Any]]:
     """Yield of each claim its terms, value and upper end, and the value and end found here."""
     truth = of_problem(data["problem"])
-    for claim in data["goal"]["claims"]:
-        name, terms = claim["quantity"], claim["terms"]
+    for name, terms, value in data["claims"]:
         upper = _read(terms["upper"]) if "upper" in terms else None
-        yield name, terms, _read(claim["value"]), upper, *truth.ends(name, terms)
+        yield name, terms, _read(value), upper, *truth.ends(name, terms)
 
 
 def _read(text: str) -> Fraction:
@@ -396,8 +395,8 @@ class _Direction:
     def __init__(self, problem: Json) -> None:
         self.n, self.m, self.two = (
             problem["dimension"],
-            problem["degree"],
-            problem["labels"] == "two",
+            len(problem["low"]),
+            True,
         )
         self.low = [float(_read(v)) for v in problem["low"]]
         self.exact = [_read(v) for v in problem["low"]]

@@ -12,7 +12,7 @@ from hardness.report.plot import Axis, panels, plot
 from hardness.report.style import series_style
 from hardness.report.vega import write
 from hardness.runs import Comparison
-from instances.parameters import plain
+from instances import numbers
 
 PANELS = {  # by stage; two attempts at a polish are one, and "single" is no stage of the way
     "Held-out error of the stages": ("moment", "hull", "net", "projection"),
@@ -27,7 +27,7 @@ def rows(comparison, stages):
             runs = [run for run in comparison.runs if run.spec == spec]
             found = [error for run in runs if (error := left(run).get(stage)) is not None]
             error = max(median(found), 1e-33) if found else None
-            yield {"series": stage, "value": plain(value), "error": error}
+            yield {"series": stage, "value": numbers.write(value), "error": error}
 
 
 def left(run):
@@ -39,7 +39,7 @@ def left(run):
 if __name__ == "__main__":
     folder, out = sys.argv[1:]
     comparison = Comparison.load(Path(folder) / "results.json")
-    values = [plain(value) for value in comparison.values]
+    values = [numbers.write(value) for value in comparison.values]
     stages = [stage for panel in PANELS.values() for stage in panel]
     charts = [
         plot(

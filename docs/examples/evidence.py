@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import hardness
-from hardness.lower.record import NoClaim
+from hardness.bounds.certificate import NoClaim
 from hardness.report.certificate import shown_value
+from hardness.report.claims import sentence
 from hardness.report.text import credit
 from instances.errors import UsageError
 from instances.spec import FAMILIES
@@ -43,16 +44,16 @@ What the lower bounds count:
 Each answer names its command: `certify` is `hardness certify SPEC` with the spec of that line.
 "After" and square brackets name [sources](references.md). `make evidence` prints this page.
 """
-LABELS = "[32](mathematics.md#32-parities-among-random-heads)"
-QUERIES = "[27](mathematics.md#27-what-one-query-sees-of-a-label-with-a-code)"
-PARITY = "[7](mathematics.md#7-the-bound-for-stat)"
-PROFILE = "[20](mathematics.md#20-queries-on-a-profile)"
+LABELS = "[21](mathematics.md#21-parities-among-random-heads)"
+QUERIES = "[24](mathematics.md#24-what-one-query-sees-of-a-label-with-a-code)"
+PARITY = "[9](mathematics.md#9-the-bound-for-stat)"
+PROFILE = "[18](mathematics.md#18-queries-on-a-profile)"
 # Where the bound on queries is proved, and the specs that the page has.
 FAMILY = {
     "parity": (PARITY, "parity:d=64,m=5", "parity:d=64,m=5,noise=0.1"),
     "profile": (PROFILE, "profile:g=majority,d=301,m=12"),
     "hidden": (LABELS, "hidden:d=64,hard=5,nice=4"),
-    "direction": ("[31](mathematics.md#31-hidden-directions)", "direction:m=6,d=200"),
+    "direction": ("[27](mathematics.md#27-hidden-directions)", "direction:m=6,d=200"),
     "lwr": (QUERIES, "lwr:n=64,q=65536,p=2,secret=binary"),
     "lwe": (
         QUERIES,
@@ -121,10 +122,11 @@ def assumed(spec):
         return "none"
     said = f"`inspect`: {known.assumption}"
     try:
-        found = hardness.certify(spec, about="lwe", **CHAIN)["lwe-probability"]
+        made = hardness.certify(spec, about="lwe", **CHAIN)
     except NoClaim:
         return said
-    [law] = re.findall(r"The assumption is (LWE\(.*?\))", found.meaning)
+    found = made["lwe-probability"]
+    [law] = re.findall(r"The assumption is (LWE\(.*?\))", sentence(made, found))
     forms, width = hardness.family(spec), 2 * CHAIN["error_bound"] + 1
     other = f"lwe:n={forms.n},q={forms.q},error=uniform,width={width},secret={forms.secret}"
     least = hardness.estimate(other).least

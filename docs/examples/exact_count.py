@@ -21,8 +21,8 @@ class ExactCount(Symmetric):
     noise: Fraction = Fraction(0)
     rho: Fraction = Fraction(3)
 
-    def __post_init__(self):
-        self.require_range()
+    def check(self):
+        super().check()
         require(
             0 <= self.t <= self.m <= self.d - 2,
             f"t={self.t} given with m={self.m}, d={self.d}: t is 0 to m, and m at most d - 2",

@@ -8,9 +8,9 @@ from math import comb
 import numpy as np
 from statement import Measured, Predicted, equal, exactly, family_of, main, mean, share
 
-from hardness.lower import BoundParameters, certify
-from hardness.lower.learners import Kernel, certify_named
-from hardness.lower.tolerances import of_members
+from hardness.bounds import BoundParameters, certify
+from hardness.bounds.learners import Kernel
+from hardness.bounds.tolerances import of_members
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
@@ -75,7 +75,7 @@ def measure_plain_training(learner: str, examples: int, seed: int) -> Measured:
 
 
 def predict_kernel_bound(spec: str, features: int) -> Predicted:
-    certificate = certify_named(parse(spec), [Kernel(features=features)])
+    certificate = certify(parse(spec), about=[Kernel(features=features)])
     return Predicted(low=float(Fraction(certificate["kernel-error"].value)))
 
 

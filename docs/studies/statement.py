@@ -33,8 +33,8 @@ from scipy.stats import binomtest
 
 from hardness.runs.growth import power_law
 from instances import parse
+from instances.numbers import outward
 from instances.streams import BitStream, key
-from instances.text import outward
 
 Array = NDArray[np.float64]
 Setting = dict[str, int | float | str]

@@ -7,6 +7,9 @@ from functools import partial
 from math import log2
 from types import MappingProxyType
 
+from hardness.bounds import checker
+from hardness.bounds.certificate import Claim
+from hardness.bounds.certify import certify
 from hardness.cost.arora_ge import arora_gb, arora_ge
 from hardness.cost.bkw import bkw, coded_bkw
 from hardness.cost.combinatorial import (
@@ -23,8 +26,6 @@ from hardness.cost.record import SMALL_BLOCK, Estimate, Estimates
 from hardness.cost.reduction import MODELS, SHAPES, Setting
 from hardness.cost.success import SUCCESS
 from hardness.cost.usvp import usvp
-from hardness.lower.certificate import certify
-from hardness.lower.record import Claim
 from instances.errors import ToolkitError, unknown
 from instances.family import Family, require
 
@@ -189,6 +190,14 @@ def _reading(problem: Problem, result: Estimate) -> float:
     return log2(problem.n) + (result.sample_bits or 0.0)
 
 
+def _counted(claim: Claim) -> str:
+    """Say how many members are counted, of how many secrets."""
+    return (
+        f"{checker.short(claim.value)} members, whose laws of a label are orthogonal where a is "
+        f"uniform, of at most {checker.short(claim.upper, up=True)} secrets"
+    )
+
+
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:
     """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
     if family is None:
@@ -199,5 +208,6 @@ def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:
         return (), "", str(error)
     claims = {claim.quantity: claim for claim in certificate.claims}
     counted = claims.get("orthogonal-members")
-    average = "all secrets, as the family draws them" + (f": {counted.meaning}" if counted else "")
+    average = "all secrets, as the family draws them"
+    average += f": {_counted(counted)}" if counted else ""
     return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

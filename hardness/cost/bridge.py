@@ -15,8 +15,8 @@ from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
 from instances.errors import UsageError
 from instances.family import require
-from instances.parameters import plain
-from instances.text import cut, exact
+from instances.numbers import write
+from instances.text import cut
 
 SOURCE = "lattice-estimator"
 _MODELS = {  # its names of cost models
@@ -168,7 +168,7 @@ def _law(node: ast.expr, key: str, count: int | None, q: int) -> str:
     length, mean = values.pop("n", count), values.pop("mean", Fraction(0))
     require(length == count, f"{key} of n={length} given: it is of {count or 'oo'} entries")
     require(  # a known one is subtracted
-        mean.denominator == 1, f"{key} has mean={plain(mean)}: the mean must be an integer"
+        mean.denominator == 1, f"{key} has mean={write(mean)}: the mean must be an integer"
     )
     for part in names:
         lacks = part not in values and part not in ("n", "m", "mean")
@@ -241,7 +241,7 @@ def _width(scale: Fraction) -> Fraction:
 
 def _decimal(value: Fraction) -> str:
     """Write a number that words have, as float64 where its digits are too many to be read."""
-    return plain(
+    return write(
         value if max(abs(value.numerator), value.denominator) < _SHORT**2 else float(value)
     )
 
@@ -381,4 +381,4 @@ def _modulus(q: int) -> str:
         more = q - 2**power
         if abs(more) < _SHORT:
             return f"2**{power}" + (f" {'-' if more < 0 else '+'} {abs(more)}" if more else "")
-    return exact(q)
+    return write(q)

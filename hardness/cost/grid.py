@@ -12,9 +12,10 @@ from hardness.cost.attacks import estimate
 from hardness.cost.problem import KEYS, read
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.reduction import Setting
+from instances import numbers
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
-from instances.parameters import integer, key_values, number
+from instances.parameters import key_values
 from instances.result import Result, TableRow
 
 if TYPE_CHECKING:
@@ -330,12 +331,12 @@ def _candidates(text: str) -> tuple[str, Sequence[str]]:
     if equals and key == "q" and powers and not powers[3]:
         return key, [f"2^{v}" for v in range(int(powers[2]), int(powers[1]) - 1, -1)]
     if equals and key in ("n", "h") and len(ends) == 2:
-        low, high = (integer(end, key) for end in ends)
+        low, high = (numbers.parse(end, int, key) for end in ends)
         if high - low > _WIDEST:
             raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST}")
         return key, [str(v) for v in range(low, high + 1)]
     if equals and key == "sigma" and len(ends) == 2:
-        low, high = (round(number(end, key) * _FINENESS) for end in ends)
+        low, high = (round(numbers.parse(end, float, key) * _FINENESS) for end in ends)
         if high - low > _WIDEST:
             raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
         return key, [f"{v / _FINENESS:.2f}" for v in range(low, high + 1)]

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from instances import numbers
 from instances.capabilities import LINEAR_SAMPLES
 from instances.errors import unknown
 from instances.family import Family, require
 from instances.integers import Integers
 from instances.linearsamples import LinearSamples
-from instances.parameters import fraction, integer, key_values, split_list, whole
+from instances.parameters import key_values, split_list
 from instances.secrets import Secrets
 from instances.text import cut
 
@@ -593,7 +594,7 @@ def read(text: str, samples: int | None = None) -> Problem:
     given = key_values(rest, name, list(KEYS))
     for key in ("n", "q", *(["p"] if name == "lwr" else [])):
         require(key in given, f"{name} needs {key}: write {name}:n=512,q=3329,..")
-    n, q = integer(given["n"], "n"), modulus(given["q"])
+    n, q = numbers.parse(given["n"], int, "n"), modulus(given["q"])
     require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
     secret, size_bits = _secret_of(given, n, q)
     error = _rounding(given, q) if name == "lwr" else _error_of(given, q, samples)
@@ -636,7 +637,9 @@ def long_integer(text: str, what: str) -> int:
     if power and int(power[2]) * max(1, int(power[1]).bit_length()) <= 2 * _MOST_BITS:
         added = int(power[4] or 0)
         return sign * int(power[1]) ** int(power[2]) + (-added if power[3] == "-" else added)
-    return sign * whole(digits) if _DIGITS.fullmatch(digits) else integer(text, what)
+    if _DIGITS.fullmatch(digits):
+        return sign * numbers.parse(digits, int, what, any_size=True)
+    return numbers.parse(text, int, what)
 
 
 def _long_fraction(text: str, what: str) -> Fraction:
@@ -644,7 +647,9 @@ def _long_fraction(text: str, what: str) -> Fraction:
     base, minus, power = text.strip().partition("^-")
     if minus:
         return Fraction(1, long_integer(f"{base}^{power}", what))
-    return Fraction(long_integer(text, what)) if base.count("^") else fraction(text, what)
+    if base.count("^"):
+        return Fraction(long_integer(text, what))
+    return numbers.parse(text, Fraction, what)
 
 
 def _brief(q: int) -> str:
@@ -666,11 +671,11 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
     if kind.startswith("["):
         law = _listed(kind, "secret", n, q)
     elif kind == "tuniform":
-        law = tuniform(integer(given["spread"], "spread"), q)
+        law = tuniform(numbers.parse(given["spread"], int, "spread"), q)
     elif kind == "gaussian":
         law = gaussian(_long_fraction(given["spread"], "spread"), q)
     elif kind == "cbd":
-        law = cbd(integer(given["spread"], "spread"), q)
+        law = cbd(numbers.parse(given["spread"], int, "spread"), q)
     elif kind == "range":
         law = _around(given["spread"], "spread", q)
     elif kind == "uniform":
@@ -682,7 +687,7 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
         width <= q,
         f"q={_brief(q)} given with secret={kind}: its entries take {_brief(width)} values",
     )
-    h = integer(given.get("h", "0"), "h")
+    h = numbers.parse(given.get("h", "0"), int, "h")
     require(
         0 <= h <= n,
         f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 and "
@@ -717,7 +722,10 @@ def _listed(text: str, key: str, n: int, q: int) -> Law:
         text.endswith("]") and all(share.strip() for _, _, share in pairs),
         said + "write [-1:1/4,0:1/2,1:1/4] for probabilities, [-1:16,1:48] for counts",
     )
-    read = {integer(value, key): fraction(share, key) for value, _, share in pairs}
+    read = {
+        numbers.parse(value, int, key): numbers.parse(share, Fraction, key)
+        for value, _, share in pairs
+    }
     require(len(read) == len(pairs), said + "a value stands there twice")
     require(max(read) - min(read) < q, said + f"values further apart than q={_brief(q)} allows")
     listed = sorted(read.items())
@@ -775,11 +783,11 @@ def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
             "that are not 0 among all of them: --samples",
         )
         assert samples is not None
-        return sparse(law, samples, integer(given["weight"], "weight"))
+        return sparse(law, samples, numbers.parse(given["weight"], int, "weight"))
     if kind == "cbd":
-        return cbd(integer(given["eta"], "eta"), q)
+        return cbd(numbers.parse(given["eta"], int, "eta"), q)
     if kind == "tuniform":
-        return tuniform(integer(given["eta"], "eta"), q)
+        return tuniform(numbers.parse(given["eta"], int, "eta"), q)
     if kind == "uniform":
         return _around(given["width"], "width", q)
     if "sigma" in given:

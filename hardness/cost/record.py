@@ -6,10 +6,10 @@ from functools import wraps
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardness.lower.record import Claim
+from hardness.bounds.certificate import Claim
 from instances.export import Math, frame
+from instances.numbers import write
 from instances.result import Result, TableRow
-from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -270,7 +270,7 @@ class Estimates(Result):
             "statistical_queries": {
                 "claims": {
                     c.quantity: {
-                        "value": exact(c.value),
+                        "value": write(c.value, ratio=True),
                         "vacuous": c.vacuous,
                         "parameters": c.parameters,
                         "source": c.source,

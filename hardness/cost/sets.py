@@ -14,7 +14,8 @@ from hardness.cost.problem import KEYS, Problem, long_integer, problem, read
 from instances.catalog import CATALOG, CatalogEntry
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
-from instances.parameters import key_values, plain, split_list
+from instances.numbers import write
+from instances.parameters import key_values, split_list
 from instances.residues import next_prime
 from instances.spec import known, parse
 from instances.text import cut
@@ -160,9 +161,9 @@ def find(name: str) -> tuple[str, CatalogEntry] | None:
     if not grid:
         return None
     n, alpha = int(grid[1]), Fraction(int(grid[2]), 1000 if len(grid[2]) == 3 else 100)
-    spec = f"lwe:n={n},q={next_prime(n * n)},alpha={plain(alpha)}"
-    about = f"Darmstadt LWE challenge, n = {n}, alpha = {plain(alpha)}"
-    return f"darmstadt-{n}-{plain(alpha)}", _entry(spec, n * n, about, "BBGRS16")
+    spec = f"lwe:n={n},q={next_prime(n * n)},alpha={write(alpha)}"
+    about = f"Darmstadt LWE challenge, n = {n}, alpha = {write(alpha)}"
+    return f"darmstadt-{n}-{write(alpha)}", _entry(spec, n * n, about, "BBGRS16")
 
 
 # ---- problems

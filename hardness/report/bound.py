@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims import big
-from hardness.lower.algebra import number, relation
-from hardness.lower.bound import brief
+from hardness.bounds.algebra import relation, shown_number
+from hardness.bounds.bound import brief_power
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
+from instances.numbers import brief
 
 if TYPE_CHECKING:
-    from hardness.lower.bound import Bound
+    from hardness.bounds.bound import Bound
 
 DOMAIN = (
     "Each formula holds for all values of its parameters that `certify` takes and that meet the "
@@ -29,24 +29,25 @@ def bound_words(found: "Bound") -> str:
         if one.condition is not None:
             idle = f"a query rules out nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
-        lines.append(f"  = {number(one.value).text}   ({credit(made[name].source)})")
+        lines.append(f"  = {shown_number(one.value).text}   ({credit(made[name].source)})")
         names |= {n: one.at[n] for n in found.symbols(name)}
     if names:
         lines += ["", wrap(DOMAIN)]
     lines += [""] * bool(names)
     for line in names.values():
-        lines.append(wrap(f"{line.name} = {number(line.value).text}, {line.says}", "", "    "))
+        value = shown_number(line.value).text
+        lines.append(wrap(f"{line.name} = {value}, {line.says}", "", "    "))
     if (solved := found.solution) is None:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
-    wanted, terms = brief(int(solved["wanted"])), solved["terms"]
+    wanted, terms = brief_power(int(solved["wanted"])), solved["terms"]
     said = f"tau {terms['tau']}, " * ("queries" in solved["quantity"])
     which = "the least" if solved["every"] else "the least found"
     head = f"{least}: {which} with {solved['quantity']} of at least {wanted}, for {said}relative"
     lines = [wrap(f"{head} risk {terms['risk']}, success {terms['success']}")]
     for one in solved["certified"]:
         value = one["value"] or "none enough"
-        value = value if len(value) <= _LONG else big(int(value))
+        value = value if len(value) <= _LONG else brief(int(value), 3)
         verdict = "reached" if one["reached"] else "not reached"
         lines.append(f"  {brief_spec(one['spec'])}   {value}   (certified: {verdict})")
     return "\n".join(lines)

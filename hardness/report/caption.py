@@ -4,17 +4,17 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hardness import __version__
-from hardness.lower.algebra import number
-from hardness.lower.bound import brief
+from hardness.bounds.algebra import shown_number
+from hardness.bounds.bound import brief_power
 from hardness.report.bound import DOMAIN
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
-from instances.parameters import plain
+from instances.numbers import write
 
 if TYPE_CHECKING:
+    from hardness.bounds import BoundParameters, Certificate
+    from hardness.bounds.bound import Bound
     from hardness.cost.record import Estimates, EstimatesTable
-    from hardness.lower import BoundParameters, Certificate
-    from hardness.lower.bound import Bound
     from hardness.runs import Comparison, Stress
     from hardness.runs.least import Least
     from hardness.runs.run import Run
@@ -38,7 +38,7 @@ def goal(terms: "BoundParameters", asked: str = "stat-queries") -> str:
 
     asked: the quantity of the bound on queries, empty where there is none.
 
-    >>> from hardness.lower import BoundParameters
+    >>> from hardness.bounds import BoundParameters
     >>> goal(BoundParameters(), "")
     'Certified is what relative risk 1/4 with probability 2/3 needs: labels, of any learner.'
     """
@@ -63,10 +63,10 @@ def seeds_words(runs: Iterable["Run"]) -> str:
 
 def certificate(found: "Certificate") -> str:
     """Say what is certified of which family; the terms of each bound stand in its row."""
-    known = "as its file says, not checked" if found.loaded else "each number with its proof"
+    known = "each number with its proof"
     tau = next((c.parameters["tau"] for c in found.claims if "tau" in c.parameters), None)
     oracle = f"Queries are to STAT(tau), whose {_WORST} tau = {tau}." if tau else ""
-    lwe = found.proof["problem"]
+    lwe = found.problem
     assumed = [
         f"The assumption is LWE(n={lwe['n']}, q={lwe['q']}) for some distribution of errors, of "
         f"absolute value at most {claim.terms['bound']}, that has 0 as a median."
@@ -79,12 +79,12 @@ def certificate(found: "Certificate") -> str:
 def bound(found: "Bound") -> str:
     """Say of which family formulas are, what was solved, and the values of the names in them."""
     at = {n: one.at[n] for name, one in found.formulas.items() for n in found.symbols(name)}
-    values = ", ".join(f"{name} = {number(line.value).text}" for name, line in at.items())
+    values = ", ".join(f"{name} = {shown_number(line.value).text}" for name, line in at.items())
     solved = found.solution
     said = ""
     if solved is not None:
         least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())
-        wanted = brief(int(solved["wanted"]))
+        wanted = brief_power(int(solved["wanted"]))
         which = "the least" if solved["every"] else "the least found"
         said = f"{least}: {which} with {solved['quantity']} of at least {wanted}."
     oracle = f"Queries are to STAT(tau), whose {_WORST}." if "tau" in at else ""
@@ -94,7 +94,7 @@ def bound(found: "Bound") -> str:
 
 def comparison(found: "Comparison") -> str:
     """Say what ran, over which sizes and seeds, and what the certified rows are about."""
-    values = ", ".join(map(plain, found.values))
+    values = ", ".join(map(write, found.values))
     ran = f"{found.spec}, {found.parameter} = {values}"
     medians = f"medians of all runs, {seeds_words(found.runs)}; solved: {PASSED}"
     return captioned(

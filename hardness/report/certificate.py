@@ -4,17 +4,18 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hardness.claims import WORD, digits
+from hardness.bounds.quantities import WORD
+from hardness.report.claims import conditions, sentence
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
 from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
-from instances.parameters import plain
+from instances.numbers import brief, write
 from instances.spec import kind_of, parse_stored
-from instances.text import exact, shortened
+from instances.text import shortened
 
 if TYPE_CHECKING:
-    from hardness.check import Checked
-    from hardness.lower import Certificate, Claim, Verification
+    from hardness.bounds import Certificate, Claim, Verification
+    from hardness.bounds.check import Checked
 
 _LONG = 40
 
@@ -28,20 +29,20 @@ def certificate_words(certificate: "Certificate") -> str:
     for claim in certificate.claims:
         said = (
             formula_words(claim, formulas.get(claim.quantity, "")),
-            claim.meaning,
-            ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(claim).items()),
+            sentence(certificate, claim),
+            ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items()),
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
         )
         lines += [
-            claim_line(claim, certificate.loaded),
+            claim_line(claim),
             *(wrap(text, "  ") for text in said if text),
         ]
-    for about, reason in certificate.proof.get("about", {}).get("no_claim", {}).items():
+    for about, reason in certificate.unproved.items():
         lines += ["", f"{about}: no claim", wrap(reason, "  ")]
     below = (
-        certificate.scope,
+        conditions(certificate),
         *origin_notes(certificate),
-        "" if "names" in certificate.proof.get("about", {}) else rounding_words(certificate.spec),
+        "" if certificate.origin else rounding_words(certificate.spec),
         beside_words(certificate.spec),
         cheapest_words(certificate.spec) if certificate.reduces else "",
     )
@@ -92,40 +93,45 @@ def beside_words(spec: str) -> str:
 
 def formula_words(claim: "Claim", formula: str) -> str:
     """Write a claim's formula with its values in, and what it gives where that is not shown."""
-    return formula and f"= {formula}" + f" = {shortened(exact(claim.value))}" * claim.vacuous
+    return (
+        formula
+        and f"= {formula}" + f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
+    )
 
 
-def unsaid(claim: "Claim") -> dict[str, str]:
-    """Give the terms of a claim that its meaning lacks: the kernel's sentences have most of them.
+def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
+    """Give the terms of a claim that its sentence lacks: most sentences have them all.
 
-    >>> from hardness.lower import certify
+    >>> from hardness.bounds import certify
     >>> from instances import parse
-    >>> [unsaid(claim) for claim in certify(parse("parity:d=8,m=3")).claims]
+    >>> made = certify(parse("parity:d=8,m=3"))
+    >>> [unsaid(made, claim) for claim in made.claims]
     [{}, {}, {}, {}, {}]
     """
+    text = sentence(certificate, claim)
     return {
         name: value
         for name, value in claim.parameters.items()
-        if name != "upper" and value != "any" and not re.search(rf"\b{value}\b", claim.meaning)
+        if name != "upper" and value != "any" and not re.search(rf"\b{value}\b", text)
     }
 
 
 def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     """Say from which tolerance on a bound on queries that is vacuous says something; else empty.
 
-    >>> from hardness.lower import certify
+    >>> from hardness.bounds import certify
     >>> from instances import parse
     >>> made = certify(parse("parity:d=8,m=3"))
     >>> print(tolerance_words(made, made.claims[2]))
     not vacuous from tau = 0.15 on
     """
-    from hardness.lower.tolerances import of_certificate
+    from hardness.bounds.tolerances import of_certificate
 
     found = of_certificate(certificate, claim.quantity) if claim.vacuous else None
     if found is None:
         return ""
     least = found.first()
-    return "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
+    return "so at every tau" if least is None else f"not vacuous from tau = {write(least)} on"
 
 
 def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
@@ -163,9 +169,9 @@ def rounding_words(spec: str) -> str:
     )
 
 
-def claim_line(claim: "Claim", unchecked: bool = False) -> str:
+def claim_line(claim: "Claim") -> str:
     """Write what is claimed and how it is known, on two lines where one is too long."""
-    known = f"({claim.kind}{'; not checked' * unchecked}; {credit(claim.source)})"
+    known = f"({claim.kind}; {credit(claim.source)})"
     value = faint(WORD) if claim.vacuous else shown_value(claim)
     line = f"{claim.quantity} = {value}   {known}"
     return line if taken(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
@@ -178,20 +184,22 @@ def shown_value(claim: "Claim") -> str:
 
 def _shown(value: Fraction, up: bool) -> str:
     """A short number as it is, a long one by its first digits, rounded up or down."""
-    text = exact(value)
+    text = write(value, ratio=True)
     top, slash, bottom = text.partition("/")
     if not slash or len(text) <= _LONG:
         return shortened(text)
-    return f"about {digits(value, up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+    return (
+        f"about {brief(value, up=up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+    )
 
 
 def checked_words(checked: "Checked") -> str:
     """Write what a certificate was found to prove."""
     given = f", given {checked.assumed}" if checked.assumed else ""
-    head = f"{good('accepted')} by {checked.checker}{given}: {brief_spec(checked.spec)}"
-    said = [wrap(one, "  ") for one in checked.statements]
-    about = ["", wrap(checked.conditions)] if checked.conditions else []
-    return "\n".join([head, *said, *about])
+    head = f"{good('accepted')} by the checker{given}: {brief_spec(checked.spec)}"
+    made = checked.certificate
+    text = [wrap(sentence(made, claim), "  ") for claim in made.claims]
+    return "\n".join([head, *text, "", wrap(conditions(made))])
 
 
 def verification_words(found: "Verification") -> str:
@@ -243,10 +251,10 @@ def verification_words(found: "Verification") -> str:
 
 def member_notes(certificate: "Certificate") -> list[str]:
     """Say which members are equal, and which value keeps general queries out."""
-    about = certificate.proof.get("about", {})
-    if "names" not in about:
+    origin = certificate.origin
+    if origin is None:
         return []
-    tables, notes = certificate.proof["problem"]["tables"], []
+    tables, notes = certificate.problem["tables"], []
     if again := len(tables) - len(set(map(str, tables))):
         verb = "equals" if again == 1 else "equal"
         notes.append(
@@ -259,28 +267,28 @@ def member_notes(certificate: "Certificate") -> list[str]:
     if found := next(other, None):
         i, on, at, value = found
         signs = dict(zip(on, ("-" if at >> k & 1 else "+" for k in range(len(on))), strict=True))
-        place = "".join(signs.get(j, "+") for j in range(certificate.proof["problem"]["signs"]))
+        place = "".join(signs.get(j, "+") for j in range(certificate.problem["signs"]))
         notes.append(
-            f"{about['names'][i]} has the value {value} at the point {place}: claims about general "
-            "queries and examples need the values -1 and +1 alone"
+            f"{origin['names'][i]} has the value {value} at the point {place}: claims about "
+            "general queries and examples need the values -1 and +1 alone"
         )
     return notes
 
 
 def origin_notes(certificate: "Certificate") -> list[str]:
-    """Say what the members stand for of which the kernel sees the tables alone; empty for others.
+    """Say what the members stand for of which the checker sees the tables alone; empty for others.
 
-    >>> from hardness.lower.listed import certify_listed
-    >>> from hardness.lower.members import of_family
+    >>> from hardness.bounds import certify
+    >>> from hardness.bounds.members import of_family
     >>> from instances import parse
-    >>> print(origin_notes(certify_listed(of_family(parse("parity:d=5,m=2"), 4)))[1])
+    >>> print(origin_notes(certify(of_family(parse("parity:d=5,m=2"), 4)))[1])
     The members are the 4 of 6 whose names have the least SHA-256: nothing is claimed of the others.
     """
-    about = certificate.proof.get("about", {})
-    if "names" not in about:
+    origin = certificate.origin
+    if origin is None:
         return []
     notes = ["That these are the tables of the members that are named is taken as given."]
-    origin, names = about["origin"], about["names"]
+    names = origin["names"]
     if certificate.factors:
         notes[0] += (
             f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
@@ -302,7 +310,7 @@ _ZERO_ONE = (
 
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
-    several = len(certificate.proof.get("about", {}).get("names", ())) > 1
+    several = len((certificate.origin or {}).get("names", ())) > 1
     if several and certificate["average-correlation"].value == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "

@@ -7,8 +7,7 @@ from hardness.report.run import unbound_words
 from hardness.report.text import bound, good, number, shown_risk, table, wrap
 from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE, CertifiedGrowth, Scaling
-from instances.parameters import plain
-from instances.text import outward
+from instances.numbers import outward, write
 
 if TYPE_CHECKING:
     from hardness.runs.least import Least
@@ -43,7 +42,7 @@ def bounds_table(comparison: Comparison) -> str:
     found = {name: values for name in _BOUNDS if (values := comparison.bounds(name))}
     rows = [
         [
-            f"{comparison.parameter}={plain(value)}",
+            f"{comparison.parameter}={write(value)}",
             *(bound(name, values[i]) for name, values in found.items()),
         ]
         for i, value in enumerate(comparison.values)
@@ -95,7 +94,7 @@ HEADER = ("learner", "cost", "sizes", "power law", "certified")
 def scaling_words(comparison: "Comparison | Least") -> str:
     """Write the fitted growth of a comparison, what was left out, and the certified growth."""
     found = comparison.scaling
-    values = [plain(value) for value in comparison.values if value is not None]
+    values = [write(value) for value in comparison.values if value is not None]
     sizes = f"{values[0]} to {values[-1]}" if len(values) > 1 else values[0]
     rows = fit_rows(comparison)
     title = f"growth over the sizes run, {comparison.parameter} = {sizes}"
@@ -142,7 +141,7 @@ def left_out(comparison: "Comparison | Least") -> list[str]:
             lines[f"{name}{cost}: no fit: {fit.no_fit}"] = None
         reasons: dict[str, list[str]] = {}
         for value, why in fit.left_out if fit.law else ():
-            reasons.setdefault(why, []).append(plain(value))
+            reasons.setdefault(why, []).append(write(value))
         for why, values in reasons.items():
             lines[f"{name}: without {comparison.parameter} = {', '.join(values)}: {why}"] = None
     return list(lines)
@@ -154,7 +153,7 @@ def _certified_table(found: Scaling) -> str:
             one.quantity,
             power(found.parameter, one.exponent),
             _ends(one),
-            ", ".join(plain(v) for v in one.vacuous) or "-",
+            ", ".join(write(v) for v in one.vacuous) or "-",
         ]
         for one in found.certified
     ]

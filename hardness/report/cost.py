@@ -3,13 +3,13 @@
 from fractions import Fraction
 from typing import Any
 
-from hardness.claims import WORD
+from hardness.bounds.quantities import WORD
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.record import STANDING, Estimate, Estimates, EstimatesTable, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import item, sheet, table, wrap
 from hardness.runs.names import brief_spec
-from instances.text import exact
+from instances.numbers import write
 
 MEANING = (
     "rop and memory are log2. Each attack counts in its own unit, a gate, a candidate or a step of "
@@ -149,7 +149,7 @@ def _queries(found: Estimates) -> str:
 
 def _brief(value: Fraction | str) -> str:
     """Write a long integer as a power of ten, about; what else there is as it is."""
-    text = value if isinstance(value, str) else exact(value)
+    text = value if isinstance(value, str) else write(value, ratio=True)
     return f"about 10^{len(text) - 1}" if text.isdigit() and len(text) >= 20 else text
 
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardness.claims import big
-from hardness.lower import Certificate, Verification
+from hardness.bounds import Certificate, Verification
 from hardness.report.charts.runs import SEEN
 from hardness.report.comparison import comparison_table, short_name
 from hardness.report.least import least_table
@@ -13,7 +12,7 @@ from hardness.runs import Comparison, Least
 from hardness.upper.classes import view_of
 from hardness.upper.registry import parse_learner
 from hardness.upper.trained import Mlp, Student
-from instances.parameters import plain
+from instances.numbers import brief, write
 from instances.result import Result
 
 
@@ -54,8 +53,8 @@ def demo_words(made: Demo) -> str:
     return "\n".join(
         [
             f"certified  {made.certified}: SQ-DIM is exactly C(999,21) = "
-            f"{big(made.certificate.integer('sq-dimension'))};",
-            "           its proof checked step by step",
+            f"{brief(made.certificate.integer('sq-dimension'), 3)};",
+            "           its claims proved again by the checker",
             f"verified   {made.verified}: {sampled.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
             f"           ({gram.confidence:.0%}, {gram.inequality});",
@@ -67,7 +66,7 @@ def demo_words(made: Demo) -> str:
             *(
                 f"{trained.method} from {SEEN[cell.view]} "
                 f"({short_name(comparison, cell.learner)}) solved {cell.solved} of {cell.runs} at "
-                f"{comparison.parameter}={plain(largest)}."
+                f"{comparison.parameter}={write(largest)}."
                 for cell in comparison.cells
                 if cell.value == largest
                 and isinstance(trained := parse_learner(cell.learner), Student | Mlp)

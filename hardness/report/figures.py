@@ -25,7 +25,7 @@ from instances.strict import one_line, opened, read_json
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from hardness.lower.members import Members
+    from hardness.bounds.members import Members
     from instances.family import Family
 
 Data = dict[str, Any]
@@ -262,7 +262,7 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
             raise UsageError(f"a {kind} given: figure {name} is of {figure.takes}")
         return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
-        from hardness.lower.members import Members, of_family
+        from hardness.bounds.members import Members, of_family
 
         if not isinstance(source, Members) and SCHEME.of(source) is None and FACTOR.of(source):
             return of_family(source)

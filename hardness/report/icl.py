@@ -9,7 +9,7 @@ from hardness.icl.exact import Exact, Solved
 from hardness.icl.study import Study
 from hardness.icl.train import Curves, Name, Point, Trained
 from hardness.report.text import count, sheet, table
-from instances.text import outward
+from instances.numbers import outward
 
 FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
 SHOWN = 4  # residual polynomials

@@ -1,6 +1,6 @@
 """Thresholds in words: a table, how its numbers are known, and what was not found."""
 
-from hardness.claims import WORD
+from hardness.bounds.quantities import WORD
 from hardness.report.comparison import scaling_words
 from hardness.report.text import bound, number, table, wrap
 from hardness.runs.least import PILOTS, End, Least, LeastCell

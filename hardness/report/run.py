@@ -4,12 +4,12 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims import vacuous
-from hardness.report.text import big, good, table
+from hardness.bounds.quantities import vacuous
+from hardness.report.text import good, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
+from instances.numbers import brief, outward
 from instances.spec import kind_of
-from instances.text import outward
 
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
@@ -217,7 +217,7 @@ def game_words(game: "Game") -> str:
     """Write a game against the adversary: the run, and query by query what was ruled out."""
     record = game.game_record
     rows = [
-        [f"{a}" if a == b else f"{a}..{b}", str(each), big(left)]
+        [f"{a}" if a == b else f"{a}..{b}", str(each), brief(left, 3)]
         for a, b, each, left in record.runs()
     ]
     shown = rows if len(rows) <= _ROWS else [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
@@ -229,7 +229,7 @@ def game_words(game: "Game") -> str:
         bound = "the certified bound is vacuous"
     elif game.certified is not None:
         bound = (
-            f"certified: {big(game.certified)} queries are needed to find the member in every "
+            f"certified: {brief(game.certified, 3)} queries are needed to find the member in every "
             f"game within {game.details['tau']}"
         )
     seed = "the seed came from the operating system: nothing told the member before the end"
@@ -242,7 +242,7 @@ def game_words(game: "Game") -> str:
         [
             run_words(game),
             "",
-            f"{record.mode} adversary, {big(record.members)} members",
+            f"{record.mode} adversary, {brief(record.members, 3)} members",
             table(["query", "ruled out by each", "left"], shown),
             f"{len(record.rounds)} queries were asked; {bound}",
             seed,

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from hardness.claims import chance
+from hardness.bounds.quantities import chance
 from hardness.report.run import unbound_words
-from hardness.report.text import big, number, table, wrap
+from hardness.report.text import number, table, wrap
 from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Climb, RungBounds, Stress, Trials, needed
 from instances.ladders import Ladder
-from instances.text import outward
+from instances.numbers import brief, outward
 
 _LISTED = 8  # certified numbers in a sentence
 _ASKERS = {
@@ -161,7 +161,7 @@ def _claim(rungs: Sequence[RungBounds]) -> str:
     if rungs[0].vacuous:
         return f"the query bound is vacuous. {_sentence(rungs[0].why)}"
     if rungs[0].success is None:
-        count = _each([big(one.queries) for one in rungs if one.queries is not None])
+        count = _each([brief(one.queries, 3) for one in rungs if one.queries is not None])
         asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
         said = f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success}"
     else:

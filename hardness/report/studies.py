@@ -17,7 +17,7 @@ from hardness.runs.distinguish import WORLDS, Distinction
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 from instances.limits import readable_bytes
-from instances.text import outward
+from instances.numbers import outward
 
 if TYPE_CHECKING:
     from hardness.runs.conformance import Conformance

@@ -11,7 +11,7 @@ from hardness.runs.comparison import BOUND, Comparison, worded
 from hardness.runs.groups import over_one
 from hardness.runs.run import Run
 from instances.errors import UsageError
-from instances.parameters import plain
+from instances.numbers import write
 from instances.result import TableRow
 
 CERTIFIED = "certified at least"
@@ -56,7 +56,7 @@ def _rows(problem: str, found: Comparison) -> list[TableRow]:
         best, who = (max(solved, key=lambda one: one.value) if solved else None), short_name
         row: dict[str, Any] = {"problem": problem, "learner": who(found, learner)}
         row |= {"solved": f"{sum(c.solved for c in every)}/{sum(c.runs for c in every)}"}
-        row |= {"largest": f"{name}={plain(best.value)}" if best else None}
+        row |= {"largest": f"{name}={write(best.value)}" if best else None}
         row |= {cost: (getattr(best, cost) or None) if best else None for cost in _COSTS}
         rows.append({**row, "growth": growth.get((row["learner"], "examples"))})
     sizes = list(found.by_size())

@@ -4,9 +4,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardness.claims import NONE_ENOUGH, WORD
-from hardness.claims import big as big
-from hardness.claims import bound as bound
+from hardness.bounds.quantities import NONE_ENOUGH, WORD
+from hardness.bounds.quantities import bound as bound
 from hardness.report.columns import ROW, bold, breakable, fill, pad, parts, screen
 from hardness.report.columns import bad as bad
 from hardness.report.columns import faint as faint

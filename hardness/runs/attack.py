@@ -26,9 +26,9 @@ from instances.capabilities import LINEAR_FORMS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
+from instances.numbers import outward
 from instances.result import Record, TableRow
 from instances.spec import require_stored
-from instances.text import outward
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from hardness.lower import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate, certify
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored

@@ -5,14 +5,17 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from hardness.runs.names import Value, whole
+from instances import numbers
 from instances.errors import UsageError
-from instances.parameters import fraction, plain, split_list
+from instances.numbers import write
+from instances.parameters import split_list
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -165,10 +168,10 @@ def numbers_of(spec: str) -> dict[str, Value]:
 
 def _number(text: str) -> Value | str:
     try:
-        number = whole(fraction(text, ""))
+        number = whole(numbers.parse(text, Fraction, ""))
     except (UsageError, ZeroDivisionError):
         return text  # a word, as secret=binary
-    return number if plain(number) == text else text
+    return number if write(number) == text else text
 
 
 _BOOLS = {0: False, 1: True}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 
-from hardness.claims import NONE_ENOUGH, WORD, vacuous
-from hardness.lower import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate, certify
+from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.oracles import Budget
 from hardness.runs.cells import Cell, cell
 from hardness.runs.certified import claims, number, query_bound
@@ -18,8 +18,9 @@ from hardness.runs.names import Value, numbers
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
-from instances.errors import ToolkitError, UsageError, require
-from instances.parameters import key_values, listed, plain
+from instances.errors import DamagedFile, ToolkitError, UsageError, require
+from instances.numbers import write
+from instances.parameters import key_values, listed
 from instances.result import Record, TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
@@ -123,7 +124,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for i, value in enumerate(self.values):
             certified = {name: values[i] for name, values in known.items()}
             here = [one for one in self.cells if one.value == value]
-            yield f"{self.parameter}={plain(value)}", certified, here
+            yield f"{self.parameter}={write(value)}", certified, here
 
     def _rows(self) -> list[TableRow]:
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -156,7 +157,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Write it as JSON with what follows: fitted growth, and learners compared in pairs."""
         return {
             **self.filed(),
-            "values": [v if isinstance(v, int) else plain(v) for v in self.values],
+            "values": [v if isinstance(v, int) else write(v) for v in self.values],
             "scaling": self.scaling.to_dict(),
         }
 
@@ -181,7 +182,10 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ]
         if missing := [run["learner"] for run in runs if run["learner"] not in names]:
             raise ValueError(f"a run is of {missing[0]}, which is none of the learners")
-        return {**fields, "certificates": [*map(Certificate.read, certificates)]}
+        try:
+            return {**fields, "certificates": [*map(Certificate.read, certificates)]}
+        except DamagedFile as error:  # the file is named where it is read
+            raise ValueError(f"certificates: {error}") from error
 
 
 BOUND = {
@@ -266,12 +270,12 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
         raise UsageError(f"--over {parameter}: {name} has {has}")
     found = list[Any]()
     for value in values:
-        filled = {**given, parameter: plain(value)}
+        filled = {**given, parameter: write(value)}
         one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
         found.append(require_drawn(one))
     if len(found) > 1 and (first := getattr(found[0], "given", None)):
-        said = f"{name} has the same functions at {parameter}={plain(values[0])} and "
-        require(not first.like(found[1].given), f"{said}{plain(values[1])}: it does not use it")
+        said = f"{name} has the same functions at {parameter}={write(values[0])} and "
+        require(not first.like(found[1].given), f"{said}{write(values[1])}: it does not use it")
     return [one.spec for one in found]
 
 

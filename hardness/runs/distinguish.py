@@ -39,9 +39,9 @@ from instances.coded import Coded, as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.family import Family, Instance
+from instances.numbers import outward
 from instances.result import Record, TableRow, json_of
 from instances.streams import generator
-from instances.text import outward
 from instances.uniform import Uniform, no_coins
 
 if TYPE_CHECKING:

@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from hardness.lower import BoundParameters, Johnson, certify
-from hardness.lower.listed import MEMBERS, MOST_BITS, bits, grams
-from hardness.lower.proof import Proof
-from hardness.lower.tolerances import Tolerances
+from hardness.bounds import BoundParameters, Johnson, certify
+from hardness.bounds.checker import read_problem
+from hardness.bounds.checker.certificate import know_functions
+from hardness.bounds.checker.functions import MEMBERS
+from hardness.bounds.checker.theorem import hypothesis_fits
+from hardness.bounds.listed import MOST_BITS, bits, eigenvalue
+from hardness.bounds.tolerances import Tolerances
 from hardness.oracles import (
     Adversary,
     Budget,
@@ -147,13 +150,11 @@ def listed_spread(family: Coded) -> Spread | None:
     tables = [bits(row.astype(bool)) for row in codes]
     problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
                "tables": tables}  # fmt: skip
-    proof = Proof(problem, {"spec": family.spec})
-    members = proof.step("products")
-    found = grams(proof, members)
-    if found is None:
+    known = know_functions(read_problem(problem), eigenvalue(problem))
+    if known.gram is None:
         return None
-    fit = found.fit(Fraction(0))
-    return Spread(moves=proof.fact(found.gram).moves, right=proof.fact(fit).most)
+    return Spread(moves=known.gram.moves,
+                  right=int(hypothesis_fits(known.members, known.gram, Fraction(0))))  # fmt: skip
 
 
 def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None) -> Adversary:

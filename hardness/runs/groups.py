@@ -18,7 +18,7 @@ from hardness.runs.names import Value, brief_spec, short
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
 from instances.errors import UsageError
-from instances.parameters import plain
+from instances.numbers import write
 from instances.strict import one_line
 
 Fixed = tuple[tuple[str, Value | str | None], ...]  # columns with the value that all runs have
@@ -154,7 +154,7 @@ class Line(Group):
     def title(self) -> str:
         """Its spec, its sizes, and the condition that distinguishes it from other lines."""
         comparison = self.comparison
-        low, high = plain(comparison.values[0]), plain(comparison.values[-1])
+        low, high = write(comparison.values[0]), write(comparison.values[-1])
         sizes = low if low == high else f"{low} to {high}"
         condition = f" ({self.beside})" if self.beside else ""
         return f"{comparison.spec}, {comparison.parameter} = {sizes}{condition}"
@@ -360,7 +360,7 @@ def _clause(name: str, value: Value | str | None) -> str:
         return f"{column}.isna()"
     if name in ("oracle", "tolerance"):  # beside learners that ask no queries
         return f"({column} == {value!r} or {column}.isna())"
-    return f"{column} == {value!r}" if isinstance(value, str) else f"{column} == {plain(value)}"
+    return f"{column} == {value!r}" if isinstance(value, str) else f"{column} == {write(value)}"
 
 
 def told_apart(groups: Sequence[_G]) -> tuple[_G, ...]:

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.claims import vacuous
-from hardness.lower import Certificate
+from hardness.bounds import Certificate
+from hardness.bounds.quantities import vacuous
 from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
 from hardness.runs.run import Run
 from instances.capabilities import CHARACTERS
+from instances.numbers import write
 from instances.result import json_of
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
-from instances.text import exact
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
@@ -361,7 +361,7 @@ def _certified(quantity: str, every: Mapping[Value, int], theory: str) -> Certif
             Step(
                 start=a,
                 end=b,
-                factor=exact(Fraction(n, m)),
+                factor=write(Fraction(n, m), ratio=True),
                 slope=(math.log(n) - math.log(m)) / (math.log(b) - math.log(a)),
             )
             for (a, m), (b, n) in pairwise(pairs)

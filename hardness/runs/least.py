@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 import msgspec
 import numpy as np
 
-from hardness.claims import NONE_ENOUGH
-from hardness.lower import BoundParameters, Certificate
+from hardness.bounds import BoundParameters, Certificate
+from hardness.bounds.quantities import NONE_ENOUGH
 from hardness.oracles import Budget
 from hardness.runs.certified import claims, number, query_bound
 from hardness.runs.columns import parameters_of
@@ -35,7 +35,7 @@ from hardness.upper import Learner, Outcome, learner_spec, parse_learner
 from instances.errors import UsageError
 from instances.export import frame
 from instances.family import Family
-from instances.parameters import plain
+from instances.numbers import write
 from instances.result import Record, TableRow, json_of
 from instances.spec import parse_stored, require_drawn, spec_of
 from instances.streams import BitStream, key
@@ -589,7 +589,7 @@ class Least(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def size_of(self, cell: LeastCell) -> str:
         """Write the size of a cell."""
-        return cell.spec if cell.value is None else f"{self.parameter}={plain(cell.value)}"
+        return cell.spec if cell.value is None else f"{self.parameter}={write(cell.value)}"
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame: one row a threshold."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
-from instances.parameters import brief, fraction, split_list
+from instances.numbers import parse
+from instances.parameters import brief, split_list
 from instances.spec import kind_of, parse_stored
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def numbers(text: str, what: str) -> range | tuple[Value, ...] | None:
     """
     text = text.strip()
     if _LIST.fullmatch(text):
-        return tuple(sorted({whole(fraction(v, what)) for v in text.split(",")}))
+        return tuple(sorted({whole(parse(v, Fraction, what)) for v in text.split(",")}))
     found = _RANGE.fullmatch(text)
     if not found:
         return None

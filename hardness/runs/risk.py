@@ -6,7 +6,7 @@ learner. Predictions are first projected on a convex set that F(x)
 lies in, which never raises the risk and bounds the loss; the interval is the empirical Bernstein
 bound [MP09]. How the scale is known, and how far a loss may go, is a matter of the labels' kind:
 codes, real labels, cubic ones. Predictions that are not a function of the tokens have no such risk,
-and are refused. (docs/mathematics.md, sections 13 and 30)
+and are refused. (docs/mathematics.md, sections 31 and 34)
 """
 
 import math

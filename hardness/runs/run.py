@@ -43,10 +43,10 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
+from instances.numbers import outward
 from instances.result import Record, TableRow, json_of
 from instances.spec import file_of
 from instances.streams import generator
-from instances.text import outward
 
 if TYPE_CHECKING:
     from pandas import DataFrame

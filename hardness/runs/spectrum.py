@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.measures.function import leap, least_degree, weights
+from hardness.bounds.leap import leap, least_degree, weights
 from hardness.oracles import Budget
 from hardness.runs.run import Run, answered, judged, learn_once
 from hardness.upper import Failed, Learner, learner_spec

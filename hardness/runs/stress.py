@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta, Struct
 
-from hardness.claims import big, bound, vacuous
-from hardness.lower import BoundParameters, certify
+from hardness.bounds import BoundParameters, certify
+from hardness.bounds.quantities import bound, vacuous
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
 from hardness.runs.cells import Cost, interval
@@ -36,10 +36,10 @@ from hardness.runs.run import Run
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.ladders import Ladder, Rung
+from instances.numbers import brief, write
 from instances.result import Record, TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
-from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -529,7 +529,7 @@ def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> 
     above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
     return [
         f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
-        f"on rung {rung} is {big(queries)}: raise --budget-examples, or leave this learner out"
+        f"on rung {rung} is {brief(queries, 3)}: raise --budget-examples, or leave this learner out"
         for name in names
         for rung, queries in above[:1]
         if queries is not None
@@ -564,7 +564,7 @@ def certified_of(spec: str) -> RungBounds:
         asked=asked,
         queries=queries,
         floor=made.integer("information-floor") if claims(made, "information-floor") else None,
-        success=exact(most) if most and queries is None else None,
+        success=write(most, ratio=True) if most and queries is None else None,
     )
 
 

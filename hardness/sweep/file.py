@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec.structs import force_setattr
 
-from hardness.lower import BoundParameters
+from hardness.bounds import BoundParameters
 from hardness.oracles import Budget
 from hardness.runs.columns import numbers_of
 from hardness.runs.least import PILOTS, SEEDS, TOTAL, Least, Unit, most_of, require_findable
@@ -40,7 +40,8 @@ from instances.errors import DamagedFile, UsageError, unknown
 from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
-from instances.parameters import fraction, key_values, listed, plain, split_list
+from instances.numbers import parse, write
+from instances.parameters import key_values, listed, split_list
 from instances.spec import file_of, kind_of, parse_stored, require_drawn
 from instances.strict import one_line, shown
 from instances.userfile import split
@@ -313,7 +314,7 @@ def _axis(given: Any, name: str) -> _Axis:
 def _exact(given: Any, what: str) -> Fraction:
     """Read a number exactly as it is written: 0.1 is 1/10."""
     if isinstance(given, str) or not isfinite(given):
-        return fraction(str(given), what)
+        return parse(str(given), Fraction, what)
     return Fraction(str(given))
 
 
@@ -628,7 +629,7 @@ def _filled(axes: Mapping[str, _Axis], what: str) -> Iterator[dict[str, str]]:
     if prod(map(len, axes.values())) > _MOST_CELLS:
         raise UsageError(f"over {_MOST_CELLS} {what} given: ask for fewer values")
     for chosen in product(*axes.values()):
-        yield {name: plain(value) for name, value in zip(axes, chosen, strict=True)}
+        yield {name: write(value) for name, value in zip(axes, chosen, strict=True)}
 
 
 def _stored(spec: str) -> Family:

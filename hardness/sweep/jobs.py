@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from hardness.lower import BoundParameters, certify
+from hardness.bounds import BoundParameters, certify
 from hardness.oracles import Budget, Usage
 from hardness.runs.least import Search, Threshold
 from hardness.runs.planned import Planned

@@ -100,14 +100,14 @@ def default_degree(scheme: Any, examples: int | None) -> int:
 
 
 def _kernel(about: dict[str, Any], steps: int | None) -> Any:
-    from hardness.lower.learners import Kernel
+    from hardness.bounds.learners import Kernel
 
     return Kernel(features=about.get("features"))
 
 
 def _descent(about: dict[str, Any], steps: int | None) -> Any:
-    from hardness.lower.learners import NoisyDescent
-    from hardness.lower.record import NoClaim
+    from hardness.bounds.certificate import NoClaim
+    from hardness.bounds.learners import NoisyDescent
 
     if "noise_std" not in about:
         raise NoClaim(
@@ -118,7 +118,7 @@ def _descent(about: dict[str, Any], steps: int | None) -> Any:
 
 
 def _low_degree(about: dict[str, Any], steps: int | None) -> Any:
-    from hardness.lower.learners import LowDegree
+    from hardness.bounds.learners import LowDegree
 
     if "degree" not in about:
         raise UsageError(
@@ -132,7 +132,7 @@ def _low_degree(about: dict[str, Any], steps: int | None) -> Any:
 
 
 def _chain(about: dict[str, Any], steps: int | None) -> Any:
-    from hardness.lower.learners import Chain
+    from hardness.bounds.learners import Chain
 
     if missing := [called(name) for name in ("examples", "error_bound") if name not in about]:
         raise UsageError(f"--about lwe needs {' and '.join(missing)}: the loss depends on them")

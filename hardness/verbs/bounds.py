@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from os import PathLike
 
-    from hardness.check import Checked
-    from hardness.lower import BoundParameters, Certificate, Verification
-    from hardness.lower.bound import Bound
-    from hardness.lower.members import Members
+    from hardness.bounds import BoundParameters, Certificate, Verification
+    from hardness.bounds.bound import Bound
+    from hardness.bounds.check import Checked
+    from hardness.bounds.members import Members
     from hardness.verbs.sources import Source
     from instances import Family, Folder
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MEMBERS = whole("Number of members")
 RISK = rational("Relative risk to reach: 1 is knowing the family alone, 0 all.")
-_LISTED = {"members": None, "centred": False, "steps": None}  # what is of listed members alone
+_LISTED = {"members": None, "centred": False}  # what is of listed members alone
 
 
 @verb(
@@ -54,9 +54,9 @@ def certify(
     steps: Annotated[
         int | None,
         whole(
-            "Number of steps: gd, gradients seen; functions, of each search for members.",
+            "Number of steps: gd, gradients seen.",
             0,
-            default="by size",
+            default="any number",
         ),
     ] = None,
     about: Annotated[
@@ -74,14 +74,16 @@ def certify(
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
-    from hardness.lower import BoundParameters
+    from hardness.bounds import BoundParameters
 
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
     named = str(source)[:80]
     if about is None:
         if wrong := next((name for name, value in numbers.items() if value is not None), None):
             raise UsageError(f"{called(wrong)} needs {called('about')}")
-        listed = {"members": members, "centred": centred, "steps": steps}
+        if steps is not None:
+            raise UsageError(f"{called('steps')} needs {called('about')} gd")
+        listed = {"members": members, "centred": centred}
         return _certified(source, named, terms, listed)
     usual = BoundParameters()
     for name in ("tau", "vstat", "gamma"):
@@ -94,7 +96,7 @@ def certify(
 
 def _terms(vstat: int, **given: Any) -> "BoundParameters":
     """Read what a bound is about; raises UsageError."""
-    from hardness.lower import BoundParameters
+    from hardness.bounds import BoundParameters
     from instances.arguments import exact
 
     return BoundParameters(vstat=vstat, **{n: exact(called(n), v) for n, v in given.items()})
@@ -133,8 +135,9 @@ def bound(
     >>> bound("parity:d=512", solve="m", queries="2^128", tau="1/100").solution["least"]
     {'m': 25}
     """
-    from hardness.lower import bound as lower
+    from hardness.bounds import bound as lower
     from hardness.runs.columns import parameters_of
+    from instances.ranges import plain_type
     from instances.spec import kind_of
 
     terms = _terms(tau=tau, vstat=vstat, risk=risk, success=success)
@@ -151,7 +154,8 @@ def bound(
         raise UsageError(
             f"{text[:80]} given: --solve takes a family with parameters, as parity:d=9"
         )
-    allowed = [one.name for one in fields(kind) if one.init and one.type in ("int", int)]
+    whole = [one for one in fields(kind) if plain_type(one.type) in ("int", int)]
+    allowed = [one.name for one in whole if one.init]
     names = [name.strip() for name in solve.split(",")]
     for name in names:
         if name not in allowed:
@@ -166,10 +170,10 @@ def _certified(
     source: "Source", named: str, terms: "BoundParameters", listed: dict[str, Any]
 ) -> "Certificate":
     """Certify a family by its formulas where it has them, else listed members by their tables."""
-    from hardness.lower import certify as made_of
-    from hardness.lower.certificate import enumerated
-    from hardness.lower.members import read_members
-    from hardness.lower.record import NoClaim
+    from hardness.bounds import certify as made_of
+    from hardness.bounds.certificate import NoClaim
+    from hardness.bounds.certify import enumerated
+    from hardness.bounds.members import read_members
     from hardness.report.certificate import why_nothing
 
     functions = read_members(sources.functions(source), listed["members"])
@@ -186,7 +190,7 @@ def _certified(
             return made_of(family, terms)
     size = len(what.names) << what.n
     with progress.counted(size, "evaluating members") as bar:
-        made = made_of(what, terms, listed["centred"], listed["steps"], bar)
+        made = made_of(what, terms, centred=listed["centred"], progress=bar)
     if made.vacuous:
         why = why_nothing(made) or (
             "no two members are known to have a correlation of at most 1/2, and no bound on "
@@ -206,20 +210,24 @@ def _of_learners(
     steps: int | None,
 ) -> "Certificate":
     """Certify what is said about named learners."""
-    from hardness.lower.learners import certify_named, certify_posed, pose_functions
-    from hardness.lower.members import read_members
-    from hardness.lower.record import NoClaim
+    from hardness.bounds import certify as made_of
+    from hardness.bounds.certificate import NoClaim
+    from hardness.bounds.members import read_members
     from instances.capabilities import SCHEME
+    from instances.family import Family
 
     listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):
         raise UsageError(f"{called('members')} does not apply to {named}: it is no functions")
-    if not listed:
-        family = sources.target(source)[0]
-        return certify_named(family, asked_about(about, numbers, steps, SCHEME.of(family)), terms)
-    asked = asked_about(about, numbers, steps, None)
-    made = certify_posed(pose_functions(listed), asked, terms)
-    if made.vacuous:
+    what: Family | Members
+    if listed:
+        what, scheme = listed, None
+    else:
+        what = family = sources.target(source)[0]
+        scheme = SCHEME.of(family)
+    asked = asked_about(about, numbers, steps, scheme)
+    made = made_of(what, terms, asked)
+    if listed and made.vacuous:
         raise NoClaim(f"no claim: {named} given: every bound is vacuous at these options")
     return made
 
@@ -231,19 +239,19 @@ def check(
         thing("The file of a certificate."),
     ],
 ) -> "Checked":
-    """Check the proof of a certificate; exit 3 if it fails.
+    """Compute the claims of a certificate again; exit 3 if one does not follow.
 
     From Python SOURCE is a Certificate too, or the dictionary of one. Raises Refuted if a claim
     does not follow, DamagedFile for a file that is not a certificate.
 
-    >>> check(certify("parity:d=8,m=3")).statements[1]
-    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
+    >>> check(certify("parity:d=8,m=3")).certificate.value("sq-dimension")
+    '35'
     """
     from collections.abc import Mapping
     from dataclasses import replace
 
-    from hardness.check import check as derive
-    from hardness.lower import Certificate
+    from hardness.bounds import Certificate
+    from hardness.bounds.check import check as derive
     from instances.strict import read_strangers_json
 
     if isinstance(source, Certificate):
@@ -285,8 +293,8 @@ def verify(
     >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
     True
     """
-    from hardness.lower import verify as sampled
-    from hardness.lower.members import read_members
+    from hardness.bounds import verify as sampled
+    from hardness.bounds.members import read_members
 
     found = read_members(sources.functions(source), most=members)
     what: Family | Members

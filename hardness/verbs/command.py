@@ -486,9 +486,13 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
     if out and made.endings and not written:
         found.save(out, force=force)
     elif out and not written:
+        from instances.disk import write_text
         from instances.export import write
 
-        write(out, chosen or "json", found.to_dict, found, force)
+        if (chosen or "json") == "json":
+            write_text(out, found.to_json() + "\n", force=force)
+        else:
+            write(out, chosen, found.to_dict, found, force)
     show(found, form)
     if out and made.reads and form is None:
         table = f"a table; what {made.reads} reads is written by --out FILE.json"

@@ -67,7 +67,7 @@ def compare(
     >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
     [1.0, 1.0, 1.0]
     """
-    from hardness.lower import BoundParameters
+    from hardness.bounds import BoundParameters
     from hardness.report.page.build import save
     from hardness.runs import compare as both
     from hardness.runs import distinct, usual, values_of

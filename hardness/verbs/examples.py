@@ -130,7 +130,7 @@ def inspect(
     """
     from dataclasses import replace
 
-    from hardness.measures.function import leaps
+    from hardness.bounds.leap import leaps
     from instances import AttentionLayer
     from instances.files import load_layer
     from instances.inspect import inspect as described

@@ -214,16 +214,20 @@ def _new(name: str, force: bool) -> "Answer":
 
 
 def _parameters(kind: Any) -> list[dict[str, str]]:
-    """Describe the fields of a family or learner."""
+    """Describe the fields of a family or learner, and the values that its class declares."""
     from dataclasses import MISSING
 
-    from instances.parameters import listed, plain
+    from instances.numbers import write
+    from instances.parameters import listed
+    from instances.ranges import declared, plain_type
 
+    ranges = declared(kind if isinstance(kind, type) else type(kind))
     return [
         {
             "name": f.name,
-            "type": getattr(f.type, "__name__", str(f.type)),
-            "default": "required" if f.default is MISSING else plain(f.default),
+            "type": getattr(plain_type(f.type), "__name__", str(f.type)),
+            "default": "required" if f.default is MISSING else write(f.default),
+            **({"allowed": ranges[f.name].allowed if f.name in ranges else "-"} if ranges else {}),
         }
         for f in listed(kind)
     ]

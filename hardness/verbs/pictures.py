@@ -176,7 +176,7 @@ def _kind(out: Path, asked: str | None) -> str:
 
 def _material(name: str, source: Any) -> Any:
     """Read what a figure is drawn from where it is no file: a family, its members, a result."""
-    from hardness.lower.members import read_members
+    from hardness.bounds.members import read_members
     from hardness.report.figures import FIGURES
     from hardness.sweep import Ended
     from instances.result import Result

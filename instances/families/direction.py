@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from instances.dense import Dense
 from instances.family import Hardness, Secret, itself, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
+from instances.ranges import Range
 from instances.streams import BitStream, generator
 from instances.tokenlaw import TokenLaw, law_of
 
@@ -54,29 +55,12 @@ class Direction(Dense):
     hidden_direction = itself
     former: ClassVar[tuple[str, ...]] = ("labels=rounded",)
 
-    m: int
-    d: int
-    noise: Fraction = Fraction(0)
-    kappa: float = 100.0
-
-    def __post_init__(self) -> None:
-        require(
-            1 <= self.m <= MOST,
-            f"m={self.m} given: m, the changes of sign, must be between 1 and {MOST}",
-        )
-        require(
-            4 <= self.d <= 4096,
-            f"d={self.d} given: d must be between 4 and 4096, two coordinates being public",
-        )
-        require(
-            4 <= self.kappa <= 1000,
-            f"kappa={self.kappa} given: the slope of the heads, between 4 and 1000",
-        )
-        require(
-            0 <= self.noise < Fraction(1, 2),
-            f"noise={self.noise} given: the rate at which labels are flipped, at least 0 and below "
-            "1/2",
-        )
+    m: Annotated[int, Range(1, MOST, about="m, the changes of sign,")]
+    d: Annotated[int, Range(4, 4096, about="d, with two public coordinates,")]
+    noise: Annotated[
+        Fraction, Range(0, below=Fraction(1, 2), about="the rate at which labels are flipped")
+    ] = Fraction(0)
+    kappa: Annotated[float, Range(4, 1000, about="the slope of the heads")] = 100.0
 
     @property
     def response(self) -> Alternating:

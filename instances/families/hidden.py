@@ -10,17 +10,19 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.dense import Dense
+from instances.dense import Dense, Norm
 from instances.families.nice import Nice
 from instances.families.parity import Parity
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
+from instances.ranges import Range
 from instances.streams import generator
+from instances.symmetric import Rho
 
 Array = NDArray[np.float64]
 
@@ -51,30 +53,23 @@ class Hidden(Dense):
     default_learners = ("student", "levenberg", "mlp", "staged", "linear")
 
     d: int
-    hard: int
-    nice: int
-    scale: float = 2.0
-    weight: float = 1.0
+    hard: Annotated[int, Range(1, 128, about="the places of the hidden set")]
+    nice: Annotated[
+        int, Range(1, 64, about="the number of random heads (the family parity has none)")
+    ]
+    scale: Norm = 2.0
+    weight: Annotated[float, Range(above=0, most=1000, about="the norm of W_i")] = 1.0
     noise: Fraction = Fraction(0)
-    rho: Fraction = Fraction(3)
+    rho: Rho = Fraction(3)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a hidden set that does not fit, and a rho that parities refuse."""
         require(
-            1 <= self.hard <= min(128, self.d - 1),
-            f"hard={self.hard} given with d={self.d}: the places of the hidden set, between 1 and "
-            f"d - 1 = {self.d - 1}, at most 128",
+            self.hard <= self.d - 1,
+            f"hard={self.hard} given with d={self.d}: the places of the hidden set must be "
+            f"between 1 and d - 1 = {self.d - 1}",
         )
-        require(
-            1 <= self.nice <= 64,
-            f"nice={self.nice} given: the random heads, between 1 and 64; the family parity has "
-            "none",
-        )
-        _ = self.plain  # which refuses the same rho
-        self.require_ranges(norm="scale")
-        require(
-            0 < self.weight <= 1000,
-            f"weight={self.weight} given: the norm of W_i, above 0 and at most 1000",
-        )
+        _ = self.plain
 
     @cached_property
     def plain(self) -> Parity:

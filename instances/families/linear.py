@@ -7,16 +7,18 @@ of a picture of hardness: least squares learns it, whatever the number of heads.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from instances.dense import Dense
+from instances.dense import Dense, Norm
 from instances.families.nice import random_matrix, unit
-from instances.family import itself, require
+from instances.family import itself
 from instances.layer import AttentionLayer, Kind
+from instances.ranges import Range
 
-LARGEST_D = 64  # its cubic map has 2^24 coefficients
+LARGEST_D = 64
+_WORDS = f"at least 1 and at most {LARGEST_D}, where the cubic map has 2^24 coefficients"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +45,12 @@ class Linear(Dense):
     kind: ClassVar[Kind] = "linear"
     default_learners: ClassVar[tuple[str, ...]] = ("lifted", "linear")
 
-    m: int
+    m: Annotated[int, Range(1, 1024, about="m, the heads,")]
     k: int
-    d: int
-    scale: float = 1.0
+    d: Annotated[int, Range(1, LARGEST_D, words=_WORDS)]
+    scale: Norm = 1.0
     tokens: str = "gaussian"
     noise: Fraction = Fraction(0)
-
-    def __post_init__(self) -> None:
-        self.require_ranges(heads=1024, norm="scale")
-        require(
-            self.d <= LARGEST_D,
-            f"d={self.d} given: d is at most {LARGEST_D} here, where the cubic map has 2^24 "
-            "coefficients",
-        )
 
     cubic = itself
 

@@ -6,11 +6,12 @@ Each says its parameters, the law of its errors and how <a, s> + e mod q is roun
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from instances.family import itself, require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.modular import Modular, Rounding
+from instances.ranges import OneOf, Range
 
 _LABEL = (  # how labels follow from what is stored
     "bit j of a token is 1 where coordinate j is -1; bits 1 {bits}; Y[l,0] = X[l,0] * {factor} "
@@ -43,13 +44,14 @@ class Lwr(Modular):
 
     p: int
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse parts of Z_q of different sizes; raises UsageError."""
         require(
             2 <= self.p <= self.q and self.q % self.p == 0,
             f"p={self.p} given with q={self.q}: p must be at least 2 and divide q, so that every "
             "part of Z_q has the same size",
         )
-        self.require_range()
+        super().check()
 
     @cached_property
     def rounding(self) -> Rounding:
@@ -81,12 +83,12 @@ class Lwe(Modular):
 
     sigma: Fraction = Fraction(0)
     alpha: Fraction = Fraction(0)
-    error: str = "gaussian"
-    width: int = 0
-    eta: int = 0
+    error: Annotated[str, OneOf(tuple(_SIZES))] = "gaussian"
+    width: Annotated[int, Range(0, 1 << 16)] = 0
+    eta: Annotated[int, Range(0, 64)] = 0
 
-    def __post_init__(self) -> None:
-        require(self.error in _SIZES, f"error={self.error} given: gaussian, uniform, cbd or none")
+    def check(self) -> None:
+        """Refuse sizes that the law of errors does not have; raises UsageError."""
         given = [n for names in _SIZES.values() for n in names if getattr(self, n)]
         sizes = _SIZES[self.error]
         require(
@@ -96,10 +98,10 @@ class Lwe(Modular):
             f"{' or '.join(f'{name}=...' for name in sizes) or 'no size'} alone, above 0",
         )
         require(
-            self.width <= min(self.q - 1, 1 << 16),
-            f"width={self.width} given with q={self.q}: at most q - 1 and 65536 values",
+            self.width <= self.q - 1,
+            f"width={self.width} given with q={self.q}: at most q - 1 values",
         )
-        self.require_range()
+        super().check()
         wide = self.errors.deviation if self.errors else 0.0
         require(
             wide <= 2 * self.q,
@@ -149,14 +151,10 @@ class Lpn(Modular):
     q: int = field(default=2, init=False)
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
-    noise: Fraction = field()  # required
-
-    def __post_init__(self) -> None:
-        require(
-            0 <= self.noise < Fraction(1, 2),
-            f"noise={self.noise} given: the rate of flips must be in [0, 1/2)",
-        )
-        self.require_range()
+    noise: Annotated[
+        Fraction,
+        Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
+    ] = field()  # required
 
     noisy_parities = itself
 

@@ -9,19 +9,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.dense import Dense
+from instances.dense import Dense, Norm
 from instances.families.parity import Parity
 from instances.family import require
 from instances.layer import AttentionLayer
 from instances.parameters import later
+from instances.ranges import Range
 
 Array = NDArray[np.float64]
-_BOUNDED = ("coherence", "trace", "column", "shared", "parity", "lattice")
+Dial = Annotated[float, Range(0, 1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,30 +50,25 @@ class Nice(Dense):
         "constant number of heads [CL24]"
     )
 
-    m: int
+    m: Annotated[int, Range(1, 64, about="m, the heads,")]
     k: int
     d: int
-    scale: float = 2.0
+    scale: Norm = 2.0
     tokens: str = "boolean"
     noise: Fraction = Fraction(0)
-    coherence: float = 0.0
-    rank: int = 0
-    trace: float = 0.0
-    column: float = 0.0
-    ratio: float = 1.0
-    shared: float = 0.0
-    parity: float = 0.0
-    lattice: float = later(0.0)
+    coherence: Dial = 0.0
+    rank: Annotated[int, Range(0)] = 0
+    trace: Dial = 0.0
+    column: Dial = 0.0
+    ratio: Annotated[float, Range(1, 10**6)] = 1.0
+    shared: Dial = 0.0
+    parity: Dial = 0.0
+    lattice: Annotated[float, Range(0, 1)] = later(0.0)
 
-    def __post_init__(self) -> None:
-        self.require_ranges(heads=64, norm="scale")
-        for name in _BOUNDED:
-            value = getattr(self, name)
-            require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
+    def check(self) -> None:
+        """Refuse a rank above d, and a parity that no such layer computes; raises UsageError."""
         refusal = f"rank={self.rank} given: between 1 and d = {self.d}, or 0 for full"
-        require(0 <= self.rank <= self.d, refusal)
-        refusal = f"ratio={self.ratio} given: at least 1 and at most a million"
-        require(1 <= self.ratio <= 1e6, refusal)
+        require(self.rank <= self.d, refusal)
         if self.parity:
             require(
                 self.k == 2 and self.m % 2 == 1 and self.m < self.d,

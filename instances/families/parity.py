@@ -50,9 +50,6 @@ class Parity(Symmetric):
     noise: Fraction = Fraction(0)
     rho: Fraction = Fraction(3)
 
-    def __post_init__(self) -> None:
-        self.require_range()
-
     @property
     def values(self) -> tuple[Fraction, ...]:
         """The profile: 1, -1, 1, ..."""

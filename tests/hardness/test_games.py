@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.lower import Johnson
+from hardness.bounds.johnson import Johnson
 from hardness.oracles import (
     Budget,
     CertificateAdversary,
@@ -404,13 +404,12 @@ def parities(d, m, **more):
 
 
 def test_the_certified_number_is_that_of_the_certificate_at_twice_the_tolerance():
-    from hardness.lower import BoundParameters
-    from hardness.lower.listed import certify_listed
-    from hardness.lower.members import of_family
+    from hardness.bounds import BoundParameters, certify
+    from hardness.bounds.members import of_family
 
     family = signed(d=7, m=5)
     exact = BoundParameters(tau=Fraction(4, 5), risk=Fraction(0), success=Fraction(1))
-    made = certify_listed(of_family(family), exact)
+    made = certify(of_family(family), exact)
     game = play(POOLED, family, Budget(), 3, tau=Fraction(2, 5))
     assert game.certified == int(made.value("stat-queries")) > 1
 

@@ -14,15 +14,20 @@ from instances.spec import FAMILIES
 
 PACKAGES = (
     "hardness",
-    "hardness.check",
     "hardness.runs",
     "hardness.sweep",
-    "hardness.lower",
+    "hardness.bounds",
     "hardness.oracles",
     "hardness.upper",
     "instances",
 )
-HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.runs.comparison")
+HEAVY = (
+    "scipy",
+    "numba",
+    "hardness.bounds",
+    "hardness.upper.levenberg",
+    "hardness.runs.comparison",
+)
 
 
 def imported_here(package: str) -> dict[str, str]:

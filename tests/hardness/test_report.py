@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 from msgspec.structs import replace
 
-from hardness.lower import BoundParameters, certify
+from hardness.bounds import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.report.charts.runs import both_sides
 from hardness.report.comparison import comparison_table

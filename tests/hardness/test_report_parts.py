@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 from msgspec.structs import replace
 
-from hardness.lower import BoundParameters, Certificate, certify
+from hardness.bounds import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.report.charts.phase import needed, of_phase
 from hardness.report.figures import draw, numbers

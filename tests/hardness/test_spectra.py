@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from hardness.measures.function import leap, least_degree, weights
+from hardness.bounds.leap import leap, least_degree, weights
 from hardness.oracles import Budget
 from hardness.runs import learn_once, spectra
 from hardness.upper import parse_learner

@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from hardness.check import check
-from hardness.lower import certify, verify
+from hardness.bounds import certify, verify
+from hardness.bounds.check import check
 from hardness.oracles import (
     Character,
     Correlational,

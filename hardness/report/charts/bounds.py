@@ -13,18 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from hardness.lower import Johnson, hidden_sets
-from hardness.lower.gram import of_members, sampled
-from hardness.lower.listed import nearest, pose
-from hardness.lower.members import Members
+from hardness.bounds import Johnson
+from hardness.bounds.averages import dimensions
+from hardness.bounds.checker import read_problem, written
+from hardness.bounds.checker.functions import products, sda
+from hardness.bounds.gram import of_members, sampled
+from hardness.bounds.listed import nearest, problem_of
+from hardness.bounds.members import Members
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import COLOURS, Style
 from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
 from instances.errors import UsageError
 from instances.family import Family
+from instances.numbers import write
 from instances.symmetric import to_float
-from instances.text import exact
 from instances.threshold import python_fraction
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
@@ -63,7 +66,7 @@ class _Symmetric:
         return {"rows": rows}
 
     def sda(self) -> list[Data]:
-        found = hidden_sets.dimensions(SCHEME.need(self.family), GAMMAS)
+        found = dimensions(SCHEME.need(self.family), GAMMAS)
         return [_row(gamma, least) for gamma, least in zip(GAMMAS, found, strict=True)]
 
 
@@ -99,23 +102,22 @@ class _Listed:
         }
 
     def sda(self) -> list[Data]:
-        """Each by a step that the kernel takes."""
-        proof, members = pose(self.family)
-        known, rows = proof.fact(members), []
-        if not proof.parsed.two:
+        """Each by the theorem of the checker."""
+        problem = read_problem(problem_of(self.family)[2])
+        (members, known, _), rows = products(problem), []
+        if not problem.two:
             path = self.family.path[:200]
             raise UsageError(f"{path} given: SDA is drawn of members -1 and +1")
         sizes = np.abs(np.array(known.rows, np.int64))
         for gamma in GAMMAS:
             enough, above = nearest(sizes, known.norms[0] * gamma)
-            given = {"gamma": gamma, "above": above, "enough": Fraction(enough)}
-            claims = proof.fact(proof.step("sums", members, **given)).claims
-            rows.append(_row(gamma, int(claims["sda-all-subsets"][0])))
+            claim = sda(members, known, gamma, {"above": above, "enough": written(enough)})
+            rows.append(_row(gamma, int(claim.value)))
         return rows
 
 
 def _row(gamma: Fraction, least: int) -> Data:
-    return {"gamma": str(gamma), "lower": exact(least)}
+    return {"gamma": str(gamma), "lower": write(least, ratio=True)}
 
 
 def _posed(source: Family | Members) -> _Symmetric | _Listed:

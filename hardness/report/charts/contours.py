@@ -10,8 +10,8 @@ from hardness.cost.problem import modulus
 from hardness.report.plot import Axis, Data, cells, named, panels, plot
 from hardness.report.style import COLOURS, PALE, Style
 from hardness.runs.names import brief_spec
+from instances import numbers
 from instances.errors import DamagedFile, UsageError
-from instances.parameters import number
 
 LEVELS = (80, 112, 128, 192, 256)  # bits, of which lines are drawn
 _MADE = "figure contours is of `hardness estimate SPEC --over n=.. --over q=.. --out FILE`"
@@ -85,7 +85,10 @@ def _rising(key: str, values: set[str]) -> dict[str, float]:
             f"{key} has {len(values)} of 2 to {_MOST} values that figure contours takes of each key"
         )
     try:
-        read = {v: log2(modulus(v)) if key in _MODULI else number(v, key) for v in sorted(values)}
+        read = {
+            v: log2(modulus(v)) if key in _MODULI else numbers.parse(v, float, key)
+            for v in sorted(values)
+        }
     except UsageError as error:
         raise UsageError(f"{error}; figure contours is over numbers") from error
     return dict(sorted(read.items(), key=lambda pair: pair[1]))

@@ -22,9 +22,8 @@ from hardness.report.style import Style, style_of, styles_of
 from hardness.runs import Comparison
 from hardness.runs.cells import COSTS
 from instances.errors import UsageError
-from instances.parameters import plain
+from instances.numbers import outward, write
 from instances.spec import parse_stored
-from instances.text import outward
 
 _POINTS = 33  # of a fitted line
 _LEARNER = {  # that runs what an estimate is about: both have one colour
@@ -184,7 +183,7 @@ def of_attacks(comparison: Comparison) -> Data:
         {
             "kind": "measured",
             "learner": short_name(comparison, cell.learner),
-            "value": plain(cell.value),
+            "value": write(cell.value),
             "seconds": cell.enough["seconds"],
             "solved": cell.solved,
             "runs": cell.runs,
@@ -192,7 +191,7 @@ def of_attacks(comparison: Comparison) -> Data:
         for cell in comparison.cells
     ]
     estimated = [
-        {"kind": "estimated", "attack": found.name, "value": plain(value), "bits": found.rop}
+        {"kind": "estimated", "attack": found.name, "value": write(value), "bits": found.rop}
         for value, spec in zip(comparison.values, comparison.specs, strict=True)
         for found in estimate(problem(parse_stored(spec)), spec, only=tuple(_LEARNER)).estimates
         if found.rop is not None

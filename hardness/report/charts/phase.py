@@ -5,19 +5,18 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import product, zip_longest
 
-from hardness.claims import NONE_ENOUGH, WORD, vacuous
-from hardness.lower import Certificate
+from hardness.bounds import Certificate
+from hardness.bounds.quantities import NONE_ENOUGH, WORD, vacuous
 from hardness.report.charts.runs import CERTIFIED
 from hardness.report.plot import Axis, Data, cells, named, panels
 from hardness.report.style import GREY
-from hardness.report.text import big
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.groups import Plane
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import LEARNERS, Outcome
-from instances.parameters import plain, whole
-from instances.text import decimal
+from instances import numbers
+from instances.numbers import brief, write
 
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
 QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
@@ -54,13 +53,13 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
     runs: dict[tuple[str, str], list[Run]] = {}
     for run in plane.rows:
         runs.setdefault((run.learner, run.spec), []).append(run)
-    places = [((plain(x), plain(y)), spec) for (x, y), spec in plane.specs.items()]
+    places = [((write(x), write(y)), spec) for (x, y), spec in plane.specs.items()]
     data: Data = {
         "spec": label(plane),
         "x": plane.x,
         "y": plane.y,
-        "xs": [plain(x) for x in plane.xs],
-        "ys": [plain(y) for y in plane.ys],
+        "xs": [write(x) for x in plane.xs],
+        "ys": [write(y) for y in plane.ys],
         "share": str(SHARE),
         "more": len(plane.learners[PANELS:]),
         "tau": str(terms.tau),
@@ -69,7 +68,7 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
         "quantity": quantity,
         "uncertified": _uncertified(found.values(), quantity),
         "rows": [
-            {"kind": CERTIFIED, "x": x, "y": y, "queries": None if n is None else decimal(n)}
+            {"kind": CERTIFIED, "x": x, "y": y, "queries": None if n is None else write(n)}
             for (x, y), spec in places
             if quantity and spec in known
             for n in [number(known[spec], quantity, terms.success)]
@@ -150,7 +149,9 @@ def needed(data: Data) -> dict[tuple[str, str], float]:
     {('8', '3'): 9, ('8', '4'): inf}
     """
     found = {
-        (row["x"], row["y"]): math.inf if row["queries"] is None else whole(row["queries"])
+        (row["x"], row["y"]): math.inf
+        if row["queries"] is None
+        else numbers.parse(row["queries"], int, "queries", any_size=True)
         for row in data["rows"]
         if row["kind"] == CERTIFIED
     }
@@ -211,7 +212,7 @@ def draw_phase(data: Data) -> Data:
         notes += ["hatched: the certificate asks for more queries than the budget"]
     notes += ["dashed: the edge of that region; the bound is not about this learner"]
     own = choices.index(data["query_budget"])
-    told = [big(one) + (f" ({whose})" if i == own else "") for i, one in enumerate(choices)]
+    told = [brief(one, 3) + (f" ({whose})" if i == own else "") for i, one in enumerate(choices)]
     first = chart["title"]["subtitle"]
     titles = [[*first, f"budget of queries: {budget}", *notes] for budget in told]
     slider = {"input": "range", "min": 0, "max": len(told) - 1, "step": 1}
@@ -279,7 +280,7 @@ def _said(data: Data) -> dict[tuple[str, str], str]:
     """What is certified of the cells, in words."""
     words = {(row["x"], row["y"]): WORD for row in data["rows"] if row["kind"] == CERTIFIED}
     every = needed(data).items()
-    return words | {at: NONE_ENOUGH if n == math.inf else big(int(n)) for at, n in every}
+    return words | {at: NONE_ENOUGH if n == math.inf else brief(int(n), 3) for at, n in every}
 
 
 def _hatches(above: dict[tuple[str, str], int], ratio: float) -> list[Data]:

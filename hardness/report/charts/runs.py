@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hardness.claims import vacuous
+from hardness.bounds.quantities import vacuous
 from hardness.oracles import Usage
 from hardness.report.comparison import ASKER, fit_rows, power, short_name
 from hardness.report.plot import Axis, Data, named, panels, plot
@@ -16,8 +16,8 @@ from hardness.runs.comparison import Comparison
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.least import Least
 from hardness.runs.names import Value
+from instances import numbers
 from instances.errors import UsageError
-from instances.parameters import plain
 
 TITLES = {
     "queries": ("Statistical queries", "number of queries"),
@@ -55,7 +55,7 @@ def head(comparison: Comparison | Least, values: Iterable[Value] | None = None) 
         "spec": comparison.spec,
         "parameter": comparison.parameter,
         "seeds": comparison.seeds,
-        "values": [plain(value) for value in sizes],
+        "values": [numbers.write(value) for value in sizes],
         "places": [float(value) for value in sizes],
     }
 

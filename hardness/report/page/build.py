@@ -37,9 +37,9 @@ from hardness.runs.least import Least
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
+from instances import numbers
 from instances.disk import damage, write_bytes, write_text
 from instances.ladders import LADDERS, ladder_of
-from instances.parameters import plain
 
 
 def report_of(path: Path) -> Report:
@@ -228,7 +228,7 @@ def _climbed(found: Stress) -> str:
     names = {"cpu_seconds": "cpu", "memory_bytes": "memory"}
     for name, value in vars(found.budget).items():
         if value is not None:
-            words += [f"--budget-{names.get(name, name)}", plain(value)]
+            words += [f"--budget-{names.get(name, name)}", numbers.write(value)]
     return shlex.join(words)
 
 

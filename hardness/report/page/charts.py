@@ -14,7 +14,7 @@ from hardness.runs.groups import Line, Plane
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import Run
 from instances.errors import DamagedFile
-from instances.parameters import plain
+from instances.numbers import write
 
 MOST = 6  # charts of a kind: a page of more is neither read nor loaded in a moment
 _TITLES = {
@@ -135,7 +135,7 @@ def _stages(line: Line, run: Run) -> _Wanted:
     learn = ["hardness", "learn", run.learner, run.spec, "--seed", str(run.seed)]
     for name in ("examples", "seconds"):
         limit = getattr(run.budget, name)
-        learn += [f"--budget-{name}", plain(limit)] if limit is not None else []
+        learn += [f"--budget-{name}", write(limit)] if limit is not None else []
     draw = ["hardness", "figure", "stages", "run.json", "--out", "stages.svg"]
     return _Wanted(
         name="stages",

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hardness.claims import chance, vacuous
-from hardness.lower import BoundParameters, Certificate, Claim
+from hardness.bounds import BoundParameters, Certificate, Claim
+from hardness.bounds.quantities import chance, vacuous
 from hardness.report.certificate import beside_words, origin_notes, shown_value, unsaid
 from hardness.report.charts.phase import SHARE, asks
+from hardness.report.claims import conditions, sentence
 from hardness.report.comparison import ASKER
 from hardness.report.page.material import Card, Facts, Material
 from hardness.report.page.tables import frame, learner_rows, shown_names
@@ -23,8 +24,8 @@ from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.stress import TERMS
 from hardness.upper import LEARNERS
 from instances.errors import UsageError
+from instances.numbers import write
 from instances.spec import parse_stored
-from instances.text import exact
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -135,7 +136,7 @@ def _bound(every: Sequence[tuple[str, BoundParameters, Certificate]]) -> Facts:
             "floor": next((int(n) for n in floors if not vacuous("information-floor", n)), None),
         }
         if queries is None:
-            most = chance(exact(success(one, quantity) or 0))
+            most = chance(write(success(one, quantity) or 0, ratio=True))
             told["endless"] = found | {"says": NONE_ENOUGH[quantity].format(terms.tau, most)}
         elif told["least"] is None or queries >= told["least"]["queries"]:
             told["least"] = found
@@ -302,16 +303,16 @@ def card(line: Sequence[Certificate], terms: BoundParameters) -> Card:
         about=parse_stored(spec).about,
         claims=frame(
             ("quantity", "value", "kind", "meaning", "source"),
-            ((c.quantity, shown_value(c), c.kind, _meaning(c), c.source) for c in one.claims),
+            ((c.quantity, shown_value(c), c.kind, _meaning(one, c), c.source) for c in one.claims),
         ),
         terms=terms,
         bounding=tuple(
-            f"{c.quantity}: {c.meaning}"
+            f"{c.quantity}: {sentence(one, c)}"
             for c in one.claims
             if c.quantity in _BOUNDING and not c.vacuous
         ),
         vacuous=tuple(c.quantity for c in one.claims if c.vacuous),
-        scope=one.scope,
+        scope=conditions(one),
         beside=beside_words(one.spec),
         assumptions=tuple(dict.fromkeys(origin_notes(one))),
         sizes=frame(
@@ -329,17 +330,18 @@ def _asked(one: Certificate) -> str:
     """The spec that was certified: tables of a family's factors name it as their origin."""
     if not one.factors:
         return one.spec
-    return str(one.proof["about"]["origin"]["path"])
+    return str((one.origin or {})["path"])
 
 
-def _meaning(claim: Claim) -> str:
+def _meaning(made: Certificate, claim: Claim) -> str:
     """Add the conditions of a claim to what it means, and which end of a bracket is certified."""
-    given = [f"{k} {_shortened(v)}" for k, v in unsaid(claim).items() if k != "upper"]
+    given = [f"{k} {_shortened(v)}" for k, v in unsaid(made, claim).items() if k != "upper"]
     if claim.upper != claim.value:
         end = ", which is what is certified" if claim.quantity in _FROM_BELOW else ""
-        low, high = (_shortened(exact(value)) for value in (claim.value, claim.upper))
+        low, high = (_shortened(write(value, ratio=True)) for value in (claim.value, claim.upper))
         given.append(f"value {low}{end}; upper {high}")
-    return f"{claim.meaning} ({', '.join(given)})" if given else claim.meaning
+    text = sentence(made, claim)
+    return f"{text} ({', '.join(given)})" if given else text
 
 
 def _shortened(value: str) -> str:

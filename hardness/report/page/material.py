@@ -22,7 +22,7 @@ from instances.strict import opened
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from hardness.lower import BoundParameters
+    from hardness.bounds import BoundParameters
 
 
 Data = dict[str, Any]

@@ -25,8 +25,7 @@ from hardness.runs.least import Least
 from hardness.runs.names import brief_spec, labels, short
 from hardness.runs.run import Run
 from hardness.runs.stress import Stress
-from instances.parameters import plain
-from instances.text import outward
+from instances.numbers import outward, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,7 +62,7 @@ def budget_words(budget: Budget) -> str:
     ('5,000,000 examples, 10 s', 'not limited')
     """
     found = [
-        f"{plain(value) if value % 1 else f'{int(value):,}'} {_UNITS.get(name, name)}"
+        f"{write(value) if value % 1 else f'{int(value):,}'} {_UNITS.get(name, name)}"
         for name, value in vars(budget).items()
         if value is not None
     ]

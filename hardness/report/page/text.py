@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from hardness.claims import big
 from hardness.report.page.material import Cell
 from hardness.report.text import number
 from hardness.runs.names import brief_spec
-from instances.parameters import plain
+from instances.numbers import brief, write
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,7 +93,7 @@ def figures(given: float) -> str:
     if not whole:
         return f"{given:.4g}"
     if abs(given) >= 10**15:
-        return str(given) if abs(given) < 10**40 else big(int(given))
+        return str(given) if abs(given) < 10**40 else brief(int(given), 3)
     return f"{int(given):,}" if abs(given) >= 10_000 else str(int(given))
 
 
@@ -150,4 +149,4 @@ def problem(text: str) -> Markup:
     return name(brief_spec(text))
 
 
-FILTERS = (name, head, prose, short, value, numeric, filled, problem, big, number, plain)
+FILTERS = (name, head, prose, short, value, numeric, filled, problem, number, brief, write)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hardness.lower import certify
+from hardness.bounds import certify
 from hardness.oracles import Budget
 from hardness.oracles.budget import Usage
 from hardness.runs.names import brief_spec

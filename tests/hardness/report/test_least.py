@@ -12,7 +12,7 @@ from hardness.report.figures import draw, numbers
 from hardness.report.page.build import report_of, save
 from hardness.runs import compare
 from instances import UsageError
-from instances.text import outward
+from instances.numbers import outward
 from tests.charts import panels_of, rows_of, said, texts
 from tests.reports import page_of
 from tests.thresholds import MOST, from_which, thresholds

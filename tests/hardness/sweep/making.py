@@ -7,7 +7,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from hardness.lower import BoundParameters, certify
+from hardness.bounds import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.runs.rows import CertificateRow, SweepRow
 from hardness.runs.run import run

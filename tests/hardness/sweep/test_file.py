@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from hardness.lower import BoundParameters
+from hardness.bounds import BoundParameters
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
 from hardness.runs.run import Run

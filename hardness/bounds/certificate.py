@@ -1,0 +1,309 @@
+"""What a certificate is: claims about a family, and what they follow from."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hardness.bounds import checker
+from hardness.bounds.checker.certificate import KINDS, claim_as_written
+from hardness.bounds.checker.theorem import Known
+from hardness.bounds.quantities import WORD, is_upper, vacuous
+from instances.arguments import located
+from instances.errors import DamagedFile, ToolkitError, unknown
+from instances.export import Cited, Math
+from instances.numbers import brief, write
+from instances.result import Result, TableRow
+from instances.strict import read_strangers_json, shown
+from instances.text import shortened
+from instances.withdrawn import withdrawn
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_LONG = 20  # characters of a value that is shown in full
+OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
+
+
+class NoClaim(ToolkitError):
+    """No theorem here is about this case, or none says anything; the text says why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One number that is claimed.
+
+    terms: what it is about, numbers or "any"; `upper` is the other end of a value that is not known
+    exactly. closed_form, numbers: its formula, and what stands in it; source: the key of whom it is
+    after in docs/references.md.
+    """
+
+    quantity: str
+    value: Fraction
+    terms: dict[str, Fraction | str]
+    closed_form: str
+    source: str
+    numbers: dict[str, Any] = field(compare=False)
+
+    @staticmethod
+    def of(claim: "checker.Claim") -> "Claim":
+        """Take a claim of the checker."""
+        terms = {n: v if isinstance(v, str) else Fraction(v) for n, v in claim.parameters.items()}
+        value = Fraction(claim.value)
+        return Claim(quantity=claim.quantity, value=value, terms=terms, source=claim.source,
+                     closed_form=claim.closed_form, numbers=claim.numbers)  # fmt: skip
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper end of the value: itself, of an exact one."""
+        return Fraction(self.terms.get("upper", self.value))
+
+    @property
+    def kind(self) -> Literal["exact", "interval", "lower end", "reduction"]:
+        """How it is known: computed, to within two ends or one, or if a problem is hard."""
+        if self.quantity.startswith("lwe-"):
+            return "reduction"
+        if self.quantity == "sda-all-subsets" and "upper" not in self.terms:
+            return "lower end"
+        return "exact" if self.upper == self.value else "interval"
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The terms as text."""
+        return {k: v if isinstance(v, str) else write(v, ratio=True) for k, v in self.terms.items()}
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether it says nothing that is not known of every learner."""
+        return vacuous(self.quantity, self.value)
+
+    def shown(self, number: Callable[[Fraction, bool], str]) -> str:
+        """Write the value, or both its ends; number: writes one, rounded up or down.
+
+        A bound that says nothing is called vacuous.
+        """
+        if self.vacuous:
+            return WORD
+        if self.kind == "lower end":
+            return f"at least {number(self.value, False)}"
+        if self.upper == self.value:
+            return number(self.value, is_upper(self.quantity))
+        return f"{number(self.value, False)}..{number(self.upper, True)}"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate(Result):
+    """Claims about a family, with the problem, the terms and the witness that they follow from.
+
+    origin: of listed members, their names and where they come from; it is taken as given.
+
+    >>> import hardness
+    >>> certificate = hardness.certify("parity:d=8,m=3")
+    >>> certificate["sq-dimension"].value, certificate["stat-queries"].vacuous
+    (Fraction(35, 1), True)
+    """
+
+    spec: str
+    problem: dict[str, Any]
+    terms: dict[str, Any]
+    witness: dict[str, Any]
+    claims: tuple[Claim, ...]
+    unproved: dict[str, str] = field(default_factory=dict, compare=False)
+    origin: dict[str, Any] | None = None
+    posed: Known | None = field(default=None, compare=False)  # what is known of its members
+
+    def value(self, quantity: str) -> str:
+        """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
+        return write(self[quantity].value, ratio=True)
+
+    def integer(self, quantity: str) -> int:
+        """Return the claimed value of a quantity that is an integer; raises UsageError."""
+        return int(self[quantity].value)
+
+    def __getitem__(self, quantity: str) -> Claim:
+        """Return the claim about a quantity; raises UsageError for one that is not claimed."""
+        claims = {claim.quantity: claim for claim in self.claims}
+        if quantity not in claims:
+            raise unknown("claim", quantity, claims)
+        return claims[quantity]
+
+    @cached_property
+    def parsed(self) -> Any:
+        """The problem as the checker reads it."""
+        return checker.read_problem(self.problem)
+
+    @cached_property
+    def known(self) -> Known:
+        """What the checker knows of its members."""
+        kind = KINDS[self.problem["kind"]]
+        return self.posed or kind.know(self.parsed, self.witness)
+
+    @cached_property
+    def formulas(self) -> dict[str, Math]:
+        """The formulas of claims with their values in, where that is more than the value."""
+        from hardness.bounds.formulas import formulas
+
+        puts = {name: (one.put, one.value) for name, one in formulas(self).items()}
+        return {
+            name: Math(put.text, put.latex)
+            for name, (put, value) in puts.items()
+            if put.text != write(value, ratio=True)
+        }
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether every bound on learners is vacuous, and no two members are within 1/2."""
+        return all(
+            claim.vacuous
+            or claim.quantity.endswith("-correlation")
+            or claim.quantity.startswith("sda-")
+            or (claim.quantity, claim.value) == ("sq-dimension", 1)
+            for claim in self.claims
+        )
+
+    @property
+    def factors(self) -> bool:
+        """Whether its members are the factors of a family's labels, which its origin names."""
+        path = (self.origin or {}).get("path", "")
+        return self.spec.startswith("factors:") or self.spec == path
+
+    @property
+    def reduces(self) -> bool:
+        """Whether a claim rests on the hardness of another problem."""
+        return any(claim.kind == "reduction" for claim in self.claims)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Certificate":
+        """Read a certificate from a file and compute its claims again; raises DamagedFile.
+
+        That its problem is that of its spec, `check` says.
+        """
+        where = Path(located("path", path))
+        data = read_strangers_json(where)
+        try:
+            return Certificate.read(data)
+        except DamagedFile as error:
+            raise DamagedFile(f"{where}: {error}") from error
+
+    @staticmethod
+    def read(data: dict[str, Any]) -> "Certificate":
+        """Read what `to_dict` wrote, and compute its claims again; raises DamagedFile."""
+        require_format(data)
+        try:
+            proved = checker.check(data)
+        except checker.Refused as reason:
+            raise DamagedFile(f"a certificate is refused: {reason}") from reason
+        if wrong := _misnamed(data):
+            raise DamagedFile(f"a certificate is refused: {wrong}")
+        return Certificate(
+            spec=data["spec"],
+            problem=data["problem"],
+            terms=data["terms"],
+            witness=data["witness"],
+            claims=tuple(map(Claim.of, proved.claims)),
+            unproved=proved.unproved,
+            origin=data.get("origin"),
+        )
+
+    def _rows(self) -> list[TableRow]:
+        return [
+            {
+                "quantity": c.quantity,
+                "value": c.shown(_brief),
+                "formula": self.formulas.get(c.quantity),
+                "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k != "upper"),
+                "known": c.kind,
+                "source": OURS.get(c.source) or Cited(c.source),
+            }
+            for c in self.claims
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
+        from instances.export import frame
+
+        return frame(
+            [
+                {
+                    "spec": self.spec,
+                    "quantity": c.quantity,
+                    "value": write(c.value, ratio=True),
+                    "kind": c.kind,
+                    "parameters": c.parameters,
+                    "formula": c.closed_form,
+                    "source": c.source,
+                    "vacuous": c.vacuous,
+                }
+                for c in self.claims
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the file that `hardness check` accepts."""
+        return {
+            "format": checker.FORMAT,
+            "spec": self.spec,
+            **({"origin": self.origin} if self.origin else {}),
+            "problem": self.problem,
+            "terms": self.terms,
+            "witness": self.witness,
+            "claims": [claim_as_written(c.quantity, c.terms, c.value) for c in self.claims],
+        }
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a file as all results do, as .json the text of `to_json`; raises AlreadyExists."""
+        where = Path(located("path", path))
+        if where.suffix != ".json":
+            return super().save(path, force=force)
+        from instances.disk import write_text
+
+        return write_text(where, self.to_json() + "\n", force=force)
+
+    def to_json(self) -> str:
+        """Write the text of its file: a line a field, and a line a claim."""
+        data = self.to_dict()
+        claims = ",\n  ".join(json.dumps(claim) for claim in data.pop("claims"))
+        lines = [f'"{name}": {json.dumps(part)}' for name, part in data.items()]
+        return "{" + ",\n ".join([*lines, f'"claims": [\n  {claims}]']) + "}"
+
+
+def _misnamed(data: dict[str, Any]) -> str:
+    """Say what is wrong with the types of spec and origin, which the checker does not read."""
+    spec, origin = data["spec"], data.get("origin")
+    if not isinstance(spec, str):
+        return "its spec is not one line of printable characters without spaces"
+    if data["problem"]["kind"] != "functions":
+        return "" if origin is None else "only listed functions have an origin"
+    if not isinstance(origin, dict) or not {"names", "path", "sha256"} <= set(origin):
+        return "its origin is not an object with names, path and sha256"
+    names = origin["names"]
+    if not isinstance(names, list) or len(names) != len(data["problem"]["tables"]):
+        return "its names are not as many as its tables"
+    texts = [*names, *(origin[name] for name in origin if name != "names")]
+    return "" if all(isinstance(text, str) for text in texts) else "its origin is not text"
+
+
+def require_format(data: dict[str, Any]) -> None:
+    """Refuse a file that is not a certificate of this format; raises DamagedFile."""
+    name = data.get("format")
+    if name == checker.FORMAT:
+        return
+    if str(name).startswith("hardness-certificate/"):
+        raise DamagedFile(
+            f"certificate format {shown(name)} given: this version reads {checker.FORMAT}; "
+            "make it again by the command that made it, as `hardness certify`"
+        )
+    if gone := withdrawn("format", str(name)):
+        raise DamagedFile(gone)
+    raise DamagedFile(f"this is not a certificate: its format is {shown(name)}")
+
+
+def _brief(value: Fraction, up: bool) -> str:
+    text = write(value, ratio=True)
+    if value.denominator == 1 or len(text) <= _LONG:
+        return shortened(text, _LONG)
+    return f"about {brief(value, up=up)}"

@@ -1,0 +1,294 @@
+"""Certify: pose a family's problem, find the witness, and have the checker's theorems claim.
+
+What is hard to find, as codes, multipliers, factors and weights, is found in the modules beside.
+What follows, `hardness.bounds.checker` computes here as it does when it checks a file.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from hardness.bounds import averages, checker, codes, directions, secret_laws
+from hardness.bounds.certificate import Certificate, Claim, NoClaim
+from hardness.bounds.checker.certificate import KINDS, Kind, claims_of
+from hardness.bounds.checker.functions import MEMBERS
+from hardness.bounds.checker.hidden_sets import vstat_gamma
+from hardness.bounds.checker.theorem import Known, read_terms
+from hardness.bounds.draws import require_uniform
+from hardness.bounds.johnson import Johnson
+from hardness.bounds.learners import NamedLearner
+from hardness.bounds.members import Members, of_family
+from hardness.bounds.problems import certified_problem
+from hardness.bounds.terms import BoundParameters
+from instances.capabilities import CHARACTERS, CODED, FACTOR, LINEAR_FORMS, PROVED_AS
+from instances.errors import UsageError
+from instances.family import Family, require
+from instances.modular import Modular, obstacle
+from instances.spec import FAMILIES, built_in, parse
+from instances.threshold import rational
+
+_SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
+_NO_SIGNS = (
+    "its members are not known to take the values -1 and +1 alone, on points that are listed"
+)
+_SLOW = "takes too long"  # in what the checker says of numbers that are too large for it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posed:
+    """A problem with what is known of its members, about which any terms may be asked.
+
+    witness: what that needs; family: of residues, whose law of a secret it has.
+    """
+
+    spec: str
+    problem: dict[str, Any]
+    witness: dict[str, Any]
+    kind: Kind
+    parsed: Any
+    known: Known
+    family: Modular | None = None
+    origin: dict[str, Any] | None = field(default=None)
+
+    def certificate(self, terms: dict[str, Any], witness: dict[str, Any]) -> Certificate:
+        """Claim all that follows from a witness; raises checker.Refused."""
+        claims, unproved = claims_of(
+            self.problem["kind"], self.parsed, read_terms(terms), witness, self.known
+        )
+        return Certificate(
+            spec=self.spec,
+            problem=self.problem,
+            terms=terms,
+            witness=witness,
+            claims=tuple(map(Claim.of, claims)),
+            unproved=unproved,
+            origin=self.origin,
+            posed=self.known,
+        )
+
+
+def certify(
+    what: Family | Members,
+    terms: BoundParameters | None = None,
+    about: Sequence[NamedLearner] = (),
+    centred: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Certificate:
+    """Certify correlations, dimensions, query bounds and information floor, or named learners.
+
+    Of a family by formulas if it has them; else, and of listed members, from all their values.
+    about: kernels, gradient descent, low-degree polynomials, solvers of LWE: what follows of these
+    instead. centred, progress: of listed members, as for `listed.tables_of`. Raises UsageError for
+    a family with neither, more members than are enumerated, or a draw that is not uniform; NoClaim
+    if nothing follows. [BFJKMR94, FGRVX17, CL24, Fan49, AS20, Hop18, BGMRR16]
+
+    >>> from instances import parse
+    >>> certify(parse("parity:d=1000,m=21")).value("sq-dimension")[:12]
+    '155098380390'
+    >>> certify(parse("profile:g=majority,d=1001,m=20")).value("sq-dimension")
+    '50'
+    >>> certify(parse("lwr:n=64,q=256,p=2,secret=binary,h=6")).value("sq-dimension")
+    '74974368'
+    """
+    terms = terms or BoundParameters()
+    if about:
+        return certify_named(pose_for_learners(what, terms.success), about, terms)
+    posed = pose(what, terms.success, centred, progress)
+    return posed.certificate(terms.to_terms(), posed.witness | _witness(posed, terms))
+
+
+def enumerated(family: Family, members: int | None = None) -> Members | None:
+    """The members of a family without formulas, or some of them; None of one with formulas.
+
+    Raises UsageError for a family of which no bound is claimed, with those that have some.
+    """
+    if certified_problem(family):
+        return None
+    require_uniform(family)
+    if family.hardness.evidence == "none" and CODED.of(family) is FACTOR.of(family) is None:
+        known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
+        raise UsageError(
+            f"{family.name} given: {family.hardness.why}; lower bounds by statistical queries are "
+            f"known of {', '.join(known)}, and of functions of a file of yours"
+        )
+    return of_family(family, members)
+
+
+def pose(
+    what: Family | Members,
+    success: Fraction,
+    centred: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Posed:
+    """Pose the problem of a family, by its formulas or its tables, and find out about its members.
+
+    success: the probability that is asked of learners, which says of how many members the law of a
+    secret is bounded. Raises UsageError.
+    """
+    if isinstance(what, Members):
+        return _pose_listed(what, centred, progress)
+    require_uniform(what)
+    certified = certified_problem(what)
+    if certified is None:
+        return _pose_listed(of_family(what), centred, progress)
+    family, problem = certified[0], certified[1]()
+    forms = LINEAR_FORMS.need(family) if problem["kind"] == "residues" else None
+    witness = {"law": secret_laws.weights(forms, success)} if forms else {}
+    if problem["kind"] == "hidden-set" and not _orthogonal(family):
+        parsed = checker.read_problem(problem)
+        if parsed.parity:  # a profile that is a parity: its spectrum is claimed as of others
+            witness = {"code": codes.best_code(Johnson.of_problem(parsed))}
+    try:
+        return _posed(family.spec, problem, witness, family=forms)
+    except checker.Refused as reason:
+        raise UsageError(f"{family.spec} given: {reason}: lower n, h or q") from reason
+
+
+def _orthogonal(family: Family) -> bool:
+    """Whether members are the characters of a parity, of which no spectrum is claimed."""
+    sets = PROVED_AS.of(family) or family
+    return bool(CHARACTERS.of(sets)) and built_in(sets)
+
+
+def _posed(spec: str, problem: dict[str, Any], witness: dict[str, Any], **more: Any) -> Posed:
+    kind = KINDS[problem["kind"]]
+    parsed = kind.read_problem(problem)
+    known = kind.know(parsed, witness)
+    return Posed(spec=spec, problem=problem, witness=witness, kind=kind, parsed=parsed,
+                 known=known, **more)  # fmt: skip
+
+
+def _pose_listed(source: Members, centred: bool, progress: Callable[[int], None]) -> Posed:
+    """Pose the problem of functions, by their tables; raises UsageError."""
+    from hardness.bounds import listed
+
+    spec, origin, problem = listed.problem_of(source, centred, progress)
+    try:
+        witness = listed.eigenvalue(problem)
+        return _posed(spec, problem, witness, origin=origin)
+    except checker.Refused as reason:
+        raise UsageError(
+            f"{source.path} given: {reason}, once the mean of the members is taken away: leave "
+            "--centred or the member out"
+        ) from reason
+    except OverflowError as error:
+        raise UsageError(
+            f"{source.path} given: its values are too large: scale them down"
+        ) from error
+
+
+def _witness(posed: Posed, terms: BoundParameters) -> dict[str, Any]:
+    """Find what the claims need beyond what is known of the members."""
+    problem, known, kind = posed.parsed, posed.known, posed.problem["kind"]
+    if kind == "hidden-set" and known.more is not None:
+        scheme = Johnson.of_problem(problem)
+        multipliers = averages.every_set(scheme, rational(terms.gamma))
+        code = posed.witness.get("code") or codes.best_code(scheme)
+        witness = {"code": code, "sda": multipliers}
+        if problem.levels == 2:
+            gamma = vstat_gamma(problem, known.more, terms.vstat)
+            witness["vstat"] = averages.every_set(scheme, rational(gamma))
+        return witness
+    if kind == "residues":
+        _require_dense(posed, terms)
+    if kind == "direction":
+        drawn = directions.random_directions(problem)
+        polynomials = {"polynomials": directions.polynomials(problem)}
+        return polynomials if drawn["size"] == "1" else polynomials | {"random": drawn}
+    if kind == "functions":
+        from hardness.bounds import listed
+
+        return listed.sets_of(known.more, terms.gamma)
+    return {}
+
+
+def _require_dense(posed: Posed, terms: BoundParameters) -> None:
+    """Refuse a risk at which nothing follows, since a is far from uniform; raises UsageError."""
+    least = posed.known.gram.least if posed.known.gram else Fraction(1)
+    require(
+        terms.risk < least,
+        f"risk={terms.risk} given: a has a density of {float(least):.3g} somewhere against "
+        "uniform, the risk must be below: raise bits",
+    )
+
+
+def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
+    """Pose a problem about which named learners may be asked; raises NoClaim, UsageError."""
+    if isinstance(what, Members):
+        silent = f"no claim: {what.path} given"
+        try:
+            posed = pose(what, success)
+        except UsageError as error:
+            raise NoClaim(f"{silent}: {_NO_SIGNS}") from error
+        if posed.known.gram is None:
+            raise NoClaim(f"{silent}: all members are the same function")
+        if not posed.parsed.two:
+            raise NoClaim(f"{silent}: {_NO_SIGNS}")
+        return posed
+    forms = LINEAR_FORMS.of(what)
+    if forms and (reason := obstacle(forms)):
+        raise NoClaim(f"no claim: {forms.spec} given: {reason}")
+    require_uniform(what)
+    if certified_problem(what):
+        return pose(what, success)
+    if FACTOR.of(what) is not None and what.size and what.size <= MEMBERS:
+        return pose_for_learners(of_family(what), success)
+    raise NoClaim(
+        f"no claim: {what.name} given: bounds on named learners are about parity, profile "
+        "and hidden, whose members' correlations have a known spectrum, "
+        "about lwr, lwe and lpn, whose members are independent, about "
+        f"direction, and about {MEMBERS} members at most by tables of -1 and +1"
+    )
+
+
+def certify_named(
+    posed: Posed, about: Sequence[NamedLearner], terms: BoundParameters
+) -> Certificate:
+    """Certify what follows of named learners.
+
+    Those of which nothing follows are in `unproved` with the reason. Raises NoClaim if nothing
+    follows of any, UsageError for numbers out of range.
+    """
+    if posed.problem["kind"] == "residues":
+        _require_dense(posed, terms)
+    for learner in about:
+        learner.require(posed.parsed, posed.known.members)
+    asked = {learner.about: learner.numbers for learner in about}
+    data = {**terms.to_terms(), "about": asked}
+    try:
+        if "gd" in asked and posed.known.members.law is not None:
+            posed = _with_rare_members(posed, data, terms)
+        made = posed.certificate(data, posed.witness)
+    except checker.Refused as reason:
+        _require_quick(str(reason))
+        raise NoClaim(str(reason)) from reason
+    for why in made.unproved.values():
+        _require_quick(why)
+    return made
+
+
+def _require_quick(why: str) -> None:
+    """Refuse numbers that are too large to be computed with; raises UsageError."""
+    require(_SLOW not in why, f"{why.removeprefix('no claim: ')}: lower it")
+
+
+def _with_rare_members(posed: Posed, data: dict[str, Any], terms: BoundParameters) -> Posed:
+    """Count the members again, by a law of which less is given away: the best of some.
+
+    By the success that is claimed of gradient descent; if no number of steps is asked about, half
+    of the goal's success is given away.
+    """
+    family, tried = posed.family, []
+    if family is None:
+        return posed
+    alone = {**data, "about": {"gd": data["about"]["gd"]}}
+    for share in _SHARES:
+        witness = posed.witness | {"rare": secret_laws.weights(family, terms.success / share)}
+        rare = replace(posed, witness=witness, known=posed.kind.know(posed.parsed, witness))
+        claims = rare.certificate(alone, witness).claims
+        most = [claim.value for claim in claims if claim.quantity == "gd-noise-success"]
+        tried.append((min(most, default=Fraction(0)), rare))
+        if not most:
+            break
+    return min(tried, key=lambda pair: pair[0])[1]

@@ -1,0 +1,198 @@
+"""Check a certificate of anybody: its claims by the checker, its problem against its spec."""
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from flint import fmpq
+
+from hardness.bounds import checker
+from hardness.bounds.certificate import Certificate, require_format
+from hardness.bounds.checker.reading import fields, listed, read_all, small
+from hardness.bounds.problems import certified_problem, digest_of
+from instances.capabilities import PROVED_AS, SCHEME
+from instances.catalog import CATALOG
+from instances.errors import DamagedFile, Refuted, UsageError
+from instances.family import Family
+from instances.result import Result, TableRow
+from instances.spec import FAMILIES, parse_stored
+from instances.strict import shown
+from instances.threshold import rational
+from instances.userfile import NAME, fits_name
+
+_PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
+_NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
+_OWN = re.compile(r"[^\W\d][\w-]*(:(?!.*sha256=)[^\s:]+)?")  # a name that a user gave, no digest
+_FLOAT = Fraction(1, 1 << 46)  # of a probability: float64 makes the weights of a Gaussian
+_ROUNDED = Fraction(1, 1 << 62)  # probabilities are multiples of 2^-64
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Checked(Result):
+    """A certificate whose claims follow, and whose problem is that of its spec.
+
+    assumed: what is taken from the file as it stands; nothing of most certificates.
+    """
+
+    certificate: Certificate
+    assumed: str = ""
+    file: str | None = field(default=None, compare=False)  # that was checked
+
+    @property
+    def spec(self) -> str:
+        """The spec of the family."""
+        return self.certificate.spec
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what follows as `hardness check --json` does."""
+        return {
+            **({"file": self.file} if self.file else {}),
+            "accepted": True,
+            "spec": self.spec,
+            "assumed": self.assumed or None,
+            "claims": self.certificate.to_dict()["claims"],
+        }
+
+    def _rows(self) -> list[TableRow]:
+        return self.certificate._rows()
+
+
+def check(data: dict[str, Any]) -> Checked:
+    """Compute the claims of a certificate again, and hold its problem against its spec.
+
+    Raises Refuted if something does not follow, DamagedFile for a file that is not a certificate.
+
+    >>> import hardness
+    >>> check(hardness.certify("parity:d=8,m=3").to_dict()).certificate.value("sq-dimension")
+    '35'
+    """
+    require_format(data)
+    try:
+        made = Certificate.read(data)
+        spec, problem, origin = made.spec, made.problem, made.origin
+        if problem["kind"] == "functions":
+            _hold_functions(spec, problem, origin or {})
+        else:
+            _hold_family(spec, problem)
+            checker_need(origin is None, "only listed functions have an origin")
+    except (checker.Refused, DamagedFile) as reason:
+        refuse(str(reason).removeprefix("a certificate is refused: "))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        refuse(f"what it says of its family is malformed ({type(error).__name__})")
+    listed_functions = problem["kind"] == "functions"
+    assumed = "the tables are those of the members that are named" if listed_functions else ""
+    return Checked(certificate=made, assumed=assumed)
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the certificate; raises Refuted, in one line whatever the reason quotes of the file.
+
+    >>> refuse("its spec is a\\nb")
+    Traceback (most recent call last):
+    instances.errors.Refuted: certificate refused: its spec is a b
+    """
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(reason.split()))
+    raise Refuted(f"certificate refused: {line[:400]}")
+
+
+def checker_need(condition: bool, why: str) -> None:
+    """Refuse unless a condition holds; raises Refuted."""
+    if not condition:
+        refuse(why)
+
+
+def _hold_family(spec: str, problem: dict[str, Any]) -> None:
+    """Hold a problem against that of a spec, and labels of hidden sets against the exact heads."""
+    family = read_spec(spec)
+    try:
+        certified = certified_problem(family)
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")
+    if certified is None or certified[0].spec != family.spec:
+        refuse(f"{shown(spec)} is not a family that is checked so")
+    family, wanted = certified[0], certified[1]()
+    if problem["kind"] == wanted["kind"] == "residues":
+        _hold_law(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
+        _hold_law(problem["errors"], wanted["errors"], "errors")
+        secret = {**wanted["secret"], "entries": problem["secret"]["entries"]}
+        wanted = {**wanted, "secret": secret, "errors": problem["errors"]}
+    checker_need(problem == wanted, "its problem is not that of its spec")
+    if problem["kind"] == "hidden-set":
+        check_layer(family)
+
+
+def _hold_law(data: Any, wanted: Any, what: str) -> None:
+    """Hold a law against that of a spec, which on another processor may differ in a last digit."""
+    if data is None or wanted is None:
+        if data != wanted:
+            refuse(f"there are {what} in the problem and none in its spec, or the other way round")
+        return
+    law, right = _law(data, what), _law(wanted, what)
+    for value in law.keys() | right.keys():
+        probability = right.get(value, Fraction(0))
+        if abs(law.get(value, Fraction(0)) - probability) > _ROUNDED + probability * _FLOAT:
+            refuse(f"the {what} of the problem are not those of its spec, as at {value}")
+
+
+def _law(data: Any, what: str) -> dict[int, Fraction]:
+    first, texts = listed(data)
+    least = small(first, -(1 << 40), 1 << 40, f"the least of {what}")
+    counts = read_all("rational", texts)
+    total = sum(counts)
+    return {least + i: count / total for i, count in enumerate(counts) if count}
+
+
+def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) -> None:
+    """Hold the names and the origin of listed functions against their spec."""
+    fields(origin, {"names", "path", "sha256"}, "its origin", frozenset({"of"}))
+    names, count = listed(origin["names"]), len(problem["tables"])
+    places = [origin[name] for name in ("path", "sha256", "of") if name in origin]
+    if not all(map(fits_name, places)):
+        refuse("its origin must be a path and the SHA-256 of what is there")
+    named = _NAME.fullmatch(spec)
+    if named:
+        right = f",members={count},sha256={digest_of(names, problem)}"
+        if spec[named.end(2) :] != right:
+            refuse(f"{shown(spec)} does not name these members by their digest")
+        if named[1] == "functions" and named[2] != str(problem["signs"]):
+            refuse(f"its functions are of {problem['signs']} coordinates")
+    else:
+        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *CATALOG}
+        if not own or not f":{origin['path']}".endswith(f":{spec}"):
+            refuse(f"{shown(spec)} is not a name of what its origin has")
+    if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:
+        refuse(f"its names are not {count} different ones, each {NAME}")
+    if "of" in origin and not checker.read("positive", origin["of"]) > count:
+        refuse("the family that its members are chosen from is no larger")
+
+
+def read_spec(spec: Any) -> Family:
+    """Read the canonical spec of a family; raises Refuted for other text.
+
+    >>> read_spec("parity:d=8,m=3,noise=0,rho=3").size
+    35
+    """
+    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
+        refuse("its spec is not one line of printable characters without spaces")
+    try:
+        family = parse_stored(spec)
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")
+    if family.spec != spec:
+        refuse(f"{spec[:80]} is not in its canonical form, {family.spec[:80]}")
+    return family
+
+
+def check_layer(family: Family) -> None:
+    """Evaluate the exact heads of hidden sets for every count; raises Refuted.
+
+    B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), x_h = rho^2h, is g(h) for every h; a head that counts
+    nothing has h = 0.
+    """
+    sets = PROVED_AS.of(family) or SCHEME.need(family)
+    rho = rational(sets.rho)
+    for h, value in enumerate(sets.values):
+        total = sum((head.response(rho ** (2 * h)) for head in sets.heads), fmpq(0))
+        if total != rational(Fraction(value)):
+            refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")

@@ -1,0 +1,124 @@
+"""Hidden directions: which unit vector do the labels depend on?
+
+w is a uniform unit vector of n dimensions; a point has normal numbers, u the inner product of n of
+them with w, and what an example shows of w is a function s(u), E s^2 = 1. By Mehler's formula
+E s(u) s(u') = sum_k g_k^2 r^k for two directions of cosine r, g_k the coefficients of s in
+normalised Hermite polynomials, sum_k g_k^2 = 1.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .hidden_sets import prime
+from .reading import fields, need, read, read_all, six_digits, small
+from .theorem import Claim, Gram, Members, theorem
+
+
+class Directions(NamedTuple):
+    """n dimensions; bounds on the squares of g_0 .. g_(m-1); the rate of the noise."""
+
+    n: int
+    m: int
+    low: tuple[Fraction, ...]
+    noise: Fraction
+    levels: int = 2  # labels are signs
+    view: str = ""
+
+
+def read_problem(data: dict[str, Any]) -> Directions:
+    """Read the numbers of the problem; raises Refused."""
+    fields(data, {"kind", "dimension", "low", "noise"}, "the problem")
+    n = small(data["dimension"], 2, 10**9, "dimension")
+    low, noise = read_all("rational", data["low"]), read("risk", data["noise"])
+    need(1 <= len(low) <= 64 and all(0 <= g <= 1 for g in low), "squares are not 1 to 64 in 0..1")
+    need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
+    need(noise < Fraction(1, 2), "noise is not below 1/2")
+    return Directions(n=n, m=len(low), low=tuple(low), noise=noise)
+
+
+def power_norm(n: int, k: int) -> Fraction:
+    """The norm of the operator of the kernel r^k, r the cosine, under a uniform direction.
+
+    On harmonics of degree l <= k, k - l even, its eigenvalue is k! Gamma(n/2) / (2^k ((k-l)/2)!
+    Gamma((n+k+l)/2)), which falls as l grows [Mul66]. So it is E r^k for even k, of l = 0, and
+    E r^(k+1) for odd k, of l = 1; E r^k = 1 3 .. (k-1) / (n (n+2) .. (n+k-2)), k even.
+    """
+    k += k % 2
+    return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
+
+
+def correlation(problem: Directions, cosine: Fraction) -> Fraction:
+    """Bound the correlation of two members of such a cosine at most, in absolute value."""
+    return Fraction(sum(g * cosine**k for k, g in enumerate(problem.low)) + cosine**problem.m)
+
+
+@theorem
+def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
+    """The operator of inner products of members, on functions of w, has a norm of at most `whole`.
+
+    Members are all unit vectors: a share of 1. The operator is the sum of g_k^2 times that of r^k;
+    norms of r^k fall as k grows, and those from m on weigh at most 1 together. Less the mean
+    member, it is at most `rest`: constant functions of w are gone, and of r^k is left that of l = 1
+    for odd k, and for even k that of l = 2, E r^k k/(n+k), at most E r^(k+2): in both cases at most
+    the norm of r^(k+1). So for a function of squared norm H its squared inner products with all
+    members, less their mean, have a mean of at most rest H: Bessel, in shares of directions. Their
+    squared norm is at least 1 - whole, and the best predictor that knows the family alone is off by
+    at most 1. The reference is the mean over all directions, so that a query moves by (1 - 2 noise)
+    E[phi1 (s - its mean)], |phi1| <= 1; for values in [0, 1] it shows a fair coin in place of s, of
+    which nothing is taken away, and phi1^2 <= min(phi0, 1 - phi0) / 2.
+    """
+    n, m = problem.n, problem.m
+    all_of_it = sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m))
+    less_mean = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
+    norms = all_of_it, sum(less_mean, power_norm(n, m + 1))
+    whole, rest = (min(Fraction(1), Fraction(six_digits(norm, up=True))) for norm in norms)
+    fade = (1 - 2 * problem.noise) ** 2
+    gram = Gram(top=rest, least=1 - whole, scale=1, general=True, moves=fade * rest,
+                moves01=fade * whole / 2)  # fmt: skip
+    return (
+        Members(count=1, continuum=True),
+        gram,
+        [
+            Claim("operator-norm-at-most", whole, {}, "sum_k g_k^2 |r^k|, up", "DKS17", {}),
+            Claim("second-eigenvalue-at-most", rest, {}, "sum_k g_k^2 |r^(k+1)|, up", "DKS17", {}),
+        ],
+    )
+
+
+@theorem
+def random_directions(problem: Directions, witness: Any) -> Claim:
+    """So many uniform directions have cosines of at most `cosine`, with a probability.
+
+    Pr[|r| > c] <= E r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two
+    directions are uniform relative to each other.
+    """
+    fields(witness, {"size", "cosine", "power"}, "random directions")
+    size, cosine = read("positive", witness["size"]), read("share", witness["cosine"])
+    j = small(witness["power"], 1, 1000, "the power")
+    need(cosine.denominator <= 10**6, "the cosine has a denominator above 10^6")
+    fails = Fraction(size * (size - 1), 2) * power_norm(problem.n, 2 * j) / cosine ** (2 * j)
+    sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
+    need(sure > 0, "a pair may be nearer with probability 1")
+    need(correlation(problem, cosine) * size <= 1, "correlations may be above 1/size")
+    form = "a union bound over all pairs"
+    return Claim("random-members", size, {"probability": sure}, form, "DKS17", {})
+
+
+@theorem
+def polynomials(problem: Directions, witness: Any) -> Claim:
+    """SQ-DIM is at least `size`, by polynomials p of a degree over the field of a prime q.
+
+    The direction of p has entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree
+    at `degree` points at most. [RS60]
+    """
+    fields(witness, {"q", "points", "degree", "size"}, "polynomials")
+    size = read("positive", witness["size"])
+    q, points = small(witness["q"], 2, 10**6, "q"), small(witness["points"], 1, 10**6, "points")
+    t = small(witness["degree"], 0, points, "the degree")
+    need(prime(q) and points <= q and points * q <= problem.n, "there are not so many places")
+    need(size <= q ** (t + 1), "there are not so many polynomials")
+    near = correlation(problem, Fraction(t, points))
+    need(size == 1 or near * size <= 1, "correlations may be above 1/size")
+    form = f"polynomials of degree at most {t} over the field of {q}"
+    return Claim("sq-dimension-at-least", size, {}, form, "BFJKMR94", {})

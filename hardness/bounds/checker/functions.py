@@ -1,0 +1,274 @@
+"""Listed functions of fair signs, by their tables: up to 1000 of them.
+
+Correlations are exact. The largest eigenvalue is not computed but bounded: a certificate shows a
+matrix that is almost a factor, and what remains is compared row by row.
+"""
+
+import math
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from .reading import fields, listed, need, read, small
+from .theorem import Claim, Gram, Members, theorem
+
+MEMBERS, SIGNS, VALUES, LARGEST = 1000, 20, 1 << 22, 1 << 31
+UNIT, GRID = 1 << 40, 10**9  # of correlations that are not rational, and of what is claimed of them
+Rows = Sequence[Sequence[int]]
+
+
+class Functions(NamedTuple):
+    """Tables of functions of n fair signs: all bits of each, or values at the signs it depends on.
+
+    centred: members are the functions less their mean; two: whether all values are -1 and +1.
+    """
+
+    n: int
+    tables: list[Any]
+    bits: bool
+    two: bool
+    centred: bool
+    levels: int | None  # of labels; None: they are real numbers
+    view: str = ""
+
+
+def read_problem(data: dict[str, Any]) -> Functions:
+    """Read the problem: at point i of k signs, sign j is -1 where bit j of i is 1.
+
+    Tables are hexadecimal, of functions of all signs: bit i is 1 where point i has the value -1, 0
+    where it has 1; or they are pairs: the signs that a function depends on, and integers, its
+    values at the points of these.
+    """
+    fields(data, {"kind", "signs", "centred", "tables"}, "the problem")
+    rows, centred = listed(data["tables"]), data["centred"]
+    need(2 <= len(rows) <= MEMBERS, f"members are not 2 to {MEMBERS}")
+    need(type(centred) is bool, "centred is neither true nor false")
+    if all(type(row) is str for row in rows):
+        n = small(data["signs"], 1, SIGNS, "signs")
+        hexadecimal = all(re.fullmatch("0|[1-9a-f][0-9a-f]*", row) for row in rows)
+        need(hexadecimal, "a table is not hexadecimal")
+        tables: list[Any] = [int(row, 16) for row in rows]
+        need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
+        return Functions(n=n, tables=tables, bits=True, two=True, centred=centred, levels=2)
+    n = small(data["signs"], 1, 1 << 16, "signs")
+    tables = [read_table(row, n) for row in rows]
+    need(sum(len(values) for _, values in tables) <= VALUES, f"values are over {VALUES}")
+    two = all(v in (-1, 1) for _, values in tables for v in values)
+    return Functions(n=n, tables=tables, bits=False, two=two, centred=centred,
+                     levels=2 if two else None)  # fmt: skip
+
+
+def read_table(data: Any, n: int) -> tuple[list[int], list[int]]:
+    """Read a table by values: which signs, ascending, and the values at their points."""
+    need(len(listed(data)) == 2, "a table is a pair")
+    on = [small(j, 0, n - 1, "a sign") for j in listed(data[0])]
+    values = [small(v, -LARGEST, LARGEST, "a value") for v in listed(data[1])]
+    need(len(on) <= SIGNS and on == sorted(set(on)), "signs are not ascending, or too many")
+    need(len(values) == 1 << len(on), "a table has other values than one a point")
+    return on, values
+
+
+def gram_of_rows(rows: list[dict[int, int]]) -> Iterator[list[int]]:
+    """The rows of V V^T, V by its rows, one after the other: each is one sum of long integers.
+
+    A column is one integer, with so many bytes an entry: by Cauchy and Schwarz no entry of V V^T
+    is above the largest squared norm of a row. Half of what the bytes hold is added to each.
+    """
+    most = max((sum(v * v for v in row.values()) for row in rows), default=0)
+    width, whole = most.bit_length() // 8 + 1, len(rows) * (most.bit_length() // 8 + 1)
+    half, columns = 1 << 8 * width - 1, defaultdict[int, int](int)
+    for i, row in enumerate(rows):
+        for k, v in row.items():
+            columns[k] += v << 8 * width * i
+    halves = half * (((1 << 8 * whole) - 1) // ((1 << 8 * width) - 1))
+    for row in rows:
+        line = halves + sum(v * columns[k] for k, v in row.items())
+        data = line.to_bytes(whole, "little")
+        parts = (data[i : i + width] for i in range(0, whole, width))
+        yield [int.from_bytes(part, "little") - half for part in parts]
+
+
+def inner_products(problem: Functions) -> tuple[Rows, int]:
+    """The inner products, and by what they are to be divided.
+
+    By 2^n - 2 (points where two tables differ), or by Parseval's identity.
+    """
+    if problem.bits:
+        norm, tables = 1 << problem.n, problem.tables
+        return [array("q", [norm - 2 * (a ^ b).bit_count() for b in tables]) for a in tables], norm
+    rows, most = [], max(len(on) for on, _ in problem.tables)
+    for on, values in problem.tables:
+        sets, sums = [0], [v << most - len(on) for v in values]
+        for j in on:  # 2^most times the means of f times products of signs
+            pairs = list(zip(sums[::2], sums[1::2], strict=True))
+            sums = [a + b for a, b in pairs] + [a - b for a, b in pairs]
+            sets += [subset | 1 << j for subset in sets]
+        rows.append({subset: v for subset, v in zip(sets, sums, strict=True) if v})
+    return [array("q", row) for row in gram_of_rows(rows)], 1 << 2 * most
+
+
+def less_mean(rows: Rows) -> Iterator[list[int]]:
+    """count^2 times the inner products of functions less their mean, row by row."""
+    count, sums = len(rows), [sum(row) for row in rows]
+    total = sum(sums)
+    for row, a in zip(rows, sums, strict=True):
+        yield [count * (count * g - a - b) + total for g, b in zip(row, sums, strict=True)]
+
+
+def root_ends(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Two ends of a square root, the same where it is rational."""
+    exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    low = math.isqrt(square.numerator * GRID**2 // square.denominator)
+    return (exact, exact) if exact**2 == square else (Fraction(low, GRID), Fraction(low + 1, GRID))
+
+
+class Products(NamedTuple):
+    """Inner products of all pairs of members: `rows`, less the mean if members are centred.
+
+    norms: the diagonal; plain, unit: those that are not centred, over their denominator; off: each
+    of these is off by less than so many units.
+    """
+
+    rows: Rows
+    norms: list[int]
+    plain: Rows
+    unit: int
+    off: int
+
+
+@theorem
+def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
+    """The inner products of all pairs of members, and their correlations.
+
+    Where members have one norm these are rationals of one denominator; else each is rounded to one
+    of UNIT, towards 0.
+    """
+    plain, unit = inner_products(problem)
+    rows: Rows = [array("q", row) for row in less_mean(plain)] if problem.centred else plain
+    count, norms = len(rows), [row[i] for i, row in enumerate(rows)]
+    need(min(norms) > 0, "a member is 0 everywhere")
+    exact = len(set(norms)) == 1
+    near, whole = rows, norms[0]
+    if not exact:
+        near, whole = [], UNIT
+        for row, a in zip(rows, norms, strict=True):
+            sizes = [math.isqrt((v * v << 80) // (a * b)) for v, b in zip(row, norms, strict=True)]
+            near.append([s if v > 0 else -s for s, v in zip(sizes, row, strict=True)])
+    most = max(max(map(abs, row[:i]), default=0) for i, row in enumerate(near))
+    pairs = ((i, j) for i, row in enumerate(near) for j in range(i) if abs(row[j]) == most)
+    square = Fraction(most, whole) ** 2
+    total, many = sum(sum(map(abs, row)) for row in near), count**2
+    low = high = Fraction(total, whole * many)
+    if not exact:
+        square = max(Fraction(rows[i][j] ** 2, norms[i] * norms[j]) for i, j in pairs)
+        low = Fraction(GRID * total // (whole * many), GRID)
+        high = Fraction(min(GRID, -(-GRID * (total + many) // (whole * many))), GRID)
+    claims = []
+    for quantity, ends, form, source in (
+        ("largest-correlation", root_ends(square), "the largest |correlation|", "this certificate"),
+        ("average-correlation", (low, high), "the mean of |correlation|", "FGRVX17"),
+    ):
+        upper: dict[str, Any] = {} if ends[0] == ends[1] else {"upper": ends[1]}
+        claims.append(Claim(quantity, ends[0], upper, form, source, {}))
+    if not problem.two:
+        plain, unit = near, whole
+    known = Products(rows, norms, plain, unit, off=int(not exact and not problem.two))
+    return Members(count=count), known, claims
+
+
+def bounded(rows: list[list[int]], whole: int, top: Fraction, witness: Any) -> None:
+    """Refuse unless no eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
+
+    By a factor C, a row for each of A, and a scale s: R = s^2 (top - A) - C C^T has no entry R_ii
+    below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has R + C
+    C^T.
+    """
+    p, q, lines = top.numerator, top.denominator, listed(witness["factor"])
+    need(len(lines) <= MEMBERS, "the factor has too many rows")
+    short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
+    need(short, "the factor is not hexadecimal, or too long")
+    factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
+    need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
+    square = small(witness["scale"], 1, 1 << 62, "the scale") ** 2
+    for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
+        rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
+        rest[i] += square * p * whole
+        need(2 * rest[i] >= sum(map(abs, rest)), "an eigenvalue may be above top, by its factor")
+
+
+@theorem
+def spread(problem: Functions, members: Members, known: Products, witness: Any) -> Gram:
+    """No eigenvalue of the members less their mean is above `top`. The reference is the mean.
+
+    Labels of two values are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by
+    E[phi1 f], less their mean, and Bessel adds the squares up to top. Of other labels a
+    correlational query is phi1. Correlations that are rounded are off by less than 1/unit; so the
+    matrix less its means is off by less than count/unit in norm, an entry of its diagonal, being 1
+    before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
+    top, and than the sum of all, count times `scale`.
+    """
+    fields(witness, {"top", "factor", "scale"}, "the bound on eigenvalues")
+    top, count, rows = read("above 0", witness["top"]), members.count, list(less_mean(known.plain))
+    off, whole = Fraction(known.off, known.unit), count**2 * known.unit
+    norms = [row[i] for i, row in enumerate(rows)]
+    least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
+    bounded(rows, whole, top - count * off, witness)
+    full, rest = divmod(count * mean, top)
+    return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.two,
+                moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
+
+
+@theorem
+def apart(members: Members, known: Products, witness: Any) -> Claim:
+    """SQ-DIM is at least the number of members chosen, and at most `upper`.
+
+    Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
+    members two are in one of as many classes, where all correlations are above 1/(upper + 1).
+    """
+    fields(witness, {"chosen", "classes", "upper"}, "members that are apart")
+    rows, norms, count = known.rows, known.norms, members.count
+    few = [small(i, 0, count - 1, "a member") for i in listed(witness["chosen"])]
+    need(len(set(few)) == len(few) > 0, "a member is chosen twice, or none is")
+    near = all((rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]
+               for i in few for j in few if i != j)  # fmt: skip
+    need(near, "two of those chosen are too near")
+    classes = [[small(i, 0, count - 1, "a member") for i in listed(group)]
+               for group in listed(witness["classes"])]  # fmt: skip
+    every = sorted(i for group in classes for i in group)
+    need(every == list(range(count)), "the classes do not hold every member once")
+    upper = small(witness["upper"], 1, count, "the upper end")
+    far = all((rows[i][j] * (upper + 1)) ** 2 > norms[i] * norms[j]
+              for group in classes for i in group for j in group)  # fmt: skip
+    need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
+    form = f"members {', '.join(map(str, few))}" if len(few) < 10 else "the members that are chosen"
+    return Claim("sq-dimension", len(few), {"upper": upper}, form, "BFJKMR94", {})
+
+
+@theorem
+def sda(members: Members, known: Products, gamma: Fraction, witness: Any) -> Claim:
+    """SDA(gamma) is at least (N - 1) / (enough - 1), and at most (N - 1) / |above|, rounded down.
+
+    Members have one norm, and correlations are in absolute value. A set of s members has an average
+    of at most B(s) = 1/s^2 times the s largest sums of s entries of a row. B does not increase:
+    neither does the mean of the s largest entries of a row with s, nor that of the s largest such
+    means. So sets of `enough` members or more are not above gamma if B(enough) is not; those in
+    `above`, if any, are.
+    """
+    fields(witness, {"above", "enough"}, "sets of members")
+    enough = read("positive", witness["enough"])
+    count, rows, least = members.count, known.rows, gamma * known.norms[0]
+    need(len(set(known.norms)) == 1, "members are of different norms")
+    few = [small(i, 0, count - 1, "a member") for i in listed(witness["above"])]
+    need(len(set(few)) == len(few), "a member stands twice in a set")
+    total = sum(abs(rows[i][j]) for i in few for j in few)
+    need(not few or total > least * len(few) ** 2, "not above gamma")
+    closest = [sum(sorted(map(abs, row), reverse=True)[:enough]) for row in rows]
+    most = sum(sorted(closest, reverse=True)[:enough])
+    need(enough > count or most <= least * enough**2, "sets of so many may be above gamma")
+    lower = (count - 1) // (enough - 1) if enough > 1 else count
+    at: dict[str, Any] = {"gamma": gamma, "upper": (count - 1) // len(few) if few else count}
+    form, numbers = "floor((N - 1) / (s - 1)), or N if s = 1", {"N": count, "s": enough}
+    return Claim("sda-all-subsets", lower, at, form, "FGRVX17", numbers)

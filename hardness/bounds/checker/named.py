@@ -1,0 +1,154 @@
+"""Named learners: noisy gradient descent, and regression on fixed features.
+
+A learner sees one answer after the other. Its run under a member is compared with its run under the
+reference, where nothing that it sees depends on the member.
+
+RUNS. Let TV be the total variation between the two runs, coins included. A learner reaches the risk
+with a probability of at most that of the K likeliest members, K how many a hypothesis fits, and the
+mean of TV over the member. Proof. Under the reference the hypothesis is independent of the member,
+and fits K members at most; member by member the probability changes by TV at most.
+
+Where members are not all as likely, they have the tiers of a `Law`: those that `lost` counts are
+given to the learner, and each other one is drawn at most `heaviest` of the time. So squares, one
+for each member, that add up to S at most have under their law a mean of at most heaviest S, those
+that are lost left out, and for N members that are as likely S / N. A member may be up to `as_one`
+vectors, each with a square of its own. Choose one vector for each member, whichever: these squares
+add up to S at most. All vectors are `as_one` such choices, so the mean over vectors is at most
+as_one S times the heaviest vector.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from . import theorem as core
+from .reading import fields, need, read, short
+from .theorem import Claim, Gram, Members, Number, Terms, theorem
+
+MANY = (
+    "labels take more than two values, and a gradient that is clipped may single one out: that is "
+    "a general query, about which there is no theorem here"
+)
+
+
+def rounded_up(value: Fraction) -> Fraction:
+    """Round up to 12 digits or more: numbers of laws have thousands."""
+    bits = value.denominator.bit_length() - value.numerator.bit_length()
+    places = 13 + max(0, bits * 30103 // 100_000)
+    return Fraction(math.ceil(value * 10**places), 10**places)
+
+
+def heaviest(members: Members) -> Fraction:
+    """How likely a member is at most, of those that are not lost."""
+    if members.law is None:
+        return Fraction(1, members.count)
+    tiers, _, total, as_one = members.law
+    return rounded_up(Fraction(max(weight for _, weight in tiers) * as_one, total))
+
+
+@theorem
+def gradients(gram: Gram, clip: Fraction) -> Fraction:
+    """Means of a function v of an example, |v| <= clip, move by at most clip^2 drift in all.
+
+    What is bounded is the sum over members of |E_i v - E_0 v|^2; v has any number of coordinates,
+    as a gradient that is clipped example by example. By Bessel the theorems on grams bound the
+    moves of a query by a mean of squares, and squares of coordinates add up: in place of phi1^2 <=
+    1 stands |v1|^2 <= clip^2, v1 half of what v changes with a label of two values, and in place of
+    a mean square over coins that of |v|. So drift is `moves`, but where those are of the variance
+    of numbers in [-1, 1] over more than two labels: that of vectors is at most clip^2.
+    """
+    need(gram.general, MANY)
+    return clip**2 * (gram.moves if gram.drift is None else gram.drift)
+
+
+@theorem
+def noisy(members: Members, squares: Fraction, std: Fraction) -> Fraction:
+    """Normal noise on each coordinate of a mean: after T steps the mean of TV^2 is T pace at most.
+
+    Two normal laws of deviation std on each coordinate, of means at the distance d, have the
+    relative entropy d^2 / (2 std^2). By the chain rule entropies add up over the steps, the past
+    being that of the reference, where v has one law for all members; by Pinsker's inequality TV^2
+    is at most half of their sum. [AS20]
+    """
+    return squares * heaviest(members) / (4 * std**2)
+
+
+def root(square: Fraction) -> Fraction:
+    """The root of a number: as it is if it is rational, else its 12 first digits, up."""
+    exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+    if exact**2 == square:
+        return exact
+    bits = square.denominator.bit_length() - square.numerator.bit_length()
+    places = 14 + math.ceil((bits + 2) * 0.1505149978319906)  # at least as many as are needed
+    while True:
+        whole = math.isqrt(math.ceil(square * Fraction(100) ** places) - 1) + 1
+        if whole <= 10**12:
+            return whole / Fraction(10) ** places
+        places -= 1
+
+
+@theorem
+def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Claim]:
+    """T steps reach the risk with a probability of at most guess + sqrt(pace T), or 1.
+
+    By the lemma RUNS, the mean of TV being at most the root of T pace. Claimed is what T steps
+    reach, and the least T for `success`.
+    """
+    data = fields(terms.about["gd"], {"clip", "noise-std"}, "gd", {"steps"})
+    clip, std = read("above 0", data["clip"]), read("above 0", data["noise-std"])
+    pace = noisy(members, gradients(gram, clip), std)
+    sure = core.probability_of_members(members, min(fits, members.count))
+    sure = sure if members.law is None else rounded_up(sure)
+    at: dict[str, Any] = {"clip": clip, "noise-std": std, "risk": terms.risk}
+    numbers, claims = {"guess": sure, "pace": pace}, []
+    if "steps" in data:
+        steps = read("positive", data["steps"])
+        most, form = min(sure + root(pace * steps), Fraction(1)), "min(1, guess + sqrt(pace steps))"
+        reached = Claim("gd-noise-success", most, {**at, "steps": steps}, form, "AS20", numbers)
+        claims.append(reached)
+    needed = math.ceil(max(terms.success - sure, Fraction(0)) ** 2 / pace)
+    form, at["success"] = "ceil(max(0, success - guess)^2 / pace)", terms.success
+    return [*claims, Claim("gd-noise-steps", needed, at, form, "AS20", numbers)]
+
+
+@theorem
+def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
+    """Regression on F functions chosen without labels has a risk of (mean |f|^2 - S / N) / scale.
+
+    Or more, S the sum of the F largest eigenvalues; kernel machines are such regressions. In each
+    place of the output a combination has its own coefficients, chosen in any way. The mean label at
+    a point is k + f or k - f, or k alone, with k known to the learner and f the member's. If k is
+    added, f is the target. If not, and k is orthogonal to all f, nothing is gained: off k
+    combinations are no nearer, and span F functions at most. (If points are nearly uniform, the f
+    less their part along k have a Schur complement for their inner products, whose eigenvalues are
+    between those of the matrix.) For listed members k is added. So the risk is at least (|f|^2 - |P
+    f|^2) / scale, P a projection on F functions at most. [Fan49]: |P f|^2 adds up over members to
+    the F largest eigenvalues at most, or what `spectrum` says of their sum, since it is a sum of
+    all of them with weights in [0, 1] that add up to F. In the mean over the member it is at most
+    `heaviest` times that, and |f|^2 at least `mean`, of members that are not lost. If the risk is
+    reached with probability `success`, then for some coins on T members or more, T of the theorem,
+    each with |P f|^2 of at least least - risk scale. What the family tells is k, and the mean of
+    all f: that is 0 where it was taken away, else one `public` function beside F.
+    """
+    data = fields(terms.about["kernel"], set(), "kernel", {"features"})
+    need(gram.spectrum is not None, "eigenvalues of what labels hide are not known here")
+    count = read("positive", data["features"]) if "features" in data else None
+    many = core.members_of_probability(members, terms.success)
+    wanted = max(many * (gram.least - terms.risk * gram.scale), Fraction(0))
+    left, seen, used, reached = (count or 0) + gram.public, Fraction(0), 0, Fraction(0)
+    for value, size in gram.spectrum or ():
+        seen, left = seen + min(left, size) * value, left - min(left, size)
+        if reached < wanted and value:
+            more = min(size, math.ceil((wanted - reached) / value))
+            used, reached = used + more, reached + more * value
+    claims, used = list[Claim](), max(0, used - gram.public)
+    if count is not None:
+        need(count <= members.count, f"more features than the {short(members.count)} members")
+        law, mean = members.law, gram.least if gram.mean is None else gram.mean
+        lost = min(rounded_up(Fraction(law.lost, law.total)), Fraction(1)) if law else 0
+        error = max(((1 - lost) * mean - heaviest(members) * seen) / gram.scale, Fraction(0))
+        form = "(mean |f|^2 - the largest eigenvalues' sum / N) / scale"
+        claims.append(Claim("kernel-error", error, {"features": count}, form, "Fan49", {}))
+    form = "the fewest eigenvalues that add up to success N (least - risk scale)"
+    goal: dict[str, Any] = {"risk": terms.risk, "success": terms.success}
+    return [*claims, Claim("kernel-features", used, goal, form, "Fan49", {})]

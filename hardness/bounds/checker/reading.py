@@ -1,0 +1,142 @@
+"""How a certificate is read: exact numbers, JSON without surprises, and refusals in one line.
+
+A certificate comes from a stranger. What is read here is a number in its one spelling, a JSON
+object with the fields that are expected and no others, a list. Everything else is refused.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Set
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+DEPTH, DIGITS = 24, 100_000  # the deepest nesting, the longest number in characters
+HEXADECIMAL = 13_000  # bits from which an integer is written in hexadecimal
+_INTEGER = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
+_RATIONAL = re.compile(f"(0|-?{_INTEGER})(?:/({_INTEGER}))?")
+_RANGES: dict[str, Callable[[Fraction], bool]] = {
+    "rational": lambda v: True,
+    "share": lambda v: 0 < v <= 1,
+    "risk": lambda v: 0 <= v < 1,
+    "above 0": lambda v: v > 0,
+    "positive": lambda v: v >= 1 and v.denominator == 1,
+}
+
+
+class Refused(Exception):
+    """The certificate does not prove what it claims; the text says why."""
+
+
+def refuse(why: str) -> NoReturn:
+    """Raise Refused, in one line of printable characters."""
+    raise Refused("".join(c if c.isprintable() else "?" for c in " ".join(why.split()))[:300])
+
+
+def need(condition: bool, why: str) -> None:
+    """Refuse unless a condition holds."""
+    if not condition:
+        refuse(why)
+
+
+def written(value: Fraction | int) -> str:
+    """Write a number in its one spelling: "p/q" in lowest terms, a very long part as "0x..".
+
+    >>> written(Fraction(6, 4)), written(2**13000)[:6]
+    ('3/2', '0x1000')
+    """
+    value = Fraction(value)
+    parts = [value.numerator] if value.denominator == 1 else [value.numerator, value.denominator]
+    return "/".join(f"{v:#x}" if v.bit_length() > HEXADECIMAL else str(v) for v in parts)
+
+
+def read(kind: str, text: Any) -> Any:
+    """Read a number of a kind: "rational", "share", "risk", "above 0" or "positive" (an int).
+
+    >>> read("share", "2/3"), read("positive", "12")
+    (Fraction(2, 3), 12)
+    """
+    need(isinstance(text, str) and len(text) <= DIGITS, "a number is not a string, or too long")
+    match = _RATIONAL.fullmatch(text)
+    need(match is not None, f"{text[:40]!r} is not an integer or p/q")
+    value = Fraction(int(match[1], 0), int(match[2] or "1", 0))  # type: ignore[index]
+    need(written(value) == text, f"{text[:40]!r} is not in lowest terms, or not spelt so")
+    need(_RANGES[kind](value), f"{text[:40]} is out of range: {kind}")
+    return value.numerator if kind == "positive" else value
+
+
+def read_all(kind: str, texts: Any) -> list[Any]:
+    """Read a list of numbers of a kind, of a common denominator that is not too long."""
+    numbers, common = [read(kind, text) for text in listed(texts)], 1
+    for number in numbers:
+        common = math.lcm(common, number.denominator)
+        need(
+            common.bit_length() <= 1 << 15, "numbers of so long a common denominator take too long"
+        )
+    return numbers
+
+
+def small(value: Any, least: int, most: int, what: str) -> int:
+    """Read a JSON integer in a range."""
+    need(type(value) is int and least <= value <= most, f"{what} is not in {least}..{most}")
+    return int(value)
+
+
+def listed(value: Any) -> list[Any]:
+    """Read a JSON list."""
+    need(type(value) is list, "a list is missing")
+    return list(value)
+
+
+def fields(value: Any, names: Set[str], what: str, optional: Set[str] = frozenset()) -> Any:
+    """Read a JSON object with these fields, perhaps the optional ones, and no others."""
+    need(isinstance(value, dict), f"{what} is not an object")
+    missing, unknown = sorted(names - set(value)), sorted(set(value) - names - optional)
+    need(not missing, f"{what} lacks {', '.join(missing)}")
+    need(not unknown, f"{what} has unknown fields: {', '.join(unknown)}")
+    return value
+
+
+def six_digits(value: Fraction, up: bool) -> Decimal:
+    """Round a number to six digits, down or up."""
+    context = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def short(value: Fraction | int | str, up: bool = False) -> str:
+    """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
+
+    A text stays as it is.
+
+    >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
+    ('about 3.33333e+49', 'about 3.33334e+49')
+    """
+    text = value if isinstance(value, str) else written(value)
+    return text if len(text) <= 40 else f"about {six_digits(Fraction(value), up):.5e}"
+
+
+def load(text: str) -> Any:
+    """Read JSON without floats, long numbers, deep nesting or a name twice; raises Refused."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")
+        return dict(pairs)
+
+    def whole(digits: str) -> int:
+        need(len(digits) <= 20, "a JSON number has over 20 digits")
+        return int(digits)
+
+    def other(number: str) -> NoReturn:
+        refuse(f"the JSON number {number[:40]} is not an integer")
+
+    depth = deepest = 0
+    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
+        depth += (part in "[{") - (part in "]}")
+        deepest = max(deepest, depth)
+    need(deepest <= DEPTH, f"it is nested over {DEPTH} deep")
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_int=whole, parse_float=other,
+                          parse_constant=other)  # fmt: skip
+    except ValueError as error:
+        refuse(f"it is not JSON ({error})")

@@ -1,0 +1,349 @@
+"""Residues: which secret of Z_q^n do the labels depend on?
+
+A secret s of Z_q^n, q = 2^l or an odd prime; open examples show a vector a of Z_q^n and a code, one
+of L levels, of <a, s> + e mod q; the others show nothing of s.
+"""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from . import closed
+from .hidden_sets import prime
+from .reading import fields, listed, need, read, read_all, short, small
+from .theorem import Claim, Gram, Law, Members, Terms, theorem
+
+SLACK = Fraction(1, 1 << 40)  # the chance that decoding fails
+_WIDE, _DEEP = 128, 1 << 18  # bits of a mantissa, and of the least number that is written
+
+
+class Residues(NamedTuple):
+    """LWE, LWR and noisy parities, by their numbers.
+
+    h: how many entries of s are not 0 (0: any number), at any places as likely; entries: the law of
+    these, values with counts in proportion to their probabilities, or None: uniform on Z_q, or what
+    is not 0 of it; parts: labels are equal intervals of Z_q, or residues if there are q; errors:
+    the law of e, counts that add up to 2^64, or None: e = 0; bits: an entry of a is an independent
+    uniform number of so many bits, mod q; levels: how many labels there are; modulus: M, secrets
+    that are the same mod M are one member; differ: members are orthogonal if they differ mod M.
+    """
+
+    n: int
+    q: int
+    bits: int
+    h: int
+    entries: dict[int, int] | None
+    parts: int
+    errors: dict[int, int] | None
+    levels: int
+    modulus: int
+    differ: bool
+    view: str = ""
+
+
+def read_problem(data: dict[str, Any]) -> Residues:
+    """Read the numbers of the problem; raises Refused."""
+    names = {"kind", "n", "q", "bits", "secret", "labels", "parts", "errors"}
+    fields(data, names, "the problem")
+    n, q = small(data["n"], 1, 1 << 20, "n"), small(data["q"], 2, 1 << 48, "q")
+    need(q & (q - 1) == 0 or prime(q), "q is neither a power of two nor prime")
+    secret = fields(data["secret"], {"weight", "entries"}, "the secret")
+    h = small(secret["weight"], 0, n, "weight")
+    entries = None if secret["entries"] is None else read_law(secret["entries"], "entries")
+    labels, parts = data["labels"], small(data["parts"], 2, q, "parts")
+    need(labels in ("residue", "interval") and q % parts == 0, "the parts are not equal")
+    need(parts == q or labels != "residue", "a residue is one of q parts")
+    bits = small(data["bits"], 1, 1 << 20, "bits")
+    need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
+    errors = None
+    if data["errors"] is not None:
+        errors = read_law(data["errors"], "errors")
+        need(labels == "residue" and sum(errors.values()) == 1 << 64, "errors add up to 2^64")
+    modulus = q if q % 2 else 2 * (q // parts)
+    return Residues(n=n, q=q, bits=bits, h=h, entries=entries, parts=parts, errors=errors,
+                    levels=parts, modulus=modulus, differ=q % 2 == 1 or modulus == 4)  # fmt: skip
+
+
+def read_law(data: Any, what: str) -> dict[int, int]:
+    """Read a law of integers: counts in proportion to probabilities."""
+    need(len(listed(data)) == 2, f"{what} are the least and a list")
+    first, texts = small(data[0], -(1 << 40), 1 << 40, f"the least of {what}"), data[1]
+    counts = read_all("rational", texts)
+    need(0 < len(counts) <= 1 << 15, f"{what} have no value, or over 2^15")
+    fit = all(c >= 0 and c.denominator == 1 for c in counts) and counts[0] and counts[-1]
+    need(bool(fit), f"counts of {what} are no whole numbers, or the first or the last is 0")
+    return {first + i: int(c) for i, c in enumerate(counts) if c}
+
+
+def residues_of(law: dict[int, int], q: int) -> Counter[int]:
+    """Add up the counts of each residue."""
+    out: Counter[int] = Counter()
+    for value, count in law.items():
+        out[value % q] += count
+    return out
+
+
+def below(counts: Counter[int], many: int, cut: int) -> int:
+    """Sum the coefficients below x^cut of the power (sum of counts[w] x^w)^many.
+
+    By the recurrence of a power: with F = f^many, f F' = many f' F, term by term.
+    """
+    if not counts:
+        return 0
+    first = min(counts)
+    rest = [(w - first, count) for w, count in counts.items() if w > first]
+    powers = [counts[first] ** many] if cut > many * first else []
+    for j in range(1, cut - many * first):
+        terms = ((many * w - (j - w)) * count * powers[j - w] for w, count in rest if w <= j)
+        powers.append(sum(terms) // (j * counts[first]))
+    return sum(powers)
+
+
+def power_law(
+    groups: list[tuple[int, int, int, int]], places: int, many: int, base: Fraction, cut: int
+) -> tuple[list[tuple[int, int]], int, int]:
+    """Bound the law of vectors of independent entries, one of which is a unit: tiers, lost, total.
+
+    groups: residues of one weight and one mass, in proportion to the probability of each: (weight,
+    mass, how many are units, how many are not). Of `many` entries, with counts m_i of W and weights
+    w_i, m_i <= max m base^w_i: so a vector of the weight w, the sum of its entries', is drawn at
+    most (max m / W)^many base^w of the time. Those of a weight below `cut` have the coefficients
+    below x^cut of (sum of m_i x^w_i)^many, less those without a unit, over W^many, and each other
+    one at most what `cut` allows. Draws without a unit are drawn again. Each vector may be at any
+    of so many `places`, all as likely.
+    """
+    every, without, most = Counter[int](), Counter[int](), Counter[int]()
+    for weight, mass, units, others in groups:
+        every[weight] += mass * (units + others)
+        without[weight] += mass * others
+        most[weight] = max(most[weight], mass)
+    top, low, likeliest = base.numerator, base.denominator, max(most.values())
+    long, digits = many * sum(every.values()).bit_length(), low.bit_length()
+    quick = long + digits * (cut + max(most)) < 1 << 24 and digits * sum(most) < 1 << 29
+    quick = quick and cut * long < 1 << 31 and cut * long * len(every) < 1 << 37
+    need(quick, "so long a law takes too long")
+    bounded = all(mass * low**w <= likeliest * top**w for w, mass in most.items())
+    need(bounded, "an entry is likelier than its weight says")
+    values, dull = (sum(g[2] + g[3] for g in groups), sum(g[3] for g in groups))
+    size, scale = places * (values**many - dull**many), places * low**cut
+    lost = below(every, many, cut) - below(+without, many, cut)
+    total = sum(every.values()) ** many - sum(without.values()) ** many
+    return [(size, likeliest**many * top**cut)], lost * scale, total * scale
+
+
+def lifted_law(n: int, h: int, modulus: int, lifts: int) -> tuple[list[tuple[int, int]], int, int]:
+    """The law mod M of h uniform entries that are not 0 mod q = M lifts, one a unit: exactly.
+
+    A vector with j entries that are not 0 mod M comes from binom(n-j, h-j) (lifts-1)^(h-j) lifts^j.
+    """
+    need(h * h * (n * modulus * lifts).bit_length() < 1 << 28, "so long a law takes too long")
+    sizes = (math.comb(n, j) * ((modulus - 1) ** j - (modulus // 2 - 1) ** j)
+             for j in range(1, h + 1))  # fmt: skip
+    weights = (math.comb(n - j, h - j) * (lifts - 1) ** (h - j) * lifts**j for j in range(1, h + 1))
+    tiers = sorted(zip(sizes, weights, strict=True), key=lambda tier: -tier[1])
+    return tiers, 0, sum(size * weight for size, weight in tiers)
+
+
+@theorem
+def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
+    """N secrets whose laws of a label are orthogonal in pairs where a is uniform, and their law.
+
+    <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime q
+    that says s' is a multiple of s; M = q. Mod q = 2^l, of secrets with an odd entry, u and v have
+    the same power 2^k of two. Labels of equal intervals have no frequency u that is a multiple of
+    parts, so 2^k < parts, and s' is an odd multiple of s mod 2^(l-k), hence mod M = 2q / parts.
+    Such secrets are alike. Where every residue or interval has its own label, members are
+    orthogonal already if they differ mod M, for a prime q as <a, s - s'> is uniform, and for M = 4,
+    where s' = -s and of the only frequencies with multiples, q/4 and -q/4, the terms cancel,
+    (1-i)^2 + (1+i)^2 = 0. Counted are the vectors mod M with a unit among their entries that
+    secrets have. At most as many of them are alike as there are units that entries may be: one
+    entry says which. What is orthogonal to one secret is so to all that are the same mod M, so a
+    vector is ruled out, or fits, if any of these secrets does. If none is left out and all have the
+    largest probability that they may have, all are as likely. base, cut and weights: of
+    `power_law`.
+    """
+    fields(witness, {"base", "cut", "weights"}, "the bound on the law of a secret")
+    n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
+    modulus, differ, base = problem.modulus, problem.differ, read("share", witness["base"])
+    cut, weights = small(witness["cut"], 0, 1 << 16, "the cut"), listed(witness["weights"])
+    numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
+    if entries is None:
+        units, none = (modulus - 1 if modulus % 2 else modulus // 2), True
+        groups = [(0, 1, units, modulus - units - (h > 0))]
+        need(not numbers, "uniform entries have no weights")
+    else:
+        folded, values = residues_of(entries, modulus), len(residues_of(entries, q))
+        need(len(numbers) in (0, len(folded)), "there is not a weight for each residue")
+        pairs = zip(numbers or [0] * len(folded), sorted(folded.items()), strict=False)
+        groups = [
+            (w, c, int(math.gcd(v, modulus) == 1), int(math.gcd(v, modulus) > 1))
+            for w, (v, c) in pairs
+        ]
+        units, none = sum(group[2] for group in groups), any(v % q == 0 for v in entries)
+        need(units > 0, "no entry is a unit")
+        need(not h or not folded[0], "the law of entries that may be 0 mod M is not known")
+    if entries is None and h and modulus < q:
+        tiers, lost, total = lifted_law(n, h, modulus, q // modulus)
+    else:
+        places, many = math.comb(n, h) if h else 1, h or n
+        tiers, lost, total = power_law(groups, places, many, base, cut)
+    vectors = sum(size for size, _ in tiers)
+    alike, as_one = (units, 1) if differ else (1, units)
+    even = not lost and total == vectors * tiers[0][1]
+    count = vectors // as_one  # with no rest: u units, d others, (u + d)^n - d^n
+    upper = math.comb(n, h) * values**h if h else values**n - none
+    law = None if even else Law(tiers, lost, total, as_one)
+    members = Members(count=count, alike=alike, upper=upper, law=law)
+    lwe = problem.parts == q > 2 and problem.errors is not None
+    form = "vectors mod M with a unit among their entries"
+    if not differ:
+        form += ", over how many are multiples of each other by a unit"
+    source = "Regev05" if lwe else "this certificate"
+    parameters: dict[str, Any] = {"upper": upper, "alike": alike}
+    return members, [Claim("orthogonal-members", count, parameters, form, source, {"M": modulus})]
+
+
+@theorem
+def laws(problem: Residues, members: Members) -> tuple[Gram, list[Claim]]:
+    """Bounds the inner products of members, and how far a query moves on all of them together.
+
+    What holds where a is uniform holds nearly, by the density of a. Mod an odd q an entry is a
+    uniform number below W = 2^bits: with x = W mod q its density against uniform is 1 - x/W or 1 +
+    (q - x)/W, and that of n entries, by Bernoulli's inequality, at least `least` = 1 - n x/W and at
+    most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have eigenvalues between least
+    and most times their squared norm, and two of them correlations of at most (most - least) /
+    (most + least). f is the mean label, codes written as any numbers, less its mean where a is
+    uniform, in units of its norm there: functions of <a, s>, orthogonal for members that are not
+    alike. (If it is constant there is nothing to learn, and no risk.) The reference draws codes c
+    independently of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of
+    squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its
+    variance over the codes at open examples, half of all: at most 4 p (1-p) there for codes of
+    probability p as near to 1/2 as can be, and for values in [0, 1], as the variance is convex, at
+    most (1 - rarest) min(r, 1 - r) where phi has the mean r, so (1 - rarest) min(p0, 1 - p0) on
+    average. Bessel multiplies. Vectors of norm at most 1 have a variance over more than two codes
+    of at most 1, which is `drift`. As laws of an example members have the squared norm chi^2 / 2
+    there. As each is alike to fewer than `alike` others, the k largest eigenvalues add up to at
+    most k alike most, and all to the number of members times most.
+    """
+    n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, Fraction(1, problem.parts)
+    x = whole % q
+    least = 1 - Fraction(n * x, whole) if q % 2 else Fraction(1)
+    most = 1 / (1 - Fraction(n * (q - x), whole)) if q % 2 else Fraction(1)
+    square = Fraction(problem.levels - 1)
+    if problem.errors is not None:
+        folded = residues_of(problem.errors, q)
+        square = q * Fraction(sum(c * c for c in folded.values()), 1 << 128) - 1
+    need(square > 0, "labels do not depend on the secret")
+    part = rarest if problem.levels == 2 else Fraction(problem.levels // 2, problem.levels)
+    apart, unlike = (most - least) / (most + least), -(-members.count // members.alike)
+    size = min(unlike, math.floor(1 / apart)) if apart else unlike
+    form = "the members of which no two are alike"
+    if size < unlike:
+        form = "floor((most + least) / (most - least))"
+    numbers = {"most": most, "least": least}
+    near = "0 if a is uniform"
+    claims = [
+        Claim("pairwise-correlation", 0, {"upper": apart}, near, "this certificate", numbers),
+        Claim("sq-dimension", size, {"upper": int(members.upper or 0)}, form, "BFJKMR94", numbers),
+    ]
+    spread = part * (1 - part)
+    drift = most * square * (spread if problem.levels == 2 else Fraction(1, 4))
+    gram = Gram(top=most, least=least, scale=1, alike=members.alike, general=True,
+                moves=most * square * spread, moves01=most * square * (1 - rarest) / 2,
+                drift=drift, spectrum=[(most * members.alike, unlike)], public=1)  # fmt: skip
+    return gram, claims
+
+
+def power(base: Fraction, exponent: int) -> Fraction:
+    """A number in (0, 1] to a power, by 128 bits or so, rounded down; 0 below 2^-(2^18)."""
+    up, down = base.numerator, base.denominator
+    mantissa, shift = 1, 0
+    for bit in bin(exponent)[2:]:
+        mantissa, shift = mantissa**2, 2 * shift
+        if bit == "1":
+            mantissa, shift = (mantissa << _WIDE) * up // down, shift + _WIDE
+        spare = max(0, mantissa.bit_length() - _WIDE)
+        mantissa, shift = mantissa >> spare, shift - spare
+        if shift - mantissa.bit_length() > _DEEP:
+            return Fraction(0)
+    return Fraction(mantissa, 1 << shift)
+
+
+def guess(problem: Residues) -> Fraction:
+    """The probability of the likeliest s mod 2, exactly.
+
+    Of k places, all n or h that are drawn, each has an odd entry with the same probability, a / b,
+    independently, but for draws without any, which are drawn again. So a vector mod 2 with j ones,
+    j = 1 .. k, has the probability binom(n-j, k-j) / binom(n, k) a^j (b-a)^(k-j) / (b^k -
+    (b-a)^k). From j to j + 1 it changes by the factor (k-j)/(n-j) a/(b-a), which never grows with
+    j: it is largest at the least j >= 1 of which this is at most 1, j (2a-b) >= k a - n (b-a).
+    """
+    n, k = problem.n, problem.h or problem.n
+    law = problem.entries or {0: problem.q // 2 - bool(problem.h), 1: problem.q // 2}
+    odd = Fraction(sum(c for e, c in law.items() if e % 2), sum(law.values()))
+    a, b = odd.numerator, odd.denominator
+    ones = max(1, -((n * (b - a) - k * a) // (2 * a - b))) if 2 * a > b else 1
+    ways = math.comb(n - ones, k - ones) * a**ones * (b - a) ** (k - ones)
+    return Fraction(ways, math.comb(n, k) * (b**k - (b - a) ** k))
+
+
+def horizon(most: Fraction, ratio: Fraction, least: Fraction) -> int:
+    """The largest N with most ratio^N above `least`, which is at least 2^-(2^18).
+
+    Rounding, by less than N 2^-120, changes no order: for such N it is far below 1 - ratio.
+    """
+    return closed.least(lambda n: most * power(ratio, n) <= least) - 1
+
+
+@theorem
+def lwe(problem: Residues, terms: Terms) -> Claim:
+    """A learner of rounded residues gives a solver of LWE, every number of it explicit. [BGMRR16]
+
+    Let q be a power of two, p even, q >= 2 p B, s a vector of Z_q^n with a unit among its entries,
+    a uniform, and e an integer, independent of a, |e| <= B, that is at most 0, and at least 0, with
+    probability 1/2 or more each. A learner that from N examples of the family reaches the relative
+    risk with probability S gives a solver of LWE: from N samples (a, <a, s> + e mod q) it finds s
+    mod 2 with probability at least (S - 2^-40)^2 / (1 + p B / q)^N. Proof. The solver rounds each
+    sample as labels are rounded, shows it with probability 1/2 as an open example and makes a
+    closed one else, runs the learner and decodes its hypothesis.
+
+    One example. t = <a, s> is uniform. Where no interval ends within B of t, rounding t + e gives
+    that of t. Elsewhere, at 2 B residues for each of p ends, one end alone is as near, as q/p >=
+    2B, and e of one sign keeps the label, so it is that of t with probability 1/2 at least. The sum
+    of P^2 / Q, P the law of (a, label of t), Q that of (a, label of t + e), is the mean of 1 /
+    Pr[same label], at most 1 + 2 p B / q, and of an example, half of which are closed and alike, at
+    most 1 + p B / q. For N independent examples such sums multiply, and by Cauchy's inequality an
+    event has probability at least P^2 / (1 + p B / q)^N under Q; by Jensen's inequality so it has
+    on average over s.
+
+    Decoding. Let labels be equally spaced numbers, in the order of intervals, as two always are and
+    as the claim says of more; their variance is (p^2 - 1) / 12 gaps^2. A hypothesis of relative
+    risk R, rounded to the nearest label, is wrong where it is half a gap off or more, so at a share
+    of at most w = R (p^2 - 1) / 3 of a. As q/2 is p/2 intervals, the label at a + (q/2) e_i is that
+    at a, moved on by p/2 if s_i is odd and not moved if it is even. Read at both, the hypothesis
+    tells which but for a share of 2 w, below 1/2. By Hoeffding's inequality the majority of T
+    uniform points is wrong with probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at
+    most 2^-40.
+    """
+    data = fields(terms.about["lwe"], {"examples", "bound"}, "lwe")
+    examples, bound = read("positive", data["examples"]), read("positive", data["bound"])
+    risk, success = terms.risk, terms.success
+    n, q, p = problem.n, problem.q, problem.parts  # p < q divides q, so both are powers of two
+    need(problem.levels == p and problem.errors is None and p < q, "labels are not rounded")
+    need(bound <= q // (2 * p), f"errors of {bound}: at most q/(2p) = {q // (2 * p)} is allowed")
+    wrong = risk * (p * p - 1) / 3
+    most = Fraction(3, 4 * (p * p - 1))
+    above = f"the risk must be below {short(most)} for {p} labels, not {short(risk)}"
+    need(wrong < Fraction(1, 4), above)
+    need(success > SLACK, "success is not above 2^-40")
+    need(n < _DEEP, "so long a secret takes too long")
+    apart = 2 * (Fraction(1, 2) - 2 * wrong) ** 2 * Fraction(14426, 10_000)  # e > 2^1.4426
+    points = math.ceil((40 + n.bit_length()) / apart) * (n + 1)
+    first, ratio, chance = (success - SLACK) ** 2, Fraction(q, q + p * bound), guess(problem)
+    last, shown = horizon(first, ratio, chance), first * power(ratio, examples)
+    at: dict[str, Any] = {"bound": bound, "examples": examples, "risk": risk, "success": success}
+    form = "(success - 2^-40)^2 / (1 + p bound / q)^examples down, or 0 beyond the horizon"
+    numbers = {"p": p, "q": q, "guess": chance, "points": points, "shown": shown}
+    value, at["horizon"] = shown if examples <= last else 0, last
+    return Claim("lwe-probability", value, at, form, "BGMRR16", numbers)

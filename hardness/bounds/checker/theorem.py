@@ -1,0 +1,298 @@
+"""The theorem on statistical queries, once for every family, and what it needs to be told.
+
+THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
+statistical query is a bounded function of (point, label); the oracle answers with a number near its
+mean under the member. The adversary answers as if there were no member, with the mean under a
+reference that does not depend on it, wherever the tolerance allows that. A query rules out the
+members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
+over that of the best predictor that knows only the family, on average over members, is at most
+`risk`. (Of residues it is over that of the best constant on open examples.)
+
+THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
+rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
+with every oracle that keeps to the tolerance with a probability, over its coins and the member, of
+at most that of the q r + K likeliest members. So if no set of fewer than T members has the
+probability `success`, it asks at least (T - K) / r queries; T = success N where each is as likely.
+Proof. Fix the coins. The run in which all answers are the reference's does not depend on the
+member, nor do its queries and its hypothesis; a member that none of its q queries rules out leads
+to exactly this run. So the learner succeeds on at most q r members that are ruled out, and K that
+its hypothesis fits. Average over the coins. Members may also be a continuum: then N = 1, and r and
+K are shares of a probability measure.
+
+How many members a query rules out follows from what it moves on all of them together. BESSEL: for
+functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
+of one function with all of them add up to at most `top` times its squared norm.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
+
+from . import closed
+from .closed import EXACT
+from .reading import fields, need, read
+
+Number = Fraction | int
+Proof = TypeVar("Proof")
+USED: dict[Callable[..., Any], None] = {}  # theorems, in the order of their first use
+
+
+def theorem(function: Callable[..., Proof]) -> Callable[..., Proof]:
+    """Mark a function as a theorem, whose docstring is its proof, and note in USED when it runs."""
+
+    @functools.wraps(function)
+    def proved(*arguments: Any, **named: Any) -> Proof:
+        USED[function] = None
+        return function(*arguments, **named)
+
+    return proved
+
+
+class Claim(NamedTuple):
+    """What a theorem proves: a quantity, for parameters, has a value.
+
+    closed_form: its formula as a short text, or how it is computed; numbers: what stands in that
+    formula, and what else a sentence about the claim quotes; source: the key of whom it is after in
+    docs/references.md. A certificate holds quantity, parameters and value.
+    """
+
+    quantity: str
+    value: Number
+    parameters: dict[str, Number | str]
+    closed_form: str
+    source: str
+    numbers: dict[str, Any]
+
+
+class Law(NamedTuple):
+    """How likely the likeliest members are, if they are not all as likely.
+
+    Of vectors, up to `as_one` of which are one member: tiers of (how many, what each weighs at
+    most), the heaviest first, of a weight of `total`. Others, which weigh `lost` together, are
+    taken before and not counted.
+    """
+
+    tiers: list[tuple[int, int]]
+    lost: int
+    total: int
+    as_one: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Members:
+    """The members: `count` of them, or a continuum, of which shares are counted.
+
+    alike: each is alike to fewer than so many others; upper: how many there are at most.
+    """
+
+    count: int
+    continuum: bool = False
+    alike: int = 1
+    upper: int | None = None
+    law: Law | None = None
+
+    @property
+    def numbers(self) -> closed.Exact:
+        """What to compute with: shares of a continuum are not rounded down."""
+        return closed.SHARES if self.continuum else EXACT
+
+
+class Gram(NamedTuple):
+    """What is known of all members together, the f, perhaps less a function that is public.
+
+    top, alike  no eigenvalue of the inner products of members is above top, of any of which no two
+                are alike; each is alike to fewer than `alike` others
+    least       squared norms are at least that, and on average over members that are all as likely
+                at least `mean`, if that is known
+    scale       a hypothesis p of relative risk r has E|f - p|^2 of at most r scale
+    moves       what one query of values in [-1, 1] moves: the squared distances of its means under
+                the members from that under the reference add up to at most so much
+    moves01     the same for values in [0, 1], times min(p0, 1 - p0), p0 that under the reference
+    general     whether this holds of all queries, or of correlations of labels alone
+    spectrum    pairs (value, how many): the k largest eigenvalues of all members add up to no more
+                than the k first of these; less the mean of all members, or `public` is 1
+    drift       what means of vectors move: see `named.gradients`; `moves` if it is not said
+    """
+
+    top: Fraction
+    least: Fraction
+    scale: Number
+    moves: Fraction
+    moves01: Fraction | None
+    general: bool
+    alike: int = 1
+    mean: Fraction | None = None
+    spectrum: list[tuple[Fraction, int]] | None = None
+    public: int = 0
+    drift: Fraction | None = None
+
+
+class Terms(NamedTuple):
+    """What a certificate is about: tolerances, the goal of a learner, and learners by their names.
+
+    tau, t: tolerances of STAT and VSTAT; risk, success: what a learner has to reach, and with which
+    probability; gamma: the average correlation of SDA; about: named learners, with their numbers.
+    """
+
+    tau: Fraction
+    t: int
+    risk: Fraction
+    success: Fraction
+    gamma: Fraction
+    about: dict[str, dict[str, Any]]
+
+
+def read_terms(data: Any) -> Terms:
+    """Read the terms of a certificate; raises Refused."""
+    kinds = {"tau": "share", "t": "positive", "risk": "risk", "success": "share", "gamma": "share"}
+    about = fields(data, {*kinds}, "terms", {"about"}).get("about", {})
+    named = isinstance(about, dict) and all(isinstance(v, dict) for v in about.values())
+    need(named and bool(about or "about" not in data), "the terms name no learner")
+    return Terms(about=about, **{name: read(kind, data[name]) for name, kind in kinds.items()})
+
+
+class RuledOut(NamedTuple):
+    """How many members one query to an oracle rules out, by which formula of which numbers."""
+
+    oracle: str
+    parameters: dict[str, Any]
+    members: Number
+    form: str
+    numbers: dict[str, Any]
+
+
+class Known(NamedTuple):
+    """What is known of the members of a problem, before anything is claimed of learners.
+
+    gram: a Gram, or None if all members are the same function; claims: about the members alone;
+    rare: the members by a law that gives fewer of the likeliest away; more: overlaps, or products.
+    """
+
+    members: Members
+    gram: Any
+    claims: list[Claim]
+    rare: Members | None = None
+    more: Any = None
+
+
+@theorem
+def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
+    """A hypothesis p fits at most alike floor(top / b) members, b = least - risk scale, if b > 0.
+
+    With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, so H > 0. If that
+    holds for k members no two of which are alike, Bessel gives k (b + H)^2 / 4 <= top H, and (b +
+    H)^2 >= 4 b H. Of those that it fits one in `alike` can be chosen so: take one, drop those that
+    are alike to it, and go on. It is never more than all. (Shares are not rounded down.)
+    """
+    if gram.least <= risk * gram.scale:
+        return members.count
+    most: Number = closed.fitted(members.numbers, gram.top, gram.least, gram.scale, risk)
+    return min(gram.alike * most, members.count)
+
+
+@theorem
+def stat_rules_out(members: Members, gram: Gram, tau: Fraction, oracle: str = "stat") -> RuledOut:
+    """A query of values in [-1, 1], answered within tau, rules out at most v / tau^2 members.
+
+    Each member that is ruled out adds more than tau^2 to v, that is `moves`. csq: the query is the
+    mean of h(point) times the label.
+    """
+    most = closed.ruled_out_by_stat(members.numbers, gram.moves, tau)
+    return RuledOut(oracle, {"tau": tau}, most, "floor(v / tau^2)", {"v": gram.moves})
+
+
+@theorem
+def vstat_rules_out(members: Members, gram: Gram, t: int) -> RuledOut:
+    """A query to VSTAT(t), of values in [0, 1], rules out at most 3 t w members, w = moves01.
+
+    A member of mean p is ruled out where D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then
+    D^2 > min(p0, 1 - p0) / (3t): let p0 <= 1/2, else take 1 less the query. If p0 <= 3/t, D^2 >
+    1/t^2 >= p0/(3t). Else if D >= p0/3, D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4
+    p0/3 <= 2/3, where p (1-p) >= 4 p0/9, so D^2 > 4 p0/(9t). [FGRVX17]
+    """
+    need(gram.moves01 is not None, "there is no bound on queries in [0,1] here")
+    most = closed.ruled_out_by_vstat(members.numbers, gram.moves01, t)
+    return RuledOut("vstat", {"t": t}, most, "floor(3 t w)", {"w": gram.moves01})
+
+
+@theorem
+def vstat_rules_out_at_least_one_over_t(members: Members, gram: Gram, t: int) -> RuledOut:
+    """A query to VSTAT(t) rules out at most t^2 v / 4 members, v = moves.
+
+    Of a member that is ruled out the mean is off by more than 1/t, and values in [0, 1] move half
+    as much as values in [-1, 1].
+    """
+    most = closed.ruled_out_within_one_over_t(members.numbers, gram.moves, t)
+    return RuledOut("vstat", {"t": t}, most, "floor(t^2 v / 4)", {"v": gram.moves})
+
+
+def members_of_probability(members: Members, success: Fraction) -> Number:
+    """The least number of members that may have a probability of `success` together: T.
+
+    Every member that is counted is drawn sometimes, so a success of 1 takes all of them.
+    """
+    if members.law is None or success == 1:
+        return success * members.count
+    tiers, lost, total, as_one = members.law
+    vectors, missing = 0, success.numerator * total - success.denominator * lost
+    for size, weight in tiers:
+        here = min(size, max(0, -(-missing // (success.denominator * weight))))
+        vectors, missing = vectors + here, missing - here * success.denominator * weight
+    return -(-vectors // as_one)
+
+
+def probability_of_members(members: Members, count: Number) -> Fraction:
+    """The largest probability that so many members may have together, and what is lost."""
+    if members.law is None:
+        return Fraction(count, members.count)
+    tiers, lost, total, as_one = members.law
+    weighs: Number = lost
+    left: Number = count * as_one
+    for size, weight in tiers:
+        weighs, left = weighs + min(left, size) * weight, left - min(left, size)
+    return Fraction(min(weighs, total), total)
+
+
+@theorem
+def queries_needed(query: RuledOut, members: Members, fits: Number, terms: Terms) -> Claim:
+    """A learner asks at least ceil((T - K) / r) queries, K = fits, r what one rules out: THEOREM.
+
+    If a query rules out no member, success is at most the probability of the K likeliest, however
+    many are asked.
+    """
+    source = "FGRVX17" if query.oracle == "vstat" else "BFJKMR94"
+    r, at = min(query.members, members.count), {**query.parameters, "risk": terms.risk}
+    numbers: dict[str, Any] = {"N": members.count, "K": fits, "r": r, **query.numbers}
+    if not r:
+        value = probability_of_members(members, fits)
+        form = "K / N" if members.law is None else "the probability of the K likeliest members"
+        return Claim(f"{query.oracle}-success", value, at, form, source, numbers)
+    needed, wanted = members_of_probability(members, terms.success), "success N"
+    if members.law is not None:
+        numbers["T"], wanted = needed, "T"
+    least = closed.queries(EXACT, needed, fits, Fraction(r))
+    rule = query.form[len("floor(") : -1] if members.continuum else query.form  # shares
+    form, at["success"] = f"max(0, ceil(({wanted} - K) / r)), r = min(N, {rule})", terms.success
+    return Claim(f"{query.oracle}-queries", least, at, form, source, numbers)
+
+
+@theorem
+def information_floor(levels: int, members: Members, fits: Number, terms: Terms) -> Claim:
+    """Any learner needs the least n with K L^n >= T examples, L the number of labels.
+
+    Points have the same law for all members. Fix the learner's coins, the points that are drawn,
+    and what noise does to each example. A label branches the run in L ways at most, also if the
+    learner chooses the next point: there are L^n runs, and each ends in one hypothesis, which fits
+    K members. T as in the THEOREM.
+    """
+    need(fits > 0, "a hypothesis fits no member")
+    needed = members_of_probability(members, terms.success)
+    form = "max(0, ceil(log_L(success N / K)))"
+    numbers: dict[str, Any] = {"N": members.count, "K": fits, "L": levels}
+    if members.law is not None:
+        form, numbers["T"] = "max(0, ceil(log_L(T / K)))", needed
+    value = closed.information_floor(EXACT, Fraction(needed), fits, levels)
+    at: dict[str, Any] = {"risk": terms.risk, "success": terms.success, "levels": levels}
+    return Claim("information-floor", value, at, form, "information", numbers)

@@ -1,0 +1,276 @@
+"""Members that are given one by one: functions of a file, a folder of layers, tables of factors."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.bounds.checker.functions import MEMBERS
+from instances.capabilities import FACTOR
+from instances.errors import UsageError
+from instances.family import Family
+from instances.files import load_layer
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.listedfunctions import ListedFunctions
+from instances.objects import functions_of
+from instances.spec import built_in
+from instances.userfile import NAME, Functions, fits_name, guarded, load, split
+
+_ENDINGS = (".npz", ".safetensors")
+_MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
+_TRIED = 64  # points on which members are asked twice
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Members:
+    """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
+
+    spec: how they are called, where they have a name of their own. one: a member by its place, and
+    points (count, n), int8 -> (count * outputs,), real numbers.
+    bound: of the norm of the outputs of a member at any point. The inner product is E sum over
+    outputs of the products. of: the number of members of a larger family from which these are
+    chosen by `least_names`.
+    """
+
+    kind: Literal["functions", "layers", "factors"]
+    path: str  # of the file and what it gives, or of the folder: its last name
+    sha256: str  # of the file's text, or of the layers
+    names: tuple[str, ...]
+    d: int
+    n: int
+    outputs: int
+    bound: float
+    one: Callable[[int, NDArray[np.int8]], NDArray[Any]]
+    of: int | None = None
+    spec: str = ""
+
+    def evaluate(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Evaluate all members at points: (M, count * outputs)."""
+        return np.array([self.one(i, x) for i in range(len(self.names))], np.float64)
+
+    @property
+    def label(self) -> str:
+        """What names the family before it is evaluated; its points are drawn by it."""
+        size = len(self.names)
+        return f"{self.kind}:d={self.d},members={size},path={self.path},sha256={self.sha256}"
+
+
+def least_names(names: Sequence[str], members: int | None) -> list[int]:
+    """Choose members by the SHA-256 of their names, the least ones, in the order given; or all.
+
+    Raises UsageError for more than there are.
+
+    >>> least_names(["a", "b", "c"], 2)
+    [1, 2]
+    """
+    if members is None:
+        return list(range(len(names)))
+    if not 1 <= members <= len(names):
+        raise UsageError(f"members={members} given: 1 to the {len(names)} that there are")
+    order = sorted(range(len(names)), key=lambda i: hashlib.sha256(names[i].encode()).digest())
+    return sorted(order[:members])
+
+
+def read_members(text: str, members: int | None = None, most: int | None = None) -> Members | None:
+    """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
+
+    A SPEC of functions that were named before is one of them. members: how many functions are
+    chosen, by `least_names`; most: or layers, where there are more.
+    Raises UsageError, DamagedFile.
+
+    >>> read_members("parity:d=8,m=3") is None
+    True
+    """
+    if split(text) is not None:
+        found = load(text)
+        if not isinstance(found, Functions):
+            return None
+        return functions(found, min(most, len(found.names)) if most else members)
+    if given := functions_of(text):
+        return functions(given, min(most, len(given.names)) if most else members)
+    path = Path(text.strip() or "?")
+    try:
+        folder = path.is_dir() and not (path / "instance.json").exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
+        return None
+    return layers(path, most) if folder else None
+
+
+def functions(given: Functions, members: int | None = None) -> Members:
+    """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
+    chosen = least_names(given.names, members)
+
+    def one(member: int, x: NDArray[np.int8]) -> NDArray[Any]:
+        i = chosen[member]
+        points = x if not x.flags.writeable else x.copy()
+        points.setflags(write=False)  # a function that writes on its points spoils the next one's
+        with guarded(
+            given.where(i), "a function takes all points at once: coordinate i is x[:, i]"
+        ):
+            values = np.asarray(given.functions[i](points))
+        if values.shape != (len(x),) or values.dtype.kind not in "biuf":
+            raise UsageError(
+                f"{given.where(i)} gives {values.dtype} of shape {values.shape} on points of "
+                f"shape {x.shape}: real numbers ({len(x)},) are needed; coordinate i of all points "
+                "is x[:, i]"
+            )
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            bad = values[~np.isfinite(values)][0]
+            raise UsageError(f"{given.where(i)} gives the value {bad}: values must be finite")
+        return values
+
+    x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_TRIED, given.d))
+    x[0], x[-1] = 1, -1
+    for member, i in enumerate(chosen):
+        forth, back, half = (
+            one(member, x),
+            one(member, x[::-1])[::-1],
+            one(member, x[: _TRIED // 2]),
+        )
+        if (forth != back).any() or (forth[: _TRIED // 2] != half).any():
+            raise UsageError(
+                f"{given.where(i)} gives other values when the same points come in another order "
+                "or number: a value must depend on its own point alone"
+            )
+    return Members(
+        kind="functions",
+        path=f"{given.path.name}:{given.name}",
+        sha256=given.sha256,
+        names=tuple(given.names[i] for i in chosen),
+        d=given.d,
+        n=given.d,
+        outputs=1,
+        bound=given.bound,
+        one=one,
+        spec=given.name,
+        of=None if len(chosen) == len(given.names) else len(given.names),
+    )
+
+
+def of_family(family: Family, members: int | None = None) -> Members:
+    """Make a family of the factors of all members' labels, or of so many chosen by `least_names`.
+
+    Functions of a user are themselves. Else a member is a function of z_1 .. z_(d-1) by its table,
+    named by its secret. Raises UsageError where the family has no such tables, or its members
+    cannot be listed; TooLarge where they do not fit.
+
+    >>> from instances import parse
+    >>> of_family(parse("parity:d=5,m=2")).names[:2]
+    ('1,2', '1,3')
+    """
+    if isinstance(family, ListedFunctions):
+        return functions(family.given, members)
+    factor = FACTOR.need(family)
+    secrets = factor.listed(_MOST_SECRETS)
+    names = [",".join(map(str, secret)) for secret in secrets]
+    if not all(map(fits_name, names)) or len(set(names)) < len(names):
+        raise UsageError(
+            f"{family.spec[:200]} given: its secrets are the names of its members, and as text "
+            f"each must be different and {NAME}: write them as short tuples of integers"
+        )
+    chosen = least_names(names, members)
+    if len(chosen) > MEMBERS:
+        raise UsageError(too_many(len(chosen), MEMBERS))
+    require_memory(9 * len(chosen) << factor.n, f"the tables of {len(chosen)} members")
+    tables = [_compact(factor.table(secrets[i])) for i in chosen]
+
+    def one(i: int, z: NDArray[np.int8]) -> NDArray[Any]:
+        return tables[i][(z < 0) @ (1 << np.arange(factor.n))]
+
+    return Members(
+        kind="factors",
+        path=family.spec,
+        sha256=hashlib.sha256(family.spec.encode()).hexdigest(),
+        names=tuple(names[i] for i in chosen),
+        d=family.d,
+        n=factor.n,
+        outputs=1,
+        bound=max(float(np.abs(table).max()) for table in tables),
+        one=one,
+        of=None if len(chosen) == len(names) else len(names),
+        spec="" if built_in(family) else family.spec,
+    )
+
+
+def too_many(members: int, most: int) -> str:
+    """Say that members are too many, and what to do."""
+    return (
+        f"{members} members given: a certificate holds at most {most}; --members {most} "
+        "certifies the uniform draw from those that their names choose"
+    )
+
+
+def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
+    small = table.astype(np.int8)
+    return small if (small == table).all() else table
+
+
+def layers(folder: Path, most: int | None = None) -> Members:
+    """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile.
+
+    most: how many are chosen, by `least_names`, where there are more.
+    """
+    paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
+    if not paths:
+        raise UsageError(
+            f"{folder} holds neither layers (*.safetensors, *.npz, as save_layer writes them) nor "
+            "an instance of `hardness generate`"
+        )
+    for path in paths:
+        if not fits_name(path.name):
+            raise UsageError(f"{path!r}: a name is {NAME}: rename it")
+    if most and len(paths) > most:
+        paths = [paths[i] for i in least_names([path.name for path in paths], most)]
+    found = [load_layer(p) for p in paths]
+    for path, layer in zip(paths, found, strict=True):
+        if layer.d != found[0].d:
+            raise UsageError(
+                f"{folder}: layers of different d: {paths[0].name} has d={found[0].d}, "
+                f"{path.name} d={layer.d}; all must have the same"
+            )
+    d, digest = found[0].d, hashlib.sha256()
+    for path, layer in zip(paths, found, strict=True):
+        inside = hashlib.sha256(f"{layer.kind} {layer.theta.shape}".encode())
+        inside.update(np.ascontiguousarray(layer.theta, "<f8").tobytes())
+        inside.update(np.ascontiguousarray(layer.w, "<f8").tobytes())
+        digest.update(f"{path.name} {inside.hexdigest()}\n".encode())
+
+    def one(i: int, x: NDArray[np.int8]) -> NDArray[Any]:
+        with np.errstate(all="ignore"):
+            values = found[i](x.reshape(len(x), 2, d)).reshape(-1)
+        if not np.isfinite(values).all():
+            raise UsageError(f"{paths[i]} gives values beyond float64")
+        return values
+
+    return Members(
+        kind="layers",
+        path=folder.resolve().name,
+        sha256=digest.hexdigest(),
+        names=tuple(p.name for p in paths),
+        d=d,
+        n=2 * d,
+        outputs=2 * d,
+        bound=max(map(norm_bound, found)),
+        one=one,
+    )
+
+
+def norm_bound(layer: AttentionLayer) -> float:
+    """Bound the norm of a layer's output (2, d) on two tokens of -1 and +1.
+
+    A row is sum_i p_i W_i with p_i a mix of the tokens: its entries are at most 1 in size, or for
+    linear heads at most the sum of the row's two weights, each at most the sum of all |Theta_i|.
+
+    >>> round(norm_bound(AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])), 6)
+    2.0
+    """
+    scale = np.ones(layer.m)
+    if layer.kind == "linear":
+        scale = 2 * np.abs(layer.theta).sum(axis=(1, 2))
+    columns = (scale[:, None] * np.abs(layer.w).sum(axis=1)).sum(axis=0)
+    return float(np.sqrt(2 * (columns**2).sum()) * (1 + 1e-9))

@@ -1,1 +1,0 @@
-"""Exact numbers of one function that bound no learner: leaps and weights."""

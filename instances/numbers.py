@@ -1,0 +1,140 @@
+"""Numbers: read from a text, written exactly, and written for people.
+
+Who reads or writes numbers of any size does it by these. The checker of certificates stands alone
+and has two functions of its own.
+"""
+
+import re
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+    localcontext,
+)
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from instances.errors import UsageError
+
+Number = TypeVar("Number", int, Fraction, float)
+
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?|([0-9]{1,6})\^([0-9]{1,3})", re.ASCII)
+_MOST = 10**18
+_RATIONAL = re.compile(
+    r"[+-]?((\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?|\d{1,41}/0*[1-9]\d{0,40})",
+    re.ASCII | re.IGNORECASE,
+)
+_POWER = re.compile(r"([1-9][0-9]{0,5})\^([+-]?[0-9]{1,3})", re.ASCII)
+_LONGEST = 10**41  # of the parts of a rational
+_ANY = re.compile(r"(-?[0-9]+)(?:/([1-9][0-9]*))?", re.ASCII)
+_SHORT = 10**7  # integers below it are written in full
+
+
+def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> Number:
+    """Read "20000", "2e4" or "2^16", and of rationals "0.1", "1/10" or "2^-15"; raises UsageError.
+
+    An integer has up to 18 digits, and a part of a rational 41. any_size: read what `write` makes
+    of a number of any size, and no other spelling. A float is the nearest to the rational.
+
+    >>> parse("2e4", int, "steps"), parse("2^-3", Fraction, "noise"), parse("1/10", float, "tau")
+    (20000, Fraction(1, 8), 0.1)
+    """
+    stripped = text.strip()
+    value: Fraction | int | None
+    if any_size:
+        value = _of_any_size(stripped)
+    else:
+        value = _integer(stripped) if kind is int else _rational(stripped)
+    if value is None or (kind is int and value.denominator != 1):
+        needed = "an integer such as 200 or 2e4" if kind is int else "a number such as 0.1 or 1/10"
+        raise UsageError(f"{what}={text[:60]} given: {needed} is needed")
+    return kind(value)
+
+
+def write(value: Any, ratio: bool = False) -> str:
+    """Write a number exactly: a terminating fraction as a decimal, any other as p/q.
+
+    ratio: never as a decimal. What is no number, a word or a truth value, is written as a text.
+    Python's own conversion of integers stops at 4300 digits, and takes time in their square; this
+    does not, so that no limit of the interpreter has to be raised for other people's input as well.
+
+    >>> write(Fraction(1, 40)), write(Fraction(1, 40), ratio=True), write(Fraction(1, 3))
+    ('0.025', '1/40', '1/3')
+    >>> write(0.5), len(write(10**5000)), write("odd")
+    ('0.5', 5001, 'odd')
+    """
+    if isinstance(value, float):
+        value = Fraction(repr(value))
+    if isinstance(value, int) and abs(value) >= _MOST:
+        from flint import fmpz  # `--help` needs none
+
+        return str(fmpz(value).str())
+    if not isinstance(value, Fraction):
+        return str(value)
+    if value.denominator == 1:
+        return write(value.numerator)
+    for digits in () if ratio else range(1, 41):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            text = write(abs(scaled.numerator)).rjust(digits + 1, "0")
+            return f"{'-' * (value < 0)}{text[:-digits]}.{text[-digits:]}"
+    return f"{write(value.numerator)}/{write(value.denominator)}"
+
+
+def brief(value: Fraction | int, digits: int = 6, up: bool = False) -> str:
+    """Write the first digits of a number: rounded down, or `up` as an upper bound.
+
+    An int below 10^7 is written in full, and a larger one with as many digits as are asked for.
+
+    >>> brief(455), brief(10**50, 3), brief(Fraction(2, 3)), brief(Fraction(2, 3), up=True)
+    ('455', '1.00e50', '0.666666', '0.666667')
+    """
+    if isinstance(value, int) and value < _SHORT:
+        return write(value)
+    with localcontext(Context(digits, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
+        rounded = Decimal(value.numerator) / Decimal(value.denominator)
+        if isinstance(value, int):
+            return f"{rounded:.{digits - 1}e}".replace("e+", "e")
+        return f"{rounded:g}"
+
+
+def outward(low: float, high: float, form: str, between: str = ", ") -> str:
+    """Write an interval by the format of its ends, rounded so that it contains the exact one.
+
+    >>> outward(0.6915, 0.99, ".2f"), outward(-0.0123, 0.7, "+.2g", "..")
+    ('0.69, 0.99', '-0.013..+0.7')
+    """
+    ends = []
+    for value, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
+        with localcontext(rounding=rounding):
+            ends.append(format(float(format(Decimal(repr(float(value))), form)), form))
+    return between.join(ends)
+
+
+def _integer(text: str) -> int | None:
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        return None
+    whole, zeros, base, power = match.groups()
+    value = int(base) ** int(power) if base else int(whole) * 10 ** int(zeros or 0)
+    return value if abs(value) < _MOST else None
+
+
+def _rational(text: str) -> Fraction | None:
+    if power := _POWER.fullmatch(text):
+        value = Fraction(int(power[1])) ** int(power[2])
+    elif _RATIONAL.fullmatch(text):
+        value = Fraction(text)
+    else:
+        return None
+    return value if max(abs(value.numerator), value.denominator) < _LONGEST else None
+
+
+def _of_any_size(text: str) -> Fraction | None:
+    from flint import fmpz
+
+    match = _ANY.fullmatch(text)
+    return Fraction(int(fmpz(match[1])), int(fmpz(match[2] or "1"))) if match else None

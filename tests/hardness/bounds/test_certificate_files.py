@@ -1,0 +1,55 @@
+"""Certificates as objects and files: copies, damage, files of an earlier format."""
+
+import json
+import pickle
+
+import pytest
+
+import hardness
+from hardness.bounds.certificate import Certificate
+from hardness.runs.comparison import Comparison
+from instances.errors import DamagedFile
+
+PROFILE, LISTED = "profile:g=majority,d=11,m=3", "docs/examples/majorities.py:threes"
+
+
+def test_a_certificate_that_was_shown_can_be_pickled():
+    made = hardness.certify(PROFILE)
+    assert "majority" in repr(made)
+    assert made.formulas
+    again = pickle.loads(pickle.dumps(made))
+    assert (again, repr(again)) == (made, repr(made))
+    assert [m.latex for m in again.formulas.values()] == [m.latex for m in made.formulas.values()]
+
+
+@pytest.mark.parametrize(
+    ("source", "changed", "why"),
+    [
+        (PROFILE, {"spec": 1}, "its spec is not one line of printable"),
+        (PROFILE, {"spec": []}, "its spec is not one line of printable"),
+        (PROFILE, {"origin": {"path": "x"}}, "only listed functions have an origin"),
+        (LISTED, {"origin": None}, "its origin is not an object with names"),
+        (LISTED, {"origin": {"names": [], "path": "x", "sha256": "0"}}, "names are not as many"),
+        (LISTED, {"origin": {"names": [1] * 56, "path": "x", "sha256": "0"}}, "is not text"),
+        (LISTED, {"format": "hardness-certificate/2"}, "make it again by the command"),
+    ],
+)
+def test_names_of_another_type_are_refused_when_a_file_is_loaded(tmp_path, source, changed, why):
+    data = hardness.certify(source).to_dict()
+    (tmp_path / "right.json").write_text(json.dumps(data))
+    assert repr(Certificate.load(tmp_path / "right.json"))
+    (tmp_path / "wrong.json").write_text(json.dumps(data | changed))
+    with pytest.raises(DamagedFile, match=why) as refusal:
+        Certificate.load(tmp_path / "wrong.json")
+    assert "\n" not in str(refusal.value)
+
+
+def test_results_with_certificates_of_an_earlier_format_say_what_to_do(tmp_path):
+    made = hardness.compare("parity:m=2", "d=8", "elimination", seeds=1, jobs=1)
+    made.save(tmp_path / "made.json")
+    text = (tmp_path / "made.json").read_text()
+    assert text.count("hardness-certificate/3") == 1
+    old = text.replace("hardness-certificate/3", "hardness-certificate/2")
+    (tmp_path / "old.json").write_text(old)
+    with pytest.raises(DamagedFile, match="make it again by the command that made it"):
+        Comparison.load(tmp_path / "old.json")

@@ -1,0 +1,418 @@
+"""Bounds as formulas: each with its symbols put in is what `certify` claims, by sympy too."""
+
+import contextlib
+import itertools
+import random
+import re
+from fractions import Fraction
+
+import pytest
+
+import hardness
+from hardness.bounds import BoundParameters, certify
+from hardness.bounds.algebra import shown_number
+from hardness.bounds.bound import Bound
+from hardness.bounds.certificate import NoClaim
+from hardness.bounds.checker.closed import Exact
+from hardness.bounds.checker.theorem import members_of_probability
+from hardness.bounds.formulas import WHOLE, formulas
+from instances import parse
+from instances.errors import UsageError
+from instances.export import Math
+from instances.export import text as export
+from tests.latex import compiled
+
+# What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.
+COMPUTED = {
+    *("pairwise-correlation", "random-members", "sq-dimension-at-least"),
+    *("stat-success", "vstat-success"),
+}
+
+
+def sets(rng, d, m):
+    d = rng.randint(4, d)
+    noise = rng.choice(["0", "0.1", "1/7", "2/9"])
+    return f"d={d},m={rng.randint(1, min(m, d - 2))},noise={noise}"
+
+
+def entries(rng, n, q):
+    kind = rng.choice(["secret=binary", "secret=ternary", "secret=uniform", "secret=cbd,spread=1"])
+    h = rng.choice([0, 0, rng.randint(1, n)])
+    return kind if q > 3 and not (h and q % 2 == 0 and "cbd" in kind) else "secret=binary", h
+
+
+def lwr(rng):
+    n, q = rng.randint(2, 40), 2 ** rng.randint(2, 8)
+    kind, h = entries(rng, n, q)
+    return f"lwr:n={n},q={q},p={2 ** rng.randint(1, q.bit_length() - 1)},{kind},h={h}"
+
+
+def lwe(rng):
+    n, q = rng.randint(2, 40), rng.choice([2, 5, 17, 16, 257, 3329])
+    kind, h = entries(rng, n, q)
+    return f"lwe:n={n},q={q},sigma={rng.choice(['1/2', '1', '3/2'])},{kind},h={h}"
+
+
+def lpn(rng):
+    n = rng.randint(2, 60)
+    noise = rng.choice(["0", "0.1", "1/4", "1/3", "3/7"])
+    return f"lpn:n={n},noise={noise},h={rng.choice([0, rng.randint(1, n)])}"
+
+
+FAMILIES = {
+    "parity": lambda rng: f"parity:{sets(rng, 400, 12)}",
+    "profile": lambda rng: f"profile:g={rng.choice(['majority', 'mod3'])},{sets(rng, 12, 4)}",
+    "hidden": lambda rng: f"hidden:d={rng.randint(8, 30)},hard={rng.randint(1, 5)},nice=2",
+    "direction": lambda rng: f"direction:d={rng.randint(8, 40)},m={rng.randint(1, 4)}",
+    "lpn": lpn,
+    "lwe": lwe,
+    "lwr": lwr,
+}
+
+
+def terms(rng):
+    pick = rng.choice
+    return BoundParameters(
+        tau=Fraction(pick(["1/100", "1/10", "3/11", "1/2", "1"])),
+        vstat=pick([1, 7, 100, 10**6]),
+        risk=Fraction(pick(["0", "1/4", "1/2", "9/10"])),
+        success=Fraction(pick(["1/100", "1/3", "2/3", "1"])),
+    )
+
+
+def drawn(name, rng):
+    """A spec of a family that there is: some that are drawn are out of range."""
+    while True:
+        asked = terms(rng)
+        try:
+            return certify(parse(FAMILIES[name](rng)), asked), asked
+        except UsageError:
+            continue
+
+
+def known(made):
+    return [claim for claim in made.claims if claim.quantity not in COMPUTED]
+
+
+def held(made, asked):
+    found = formulas(made)
+    for one in known(made):
+        assert found[one.quantity].value == one.value, (made.spec, one.quantity, asked)
+
+
+def held_by_sympy(made, asked):
+    found = Bound(certificate=made)
+    for claim in known(made):
+        formula, where = found[claim.quantity], (made.spec, claim.quantity, asked)
+        expression = found.expression(claim.quantity)
+        values = {one: number_of(formula.at[one.name].value) for one in expression.free_symbols}
+        assert all(one.is_integer for one in values if one.name in WHOLE), where
+        assert expression.subs(values) == number_of(claim.value), where
+
+
+def number_of(value):
+    import sympy
+
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_formula_with_its_symbols_put_in_is_what_is_certified(name):
+    rng = random.Random(f"formulas {name}")
+    for _ in range(2):
+        made = drawn(name, rng)
+        held(*made)
+        held_by_sympy(*made)
+
+
+def test_what_is_drawn_covers_laws_bounds_of_success_and_listed_members():
+    made = certify(parse("ml-kem-512"))
+    found = formulas(made)["stat-queries"]
+    assert (found.at["T"].value, found.value) == (
+        members_of_probability(made.known.members, Fraction(2, 3)),
+        made["stat-queries"].value,
+    )
+    assert found.put.text == "⌈(8.76...e359 - 6)/18749⌉"
+    fine = certify(parse("parity:d=9,m=3"), BoundParameters(tau=Fraction(9, 10), vstat=1))
+    assert formulas(fine)["stat-success"].put.text == "min(1, C(8, 3))/C(8, 3)"
+    assert formulas(fine)["stat-success"].value == fine["stat-success"].value
+    listed = hardness.certify("docs/examples/majorities.py:threes")
+    held_too = formulas(listed)
+    for name in ("stat-queries", "csq-queries", "vstat-queries", "information-floor"):
+        assert held_too[name].value == listed[name].value
+
+
+def test_the_page_has_the_formula_with_its_values_in_and_so_has_latex():
+    made = hardness.certify("parity:d=24,m=3")
+    text = made.text().splitlines()
+    line = text.index("stat-queries = 48   (exact; after BFJKMR94)")
+    assert text[line + 1] == "  = ⌈(2/3·C(23, 3) - 1)/25⌉"
+    [row] = [row for row in made._rows() if row["quantity"] == "stat-queries"]
+    assert row["formula"].latex == (
+        r"\left\lceil \frac{\frac{2}{3} \cdot \binom{23}{3} - 1}{25} \right\rceil"
+    )
+
+
+def test_least_powers_are_exact_at_powers_and_beside_them():
+    for base in (2, 3, 7, 3329):
+        for n in (0, 1, 5, 64, 300):
+            for value, least in ((base**n, n), (base**n + Fraction(1, 9), n + 1)):
+                assert Exact.examples(base, Fraction(value)) == least
+
+
+def test_what_is_solved_for_is_the_least_by_certifying_every_value():
+    cases = [
+        ("parity:d=20", "m", range(1, 20), {"queries": 60}),
+        ("parity:m=3,noise=0.1", "d", range(5, 60), {"queries": 40}),
+        ("parity:m=2", "d", range(4, 60), {"examples": 9}),
+        ("lwr:n=6,p=2", "q", [2, 4, 8, 16, 32], {"queries": 10**6}),
+        ("lpn:n=30,noise=0.1", "h", range(1, 31), {"queries": 10**4}),
+        ("lwe:n=6,sigma=1/2", "q", [2, 3, 4, 5, 7, 8, 11, 13, 16], {"queries": 10**4}),
+    ]
+    for spec, name, values, wanted in cases:
+        quantity = "stat-queries" if "queries" in wanted else "information-floor"
+        [least] = wanted.values()
+        right = [
+            v for v in values if hardness.certify(f"{spec},{name}={v}").integer(quantity) >= least
+        ]
+        found = hardness.bound(spec, solve=name, **wanted).solution
+        assert found["least"] == {name: min(right)}, spec
+        at, below = found["certified"]
+        assert (at["reached"], below["reached"]) == (True, False)
+        assert int(below["value"]) < least <= int(at["value"])
+
+
+def test_what_is_found_by_the_middle_is_not_called_the_least():
+    far = hardness.bound("parity:m=2", solve="d", queries=10**5)
+    assert (far.solution["every"], ": the least found with" in far.text()) == (False, True)
+    two = hardness.bound("lwr:p=2", solve="n,q", queries=30)
+    assert two.solution["every"] is False  # at n = 1 there is a modulus above 512
+    near = hardness.bound("parity:m=3", solve="d", queries=40)
+    assert (near.solution["every"], ": the least with" in near.text()) == (True, True)
+
+
+def test_where_queries_rule_nothing_out_a_success_within_reach_is_not_out_of_it():
+    """One hypothesis fits 1 of 101 members: no queries are needed for a success of 1/101."""
+    found = hardness.bound("parity:m=1", solve="d", queries=5, tau="0.9", success="1/100").solution
+    assert found["least"] == {"d": 102}
+    assert [one["value"] for one in found["certified"]] == [None, "0"]
+
+
+def test_a_share_of_directions_that_is_ruled_out_is_not_whole():
+    found = hardness.bound("direction:m=4,d=16")
+    assert 0 < found["stat-queries"].at["r"].value < 1
+    assert "rules out nothing if lam*(1 - 2*eta)**2/tau**2 == 0: then" in found.text()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_symbol_has_one_value_in_all_formulas_of_a_family(name):
+    found = Bound(certificate=drawn(name, random.Random(f"symbols {name}"))[0])
+    told = [pair for quantity in found.formulas for pair in found.symbols(quantity).items()]
+    assert len(dict(told)) == len(set(told)), told
+
+
+def test_a_search_of_two_finds_the_least_first_one_of_all_pairs():
+    found = hardness.bound("parity", solve="d,m", queries=500).solution
+    by = {
+        (d, m): hardness.certify(f"parity:d={d},m={m}").integer("stat-queries")
+        for d in range(3, 20)
+        for m in range(1, d)
+    }
+    least = min(pair for pair, value in by.items() if value >= 500)
+    assert tuple(found["least"].values()) == least
+    at, before, other = found["certified"]
+    assert [one["reached"] for one in (at, before, other)] == [True, False, False]
+    assert int(before["value"]) == max(v for (d, _), v in by.items() if d == least[0] - 1)
+
+
+def over(name, **values):
+    """Specs of a family over a grid, those that there are."""
+    for point in itertools.product(*values.values()):
+        pairs = ",".join(f"{n}={v}" for n, v in zip(values, point, strict=True))
+        with contextlib.suppress(UsageError):
+            yield parse(f"{name}{',' if ':' in name else ':'}{pairs}").spec
+
+
+NOISE, POWERS = ["0", "1/10", "2/5"], [2, 4, 8, 32]
+SECRETS = ["binary", "ternary", "uniform", "cbd,spread=1", "gaussian,spread=1"]
+GRIDS = {
+    **{
+        name: {"d": range(4, 9), "m": range(1, 6), "noise": NOISE}
+        for name in ("parity", "profile:g=majority")
+    },
+    "profile:g=parity": {"d": range(4, 7), "m": range(1, 4), "noise": NOISE},
+    "hidden:nice=2": {"d": range(7, 10), "hard": range(1, 4), "noise": NOISE[:2]},
+    "direction": {"d": range(8, 11), "m": range(1, 4), "noise": NOISE[:2]},
+    "lpn": {"n": range(2, 8), "noise": NOISE},
+    "lpn:noise=0.1": {"n": range(2, 7), "h": range(1, 7)},
+    **{
+        f"{family},secret={secret}": grid
+        for secret in SECRETS
+        for family, grid in {
+            "lwr:h=0": {
+                "n": [1, 2, 4],
+                "q": [*POWERS, 3, 17],
+                "p": [*POWERS, 3, 17],
+            },
+            "lwr": {"n": [2, 5], "q": POWERS, "p": POWERS, "h": [1, 2]},
+            "lwe:sigma=1": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257]},
+            "lwe:sigma=1/2": {"n": [2, 5], "q": [2, 3, 4, 8, 17], "h": [1, 2]},
+            "lwe:error=none": {"n": [1, 2, 4], "q": [2, 3, 4, 7, 8, 17, 257]},
+        }.items()
+    },
+}
+GOALS = [
+    BoundParameters(),
+    BoundParameters(tau=Fraction(1, 2), vstat=1, risk=Fraction(9, 10), success=Fraction(1, 3)),
+    BoundParameters(tau=Fraction(9, 10), vstat=10**4, risk=Fraction(0), success=Fraction(1)),
+    BoundParameters(risk=Fraction(49, 100), success=Fraction(1)),
+]
+
+
+def point_of(made, asked):
+    """The values of all that formulas have symbols of, by name, but for what is only computed."""
+    family, problem = parse(made.spec), made.problem
+    names = ("d", "m", "hard", "n", "q", "h", "p", "parts")
+    values = {name: getattr(family, name) for name in names if hasattr(family, name)}
+    values |= {"eta": getattr(family, "noise", 0), "bits": problem.get("bits", 0)}
+    goal = {"tau": asked.tau, "t": asked.vstat, "epsilon": asked.risk, "delta": asked.success}
+    return {name: Fraction(value) for name, value in (values | goal).items()}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("places", [5, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_formula_is_the_certificate_inside_its_domain_and_is_refused_outside(name, places):
+    """Evaluate every formula of a grid, one of a kind, at every other place or at some places."""
+    certified, rng = [], random.Random(f"domains {name}")
+    grid = [*itertools.product(over(name, **GRIDS[name]), GOALS)]
+    for spec, asked in rng.sample(grid, min(places or len(grid), len(grid))):
+        with contextlib.suppress(UsageError, NoClaim):
+            certified.append((certify(parse(spec), asked), asked))
+    kept = {}
+    for made, _ in certified:
+        for formula in formulas(made).values():
+            whens = map(str, formula.domain)
+            whens = tuple(re.sub(r"^Eq\((\w+), .*", r"\1", one) for one in whens)
+            kept.setdefault((formula.name, str(formula.expression), whens), (made, formula))
+    for (made, formula), (other, asked) in itertools.product(kept.values(), certified):
+        known = {part.name for part in formula.parts if part.form is None}
+        point = {n: v for n, v in point_of(other, asked).items() if n in known}
+        right = {claim.quantity: claim.value for claim in other.claims}.get(formula.name)
+        try:
+            value = Bound(certificate=made).evaluate(formula.name, **point)
+        except UsageError:
+            assert other is not made
+        else:
+            assert value == right, (made.spec, formula.name, other.spec, asked)
+
+
+def test_the_domain_of_rounded_residues():
+    """SQ-DIM is 20 for q >= 2p and 10 for q = p, where entries -1 and 1 are the same mod 2."""
+    found = hardness.bound("lwr:n=5,q=64,p=16,secret=ternary,h=2")
+    assert found["sq-dimension"].value == 20
+    assert hardness.certify("lwr:n=5,q=64,p=64,secret=ternary,h=2").integer("sq-dimension") == 10
+    holds = r"holds if Mod\(q, 2\) == 0 and 2\*q/p > 2 and h > 0, not at"
+    for values, here in (({"p": 64}, "p = 64"), ({"h": 0}, "h = 0")):
+        with pytest.raises(UsageError, match=f"{holds} {here}"):
+            found.evaluate("sq-dimension", **values)
+    assert found.evaluate("sq-dimension", p=2) == 20
+    text, latex = " ".join(found.text().split()), export("latex", found)
+    holds = "holds if Mod(q, 2) == 0 and 2*q/p > 2 and h > 0 and q != 2*p"
+    assert f"{holds} a query rules out nothing if" in text
+    assert r"\frac{2 q}{p} > 2,\ h > 0,\ q \neq 2 p" in latex
+    assert "holds if & rules out nothing if" in latex
+    assert "$$" not in export("latex", hardness.bound("parity"))
+    assert found.to_dict()["formulas"]["stat-queries"]["domain"][1:] == [
+        *("2*q/p > 2", "h > 0", "q != 2*p")
+    ]
+
+
+def test_sq_dimension_counts_members_that_are_alike_once():
+    """Mod M = 4 < q members are alike in pairs; N of them has no formula with h uniform entries."""
+    found = hardness.bound("lwr:n=8,q=8,p=4,h=8")
+    assert found["orthogonal-members"].value == 4**8 - 2**8
+    assert found["sq-dimension"].value == found.certificate["sq-dimension"].value == 32640
+
+
+def test_where_a_query_rules_nothing_out_there_is_no_number():
+    found = hardness.bound("parity:d=9,m=3")
+    assert found.evaluate("stat-queries", tau="1/2") == 37
+    with pytest.raises(UsageError, match="no number of queries is enough, as a query rules out"):
+        found.evaluate("stat-queries", tau="0.51")
+    with pytest.raises(UsageError, match="unknown symbol 'k'"):
+        found.evaluate("stat-queries", k=2)
+    with pytest.raises(UsageError, match="tau=2 given: it must be above 0 and at most 1"):
+        found.evaluate("stat-queries", tau=2)
+    with pytest.raises(UsageError, match="m=9"):
+        found.evaluate("stat-queries", m=9)
+    found = hardness.bound("lwe:n=8,q=17,sigma=1")
+    for values in ({"q": 15}, {"q": 16}, {"bits": 5}, {"q": 19}):  # X is that of q = 17
+        with pytest.raises(UsageError) as error:
+            found.evaluate("stat-queries", **values)
+        assert "\n" not in str(error.value)
+    assert found.evaluate("orthogonal-members", q=19) == 19**8 - 1
+
+
+def test_bits_follow_n_and_q():
+    """At other n and q a formula is the number that `certify` finds there."""
+    found = hardness.bound("lwe:n=40,q=17,error=none")
+    for n, q in ((40, 4099), (2000, 17), (40, 2**36 + 31), (60, 2**40 + 15)):
+        there = hardness.bound(f"lwe:n={n},q={q},error=none")
+        for quantity in ("sq-dimension", "stat-queries"):
+            value = found.evaluate(quantity, n=n, q=q)
+            assert value == there.certificate[quantity].value
+
+
+def test_mistakes_are_one_line():
+    for source, given, told in [
+        ("prity", {}, "unknown family or catalog name"),
+        ("parity:d=20", {}, "m"),
+        *(
+            (name, {}, "lower bounds by statistical queries are known of parity, profile")
+            for name in ("nice", "linear", "teacher")
+        ),
+        ("parity:d=20", {"solve": "k", "queries": 5}, "unknown parameter 'k': known: d, m"),
+        ("parity:d=20", {"solve": "m,m", "queries": 5}, "give it once, in --solve"),
+        ("parity:d=20", {"solve": "m"}, "--solve needs one of --queries and --examples"),
+        ("parity:d=20,m=3", {"queries": 5}, "--solve needs one of"),
+        ("parity:d=20,m=3", {"solve": "m", "queries": 5}, "not in parity:d=20,m=3"),
+        (
+            "parity:d=20",
+            {"solve": "m", "queries": "2^128"},
+            "the most of 19 is 2464, at parity:d=20,m=9",
+        ),
+        ("parity:d=20", {"solve": "m", "queries": "2^x"}, "an integer such as"),
+        ("lwr", {"solve": "n,q,h", "queries": 9}, "lwr needs p"),
+        ("profile:g=[1,-1,0],d=16", {"solve": "m", "queries": 9}, "no bound on general queries"),
+        ("nice:k=2,d=16", {"solve": "m", "queries": 9}, "are no formulas"),
+        ("docs/examples/majorities.py:threes", {"solve": "m", "queries": 5}, "takes a family"),
+    ]:
+        with pytest.raises(UsageError, match=re.escape(told)) as error:
+            hardness.bound(source, **given)
+        assert "\n" not in str(error.value), source
+
+
+def test_a_search_that_finds_nothing_ends(monkeypatch):
+    monkeypatch.setattr("hardness.bounds.bound._KNOWN", 30)
+    with pytest.raises(UsageError, match="the most of 30 is 1, at profile:g=majority,d=5,m=1"):
+        hardness.bound("profile:g=majority", solve="d,m", queries=10**6)
+
+
+def test_other_numbers_are_written_for_people():
+    assert shown_number(Fraction(10**50, 3)).text == "3.33333...e+49"
+    assert shown_number(10**50).latex == r"1.00\ldots \cdot 10^{50}"
+
+
+@pytest.mark.slow
+def test_latex_of_formulas_compiles(tmp_path):
+    specs = [parse(kind(random.Random(1))).spec for kind in FAMILIES.values() if kind is not lwr]
+    made = [certify(parse(spec)) for spec in [*specs, "ml-kem-512", "parity:d=1000,m=21"]]
+    cells = [
+        cell
+        for one in made
+        for table in (one, Bound(certificate=one))
+        for row in table._rows()
+        for cell in row.values()
+    ]
+    rows = [f"\\[ {cell.latex} \\]" for cell in cells if isinstance(cell, Math)]
+    compiled("\n".join(rows), tmp_path)

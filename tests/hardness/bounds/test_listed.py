@@ -1,0 +1,246 @@
+"""Listed functions: what follows of their tables, against brute force and numpy."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from hardness.bounds import BoundParameters, certify, checker
+from hardness.bounds.certificate import Certificate
+from hardness.bounds.certify import pose
+from hardness.bounds.check import check
+from hardness.bounds.checker.functions import MEMBERS, inner_products, spread
+from hardness.bounds.checker.theorem import vstat_rules_out_at_least_one_over_t
+from hardness.bounds.independent import independent_members
+from hardness.bounds.members import least_names, of_family
+from hardness.report.certificate import certificate_words
+from instances import parse
+from instances.errors import UsageError
+from tests.hardness.bounds.test_claims import signs
+from tests.proofs import of_tables, plain, refused
+
+RISKS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 5))
+
+
+def made(table, terms=None, **how):
+    return plain(certify(of_tables(table), terms, **how))
+
+
+def claims(data):
+    """Both ends of each quantity."""
+    return {one.quantity: (str(one.value), str(one.upper)) for one in Certificate.read(data).claims}
+
+
+def most_told_apart(less, tau):
+    """The most members that one query with values in [-1, 1] moves by over tau from the mean."""
+    count, points = less.shape
+    for size in range(count, 0, -1):
+        for chosen in itertools.combinations(range(count), size):
+            for turns in itertools.product((1, -1), repeat=size - 1):
+                rows = less[list(chosen)] * np.array((1, *turns))[:, None] / points
+                # The largest t with <s_i u_i, phi> >= t for all of them.
+                matrix = np.hstack([-rows, np.ones((size, 1))])
+                bounds = [(-1, 1)] * points + [(None, None)]
+                found = linprog([*[0] * points, -1], matrix, np.zeros(size), bounds=bounds)
+                if -found.fun > tau + 1e-9:
+                    return size
+    return 0
+
+
+def most_fitted(table, risk):
+    """How many members a hypothesis that a descent finds has risk at most `risk` for."""
+    scale = ((table - table.mean(axis=0)) ** 2).mean()
+    best = 0
+    for size in range(1, len(table) + 1):
+        for chosen in itertools.combinations(table, size):
+            rows = np.array(chosen, float)
+            guess = rows.mean(axis=0)
+            for turn in range(60):  # towards the farthest: the smallest ball
+                far = ((rows - guess) ** 2).mean(axis=1).argmax()
+                guess = guess + (rows[far] - guess) / (turn + 2)
+            fits = (((table - guess) ** 2).mean(axis=1) <= float(risk) * scale).sum()
+            best = max(best, int(fits))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_no_query_and_no_hypothesis_does_better_than_is_claimed(seed):
+    """What enumeration says of SQ-DIM and SDA is in test_claims.py."""
+    members = signs(np.random.default_rng(seed))
+    risk, tau = RISKS[seed % 3], Fraction(1 + seed % 5, 6)
+    data = made(members, BoundParameters(risk=risk, tau=tau, success=Fraction(1)))
+    found, count, less = claims(data), len(members), members - members.mean(axis=0)
+    right = most_fitted(members, risk)
+    # Where labels tell nothing the best hypothesis fits `right` of them; n bits, 2^n times that.
+    assert 2 ** int(found["information-floor"][0]) < 2 * max(1, Fraction(count, right))
+    if count <= 4:
+        told = most_told_apart(less, float(tau))
+        if "stat-queries" in found:
+            least = -(-(count - right) // told) if told else math.inf
+            assert int(found["stat-queries"][0]) <= least
+        else:
+            assert told == 0
+            assert Fraction(found["stat-success"][0]) >= Fraction(right, count)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_what_is_claimed_depends_on_values_and_norms(centred):
+    rng = np.random.default_rng(0)
+    two, one_norm = rng.choice([-1, 1], (7, 8)), [rng.permutation([0, 0, 1, 2]) for _ in range(5)]
+    for rows, alike in ((two, True), (one_norm, True), (two * np.arange(1, 8)[:, None], False)):
+        found = claims(made(rows, centred=centred))
+        assert ("sda-all-subsets" in found) == (alike and not centred)
+        assert bool({"stat-queries", "stat-success"} & set(found)) == (rows is two)
+
+
+def tables(bits, seed):
+    """Random families of 2 to 5 members, and some that are made on purpose."""
+    points = 1 << bits
+    rng = np.random.default_rng(seed)
+    found = [rng.choice([-1, 1], (int(rng.integers(2, 6)), points)) for _ in range(12)]
+    first = np.ones(points, int)
+    apart = np.tile(first, (4, 1))
+    apart[np.arange(4), np.arange(4)] = -1  # nearly the same everywhere
+    parities = np.array([[1, -1] * (points // 2), [1, 1, -1, -1] * (points // 4)])
+    found += [apart, parities, np.array([first, -first]), np.array([first, first, -first])]
+    return [table for table in found if (table != table[0]).any()]
+
+
+@pytest.mark.parametrize(("bits", "values"), [(2, (0, 0.25, 1)), (3, (0, 1))])
+def test_no_query_to_vstat_rules_out_more_members_than_the_cap(bits, values):
+    phi = np.array(list(itertools.product(values, repeat=2 << bits))).reshape(-1, 2, 1 << bits)
+    for rows in tables(bits, seed=1):
+        up = rows > 0
+        p = (phi[:, :1] * up[None] + phi[:, 1:] * ~up[None]).mean(axis=2)  # E phi(x, f_i(x))
+        reference = p.mean(axis=1, keepdims=True)
+        for t in (1, 2, 3, 5, 20, 400):
+            told = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t)) + 1e-12
+            known = pose(of_tables(rows), Fraction(1)).known
+            cap = vstat_rules_out_at_least_one_over_t(known.members, known.gram, t).members
+            assert told.sum(axis=1).max() <= cap
+
+
+def test_queries_are_about_the_functions_whatever_is_subtracted():
+    """Centred members have other correlations, and neither other queries nor examples."""
+    table = np.random.default_rng(4).choice([-1, 1], (24, 64))
+    one, two = claims(made(table)), claims(made(table, centred=True))
+    for name in one:
+        if "queries" in name or "floor" in name:
+            assert one[name] == two[name]
+    assert one["average-correlation"] != two["average-correlation"]
+
+
+@pytest.mark.parametrize("table", [[[1, 1, -1, 1]] * 3, [[2, 2, 2, 2]] * 2, [[1, 2], [3, 6]]])
+def test_one_function_gives_no_bound_on_queries(table):
+    data = made(table)
+    assert not {c for c in claims(data) if "queries" in c or "success" in c or "floor" in c}
+    check(data)
+
+
+# Where members are from.
+
+
+def test_members_are_chosen_by_their_names():
+    names = [f"f{i}" for i in range(30)]
+    chosen = least_names(names, 7)
+    assert chosen == sorted(chosen)
+    assert {names[i] for i in chosen} == {
+        names[::-1][i] for i in least_names(names[::-1], 7)
+    }  # whatever the order
+    with pytest.raises(UsageError, match="1 to the 30"):
+        least_names(names, 31)
+
+
+@pytest.mark.parametrize("spec", ["parity:d=7,m=2", "profile:g=majority,d=7,m=3,noise=0.1"])
+def test_the_factor_of_a_label_is_a_family_of_functions(spec):
+    built_in = parse(spec)
+    data = plain(certify(of_family(built_in)))
+    assert data["spec"].startswith(f"factors:d=7,members={built_in.size},sha256=")
+    secrets = list(built_in.members())
+    assert data["origin"]["names"] == [",".join(map(str, secret)) for secret in secrets]
+    check(data)
+    z = np.array(list(itertools.product((1, -1), repeat=6)))[:, ::-1]
+    values = np.array([float(v) for v in built_in.values])
+    table = [values[(z[:, [j - 1 for j in secret]] < 0).sum(axis=1)] for secret in secrets]
+    direct = claims(made(np.array(table)))
+    assert claims(data) == direct
+    # No more than what is known of the whole label, by the exact certificate.
+    whole = certify(built_in)
+    for name in ("stat-queries", "vstat-queries", "information-floor"):
+        assert int(direct[name][0]) <= whole.integer(name)
+
+
+def test_a_part_of_a_family_says_so():
+    made = certify(of_family(parse("parity:d=5,m=2"), 4))
+    said = " ".join(certificate_words(made).split())
+    assert "the factors of the label of parity:d=5,m=2,noise=0,rho=3 where z_0 = -1" in said
+    assert "the 4 of 6 whose names have the least SHA-256" in said
+    check(plain(made))
+    refused(plain(made), lambda d: d["origin"].update(of="4"), "no larger")
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("parity:d=25,m=12", "take smaller parameters"),
+        ("parity:d=20,m=5", "at most 1000"),
+        ("nice:m=1,k=2,d=4", "lacks `factor`"),
+    ],
+)
+def test_a_family_without_few_members_is_one_line(spec, why):
+    with pytest.raises(UsageError, match=why):
+        of_family(parse(spec))
+
+
+def together(gram, i, j, size):
+    """Whether |correlation| <= 1/size: G_ij^2 size^2 <= G_ii G_jj, in Python's integers."""
+    return int(gram[i][j]) ** 2 * size**2 <= int(gram[i][i]) * int(gram[j][j])
+
+
+def by_networkx(gram):
+    """SQ-DIM by networkx's cliques, from N' = 2 upwards: the predicate is monotone."""
+    pairs = list(itertools.combinations(range(len(gram)), 2))
+    for size in range(2, len(gram) + 1):
+        graph = nx.Graph([(i, j) for i, j in pairs if together(gram, i, j, size)])
+        if not graph or nx.max_weight_clique(graph, weight=None)[1] < size:
+            return size - 1
+    return len(gram)
+
+
+def random_gram(members, points, seed):
+    values = np.random.default_rng(seed).choice([-1, 0, 1, 2], (members, points))
+    values[:, 0] = 1
+    return values @ values.T
+
+
+@pytest.mark.parametrize(("members", "points"), [(20, 6), (40, 9), (50, 400)])
+def test_members_that_are_apart_are_as_many_as_there_can_be(members, points):
+    gram = random_gram(members, points, seed=members * points)
+    witness = independent_members(gram)
+    assert len(witness["chosen"]) == by_networkx(gram) <= witness["upper"]
+    assert len(witness["classes"]) <= witness["upper"]
+
+
+def test_no_factor_shows_less_than_the_largest_eigenvalue():
+    """Of an exact eigenvalue, 1: factors of what a number below it leaves."""
+    table = np.array([[1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
+    posed = pose(of_tables(table), Fraction(1))
+    problem, known, rng = posed.parsed, posed.known, np.random.default_rng(0)
+    assert inner_products(problem)[1] == 4
+    for scale in (1, 10, 1000, 10**6):
+        for _ in range(30):
+            lines = np.tril(rng.integers(-scale, scale + 1, (3, 3)))
+            rows = [" ".join(f"{v:x}" for v in line[: i + 1]) for i, line in enumerate(lines)]
+            witness = {"top": "999/1000", "factor": rows, "scale": scale}
+            with pytest.raises(checker.Refused, match="may be above top"):
+                spread(problem, known.members, known.more, witness)
+
+
+def test_more_members_than_are_certified_are_refused():
+    table = np.random.default_rng(0).choice([-1, 1], (MEMBERS + 1, 16))
+    with pytest.raises(UsageError, match="holds at most 1000"):
+        certify(of_tables(table))

@@ -1,0 +1,229 @@
+"""Bounds that say nothing, or that no number of queries reaches, are called so wherever shown."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import hardness
+from hardness import estimate
+from hardness.bounds import BoundParameters, certify
+from hardness.bounds.quantities import vacuous
+from hardness.bounds.tolerances import of_certificate
+from hardness.oracles import Budget
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.comparison import bounds_table, comparison_table
+from hardness.report.cost import attack_words, estimate_words
+from hardness.report.page.build import report_of_comparison
+from hardness.report.page.tables import rungs
+from hardness.report.run import game_words
+from hardness.report.stress import certified_words, stress_words
+from hardness.report.style import BOUND
+from hardness.report.text import laid_out
+from hardness.runs import compare
+from hardness.runs.certified import number, success
+from hardness.runs.game import play
+from hardness.runs.stress import Stress, stress
+from hardness.upper import parse_learner
+from instances import parse
+from instances.ladders import ladder_of
+from tests.charts import panels_of
+from tests.proofs import named
+from tests.reports import page_of
+
+NEEDED = {"queries", "floor", "steps", "features"}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Sizes of which all bounds on queries are 1, and the floors 1, 2, 2 and 3."""
+    return compare("parity:m=1", "d=3..9..2", ("trivial",), seeds=1)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Sizes of which the first bounds on queries are vacuous, and the last say something."""
+    return compare("parity:m=2", "d=4..24..4", ("trivial",), seeds=1)
+
+
+def test_every_quantity_has_its_rule():
+    every = {"csq-queries", "csq-success", "stat-success"}
+    every |= {one.quantity for one in named("parity:d=8,m=3").claims}
+    for spec in ("parity:d=3,m=1", "profile:g=majority,d=5,m=2", "lpn:n=4,noise=0.4"):
+        every |= {one.quantity for one in certify(parse(spec)).claims}
+    for name in every:
+        needed = name.split("-")[-1] in NEEDED
+        assert vacuous(name, 0) is (needed or name == "kernel-error"), name
+        above = name.startswith("low-degree") or name.endswith("-success")
+        assert vacuous(name, 1) is (needed or above), name
+        asked = name.endswith(("-queries", "-floor"))
+        assert vacuous(name, 2) is (asked or (above and "examples" not in name)), name
+        assert vacuous(name, 3) is (above and "examples" not in name), name
+
+
+def test_numbers_of_any_size_are_compared():
+    many = 10**6000 - 1
+    assert not vacuous("stat-queries", many)
+    assert vacuous("low-degree-advantage", Fraction(many, many // 10))
+    assert not vacuous("low-degree-advantage", Fraction(many // 10, many))
+
+
+def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
+    lines = [
+        s.split() for s in laid_out(comparison_table(small), 80).splitlines() if "certified" in s
+    ]
+    assert [line[-3:-1] for line in lines] == [
+        *[["vacuous", "vacuous"]] * 3,
+        ["vacuous", "3"],
+    ]
+    lines = [s for s in laid_out(comparison_table(mixed), 80).splitlines() if "certified" in s]
+    assert "vacuous" in lines[0]
+    assert lines[-1].split()[-3:-1] == ["7", "8"]
+    shown = laid_out(comparison_table(mixed), 80)
+    end = shown.index("queries") + len("queries")  # numbers stand to the right
+    assert all(line[end - 1] != " " and line[end : end + 1].strip() == "" for line in lines)
+
+
+def test_vacuous_bounds_are_not_drawn(small, mixed):
+    panels = panels_of(draw_both_sides(of_both_sides(small)))
+    assert "Statistical queries" not in [one["title"] for one in panels if not _lines(one)]
+    assert all(
+        point["cost"] != "queries" for one in panels for line in _lines(one) for point in line
+    )
+    (line,) = _lines(panels_of(draw_both_sides(of_both_sides(mixed)))[0])
+    drawn = [point["queries"] for point in line]
+    assert min(drawn) > 2
+    assert len(drawn) < len(mixed.values)
+
+
+def _lines(panel):
+    """The points of the black lines of a panel, which are what is certified."""
+    lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
+    return [one["data"]["values"] for one in lines if one["mark"].get("color") == BOUND]
+
+
+def test_games_estimates_and_reports_say_it(small, mixed):
+    game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
+    assert (game.certified, "the certified bound is vacuous" in game_words(game)) == (1, True)
+    found = estimate("lpn:n=4,noise=0.1")
+    claims = found.to_dict()["statistical_queries"]["claims"]
+    assert {name: one["vacuous"] for name, one in claims.items()} == {
+        "orthogonal-members": False,
+        "sq-dimension": False,
+        "stat-queries": True,
+    }
+    assert "stat-queries = vacuous" in " ".join(attack_words(found).split())
+    assert "the bound is vacuous" in estimate_words(found)
+    words = page_of(report_of_comparison(small, "x")).words
+    assert "the bounds on queries are vacuous here, they say nothing (parity:d=9,m=1)" in words
+    assert "Vacuous here, saying nothing: stat-queries and vstat-queries." in words
+    assert "at least 1:" not in words
+    rows = page_of(report_of_comparison(mixed, "x")).rows
+    assert [row[2] for row in rows if row[0] == "parity:d=4,m=2" and len(row) == 4] == ["vacuous"]
+
+
+SAID = "no number of queries to STAT(1/10) is enough for more than success 1/969"
+
+
+@pytest.fixture(scope="module")
+def partly():
+    """Noise that a query rules members out of, and noise that none does."""
+    return compare("parity:d=20,m=3", "noise=0.3,0.4,0.45", ("trivial",), seeds=1)
+
+
+@pytest.fixture(scope="module")
+def climbed():
+    own = ["parity:d=20,m=3,noise=0.4", "parity:d=20,m=3,noise=0.45", "parity:d=24,m=3,noise=0.45"]
+    return stress(["trivial"], ladder_of(own), 1, base_seed=1)
+
+
+def test_the_success_of_a_guess_is_held_against_the_one_that_is_asked_for():
+    """K/N = 1/969: no number gives 2/3; nobody needs a query for 1/969."""
+    hard = certify(parse("parity:d=20,m=3,noise=0.45"))
+    assert success(hard, "stat-queries") == Fraction(1, 969)
+    assert number(hard, "stat-queries", Fraction(2, 3)) is None
+    assert number(hard, "stat-queries", Fraction(1, 968)) is None
+    assert number(hard, "stat-queries", Fraction(1, 969)) == 0
+    easy = certify(parse("parity:d=20,m=3,noise=0.4"))
+    assert success(easy, "stat-queries") is None
+    assert number(easy, "stat-queries", Fraction(2, 3)) == int(easy.value("stat-queries"))
+
+
+def test_a_stress_test_says_it_and_its_file_keeps_it(climbed, tmp_path):
+    climbed.save(tmp_path / "x.json")
+    assert Stress.load(tmp_path / "x.json") == climbed
+    assert [one.shown for one in climbed.certified] == ["645", "none enough", "none enough"]
+    assert [one.success for one in climbed.certified] == [None, "1/969", "1/1771"]
+    lines = certified_words(climbed)
+    assert "at least 645 queries" in lines[0]
+    assert lines[1].startswith(f"rungs 2 to 3: {SAID}, 1/1771 (rung by rung) at a relative risk of")
+    assert "(certified)" in lines[1]
+    assert "vacuous" not in stress_words(climbed)
+    shown = rungs("climbs", climbed).table["certified queries"].tolist()
+    assert shown == ["645", "none enough", "none enough", ""]
+
+
+def test_a_comparison_keeps_the_numbers_of_the_other_sizes(partly):
+    every = partly.bounds("stat-queries")
+    assert every == [int(one.value("stat-queries")) for one in partly.certificates[:2]] + [None]
+    lines = [
+        line for line in laid_out(comparison_table(partly), 80).splitlines() if "certified" in line
+    ]
+    assert [str(n) in line for n, line in zip(every[:2], lines[:2], strict=True)] == [True, True]
+    assert "none enough" in lines[2]
+    assert "none enough" in bounds_table(partly)
+    rows = [one for one in partly._rows() if one["learner"] == "certified at least"]
+    assert [one["queries"] for one in rows] == [*every[:2], "none enough"]
+    assert {one["known"] for one in rows} == {"exact"}
+    drawn = json.dumps(draw_both_sides(of_both_sides(partly)))
+    assert f'"queries": {every[1]}' in drawn
+
+
+def test_a_guess_that_is_enough_makes_the_bound_vacuous():
+    terms = BoundParameters(success=Fraction(1, 1000))
+    found = compare("parity:d=20,m=3", "noise=0.45", (), seeds=1, terms=terms)
+    assert found.bounds("stat-queries") == [0]
+    assert "none enough" not in bounds_table(found)
+
+
+SPECS = (
+    "parity:d=8,m=3",
+    "parity:d=8,m=2,noise=1/8",
+    "profile:g=majority,d=16,m=3",
+    "profile:g=[0,1,2],d=12,m=2",
+    "lwr:n=8,q=16,p=2,secret=binary,h=4",
+    "docs/examples/majorities.py:threes",
+)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_first_tolerance_is_the_first_at_which_certify_says_something(spec):
+    made = hardness.certify(spec)
+    quantities = {one.quantity for one in made.claims} & {"stat-queries", "csq-queries"}
+    assert quantities
+    for quantity in quantities:
+        found = of_certificate(made, quantity)
+        assert str(found.queries(Fraction(1, 10))) == made.value(quantity)
+        first = found.first()
+        assert not said_nothing(spec, quantity, first)
+        step = next(Fraction(1, 10**k) for k in range(2, 9) if first > Fraction(1, 10 ** (k - 1)))
+        assert said_nothing(spec, quantity, first - step)
+
+
+def said_nothing(spec, quantity, tau):
+    """Whether the claim about queries, or about success in its place, is vacuous."""
+    names = (quantity, quantity.replace("queries", "success"))
+    [claim] = [c for c in hardness.certify(spec, tau=tau).claims if c.quantity in names]
+    return vacuous(claim.quantity, claim.value)
+
+
+def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
+    said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
+    assert "rules out at most 25 of 35 members, and a hypothesis fits at most 1; vacuous" in said
+    assert "not vacuous from tau = 0.15 on" in said
+    assert "vacuous" not in hardness("certify", "parity:d=32,m=5").out
+    listed = Path(__file__).parents[3] / "docs/examples/majorities.py"
+    said = " ".join(hardness("certify", f"{listed}:threes", "--centred").out.split())
+    assert "at most 56 of 56 members, and a hypothesis fits at most 7; vacuous" in said
+    assert "not vacuous from tau = 0.51 on" in said
