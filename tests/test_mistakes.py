@@ -58,7 +58,7 @@ MISTAKES = """\
 2 certify mixed | 2.npz has d=2 | 3.npz d=3
 1 certify torn | 3.npz
 1 certify two.py:Real --about kernel | no claim: | -1 and +1 alone
-1 certify two.py:Two --about low-degree --degree 2 | no claim: | polynomials of low degree
+1 certify two.py:Two --about low-degree --degree 2 | no claim: | low-degree polynomials
 1 certify two.py:Two --about gd | no claim: | one exact mean gradient
 1 certify two.py:Two --about all | no claim: | every bound is vacuous
 2 certify two.py:Two --about kernel --features 1 --members 4 | 1 to the 3
@@ -67,7 +67,7 @@ MISTAKES = """\
 1 certify profile:g=[0,1,2,3,4],d=9,m=4 --about gd --noise-std 3 \
   | no claim: labels take more than two values
 1 certify lwr:n=8,q=16,p=2,secret=binary,h=4 --about low-degree --degree 3 \
-  | no claim: | which of their bits
+  | no claim: | the bits of residues
 1 certify direction:d=100,m=6 --about kernel --features 9 \
   | no claim: eigenvalues of what labels hide
 2 certify lwe:n=4,q=17,sigma=1 --about kernel --features 83521 | 1 to 83520 are allowed
@@ -99,7 +99,7 @@ MISTAKES = """\
 1 check notes.txt | notes.txt cannot be read as JSON
 1 check other.json | other.json
 1 check empty | empty is a folder: give the name of a file
-1 check made/secret.json | no certificate
+1 check made/secret.json | not a certificate
 2 compare parity:m=2 --over d=6 --learner trivial --out c.xyz | name a folder without an ending
 2 compare nice:m=2,k=2 --over d=6..8 --learner none | no bound from below is claimed
 2 compare parity:m=2 --over d=9..8 | empty

@@ -191,10 +191,12 @@ def _reading(problem: Problem, result: Estimate) -> float:
 
 
 def _counted(claim: Claim) -> str:
-    """Say how many members are counted, of how many secrets."""
+    """Say how many members are counted, of how many secrets, and which are orthogonal."""
+    alike = int(claim.terms["alike"])
+    but = f", but for up to {alike} that are multiples of each other by units" if alike > 1 else ""
     return (
-        f"{checker.short(claim.value)} members, whose laws of a label are orthogonal where a is "
-        f"uniform, of at most {checker.short(claim.upper, up=True)} secrets"
+        f"{checker.short(claim.value)} members, of at most {checker.short(claim.upper, up=True)} "
+        f"secrets: where a is uniform their laws of a label are orthogonal{but}"
     )
 
 

@@ -185,7 +185,7 @@ class Comparison(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         try:
             return {**fields, "certificates": [*map(Certificate.read, certificates)]}
         except DamagedFile as error:  # the file is named where it is read
-            raise ValueError(f"certificates: {error}") from error
+            raise UsageError(f"certificates: {error}") from error
 
 
 BOUND = {

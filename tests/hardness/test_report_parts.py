@@ -243,12 +243,12 @@ def test_stores_without_runs_and_damaged_ones(tmp_path):
         certificate=certificate.to_dict(),
     )
     assert "There are no runs here: but 1 certificate." in said("certificates.db", one)
-    moved = Certificate.read(certificate.to_dict() | {"about": {"spec": "gone:d=8"}}).to_dict()
+    moved = Certificate.read(certificate.to_dict() | {"spec": "gone:d=8"}).to_dict()
     gone = CertificateRow(key="00" * 32, spec="gone:d=8", terms=one.terms, certificate=moved)
     with pytest.raises(DamagedFile, match=r"gone\.db: unknown family 'gone'.*--family"):
         said("gone.db", gone)
-    with pytest.raises(DamagedFile, match=r"the certificate of parity:d=8,m=2.*'goal'"):
-        said("other.db", dataclasses.replace(one, certificate={"about": {"spec": "parity:d=8"}}))
+    with pytest.raises(DamagedFile, match=r"the certificate of parity:d=8,m=2.*its format is None"):
+        said("other.db", dataclasses.replace(one, certificate={"spec": "parity:d=8"}))
 
 
 def test_a_page_says_which_learners_were_not_sandboxed(tmp_path):

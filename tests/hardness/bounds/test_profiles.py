@@ -61,8 +61,8 @@ def members_ruled_out(family, t):
     posed = pose(family, Fraction(2, 3))
     gamma = closed.labelled_gamma(family, closed.Johnson.family(family), t)
     witness = averages.every_set(Johnson.family(family), rational(gamma))
-    c = posed.known.more.c
-    return every_set(posed.parsed, posed.known.members, c, gamma, witness) - 1
+    known = posed.known
+    return every_set(posed.parsed, known.members, known.more, gamma, witness) - 1
 
 
 def extreme_queries(case, rng, low, high, count=60):
