@@ -20,8 +20,8 @@ def test_a_gram_matrix_beyond_memory_is_refused_before_any_work(hardness, monkey
 def test_some_of_more_members_than_a_certificate_holds(hardness):
     Path("mine.py").write_text(PLAIN + "many = fs * 3000\n")
     part = hardness("certify", "mine.py:many", "--members", 40, "--json")
-    assert (part.json["about"]["spec"], len(part.json["about"]["names"])) == ("many", 40)
-    assert part.json["about"]["origin"]["of"] == "6000"
+    assert (part.json["spec"], len(part.json["origin"]["names"])) == ("many", 40)
+    assert part.json["origin"]["of"] == "6000"
 
 
 def test_what_the_file_prints_is_not_in_the_json(hardness):
@@ -29,7 +29,7 @@ def test_what_the_file_prints_is_not_in_the_json(hardness):
         PLAIN + "print('hello')\ndef f(x):\n  print('f')\n  return x[:, 0]\n"
     )
     found = hardness("certify", "mine.py:fs", "--json")
-    assert json.loads(found.out)["about"]["spec"] == "fs"
+    assert json.loads(found.out)["spec"] == "fs"
     assert "hello" in found.err
 
 

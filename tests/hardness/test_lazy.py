@@ -24,7 +24,7 @@ PACKAGES = (
 HEAVY = (
     "scipy",
     "numba",
-    "hardness.bounds",
+    "hardness.bounds.certify",
     "hardness.upper.levenberg",
     "hardness.runs.comparison",
 )
