@@ -235,18 +235,6 @@ _WHOLE: dict[str, Change] = {
     "text": lambda v, r: str(v),
     **_ANY,
 }
-_FLOAT: dict[str, Change] = {
-    "next": lambda v, r: float(np.nextafter(v, np.inf if r.integers(2) else -np.inf)),
-    "near": lambda v, r: v * (1 + 10.0 ** -int(r.integers(2, 15))),
-    "+1": lambda v, r: v + 1,
-    "*2": lambda v, r: v * 2,
-    "negated": lambda v, r: -v,
-    "int": lambda v, r: int(v),
-    "text": lambda v, r: repr(v),
-    "infinite": lambda v, r: float("inf"),
-    "nan": lambda v, r: float("nan"),
-    **_ANY,
-}
 _LIST: dict[str, Change] = {
     "removed": lambda v, r: v[: (i := int(r.integers(len(v))))] + v[i + 1 :],
     "doubled": lambda v, r: [*v, v[int(r.integers(len(v)))]],
@@ -270,8 +258,6 @@ def changes(value: Any) -> dict[str, Change]:
         return {"turned": lambda v, r: not v, "zero": lambda v, r: 0, **_ANY}
     if isinstance(value, int):
         return _WHOLE
-    if isinstance(value, float):
-        return _FLOAT
     if not value:
         return _ANY
     return _LIST if isinstance(value, list) else _OBJECT

@@ -3,14 +3,13 @@
 No budget of the file holds seconds and no time is printed, so that the table is the same again.
 """
 
-import sys
 import tempfile
 import tomllib
 from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from timing import hardness  # isort: skip
+from timing import hardness, table  # isort: skip
 
 from hardness.bounds import Certificate
 from hardness.report.text import bound, shown_risk
@@ -77,11 +76,6 @@ def _shown(risk: float) -> str:
     return "< 1e-20" if 0 < risk < 1e-20 else shown_risk(risk)
 
 
-def table(found: list[tuple[str, ...]]) -> str:
-    lines = [HEAD, ("---",) * len(HEAD), *found]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def main() -> None:
     groups = tomllib.loads(FILE.read_text())["runs"]
     asked = {parse_stored(group["spec"]).spec: group["spec"] for group in groups}
@@ -89,7 +83,8 @@ def main() -> None:
         path = Path(folder) / "results.db"
         hardness("sweep", "run", FILE, "--store", path, "--quiet")
         with read(path) as store:
-            sys.stdout.write(f"{INTRODUCTION}\n{table(rows(store, asked))}\n")
+            print(INTRODUCTION, end="")
+            table("", f"| {' | '.join(HEAD)} |", rows(store, asked))
 
 
 if __name__ == "__main__":

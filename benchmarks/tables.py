@@ -3,28 +3,21 @@
 lattice: what W_i on a lattice do to learners; some minutes. blocks: block sizes of the primal
 attack, as predicted and as taken: two minutes an instance with growing blocks, 10, 14, .., two
 tours each; the one in use when the secret came out is kept. directions: bounds of the family
-`direction` over d and m. heldout: how often the interval of a held-out error covers it, of linear
-fits 0.8 x to labels x + noise, 16 normal entries each, the noise of a size that varies from example
-to example, and of log-normal labels predicted by their mean; some minutes.
+`direction` over d and m.
 """
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
 from timing import table  # isort: skip
-
-import numpy as np
-from numpy.typing import NDArray
 
 from hardness.bounds import certify
 from hardness.cost.problem import problem
 from hardness.cost.usvp import embedding
 from hardness.oracles import Budget
 from hardness.runs import attack, run
-from hardness.runs.heldout import ratio_interval, unsuited
 from hardness.upper import parse_learner
 from instances import parse
 from instances.fineprint import off_lattice
@@ -94,69 +87,7 @@ def directions() -> Iterator[Row]:
             yield m, d, f"{math.log10(found['operator-norm-at-most']):.1f}", *shown
 
 
-# How often the interval of a held-out error covers it.
-
-Array = NDArray[Any]
-_RUNS, _FIT, _SIZES = 500, 0.8, (100, 300, 1000)
-Law = tuple[Callable[[np.random.Generator, int], tuple[Array, Array]], float]
-
-
-def linear(sizes: Callable[[np.random.Generator, int], Array], square: float) -> Law:
-    """A linear fit, by the sizes of the noise and their mean square."""
-
-    def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-        x = rng.normal(size=(n, 16))
-        y = x + sizes(rng, n)[:, None] * rng.normal(size=x.shape)
-        return ((y - _FIT * x) ** 2).sum(1), (y**2).sum(1)
-
-    return draw, ((1 - _FIT) ** 2 + square) / (1 + square)
-
-
-def student(freedom: int) -> Law:
-    return linear(
-        lambda rng, n: np.sqrt(freedom / rng.chisquare(freedom, n)), freedom / (freedom - 2)
-    )
-
-
-def mean_label(sigma: float) -> Law:
-    """A log-normal number in each example, predicted by its mean."""
-    mean = math.exp(sigma**2 / 2)
-
-    def draw(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-        y = np.exp(sigma * rng.normal(size=n))
-        return (y - mean) ** 2, y**2
-
-    return draw, 1 - math.exp(-(sigma**2))
-
-
-LAWS: dict[str, Law] = {
-    "noise: normal": linear(lambda rng, n: np.ones(n), 1.0),
-    "Student, 5 degrees of freedom": student(5),
-    "Student, 3 degrees of freedom": student(3),
-    "log-normal size, σ = 0.7": linear(
-        lambda rng, n: np.exp(0.7 * rng.normal(size=n)), math.exp(0.98)
-    ),
-    "in one example of 50": linear(lambda rng, n: 1.0 * (rng.random(n) < 0.02), 0.02),
-    "labels: log-normal, σ = 0.7": mean_label(0.7),
-    "log-normal, σ = 1.2": mean_label(1.2),
-}
-
-
-def heldout() -> Iterator[Row]:
-    """Shares of simulations with an interval, and with one that does not hold the error."""
-    yield f"{_RUNS} runs each", f"{_SIZES[0]} held out", *_SIZES[1:]
-    rng = np.random.default_rng(5)
-    for name, (draw, truth) in LAWS.items():
-        cells = []
-        for n in _SIZES:
-            drawn = ((seed, draw(rng, n)) for seed in range(_RUNS))
-            ends = [ratio_interval(*pair, seed) for seed, pair in drawn if not unsuited(*pair)]
-            wrong = sum(not low <= truth <= high for low, high in ends)
-            cells.append(f"{100 * len(ends) / _RUNS:.0f} %, {100 * wrong / _RUNS:.1f} %")
-        yield name, *cells
-
-
-TABLES = {made.__name__: made for made in (lattice, blocks, directions, heldout)}
+TABLES = {made.__name__: made for made in (lattice, blocks, directions)}
 
 if __name__ == "__main__":
     rows = TABLES[sys.argv[1]]()
