@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from instances.dense import Dense
     from instances.families.direction import Direction
     from instances.families.linear import Linear
-    from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import HiddenFunction, Questions
     from instances.symmetric import Symmetric
@@ -99,11 +98,6 @@ LINEAR_FORMS: "Capability[Modular]" = Capability(
     "linear_forms",
     "labels that are functions of <a, s> mod q",
     "take lwr, lwe, lpn or parity, or derive from instances.modular.Modular",
-)
-LINEAR_SAMPLES: "Capability[LinearSamples]" = Capability(
-    "linear_samples",
-    "samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
-    "take lwr, lwe, lpn or parity, or give the family one of instances.linearsamples",
 )
 NOISY_PARITIES: "Capability[Modular]" = Capability(
     "noisy_parities",

@@ -148,6 +148,6 @@ def _modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]
         facts["not_shown"] = f"a layer of {readable_bytes(size)}: its heads are not shown"
     if instance is not None:
         secret = instance.hidden.secret
-        facts["steps"] = len(family.steps(secret).a)
+        facts["steps"] = len(family.steps(secret)[1])
         facts["flags"] = "; ".join(family.secrets.flags(secret)) or "none"
     return facts

@@ -8,8 +8,8 @@ from typing import Any
 
 from flint import arb, ctx
 
-from instances.integers import Integers
 from instances.modular import Modular, modulus
+from instances.secrets import Integers
 from instances.threshold import python_fraction
 
 Law = dict[tuple[int, ...], Fraction]

@@ -47,7 +47,7 @@ class ModLinear(Attack):
 
     def unfit(self, forms: Modular) -> str | None:
         """Return that labels are no residues, or None: what is rounded is not linear."""
-        if forms.rounding.width != 1:
+        if forms.interval != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal"
         return None
 

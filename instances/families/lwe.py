@@ -1,6 +1,6 @@
 """Learning with rounding, with errors, parities with noise: settings of `Modular`.
 
-Each says its parameters, the law of its errors and how <a, s> + e mod q is rounded.
+Each says its parameters, the law of its errors and to how many codes <a, s> + e mod q is rounded.
 """
 
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Annotated, ClassVar
 
 from instances.family import itself, require
-from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
-from instances.modular import Modular, Rounding
+from instances.modular import Modular
 from instances.ranges import OneOf, Range
+from instances.secrets import Integers, bernoulli, centred_binomial, gaussian, uniform
 
 _LABEL = (  # how labels follow from what is stored
     "bit j of a token is 1 where coordinate j is -1; bits 1 {bits}; Y[l,0] = X[l,0] * {factor} "
@@ -53,10 +53,10 @@ class Lwr(Modular):
         )
         super().check()
 
-    @cached_property
-    def rounding(self) -> Rounding:
-        """The interval of <a, s>, one of p."""
-        return Rounding(q=self.q, parts=self.p)
+    @property
+    def outcomes(self) -> int:
+        """The number of intervals."""
+        return self.p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,7 @@ class Lwe(Modular):
     )
     assumed: ClassVar[str] = "learning with errors is hard [Regev05]"
     composite: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
 
     sigma: Fraction = Fraction(0)
     alpha: Fraction = Fraction(0)
@@ -109,10 +110,10 @@ class Lwe(Modular):
             "nothing, lower it",
         )
 
-    @cached_property
-    def rounding(self) -> Rounding:
-        """All of <a, s> + e mod q."""
-        return Rounding(q=self.q, parts=self.q, residue=True)
+    @property
+    def outcomes(self) -> int:
+        """The residues: a label shows all of <a, s> + e mod q."""
+        return self.q
 
     @cached_property
     def errors(self) -> Integers | None:
@@ -145,9 +146,10 @@ class Lpn(Modular):
     )
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
-    rounding: ClassVar[Rounding] = Rounding(q=2, parts=2)
+    outcomes: ClassVar[int] = 2
     former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
+    n: Annotated[int, Range(1, 1 << 24)]
     q: int = field(default=2, init=False)
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
