@@ -336,14 +336,13 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
         endings = ".txt .npz .safetensors .csv .npy"
         raise UsageError(f"{path} given: the name of a file of samples ends in {endings}")
     stated = stated or _asked(where, family)
-    made = _checked(where, arrays, stated)
-    if sha256 is not None and sha256 != made.digest:
-        raise DamagedFile(f"{path} has changed: its content does not match its hash")
-    if family is None or family is stated:
-        return made
+    family = family or stated
     if (family.name, family.n, family.q) != (stated.name, stated.n, stated.q):
         raise UsageError(f"{family.spec} given: {path} is of {stated.spec}")
-    return _checked(path, arrays, family)
+    made = _checked(where, arrays, family)
+    if sha256 is not None and sha256 != replace(made, family=stated).digest:
+        raise DamagedFile(f"{path} has changed: its content does not match its hash")
+    return made
 
 
 def _asked(path: Path, family: Modular | None) -> Modular:
@@ -385,11 +384,11 @@ def _numbers(path: Path) -> tuple[list[str], NDArray[np.float64]]:
     names = _BETWEEN.split(lines[0].strip(" ")) if lines else []
     if any(_DIGIT.match(word) for word in names):
         names = []
-    rows = [_BETWEEN.sub(" ", line) for line in lines[bool(names) :]]
+    rows = [_BETWEEN.sub(",", line.strip(" ")) for line in lines[bool(names) :]]
     if not rows:
         raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
     try:
-        table = np.loadtxt(rows, ndmin=2)
+        table = np.loadtxt(rows, delimiter=",", ndmin=2)
     except ValueError as error:
         why = one_line(error).partition(";")[0]
         raise DamagedFile(f"{path}: lines of as many integers each are wanted: {why}") from error

@@ -421,6 +421,7 @@ def stated(**change):
         ("csv", "\n# a comment\n", "is empty"),
         ("csv", "0 0 0 0 0 0 0\na,b,c,d,e,f,b", "many integers each are wanted: .* 'a'"),
         ("csv", "0 0 0 0 0 0 0\n\n1 2 3", "changed from 7 to 3 at row 2$"),
+        ("csv", "1,2,,3,4,5,6,7", "could not convert string ''"),
         ("csv", "1 2 3 4 5 6 0.5", r"b of float64: integers .* A.astype\(int\)"),
         ("csv", "1 2 3 4 5 6 nan", "b of float64: integers are wanted"),
         ("csv", "# h\n1 2 3 4 5 6 -8", r"row 0 of 0 \.\. 0: b has -8: .* 0 \.\. 16; take b % 17"),
