@@ -12,7 +12,7 @@ from instances.fineprint import fine_print, structure
 from instances.heads import Matrices
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.numbers import write
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow

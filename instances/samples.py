@@ -40,11 +40,10 @@ from instances.disk import (
     write_text,
 )
 from instances.errors import DamagedFile, UsageError
-from instances.families.lwe import Lwe
 from instances.family import Examples, Instance, Secret
 from instances.lazy import require_extra
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Lwe, Modular
 from instances.residues import centred, dot
 from instances.secrets import Integers, uniform
 from instances.spec import parse_stored, require_stored

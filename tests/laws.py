@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from instances.modular import Modular, modulus
+from instances.lwe import Modular, modulus
 from instances.secrets import Integers
 from instances.threshold import python_fraction
 

@@ -21,7 +21,7 @@ from instances.capabilities import (
 )
 from instances.disk import digest
 from instances.family import Family, require
-from instances.modular import Modular, obstacle
+from instances.lwe import Modular, obstacle
 from instances.spec import built_in
 from instances.symmetric import Symmetric
 

@@ -19,7 +19,7 @@ from instances import numbers
 from instances.capabilities import LINEAR_FORMS
 from instances.errors import unknown
 from instances.family import Family, require
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.parameters import key_values, split_list
 from instances.secrets import Integers, Secrets
 from instances.text import cut

@@ -18,7 +18,7 @@ from instances.capabilities import CODED, LINEAR_FORMS, NOISY_PARITIES, Capabili
 from instances.coded import as_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret, require
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.samples import Samples
 from instances.tokens import mask
 

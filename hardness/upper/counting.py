@@ -33,7 +33,7 @@ from scipy.special import bdtr, bdtrc, gammaln
 from hardness.upper.attack import SPARE, is_member
 from hardness.upper.modlinear import independent, inverse
 from instances.family import Secret
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import centred, dot, factors
 from instances.samples import Samples
 from instances.secrets import Secrets

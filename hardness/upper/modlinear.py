@@ -21,7 +21,7 @@ from instances.capabilities import CODED, NOISY_PARITIES, Capability
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import factors
 from instances.samples import Samples, samples
 

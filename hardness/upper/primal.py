@@ -31,7 +31,7 @@ from hardness.upper.modlinear import independent, inverse
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
+from instances.lwe import Modular
 from instances.residues import dot
 from instances.samples import Samples, samples
 from instances.secrets import Integers

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret, itself
+from instances.lwe import Lpn
 from instances.symmetric import Symmetric, listed
 
 
