@@ -314,8 +314,10 @@ class Modular(Coded):
     def weights(self, secret: Secret) -> NDArray[np.int64]:
         """Compute w_{j,b} = 2^b s_j mod q, centred: (d - 1,)."""
         self.require_member(secret)
-        places = range(self.length)
-        return np.array([centred((v << b) % self.q, self.q) for v in secret for b in places])
+        w = [centred(np.array(secret, np.int64), self.q)]
+        for _ in range(1, self.length):
+            w.append(centred(2 * w[-1], self.q))
+        return np.stack(w, axis=1).reshape(-1)
 
     @cached_property
     def layer_heads(self) -> int:
