@@ -158,12 +158,12 @@ def bernoulli(rate: Fraction) -> Integers:
     return integers({0: 1 - rate, 1: rate}, "flips")
 
 
-ENTRIES: dict[str, Integers | Callable[[Fraction], Integers] | None] = {
-    "binary": uniform((0, 1)),
-    "ternary": uniform((-1, 0, 1)),
-    "uniform": None,  # on all of Z_q
-    "gaussian": gaussian,  # of the standard deviation `spread`
-    "cbd": centred_binomial,  # of `spread` coins on each side
+ENTRIES: dict[str, Callable[[Fraction], Integers | None]] = {  # by `spread`
+    "binary": lambda _: uniform((0, 1)),
+    "ternary": lambda _: uniform((-1, 0, 1)),
+    "uniform": lambda _: None,  # on all of Z_q
+    "gaussian": gaussian,  # of that standard deviation
+    "cbd": centred_binomial,  # of as many coins on each side
 }
 
 
@@ -190,7 +190,7 @@ class Secrets:
             "between 1 and n, or 0 to leave it open (labels of s = 0 would not depend on tokens)",
         )
         require(
-            bool(self.spread) == callable(ENTRIES[self.kind]),
+            bool(self.spread) == (self.kind in ("gaussian", "cbd")),
             f"spread={self.spread} given with secret={self.kind}: the standard deviation of "
             "gaussian or eta of cbd goes there, and 0 for other secrets",
         )
@@ -209,8 +209,7 @@ class Secrets:
     @cached_property
     def entries(self) -> Integers | None:
         """The law of one entry, not conditioned on h; None for uniform on all of Z_q."""
-        law = ENTRIES[self.kind]
-        return law(self.spread) if callable(law) else law
+        return ENTRIES[self.kind](self.spread)
 
     @cached_property
     def values(self) -> range:
@@ -310,10 +309,10 @@ class Secrets:
 
     def allows(self, secret: Secret) -> bool:
         """Return whether a vector is a secret of this kind."""
-        signless = self.q == 2 and not self.entries  # 1 and -1 are the same residue
+        same = {1} if self.q == 2 and not self.entries else set()  # the residue that -1 is
         return (
             len(secret) == self.n
-            and all(v in self.values or signless for v in secret)
+            and all(v in self.values or v in same for v in secret)
             and (not self.h or sum(v != 0 for v in secret) == self.h)
             and any(map(self.is_unit, secret))
         )
