@@ -60,7 +60,7 @@ _SIZES = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",)
 
 @dataclass(frozen=True, kw_only=True)
 class Modular(Coded):
-    """A family of functions of <a, s> mod q; a subclass gives `outcomes`, and `errors` if any.
+    """A family of functions of <a, s> mod q; a subclass gives `errors` and `outcomes`.
 
     n: the dimension of a and s; q: a prime or a power of two, with `composite` any number. secret:
     binary, ternary, uniform, gaussian or cbd, with h entries that are not 0 (0: any number) and the
@@ -109,8 +109,8 @@ class Modular(Coded):
 
     @property
     def outcomes(self) -> int:
-        """The number of codes, a divisor of q."""
-        raise NotImplementedError(f"{type(self).__name__} gives no `outcomes`")
+        """The number of codes, a divisor of q: here all residues have one of their own."""
+        return self.q
 
     @property
     def interval(self) -> int:
@@ -452,11 +452,6 @@ class Lwe(Modular):
             "nothing, lower it",
         )
 
-    @property
-    def outcomes(self) -> int:
-        """The residues: a label shows all of <a, s> + e mod q."""
-        return self.q
-
     @cached_property
     def errors(self) -> Integers | None:
         """The law of e."""
@@ -489,7 +484,6 @@ class Lpn(Modular):
     )
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
-    outcomes: ClassVar[int] = 2
     former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
     n: Annotated[int, Range(1, 1 << 24)]
