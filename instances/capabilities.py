@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from instances.dense import Dense
     from instances.families.direction import Direction
     from instances.families.linear import Linear
-    from instances.linearsamples import LinearSamples
-    from instances.modular import Modular
+    from instances.lwe import Modular
     from instances.questions import HiddenFunction, Questions
     from instances.symmetric import Symmetric
 
@@ -98,12 +97,7 @@ HIDDEN_SIGNS: "Capability[HiddenSigns]" = Capability(
 LINEAR_FORMS: "Capability[Modular]" = Capability(
     "linear_forms",
     "labels that are functions of <a, s> mod q",
-    "take lwr, lwe, lpn or parity, or derive from instances.modular.Modular",
-)
-LINEAR_SAMPLES: "Capability[LinearSamples]" = Capability(
-    "linear_samples",
-    "samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
-    "take lwr, lwe, lpn or parity, or give the family one of instances.linearsamples",
+    "take lwr, lwe, lpn or parity, or derive from instances.lwe.Modular",
 )
 NOISY_PARITIES: "Capability[Modular]" = Capability(
     "noisy_parities",

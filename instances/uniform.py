@@ -13,7 +13,7 @@ from instances.capabilities import CODED
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError
 from instances.family import Family, require_examples
-from instances.integers import Integers, integers
+from instances.secrets import Integers, integers
 from instances.streams import BitStream, key
 
 

@@ -24,7 +24,7 @@ from hardness.bounds.terms import BoundParameters
 from instances.capabilities import CHARACTERS, CODED, FACTOR, LINEAR_FORMS, PROVED_AS
 from instances.errors import UsageError
 from instances.family import Family, require
-from instances.modular import Modular, obstacle
+from instances.lwe import Modular, obstacle
 from instances.spec import FAMILIES, built_in, parse
 from instances.threshold import rational
 

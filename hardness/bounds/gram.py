@@ -34,7 +34,7 @@ from instances.coded import MOST_MEMBERS, Coded, FactorTables
 from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
-from instances.modular import Modular, modulus, obstacle
+from instances.lwe import Modular, modulus, obstacle
 from instances.spec import built_in
 from instances.streams import BitStream, generator, key
 from instances.symmetric import Symmetric, to_float

@@ -21,7 +21,7 @@ from instances.capabilities import (
 )
 from instances.disk import digest
 from instances.family import Family, require
-from instances.modular import Modular, obstacle
+from instances.lwe import Modular, obstacle
 from instances.spec import built_in
 from instances.symmetric import Symmetric
 
@@ -83,7 +83,7 @@ def residues(family: Modular) -> Json:
     >>> residues(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))["secret"]
     {'weight': 6, 'entries': [1, ['1']]}
     """
-    drawn, law, shown = family.errors, family.secrets.law, family.rounding
+    drawn, law = family.errors, family.secrets.law
     counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
     return {
         "kind": "residues",
@@ -91,8 +91,8 @@ def residues(family: Modular) -> Json:
         "q": family.q,
         "bits": family.length,
         "secret": {"weight": family.h, "entries": law and [min(law), counts]},
-        "labels": "residue" if shown.width == 1 else "interval",
-        "parts": shown.parts,
+        "labels": "residue" if family.interval == 1 else "interval",
+        "parts": family.outcomes,
         "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
     }
 

@@ -16,9 +16,9 @@ from instances.coded import as_coded
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
-from instances.integers import Integers
 from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
+from instances.secrets import Integers
 from instances.symmetric import Symmetric
 from instances.tokens import mask
 

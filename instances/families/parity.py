@@ -12,11 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret, itself
-from instances.integers import bernoulli
-from instances.linearsamples import LinearSamples, told
-from instances.secrets import Secrets
+from instances.lwe import Lpn
 from instances.symmetric import Symmetric, listed
 
 
@@ -105,13 +102,6 @@ class Parity(Symmetric):
     def linear_forms(self) -> Lpn:
         """A label is one equation mod 2."""
         return self.noisy_parities
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample, of a secret with m ones."""
-        secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
-        errors = bernoulli(self.noise) if self.noise else None
-        return LinearSamples(secrets=secrets, errors=errors, information=told(errors, 2))
 
 
 def signs(m: int) -> tuple[Fraction, ...]:
