@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from hardness.icl.prompts import Prompts
 from instances.export import flat
-from instances.prompts import Prompts
 from instances.result import Record, TableRow
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
