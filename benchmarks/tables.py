@@ -27,7 +27,7 @@ from hardness.runs import attack, run
 from hardness.runs.heldout import ratio_interval, unsuited
 from hardness.upper import parse_learner
 from instances import parse
-from instances.fineprint import off_lattice
+from instances.inspect import off_lattice
 
 SEEDS, SECONDS = 3, 60
 LATTICES = (0, 0.5, 0.9, 1)
