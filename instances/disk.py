@@ -15,9 +15,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line, shown
 
@@ -38,27 +35,6 @@ def digest(data: Any) -> str:
     """
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def write_tensors(
-    path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any], mode: int = 0o666
-) -> None:
-    """Write arrays with one JSON of metadata, as the ending of the name says."""
-    # safetensors saves the memory of an array as it lies: it must lie in C order.
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    text = json.dumps(meta, sort_keys=True)
-    with beside(path, mode) as draft:
-        if path.suffix.lower() == ".npz":
-            with draft.open("wb") as out:
-                np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
-        else:
-            from safetensors import SafetensorError
-            from safetensors.numpy import save_file
-
-            try:
-                save_file(arrays, draft, metadata={"hardness": text})
-            except SafetensorError as error:  # its own for what the system refuses, a full disk
-                raise ToolkitError(f"{path} cannot be written: {error}") from error
 
 
 def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:

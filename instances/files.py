@@ -14,9 +14,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import read_arrays, read_tensors
+from instances.arrayfile import read_arrays, write_tensors
 from instances.capabilities import CODED
-from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
+from instances.disk import SECRET, damage, new_folder, require_format, write_json
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public, Source
 from instances.layer import LAYER, AttentionLayer
@@ -87,7 +87,8 @@ class Folder:
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
-        tensors, _ = read_tensors(path, EXAMPLES)
+        tensors, meta = read_arrays(path)
+        require_format(meta or {}, EXAMPLES, path)
         try:
             found = self.family.restore(tensors, shard.count)
         except ValueError as error:

@@ -163,7 +163,8 @@ class AttentionLayer:
 
         Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
         """
-        from instances.disk import refuse_existing, write_tensors
+        from instances.arrayfile import write_tensors
+        from instances.disk import refuse_existing
 
         where = Path(located("path", path))
         if where.suffix not in (".npz", ".safetensors"):

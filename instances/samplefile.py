@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import darmstadt
-from instances.arrayfile import SUFFIXES, read_arrays
+from instances.arrayfile import SUFFIXES, read_arrays, write_tensors
 from instances.capabilities import LINEAR_FORMS
-from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
+from instances.disk import damage, refuse_existing, require_format, write_text
 from instances.errors import DamagedFile, UsageError
 from instances.modular import Modular
 from instances.spec import parse_stored, require_stored

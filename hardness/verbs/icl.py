@@ -10,8 +10,8 @@ from hardness.verbs.command import verb
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
-    from hardness.icl.study import Study as Studied
     from hardness.icl.prompts import Prompts
+    from hardness.icl.study import Study as Studied
     from instances.result import Answer
 
     Method = Literal["lbfgs", "adam"]

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from hardness.oracles import Budget
     from hardness.runs import Run
+    from hardness.runs.own import Split
     from hardness.upper import Learner
     from hardness.verbs.sources import Data, Source
-    from instances.owndata import Split
 
 
 @verb("Run one learner on one instance.", out=FILE)
