@@ -19,7 +19,6 @@ from instances import (
     load_layer,
     parse,
     read_folder,
-    save_layer,
 )
 from instances.arrayfile import read_arrays, write_tensors
 from instances.files import write_folder
@@ -73,7 +72,7 @@ def _layer(found: AttentionLayer) -> Any:
 
 
 def _write_layer(path: Path) -> Any:
-    save_layer(path, LAYER)
+    LAYER.save(path)
     return _layer(LAYER)
 
 

@@ -17,7 +17,7 @@ from hardness.upper.attention import columns, linearize
 from hardness.upper.plugins import function
 from hardness.upper.trained import layer_gradient
 from hardness.verbs.sources import own_data
-from instances import AttentionLayer, DamagedFile, UsageError, parse, save_layer
+from instances import AttentionLayer, DamagedFile, UsageError, parse
 from instances.spec import parse_stored
 
 LEARNERS = """
@@ -388,7 +388,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path):
     (tmp_path / "junk.npz").write_bytes(b"junk")
     with pytest.raises(DamagedFile, match="not ours"):
         own_data(tmp_path / "junk.npz", 0)
-    save_layer(tmp_path / "layer.npz", AttentionLayer(theta=X[:1, :3, :3], w=X[:1, :3, :3]))
+    AttentionLayer(theta=X[:1, :3, :3], w=X[:1, :3, :3]).save(tmp_path / "layer.npz")
     assert own_data(tmp_path / "layer.npz", 0) is None  # `target` says what it is
     for source in ("parity:d=8,m=2", tmp_path):
         assert own_data(source, 0) is None
