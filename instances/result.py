@@ -15,9 +15,9 @@ import msgspec
 
 from instances import numbers
 from instances.arguments import located
-from instances.export import ending, flat, frame, write
+from instances.export import flat, frame
 from instances.text import TableRow as TableRow
-from instances.text import result_caption, result_text
+from instances.text import result_caption, result_text, save_result
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,8 +64,7 @@ class Result:
         Raises AlreadyExists for a file that is there, unless forced, and UsageError for a name
         that ends otherwise.
         """
-        where = Path(located("path", path))
-        write(where, ending(where), self.filed, self, force)
+        save_result(self, Path(located("path", path)), force)
 
     def text(self, width: int = _WIDTH, colour: bool = False) -> str:
         """Write it for people, as the command prints it, in lines of a width."""
