@@ -53,7 +53,7 @@ def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
     """Write JSON in a stable form; raises AlreadyExists."""
-    write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n", force=force, mode=mode)
+    write_bytes(path, f"{json.dumps(data, indent=1, allow_nan=False)}\n".encode(), force, mode)
 
 
 def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) -> None:
@@ -140,8 +140,8 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
         try:
             (draft / "new").mkdir()
             yield draft / "new"
-            refuse_foreign(path, force, ours)  # it may have appeared meanwhile
             if path.exists():
+                refuse_foreign(path, force, ours)  # it may have appeared meanwhile
                 os.replace(path, draft / "old")
             os.replace(draft / "new", path)
         finally:

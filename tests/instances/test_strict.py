@@ -34,17 +34,12 @@ def refused(read, path, why):
     ("content", "why"),
     [
         (b'{"a": NaN}', "invalid"),
-        (b'{"a": -Infinity}', "invalid"),
         (b'{"a": 1e999}', "out of range"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "out of range"),
         (b'{"a": "\\ud800"}', "cannot be read as JSON"),
-        (b'{"a": "\xff"}', "cannot be read as JSON"),
-        (b'\xef\xbb\xbf{"a": 1}', "invalid"),
         ('{"a": 1}'.encode("utf-16"), "invalid"),
         (b"[" * 100_000, "recursion"),
         (b'{"a": 1}]', "trailing"),
         (b"[1]", "not an object"),
-        (b"", "truncated"),
         (b'{"a": 1', "truncated"),
     ],
 )
