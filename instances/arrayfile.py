@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.disk import beside
+from instances.disk import atomic_write
 from instances.errors import DamagedFile, ToolkitError
 from instances.limits import require_memory
 from instances.strict import one_line, opened, shown
@@ -30,7 +30,7 @@ def write_tensors(
     # safetensors saves the memory of an array as it lies: it must lie in C order.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(meta, sort_keys=True)
-    with beside(path, mode) as draft:
+    with atomic_write(path, mode) as draft:
         if path.suffix.lower() == ".npz":
             with draft.open("wb") as out:
                 np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]

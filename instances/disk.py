@@ -64,14 +64,14 @@ def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) ->
 def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o666) -> None:
     """Write bytes beside their name and rename them into place; raises AlreadyExists."""
     refuse_existing(path, force)
-    with beside(path, mode) as draft:
+    with atomic_write(path, mode) as draft:
         draft.write_bytes(content)
 
 
 def _stands(path: Path, what: str) -> bool:
     """Return whether something is in the way of an output; raises AlreadyExists for a link."""
     # `lstat` raises for a name that is too long: `exists` would say that nothing is there.
-    with written(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    with os_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if stat.S_ISLNK(path.lstat().st_mode):
             raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
         return True
@@ -107,12 +107,12 @@ def refuse_unwritable(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def beside(path: Path, mode: int = 0o666) -> Iterator[Path]:
+def atomic_write(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Give a name in the same folder, and rename it to `path` if all goes well.
 
     The file gets `mode` less the umask: 0o600 for what is secret.
     """
-    with written(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
@@ -134,7 +134,7 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
     `ours`, which are patterns, the first being a file that must be there.
     """
     refuse_foreign(path, force, ours)
-    with written(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
@@ -164,7 +164,7 @@ def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[None]:
+def os_errors(path: Path) -> Iterator[None]:
     """Turn what goes wrong in writing into one line; raises ToolkitError."""
     try:
         yield

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from instances import numbers
-from instances.disk import beside, refuse_existing, write_json, write_text
+from instances.disk import atomic_write, refuse_existing, write_json, write_text
 from instances.errors import UsageError
 from instances.export import Cited, Math, columns, dtype
 from instances.lazy import require_extra
@@ -69,7 +69,7 @@ def write(path: Path, form: Format, result: Result, force: bool = False) -> None
     elif form == "parquet":
         require_extra("pyarrow", "a table in Parquet")
         refuse_existing(path, force)
-        with beside(path) as draft:
+        with atomic_write(path) as draft:
             _stored(result.to_frame()).to_parquet(draft, index=False)
     else:
         write_text(path, text(form, result), force=force)

@@ -16,7 +16,7 @@ from hardness.report.export import cell, write
 from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
 from hardness.runs.least import Threshold
 from hardness.sweep.store import Reader
-from instances.disk import beside, damage, refuse_existing
+from instances.disk import atomic_write, damage, refuse_existing
 from instances.errors import UsageError
 from instances.lazy import require_extra
 from instances.result import Answer
@@ -56,7 +56,7 @@ def export(
             yield comparable(record) if only_comparable else record
 
     columns = [c for c in COLUMNS if not (only_comparable and c in PASSING)]
-    with beside(out) as draft:
+    with atomic_write(out) as draft:
         _WRITERS[form](draft, rows(), columns)
     return Exported(rows=runs, left_out=left_out)
 
