@@ -20,7 +20,7 @@ def result_text(result: object, width: int, colour: bool) -> str:
 @singledispatch
 def save_result(result: object, path: Path, force: bool) -> None:
     """Write a file of a result in the format that its name says; registered by `hardness`."""
-    raise NotImplementedError
+    raise NotImplementedError("import hardness: it writes the files of results")
 
 
 @singledispatch
