@@ -20,7 +20,7 @@ from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.upper import parse_learner
 from instances import parse
-from instances.fineprint import off_lattice
+from instances.inspect import off_lattice
 
 SEEDS, SECONDS = 3, 60
 LATTICES = (0, 0.5, 0.9, 1)

@@ -8,7 +8,7 @@ The functions take what the commands of the same names take, and give back recor
 """
 
 from importlib.util import find_spec as _find
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
@@ -20,7 +20,7 @@ if _found is None or _found.submodule_search_locations is None:
     )
 
 from instances.lazy import lazily  # noqa: E402
-from instances.text import result_caption, result_text  # noqa: E402
+from instances.text import result_caption, result_text, save_result  # noqa: E402
 
 if TYPE_CHECKING:
     from hardness.bounds.bound import Bound
@@ -110,6 +110,13 @@ def _text(result: "Result", width: int, colour: bool) -> str:
     from hardness.report.words import text
 
     return text(result, width, colour)
+
+
+@save_result.register(object)
+def _save(result: Any, path: Any, force: bool) -> None:
+    from hardness.report.export import save
+
+    save(result, path, force)
 
 
 @result_caption.register(object)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     from instances.families.parity import Parity
     from instances.family import Examples, Family, Hidden, Instance, Public
-    from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
+    from instances.files import Folder, load_layer, read_folder, write_folder
     from instances.layer import AttentionLayer
     from instances.spec import parse
     from instances.symmetric import Profile
@@ -44,7 +44,6 @@ __all__ = [
     "make_reduced",
     "parse",
     "read_folder",
-    "save_layer",
     "stream",
     "write_folder",
 ]

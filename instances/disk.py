@@ -15,9 +15,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line, shown
 
@@ -40,27 +37,6 @@ def digest(data: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_tensors(
-    path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any], mode: int = 0o666
-) -> None:
-    """Write arrays with one JSON of metadata, as the ending of the name says."""
-    # safetensors saves the memory of an array as it lies: it must lie in C order.
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    text = json.dumps(meta, sort_keys=True)
-    with beside(path, mode) as draft:
-        if path.suffix.lower() == ".npz":
-            with draft.open("wb") as out:
-                np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
-        else:
-            from safetensors import SafetensorError
-            from safetensors.numpy import save_file
-
-            try:
-                save_file(arrays, draft, metadata={"hardness": text})
-            except SafetensorError as error:  # its own for what the system refuses, a full disk
-                raise ToolkitError(f"{path} cannot be written: {error}") from error
-
-
 def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
     """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
     found = data.get("format")
@@ -77,7 +53,7 @@ def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
     """Write JSON in a stable form; raises AlreadyExists."""
-    write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n", force=force, mode=mode)
+    write_bytes(path, f"{json.dumps(data, indent=1, allow_nan=False)}\n".encode(), force, mode)
 
 
 def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) -> None:
@@ -88,14 +64,14 @@ def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) ->
 def write_bytes(path: Path, content: bytes, force: bool = False, mode: int = 0o666) -> None:
     """Write bytes beside their name and rename them into place; raises AlreadyExists."""
     refuse_existing(path, force)
-    with beside(path, mode) as draft:
+    with atomic_write(path, mode) as draft:
         draft.write_bytes(content)
 
 
 def _stands(path: Path, what: str) -> bool:
     """Return whether something is in the way of an output; raises AlreadyExists for a link."""
     # `lstat` raises for a name that is too long: `exists` would say that nothing is there.
-    with written(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    with os_errors(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
         if stat.S_ISLNK(path.lstat().st_mode):
             raise AlreadyExists(f"{path} is a link and was kept: give the name of a {what}")
         return True
@@ -131,12 +107,12 @@ def refuse_unwritable(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def beside(path: Path, mode: int = 0o666) -> Iterator[Path]:
+def atomic_write(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Give a name in the same folder, and rename it to `path` if all goes well.
 
     The file gets `mode` less the umask: 0o600 for what is secret.
     """
-    with written(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
@@ -158,14 +134,14 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
     `ours`, which are patterns, the first being a file that must be there.
     """
     refuse_foreign(path, force, ours)
-    with written(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             (draft / "new").mkdir()
             yield draft / "new"
-            refuse_foreign(path, force, ours)  # it may have appeared meanwhile
             if path.exists():
+                refuse_foreign(path, force, ours)  # it may have appeared meanwhile
                 os.replace(path, draft / "old")
             os.replace(draft / "new", path)
         finally:
@@ -188,7 +164,7 @@ def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
 
 
 @contextlib.contextmanager
-def written(path: Path) -> Iterator[None]:
+def os_errors(path: Path) -> Iterator[None]:
     """Turn what goes wrong in writing into one line; raises ToolkitError."""
     try:
         yield

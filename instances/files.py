@@ -5,24 +5,25 @@ a hash of its content.
 """
 
 import hashlib
-import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from instances.arrayfile import read_arrays, read_tensors
+from instances.arrayfile import read_arrays, write_tensors
 from instances.capabilities import CODED
-from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
+from instances.disk import SECRET, damage, new_folder, require_format, write_json
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public, Source
 from instances.layer import LAYER, AttentionLayer
 from instances.limits import readable_bytes, require_disk
 from instances.spec import parse_stored, require_stored
-from instances.strict import read_json, shown
+from instances.strict import read_json
 
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES = (f"hardness-{kind}/1" for kind in ("instance", "examples"))
@@ -30,19 +31,43 @@ _SHARD_BYTES = _REFERENCE_BYTES = 1 << 25
 _OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shard:
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
     """One file of examples: its name, how many it holds, the SHA-256 of their bytes."""
 
-    file: str
-    count: int
-    sha256: str
+    file: Annotated[str, Meta(pattern=r"^examples-[0-9]{5,9}\.(npz|safetensors)\Z")]
+    count: Annotated[int, Meta(ge=1)]
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"examples-[0-9]{5,9}\.(npz|safetensors)", self.file):
-            raise ValueError(f"a shard is named {self.file[:40]!r}")
-        if _integer(self.count) < 1 or not re.fullmatch(r"[0-9a-f]{64}", self.sha256):
-            raise ValueError(f"{self.file} is not described rightly")
+
+class _Stored(msgspec.Struct, frozen=True, kw_only=True):
+    """The examples of instance.json."""
+
+    count: int
+    shards: tuple[Shard, ...]
+
+
+class _PublicFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What instance.json holds."""
+
+    format: str = PUBLIC
+    spec: str
+    revision: int
+    k: int
+    d: int
+    labels: str
+    commitments: dict[str, str]
+    reference: dict[str, Any]
+    examples: _Stored
+
+
+class _SecretFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What secret.json holds."""
+
+    format: str = SECRET
+    spec: str
+    secret: tuple[int, ...]
+    seed: int
+    nonce: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,7 +112,8 @@ class Folder:
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
-        tensors, _ = read_tensors(path, EXAMPLES)
+        tensors, meta = read_arrays(path)
+        require_format(meta or {}, EXAMPLES, path)
         try:
             found = self.family.restore(tensors, shard.count)
         except ValueError as error:
@@ -148,61 +174,60 @@ def write_folder(
     few of them. `progress` is called with the number of examples since its last call. Raises
     AlreadyExists, TooLarge.
     """
+    family, public, hidden = instance.family, instance.public, None
     which = "an instance" if isinstance(instance, Instance) else "examples"
-    require_stored(instance.family, f"{which} of it cannot be stored in a folder")
-    size = REFERENCE_EXAMPLES * instance.family.bytes_per_example
-    if size > _REFERENCE_BYTES:
+    require_stored(family, f"{which} of it cannot be stored in a folder")
+    if REFERENCE_EXAMPLES * family.bytes_per_example > _REFERENCE_BYTES:
         raise TooLarge(
-            f"{instance.family.spec[:200]}: {REFERENCE_EXAMPLES} examples stand in instance.json "
-            f"and take {readable_bytes(size)}, at most {readable_bytes(_REFERENCE_BYTES)} belong "
-            "there: take a smaller d"
+            f"{family.spec[:200]}: {REFERENCE_EXAMPLES} examples stand in instance.json and take "
+            f"{readable_bytes(REFERENCE_EXAMPLES * family.bytes_per_example)}, at most "
+            f"{readable_bytes(_REFERENCE_BYTES)} belong there: take a smaller d"
         )
-    public, hidden = instance.public, None
     with new_folder(path, force=force, ours=_OURS) as folder:
-        shards = _fill_public(folder, public, instance, count, tensors, progress)
+        shards = tuple(_write_shards(folder, instance, count, tensors, progress))
+        stated = _PublicFile(
+            spec=family.spec,
+            revision=family.revision,
+            k=family.k,
+            d=family.d,
+            labels=family.label_text,
+            commitments=public.commitments,
+            reference={name: _plain(value) for name, value in public.reference.tensors.items()},
+            examples=_Stored(count=count, shards=shards),
+        )
+        write_json(folder / "instance.json", msgspec.to_builtins(stated))
         if isinstance(instance, Instance):
             hidden = instance.hidden
-            write_json(folder / "secret.json", secret_json(instance), mode=0o600)
+            secret = _SecretFile(
+                spec=family.spec,
+                secret=hidden.secret,
+                seed=hidden.seed,
+                nonce=hidden.nonce.hex(),
+            )
+            write_json(folder / "secret.json", msgspec.to_builtins(secret), mode=0o600)
             if with_layer:
                 instance.layer().save(folder / f"secret-layer.{tensors}")
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
 
 
-def _fill_public(
+def _write_shards(
     folder: Path,
-    public: Public,
     source: Source,
     count: int,
     tensors: TensorFormat,
     progress: Callable[[int], None],
-) -> tuple[Shard, ...]:
-    """Write the public part of an instance, `count` examples of a source, into a new folder."""
-    family, size = public.family, public.family.bytes_per_example
+) -> Iterator[Shard]:
+    """Write `count` examples of a source into a new folder, some MiB a file."""
+    family, size = source.family, source.family.bytes_per_example
     require_disk(count * size, folder, f"{count} examples of {family.spec}")
     per_shard = max(1, _SHARD_BYTES // size)
-    shards: list[Shard] = []
-    for start in range(0, count, per_shard):
-        number = min(per_shard, count - start)
-        examples = source.examples(start, number)
-        name = f"examples-{len(shards):05d}.{tensors}"
+    for number, start in enumerate(range(0, count, per_shard)):
+        examples = source.examples(start, min(per_shard, count - start))
+        name = f"examples-{number:05d}.{tensors}"
         meta = {"format": EXAMPLES, "spec": family.spec, "start": start}
         write_tensors(folder / name, examples.tensors, meta)
-        shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
-        progress(number)
-    reference = {name: _plain(value) for name, value in public.reference.tensors.items()}
-    public_json = {
-        "format": PUBLIC,
-        "spec": family.spec,
-        "revision": family.revision,
-        "k": family.k,
-        "d": family.d,
-        "labels": family.label_text,
-        "commitments": public.commitments,
-        "reference": reference,
-        "examples": {"count": count, "shards": [asdict(shard) for shard in shards]},
-    }
-    write_json(folder / "instance.json", public_json)
-    return tuple(shards)
+        yield Shard(file=name, count=len(examples), sha256=content_hash(examples))
+        progress(len(examples))
 
 
 def read_folder(path: Path) -> Folder:
@@ -221,31 +246,26 @@ def read_folder(path: Path) -> Folder:
     data = read_json(public_path)
     require_format(data, PUBLIC, public_path)
     with damage(public_path):
-        family = parse_stored(data["spec"])
-        if family.revision != data["revision"]:
+        stated = msgspec.convert(data, _PublicFile)
+        family = parse_stored(stated.spec)
+        if family.revision != stated.revision:
             raise DamagedFile(
-                f"{public_path} was made by revision {data['revision']} of {family.name}, "
+                f"{public_path} was made by revision {stated.revision} of {family.name}, "
                 f"this is revision {family.revision}: generate it again"
             )
-        if (data["k"], data["d"], data["labels"]) != (family.k, family.d, family.label_text):
+        if (stated.k, stated.d, stated.labels) != (family.k, family.d, family.label_text):
             raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
-        tensors = {name: _array(name, v, family) for name, v in data["reference"].items()}
-        names = ("secret", "seed") if data["commitments"] else ()  # none: whose secret is unknown
-        commitments = {w: str(data["commitments"][w]) for w in names}
-        few = min(int(data["examples"]["count"]), REFERENCE_EXAMPLES)
-        reference = family.restore(tensors, REFERENCE_EXAMPLES if commitments else few)
-        public = Public(family=family, commitments=commitments, reference=reference)
-        shards = tuple(Shard(**shard) for shard in data["examples"]["shards"])
-        if sum(shard.count for shard in shards) != data["examples"]["count"]:
+        if stated.commitments.keys() not in ({"secret", "seed"}, set()):  # none: nobody knows it
+            raise DamagedFile(f"{public_path} is damaged: it commits to something else")
+        tensors = {name: _array(name, v, family) for name, v in stated.reference.items()}
+        few = min(stated.examples.count, REFERENCE_EXAMPLES)
+        reference = family.restore(tensors, REFERENCE_EXAMPLES if stated.commitments else few)
+        public = Public(family=family, commitments=stated.commitments, reference=reference)
+        shards = stated.examples.shards
+        if sum(shard.count for shard in shards) != stated.examples.count:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
     hidden = _read_hidden(secret_path, public) if secret_path.exists() else None
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
-
-
-def _integer(value: Any) -> int:
-    if type(value) is not int:
-        raise ValueError(f"{shown(value)} is no integer")
-    return value
 
 
 def _read_hidden(path: Path, public: Public) -> Hidden:
@@ -254,13 +274,11 @@ def _read_hidden(path: Path, public: Public) -> Hidden:
     if not public.commitments:
         raise DamagedFile(f"{path} stands beside an instance.json that committed to no secret")
     with damage(path):
-        hidden = Hidden(
-            secret=tuple(_integer(j) for j in data["secret"]),
-            seed=_integer(data["seed"]),
-            nonce=bytes.fromhex(data["nonce"]),
-        )
-        if data["spec"] != public.family.spec:
-            raise DamagedFile(f"{path} is of {data['spec']}, instance.json of {public.family.spec}")
+        stated = msgspec.convert(data, _SecretFile)
+        nonce = bytes.fromhex(stated.nonce)
+        hidden = Hidden(secret=stated.secret, seed=stated.seed, nonce=nonce)
+        if stated.spec != public.family.spec:
+            raise DamagedFile(f"{path} is of {stated.spec}, instance.json of {public.family.spec}")
         for what, digest in public.commitments.items():
             if hidden.commitment(what) != digest:  # type: ignore[arg-type]
                 raise DamagedFile(f"{path} is not what instance.json committed to: wrong {what}")
@@ -287,23 +305,6 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     if found.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")
     return found.astype(np.float64)
-
-
-def secret_json(instance: Instance) -> dict[str, Any]:
-    """Write the secret part of an instance as JSON."""
-    hidden = instance.hidden
-    return {
-        "format": SECRET,
-        "spec": instance.family.spec,
-        "secret": list(hidden.secret),
-        "seed": hidden.seed,
-        "nonce": hidden.nonce.hex(),
-    }
-
-
-def save_layer(path: Path, layer: AttentionLayer) -> None:
-    """Write a layer's theta and w as .safetensors or .npz, for its owner alone: it is a secret."""
-    layer.save(path, force=True)
 
 
 def load_layer(path: Path) -> AttentionLayer:

@@ -1,15 +1,19 @@
-"""What a layer is like: the sizes that the theorems about learning it are stated in."""
+"""What a layer is like: the sizes that the theorem about learning it is stated in. [CL24]
 
+The theorem asks for layers that are not degenerate, in terms of d, k and m that grow. Its constants
+say nothing at one size, so each condition is a number beside what the theorem asks for.
+"""
+
+import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
+from instances.errors import UsageError
 from instances.family import Family, Instance
-from instances.fineprint import fine_print, structure
-from instances.heads import Matrices
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.lwe import Modular
@@ -20,14 +24,18 @@ from instances.result import Result, TableRow
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+Array = NDArray[np.float64]
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
+_ENTRIES = 1 << 18  # of a head that are compared with lattices
+_LARGEST = 1e140  # entries whose Gram matrices are finite in float64
+_LATTICES = 8  # that are tried: multiples of the largest entry over 1 .. this
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Inspection(Result):
     """What a layer, or a family and the layer of an instance, is like; facts as JSON.
 
-    As a table: a row a head, where the layer is known.
+    As a table: a row a head, if the layer is known.
     """
 
     facts: dict[str, Any]
@@ -53,8 +61,149 @@ class Inspection(Result):
         return [{"fact": n, "value": self.facts[n]} for n in names if n in self.facts]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadSizes:
+    """Sizes of m matrices: arrays (m,), the cosines of two (m, m); 0 for a matrix of zeros.
+
+    norms: Frobenius. stable_ranks: squares of Frobenius over spectral norms. traces: |trace| over
+    the norm. columns: the largest share of the squared norm that a column has. total: the norm of
+    the sum of the matrices over the root of the sum of squared norms.
+    """
+
+    norms: Array
+    stable_ranks: Array
+    traces: Array
+    columns: Array
+    off_lattice: Array
+    cosines: Array
+    total: float
+
+    @property
+    def coherence(self) -> float:
+        """The largest |cosine| of two matrices, 0 for one."""
+        return float(np.abs(np.triu(self.cosines, 1)).max())
+
+
+def head_sizes(matrices: Array) -> HeadSizes:
+    """Measure m matrices, (m, d, d); raises UsageError if their squares leave float64.
+
+    >>> sizes = head_sizes(np.stack([np.eye(2), np.ones((2, 2))]))
+    >>> sizes.norms.tolist(), sizes.stable_ranks.round(9).tolist()
+    ([1.4142135623730951, 2.0], [2.0, 1.0])
+    """
+    largest = float(np.abs(matrices).max())
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise UsageError(
+            f"heads with entries up to {largest:.1g} given: between {1 / _LARGEST:g} and "
+            f"{_LARGEST:g} their squares can be computed: scale them"
+        )
+    rows = matrices.reshape(len(matrices), -1)
+    products = rows @ rows.T
+    norms = np.sqrt(np.diag(products))
+    scale = np.where(norms > 0, norms, 1.0)
+    energy = float(norms @ norms)
+    return HeadSizes(
+        norms=norms,
+        stable_ranks=(norms / np.maximum(np.linalg.norm(matrices, 2, (1, 2)), 1e-300)) ** 2,
+        traces=np.abs(np.trace(matrices, axis1=1, axis2=2)) / scale,
+        columns=(matrices**2).sum(axis=1).max(axis=1) / scale**2,
+        off_lattice=np.array([off_lattice(matrix) for matrix in matrices]),
+        cosines=products / np.outer(scale, scale),
+        total=math.sqrt(max(float(products.sum()), 0.0) / energy) if energy else 0.0,
+    )
+
+
+def off_lattice(matrix: Array) -> float:
+    """How far entries that are not 0 lie from a lattice: rms of the distance over the step.
+
+    The least over lattices of the multiples of the largest entry over 1 .. 8; entries that are
+    spread evenly have 1/sqrt(12) = 0.29 on each, and few entries less by chance. Of a large matrix
+    evenly spaced rows are compared.
+
+    >>> off_lattice(np.array([[3.0, 1.5], [0.0, 4.5]]))
+    0.0
+    """
+    d = matrix.shape[1]
+    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), max(1, _ENTRIES // d))).astype(int)
+    entries = matrix[rows][matrix[rows] != 0]
+    if not len(entries):
+        return 0.0
+    steps = entries / np.abs(entries).max() * np.arange(1, _LATTICES + 1)[:, None]
+    least = float(np.sqrt(np.mean((steps - np.rint(steps)) ** 2, axis=1)).min())
+    return 0.0 if least < 1e-12 else least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One condition on the sizes, the Theta_i or the W_i, and its worst value."""
+
+    name: str
+    of: Literal["size", "theta", "w"]
+    value: float
+    asks: str  # what the theorem asks for, asymptotically
+
+
+def fine_print(layer: AttentionLayer, k: int | None = None) -> list[Condition]:
+    """Measure every condition of the theorem on a layer, on k tokens if it is known how many.
+
+    >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
+    >>> {c.name: c.value for c in fine_print(layer) if c.of == "theta"}["trace"]
+    2.0
+    """
+    most = max(math.log2(layer.d), 1.0)
+    asks = f"m at most of the order of log d: log2 {layer.d} = {most:.3g}"
+    conditions = [Condition(name="heads", of="size", value=layer.m, asks=asks)]
+    if k is not None:
+        asks = f"k much smaller than d = {layer.d}"
+        conditions.append(Condition(name="tokens", of="size", value=k, asks=asks))
+    theta, w = head_sizes(layer.theta), head_sizes(layer.w)
+    conditions += [*_conditions("theta", theta, layer.d), *_conditions("w", w, layer.d)]
+    asks = "|sum W_i|_F not small against sqrt(sum |W_i|_F^2): the first stage reads it"
+    return [*conditions, Condition(name="sum", of="w", value=w.total, asks=asks)]
+
+
+def _conditions(of: Literal["theta", "w"], sizes: HeadSizes, d: int) -> list[Condition]:
+    """State the conditions on the Theta_i or the W_i; heads of zeros have a coherence alone."""
+    name, there = ("Theta", "W")[of == "w"], sizes.norms > 0
+    cosines = {
+        "theta": "cosines of two Theta_i below 1/poly(m, k, log d)",
+        "w": "cosines of two W_i small, the smaller the more heads",
+    }
+    rows = [("coherence", sizes.coherence, cosines[of])]
+    if there.any():
+        norms = sizes.norms[there]
+        rows += [
+            (
+                "stable rank",
+                sizes.stable_ranks[there].min(),
+                f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)",
+            ),
+            (
+                "trace",
+                sizes.traces.max(),
+                f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) = {math.sqrt(d):.3g} times "
+                "it",
+            ),
+            ("column", sizes.columns.max(), "no column holds a constant share of the squared norm"),
+            (
+                "off lattice",
+                sizes.off_lattice[there].min(),
+                "entries far from any lattice: not on multiples of one number (0.29 is spread "
+                "evenly)",
+            ),
+            ("norm ratio", norms.max() / norms.min(), "norms of one order, at most polylog d"),
+        ]
+        if of == "theta":
+            asks = (
+                "logits of order one: smaller, the heads are linear and not told apart; larger, "
+                "attention saturates"
+            )
+            rows.append(("size", norms[np.abs(np.log(norms)).argmax()], asks))
+    return [Condition(name=row, of=of, value=float(value), asks=asks) for row, value, asks in rows]
+
+
 def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> Inspection:
-    """Describe a layer of a user, on k tokens where that is known: see `_layer_facts`."""
+    """Describe a layer of a user, on k tokens if that is known: see `_layer_facts`."""
     facts = {"source": source, "d": layer.d, "heads": layer.m, "kind": layer.kind}
     if layer.constant:
         facts["biases"] = f"in coordinate {layer.d} of the tokens, which is always 1"
@@ -62,13 +211,8 @@ def inspect_layer(layer: AttentionLayer, source: str, k: int | None = None) -> I
 
 
 def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
-    """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
-
-    k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
-    """
-    theta, w = (Matrices(values=part) for part in (layer.theta, layer.w))
-    conditions = fine_print(layer, k) if layer.kind == "softmax" else None
-    near = structure(layer)
+    """Measure a layer: its heads, how alike they are, and of softmax attention the fine print."""
+    theta, w = head_sizes(layer.theta), head_sizes(layer.w)
     by_head = {
         "theta_norm": theta.norms,
         "w_norm": w.norms,
@@ -77,22 +221,17 @@ def _layer_facts(layer: AttentionLayer, k: int | None = None) -> dict[str, Any]:
         "trace_ratio": theta.traces,
     }
     rows = zip(*(values.tolist() for values in by_head.values()), strict=True)
+    conditions = fine_print(layer, k) if layer.kind == "softmax" else None
     return {
         "layer": {
             "heads": [dict(zip(by_head, row, strict=True)) for row in rows],
-            "coherence": _largest(theta.cosines),
-            "w_coherence": _largest(w.cosines),
+            "coherence": theta.coherence,
+            "w_coherence": w.coherence,
             "cosines": theta.cosines.tolist(),
             "w_cosines": w.cosines.tolist(),
         },
-        "structure": {**asdict(near), "parity_like": near.parity_like},
         "fine_print": None if conditions is None else [asdict(c) for c in conditions],
     }
-
-
-def _largest(cosines: NDArray[np.float64]) -> float:
-    """The largest |cosine| of two heads, 0 for one head."""
-    return float((np.abs(cosines) * (1 - np.eye(len(cosines)))).max())
 
 
 def inspect(family: Family, instance: Instance | None) -> Inspection:

@@ -163,7 +163,8 @@ class AttentionLayer:
 
         Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
         """
-        from instances.disk import refuse_existing, write_tensors
+        from instances.arrayfile import write_tensors
+        from instances.disk import refuse_existing
 
         where = Path(located("path", path))
         if where.suffix not in (".npz", ".safetensors"):
@@ -188,33 +189,17 @@ class AttentionLayer:
     def _forward(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         flat = x.reshape(-1, self.d)  # one matrix product for all examples, not one for each
         out = np.zeros_like(flat)
+        rows = [x[:, j] for j in range(x.shape[1])]
         for theta, w in zip(self.theta, self.w, strict=True):
-            weights = pair_products((flat @ theta).reshape(x.shape), x)
+            # There are few tokens: sums over them are faster than a small product per example.
+            left = (flat @ theta).reshape(x.shape)
+            weights = np.stack([np.einsum("nkd,nd->nk", left, row) for row in rows], axis=-1)
             weights = softmax_rows(weights) if self.kind == "softmax" else weights
-            out += mix_tokens(weights, x).reshape(-1, self.d) @ w
+            mixed = weights[:, :, :1] * rows[0][:, None]
+            for j, row in enumerate(rows[1:], 1):
+                mixed += weights[:, :, j : j + 1] * row[:, None]
+            out += mixed.reshape(-1, self.d) @ w
         return out.reshape(x.shape)
-
-
-def pair_products(left: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Inner products of rows, (n, k, d) and (n, k, d) -> (n, k, k): equals left @ x^T by example.
-
-    >>> pair_products(np.ones((1, 2, 3)), np.ones((1, 2, 3))).tolist()
-    [[[3.0, 3.0], [3.0, 3.0]]]
-    """
-    # k is small: sums over tokens are faster than a small matrix product for each example.
-    return np.stack([np.einsum("nkd,nd->nk", left, x[:, j]) for j in range(x.shape[1])], axis=-1)
-
-
-def mix_tokens(weights: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weighted sums of tokens, (n, k, k) and (n, k, d) -> (n, k, d): weights @ x by example.
-
-    >>> mix_tokens(np.full((1, 2, 2), 0.5), np.array([[[1.0], [3.0]]])).tolist()
-    [[[2.0], [2.0]]]
-    """
-    out = weights[:, :, :1] * x[:, None, 0]
-    for j in range(1, x.shape[1]):
-        out += weights[:, :, j : j + 1] * x[:, None, j]
-    return out
 
 
 def softmax_rows(logits: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from instances.errors import TooLarge, UsageError
 
-_MOST_NUMBERS = 1 << 36  # drawn for one answer, a mixed one counted as 1 + d/16: ten minutes
-
 
 def readable_bytes(count: float) -> str:
     """Write a number of bytes with its unit.
@@ -74,15 +72,3 @@ def _require(needed: int, there: int, share: float, what: str, place: str) -> No
     if needed > share * there:
         sizes = f"{readable_bytes(needed)} of {place}, {readable_bytes(there)} are free"
         raise TooLarge(f"{what} needs {sizes}: ask for less")
-
-
-def require_draws(count: int, n: int, d: int) -> None:
-    """Refuse prompts that would take long to draw: `count` of n points; raises UsageError.
-
-    >>> require_draws(100_000, 20, 5)
-    """
-    if count * (n + 1) * d * (1 + d / 16) > _MOST_NUMBERS:
-        raise UsageError(
-            f"n={n}, d={d} given: {count} prompts of that size take over ten minutes to draw: "
-            "lower n, d or the samples"
-        )

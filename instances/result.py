@@ -1,23 +1,17 @@
-"""What the toolkit gives back: it prints in words, and goes into a table, JSON or a file."""
+"""What functions of `hardness` give back: it prints in words, and goes into a table or a file."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from enum import Enum
-from fractions import Fraction
+from dataclasses import dataclass
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import msgspec
-
-from instances import numbers
 from instances.arguments import located
-from instances.export import ending, flat, frame, write
+from instances.export import flat, frame
 from instances.text import TableRow as TableRow
-from instances.text import result_caption, result_text
+from instances.text import result_caption, result_text, save_result
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,8 +58,7 @@ class Result:
         Raises AlreadyExists for a file that is there, unless forced, and UsageError for a name
         that ends otherwise.
         """
-        where = Path(located("path", path))
-        write(where, ending(where), self.filed, self, force)
+        save_result(self, Path(located("path", path)), force)
 
     def text(self, width: int = _WIDTH, colour: bool = False) -> str:
         """Write it for people, as the command prints it, in lines of a width."""
@@ -80,123 +73,6 @@ class Result:
     def _repr_html_(self) -> str:
         """Show it in a notebook: its words, in which nothing is markup."""
         return f'<pre style="line-height: 1.3">{escape(repr(self))}</pre>'
-
-
-class Record(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A result whose fields are its JSON, in their order: the class is the reader and the writer.
-
-    What follows from the fields is a property or a `cached_property`, and is not written. Values
-    are held by `Annotated[int, msgspec.Meta(ge=0)]` and in `__post_init__`, which raises
-    ValueError: what was damaged is then refused with its place, as `$.runs[3].seed`. A subclass is
-    declared with `frozen=True, kw_only=True`, one that files hold with `forbid_unknown_fields=True`
-    and a `_format`. JSON of another shape is written by `to_dict` and taken back by `shaped`; where
-    it also tells what follows, that is named in `_follows` and left out of files.
-
-    >>> class Count(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    ...     share: Fraction
-    ...     most: float | None = None
-    >>> Count(share=Fraction(1, 2), most=math.inf).to_dict()
-    {'share': '0.5', 'most': None}
-    >>> Count.read({"share": "1/3"}).share
-    Fraction(1, 3)
-    """
-
-    _format: ClassVar[str] = ""  # of its files, "hardness-results/3"
-    _inside: ClassVar[str] = ""  # how its file is called in a folder that a command wrote
-    _unfiled: ClassVar[tuple[str, ...]] = ()  # fields that no JSON holds
-    _follows: ClassVar[tuple[str, ...]] = ()  # in its JSON and not read: what follows
-    _parts: ClassVar[dict[str, "type[Record]"]] = {}  # fields with lists of records
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the fields as JSON, with the format of its files."""
-        names = (name for name in self.__struct_fields__ if name not in self._unfiled)
-        found = {name: json_of(getattr(self, name)) for name in names}
-        return {"format": self._format, **found} if self._format else found
-
-    def filed(self) -> dict[str, Any]:
-        """Give what its files hold: the fields alone."""
-        return Record.to_dict(self) if self._follows else self.to_dict()
-
-    def updated(self, **changes: Any) -> Self:
-        """Give a copy with some fields changed."""
-        return msgspec.structs.replace(self, **changes)
-
-    @classmethod
-    def shaped(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Give JSON that `to_dict` or `filed` wrote the shape of the fields.
-
-        Raises ValueError for fields that are never written.
-        """
-        if unknown := [name for name in cls._unfiled if name in data]:
-            raise ValueError(f"it has the field {unknown[0]!r}, which no file holds")
-        found = {name: part for name, part in data.items() if name not in cls._follows}
-        for name, kind in cls._parts.items():
-            if isinstance(parts := found.get(name), list | tuple):
-                found[name] = [kind.shaped(one) if isinstance(one, dict) else one for one in parts]
-        return found
-
-    @classmethod
-    def read(cls, data: Any, **own: Any) -> Self:
-        """Read what `to_dict` or `filed` wrote, less its format.
-
-        own: fields that it leaves out. Raises ValueError with the place of what is damaged.
-        """
-        if not isinstance(data, dict):
-            raise ValueError(f"an object is needed, not {type(data).__name__}")
-        return msgspec.convert({**cls.shaped(data), **own}, cls, dec_hook=_parsed)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read the file that `save` wrote, or the folder of a command; raises DamagedFile."""
-        from instances.disk import damage, require_format
-        from instances.strict import read_json
-
-        where = Path(located("path", path))
-        if cls._inside and where.is_dir():
-            where /= cls._inside
-        data = read_json(where)
-        if cls._format:
-            require_format(data, cls._format, where)
-            del data["format"]
-        with damage(where):
-            if "format" in data:
-                raise ValueError(f"it is of a format, and a {cls.__name__} has none")
-            return cls.read(data)
-
-
-def json_of(value: Any) -> Any:
-    """Write a value as JSON has it: exact fractions as text, and None where there is no number.
-
-    >>> json_of({"a": (Fraction(1, 10), math.inf)})
-    {'a': ['0.1', None]}
-    """
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case str() | int() | None:
-            return value.value if isinstance(value, Enum) else value
-        case Result():
-            return value.to_dict()
-        case Mapping():
-            return {name: json_of(part) for name, part in value.items()}
-        case list() | tuple():
-            return [json_of(part) for part in value]
-        case Enum():
-            return value.value
-        case Fraction():
-            return numbers.write(value)
-        case msgspec.Struct():
-            return {name: json_of(getattr(value, name)) for name in value.__struct_fields__}
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    return {one.name: json_of(getattr(value, one.name)) for one in fields(value)}  # a dataclass
-
-
-def _parsed(kind: type[Any], value: Any) -> Any:
-    """Read a Fraction, which msgspec does not know."""
-    if kind is not Fraction:
-        raise NotImplementedError
-    return numbers.parse(str(value), Fraction, "a number")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

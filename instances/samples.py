@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from instances import numbers, residues, tokens
 from instances.arguments import located
-from instances.arrayfile import SUFFIXES, read_arrays
+from instances.arrayfile import SUFFIXES, read_arrays, write_tensors
 from instances.capabilities import LINEAR_FORMS
 from instances.coded import CodedExamples, as_coded
 from instances.disk import (
@@ -36,7 +36,6 @@ from instances.disk import (
     refuse_existing,
     require_format,
     write_json,
-    write_tensors,
     write_text,
 )
 from instances.errors import DamagedFile, UsageError

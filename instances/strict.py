@@ -1,6 +1,5 @@
-"""Reading regular files: JSON of ours by msgspec, and strictly what strangers wrote."""
+"""Reading regular files, JSON by msgspec; quoting what stands in them on one short line."""
 
-import json
 import os
 import stat
 from collections.abc import Iterator
@@ -13,10 +12,6 @@ import msgspec
 
 from instances.errors import DamagedFile
 from instances.text import cut
-
-_MOST_BYTES = 1 << 28  # of a stranger's JSON
-_MOST_VALUES = 1 << 22  # in it: decoded, each takes some 100 bytes
-_DEEP = 64  # brackets in brackets
 
 
 @contextmanager
@@ -69,23 +64,6 @@ def read_json(path: Path, content: bytes | None = None) -> dict[str, Any]:
     return data
 
 
-def read_strangers_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object that a stranger wrote; raises DamagedFile.
-
-    A key may not occur twice in an object. Every string is one line that moves no cursor: it has
-    no control, direction or zero-width characters. Size, depth and number of values are limited.
-    """
-    content = read_bytes(path, _MOST_BYTES)
-    try:
-        if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MOST_VALUES:
-            raise ValueError(f"it holds over {_MOST_VALUES} values")
-        data = read_json(path, content)
-        _require_plain(json.loads(content, object_pairs_hook=_once))
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
-    return data
-
-
 def shown(value: Any, most: int = 40) -> str:
     """Quote what stands in a file: one line, its control and direction characters as escapes, cut.
 
@@ -110,26 +88,3 @@ def one_line(error: BaseException, most: int = 120) -> str:
     'no number: ?'
     """
     return cut(" ".join(str(error)[: 8 * most].split()), most) or type(error).__name__
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise ValueError(f"the key {shown(twice)} stands twice")
-    return found
-
-
-def _require_plain(value: Any, depth: int = 0) -> None:
-    """Refuse strings that are not printable, and deep nesting; raises ValueError."""
-    if depth > _DEEP:
-        raise ValueError(f"it is nested over {_DEEP} deep")
-    if isinstance(value, str) and not value.isprintable():
-        raise ValueError(f"{shown(value)} holds characters that are not printable")
-    if isinstance(value, dict | list):
-        for part in value:
-            _require_plain(part, depth + 1)
-    if isinstance(value, dict):
-        for part in value.values():
-            _require_plain(part, depth + 1)

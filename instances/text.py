@@ -1,8 +1,9 @@
 """Values as plain text of one line: what results print."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import singledispatch
+from pathlib import Path
 from typing import Any
 
 _SPELT = {"→": "->", "−": "-", "–": "-", "≤": "<=", "≥": ">=", "×": "x", "±": "+-"}
@@ -17,14 +18,15 @@ def result_text(result: object, width: int, colour: bool) -> str:
 
 
 @singledispatch
+def save_result(result: object, path: Path, force: bool) -> None:
+    """Write a file of a result in the format that its name says; registered by `hardness`."""
+    raise NotImplementedError("import hardness: it writes the files of results")
+
+
+@singledispatch
 def result_caption(result: object) -> str:
     """Write the caption of the table of a result; empty until `hardness` registers captions."""
     return ""
-
-
-def header(rows: Sequence[TableRow]) -> list[str]:
-    """Name the columns of a table."""
-    return list(rows[0]) if rows else []
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 
 from hardness import __version__
+from hardness.report.export import FORMATS, cell, text
 from instances.errors import DamagedFile
-from instances.export import FORMATS, cell, text
+from instances.result import Answer
 from tests.latex import compiled
 from tests.test_front_door import SWEEP
 from tests.thresholds import thresholds
@@ -144,6 +145,10 @@ def test_thresholds_have_a_caption_with_the_terms_of_their_floor():
     assert "(2048, $\\infty$)" in text("latex", found)  # lowdegree, which never passes
 
 
+def of_rows(rows):
+    return Answer(data={}, told="", rows=rows)
+
+
 def same(shown, value):
     if value is None:
         return shown == ""
@@ -263,7 +268,7 @@ def test_only_numbers_are_formulas_in_latex():
     names = ["2^20.py:f", "1.23456...e30 (31 digits).py:f", "[3cm]x.py:f", "*x.py:f", "$x$.py:f"]
     values = ["2^20.9", "1.23456...e30 (31 digits)", 12, "<50", None]
     rows = [{"learner": n, "value": v} for n, v in zip(names, values, strict=True)]
-    found = text("latex", rows)
+    found = text("latex", of_rows(rows))
     checked_latex(found)
     body = [line.removesuffix(r" \\").split(" & ") for line in found.splitlines()[5:-2]]
     assert [row[0] for row in body] == [
@@ -296,7 +301,8 @@ def test_a_certificate_is_checked_when_it_is_loaded(tmp_path):
 
 def test_names_are_no_markup_in_markdown():
     names = ["__proto__.py", "&lt;b&gt;.py", "#1 @you", "http://a.example", "www.a.example"]
-    found = text("markdown", [{"learner": name} for name in names]).splitlines()[2:]
+    rows = [{"learner": name} for name in names]
+    found = text("markdown", of_rows(rows)).splitlines()[2:]
     assert found == [
         *(r"| \_\_proto\_\_.py |", r"| \&lt;b\&gt;.py |", r"| \#1 \@you |"),
         *(r"| http\://a.example |", r"| www\.a.example |"),

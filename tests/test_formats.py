@@ -11,6 +11,7 @@ import pytest
 
 import hardness as h
 from hardness.runs import Comparison, Run
+from hardness.runs.own import read_data
 from hardness.sweep.file import read_sweep
 from instances import (
     AttentionLayer,
@@ -18,12 +19,9 @@ from instances import (
     load_layer,
     parse,
     read_folder,
-    save_layer,
 )
-from instances.arrayfile import array_file
-from instances.disk import write_tensors
+from instances.arrayfile import read_arrays, write_tensors
 from instances.files import write_folder
-from instances.owndata import read_data
 from instances.samples import read_samples, samples
 
 SPEC = "parity:d=8,m=2"
@@ -59,8 +57,7 @@ def _numbers(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def _read_arrays(path: Path) -> Any:
-    with array_file(path) as found:
-        arrays = {name: one.read() for name, one in found.arrays.items()}
+    arrays = read_arrays(path)[0]
     assert sum(one.nbytes for one in arrays.values()) <= path.stat().st_size
     return _numbers(arrays)
 
@@ -75,7 +72,7 @@ def _layer(found: AttentionLayer) -> Any:
 
 
 def _write_layer(path: Path) -> Any:
-    save_layer(path, LAYER)
+    LAYER.save(path)
     return _layer(LAYER)
 
 

@@ -11,11 +11,11 @@ from hardness.icl.descent import Adam, Momentum
 from hardness.icl.evidence import study
 from hardness.icl.gram import Layers
 from hardness.icl.plusplus import best_scalars
+from hardness.icl.prompts import Prompts
 from hardness.icl.train import train
 from hardness.icl.wishart import loss_on, moments
 from hardness.runs.columns import timeless
 from instances.errors import UsageError
-from instances.prompts import Prompts
 from tests.charts import texts
 
 QUICK = {

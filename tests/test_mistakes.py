@@ -16,7 +16,7 @@ import pytest
 import cli
 from hardness import compare
 from hardness.sweep.store import create
-from instances import AttentionLayer, save_layer
+from instances import AttentionLayer
 from instances.spec import VARIABLE
 
 # An exit code, the line, and words of what it says; `world` makes the files.
@@ -401,14 +401,13 @@ def world(tmp_path_factory):
             Path(name).mkdir()
         layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
         for name in ("layers/0", "layers/1", "mixed/2", "odd/2", "torn/2"):
-            save_layer(Path(f"{name}.npz"), layer)
-        save_layer(
-            Path("mixed/3.npz"), AttentionLayer(theta=np.zeros((1, 3, 3)), w=np.eye(3)[None])
-        )
+            layer.save(f"{name}.npz")
+        other = AttentionLayer(theta=np.zeros((1, 3, 3)), w=np.eye(3)[None])
+        other.save("mixed/3.npz")
         Path("torn/3.npz").write_bytes(b"no layer")
         np.savez("odd/3.npz", **dict.fromkeys("qkvo", np.eye(2)))
         deep = np.random.default_rng(0).normal(size=(2, 1, 4, 4))
-        save_layer(Path("layer.npz"), AttentionLayer(theta=deep[0], w=deep[1]))
+        AttentionLayer(theta=deep[0], w=deep[1]).save("layer.npz")
         create(Path("empty.db")).close()
         for line in MADE:
             with pytest.raises(SystemExit, match="0"):

@@ -33,7 +33,7 @@ from statement import (
     share,
 )
 
-from instances.prompts import Prompts
+from hardness.icl.prompts import Prompts
 
 DOCS = Path(__file__).parents[1] / "docs"
 UNIT = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
@@ -107,9 +107,9 @@ ALLOWED = {  # what studies may import of the toolkit
     *(f"hardness.upper.staged.{name}" for name in ("agreement", "body", "moment", "net")),
     "hardness.icl",
     *(f"hardness.icl.{name}" for name in ("descent", "evaluate", "gram", "onelayer", "orthogonal")),
-    *(f"hardness.icl.{name}" for name in ("sampled", "steps", "train", "wishart")),
+    *(f"hardness.icl.{name}" for name in ("prompts", "sampled", "steps", "train", "wishart")),
     *("instances", "instances.family", "instances.krawtchouk", "instances.layer"),
-    *("instances.prompts", "instances.streams", "instances.numbers"),
+    *("instances.streams", "instances.numbers"),
     *("instances.tokenlaw", "instances.tokens"),
 }
 

@@ -21,8 +21,8 @@ from statement import exactly, find, load
 
 from hardness.icl import onelayer
 from hardness.icl.onelayer import least, optimum
+from hardness.icl.prompts import Prompts
 from instances import parse
-from instances.prompts import Prompts
 from tests.slopes import slopes_agree
 
 RNG = np.random.default_rng

@@ -17,9 +17,9 @@ from hardness.icl import gram, onelayer, plusplus, sampled, steps
 from hardness.icl.descent import Adam, Momentum, Rule, State
 from hardness.icl.gram import Layers
 from hardness.icl.orthogonal import gauss
+from hardness.icl.prompts import Prompts
 from hardness.icl.train import distance, train
 from hardness.icl.wishart import cubature
-from instances.prompts import Prompts
 from instances.streams import generator
 
 _ROUNDING = 1e-6  # relative: equal to six digits

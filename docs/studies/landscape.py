@@ -24,7 +24,7 @@ from scipy.optimize import minimize, minimize_scalar
 from statement import Array
 
 from hardness.icl import onelayer
-from instances.prompts import Prompts
+from hardness.icl.prompts import Prompts
 from instances.streams import generator
 
 _FLAT = 1e-8  # eigenvalues of a Hessian of unit diagonal below it count as 0

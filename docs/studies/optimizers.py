@@ -23,8 +23,8 @@ from statement import Array, table
 from hardness.icl.descent import Adam, Momentum, Rule, State, clipped
 from hardness.icl.evaluate import rare
 from hardness.icl.gram import Layers, losses
+from hardness.icl.prompts import Prompts
 from hardness.icl.sampled import loss_and_gradient, sample
-from instances.prompts import Prompts
 from instances.streams import generator
 
 AUTHORS_RATE = 0.02  # of [ACSYJS24], for both methods

@@ -28,7 +28,7 @@ from statement import Array, table
 
 from hardness.icl.evaluate import scalar_reference
 from hardness.icl.onelayer import least, optimum
-from instances.prompts import Prompts
+from hardness.icl.prompts import Prompts
 from instances.streams import generator
 
 OUTPUTS = ("1/n", "1", "free")

@@ -10,9 +10,9 @@ import numpy as np
 from statement import Measured, Predicted, equal, main, mean
 
 from hardness.icl.gram import Layers, loss_and_gradient
+from hardness.icl.prompts import Prompts
 from hardness.icl.steps import best_steps
 from hardness.icl.wishart import spectra
-from instances.prompts import Prompts
 
 _SPECTRA, _PROMPTS = 200_000, 8000
 _CERTAIN = 4  # standard errors of what is predicted by sampled spectra

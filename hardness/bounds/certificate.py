@@ -18,7 +18,7 @@ from instances.errors import DamagedFile, ToolkitError, unknown
 from instances.export import Cited, Math
 from instances.numbers import brief, write
 from instances.result import Result, TableRow
-from instances.strict import read_strangers_json, shown
+from instances.strict import read_bytes, read_json, shown
 from instances.text import shortened
 from instances.withdrawn import withdrawn
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _LONG = 20  # characters of a value that is shown in full
+_MOST_BYTES = 1 << 26  # of a file, as the checker alone reads
+_MOST_VALUES = 1 << 22  # in it: decoded, each takes some 100 bytes
 OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 
 
@@ -183,7 +185,7 @@ class Certificate(Result):
         That its problem is that of its spec, `check` says.
         """
         where = Path(located("path", path))
-        data = read_strangers_json(where)
+        data = read_file(where)
         try:
             return Certificate.read(data)
         except DamagedFile as error:
@@ -285,6 +287,23 @@ def _misnamed(data: dict[str, Any]) -> str:
         return "its names are not as many as its tables"
     texts = [*names, *(origin[name] for name in origin if name != "names")]
     return "" if all(isinstance(text, str) for text in texts) else "its origin is not text"
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """Read the JSON object of a certificate, as strictly as the checker; raises DamagedFile.
+
+    Objects of another format are read too, for whoever refuses them.
+    """
+    content = read_bytes(path, _MOST_BYTES)
+    if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+        raise DamagedFile(f"{path} cannot be read as JSON: it holds over {_MOST_VALUES} values")
+    data = read_json(path, content)
+    if data.get("format") == checker.FORMAT:
+        try:
+            checker.load(content.decode())
+        except checker.Refused as reason:
+            raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from reason
+    return data
 
 
 def require_format(data: dict[str, Any]) -> None:

@@ -218,8 +218,8 @@ def layers(folder: Path, most: int | None = None) -> Members:
     paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
     if not paths:
         raise UsageError(
-            f"{folder} holds neither layers (*.safetensors, *.npz, as save_layer writes them) nor "
-            "an instance of `hardness generate`"
+            f"{folder} holds neither layers (*.safetensors, *.npz, as AttentionLayer.save writes "
+            "them) nor an instance of `hardness generate`"
         )
     for path in paths:
         if not fits_name(path.name):

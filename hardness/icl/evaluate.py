@@ -12,10 +12,9 @@ import numpy as np
 
 from hardness.icl import plusplus, steps
 from hardness.icl.gram import Array, Layers, losses
-from instances.covariance import root
+from hardness.icl.prompts import Prompts, require_draws, root
 from instances.errors import UsageError
-from instances.limits import require_draws, require_memory
-from instances.prompts import Prompts
+from instances.limits import require_memory
 
 Kind = Literal["q", "both", "common"]
 _AT_ONCE = 1 << 20  # numbers in the tokens of a batch

@@ -12,11 +12,10 @@ import numpy as np
 
 from hardness.icl import onelayer
 from hardness.icl.onelayer import Array, gradient, least, loss, square
+from hardness.icl.prompts import MOST_N, DrawnPrompts, Prompts, require_draws, root
 from hardness.icl.study import Matrix, OfLaw, of_law
-from instances.covariance import root
 from instances.errors import UsageError
-from instances.limits import require_draws, require_memory
-from instances.prompts import MOST_N, DrawnPrompts, Prompts
+from instances.limits import require_memory
 from instances.streams import generator
 
 _BATCH = 1 << 21  # numbers drawn at once

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.covariance import root
+from hardness.icl.prompts import Prompts, root
 from instances.errors import UsageError
-from instances.prompts import Prompts
 
 Array = NDArray[np.float64]
 _AT_ONCE = 1 << 15  # numbers in the matrices of a batch: a tape then stays in the cache

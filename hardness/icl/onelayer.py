@@ -12,9 +12,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.covariance import root
+from hardness.icl.prompts import Prompts, root
 from instances.errors import UsageError
-from instances.prompts import Prompts
 
 Array = NDArray[np.float64]
 _SIMPLE = 10**6  # the largest denominator that a float64 is read back as

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.covariance import root
-from instances.prompts import Prompts
+from hardness.icl.prompts import Prompts, root
 
 Array = NDArray[np.float64]
 _AT_ONCE = 12_500  # numbers in the matrices of a part: 100 kB

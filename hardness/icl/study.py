@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import msgspec
 
+from hardness.icl.prompts import Prompts
 from instances.export import flat
-from instances.prompts import Prompts
-from instances.result import Record, TableRow
+from instances.result import Result, TableRow
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Matrix = list[list[float]]
 
 
-class Study(Record, frozen=True, kw_only=True, tag_field="kind"):
+class Study(Result, msgspec.Struct, frozen=True, kw_only=True, dict=True, tag_field="kind"):
     """A study of prompts of n points in dimension d; its kind, `icl optimum`, is its command."""
 
     d: Count

@@ -12,12 +12,10 @@ from hardness.icl.descent import Ending, adam, lbfgs
 from hardness.icl.evaluate import Estimate, Kind, Rare, evaluate, rare, sample, scalar_reference
 from hardness.icl.gram import Array, Layers, loss_and_gradient
 from hardness.icl.onelayer import whitened
+from hardness.icl.prompts import Prompts, require_draws, root
 from hardness.icl.study import Count, Matrix, OfLaw, of_law
 from hardness.oracles import clock
-from instances.covariance import root
 from instances.errors import UsageError
-from instances.limits import require_draws
-from instances.prompts import Prompts
 from instances.streams import generator
 
 Free = Literal["q", "both"]

@@ -12,13 +12,14 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from hardness.report.export import ENDINGS
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
 from instances.arguments import located
 from instances.capabilities import FACTOR, SCHEME
 from instances.disk import write_bytes
 from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
-from instances.export import ENDINGS, flat, form_of, frame
+from instances.export import flat, frame
 from instances.result import Result, TableRow
 from instances.strict import one_line, opened, read_json
 
@@ -160,7 +161,7 @@ class Picture(Result):
         where = Path(located("path", path))
         kind = kind or where.suffix.removeprefix(".").lower()
         if kind not in KINDS:
-            if form_of(where) is None:
+            if where.suffix.lower() not in ENDINGS:
                 every = ", ".join([*(f".{one}" for one in KINDS), *ENDINGS])
                 raise UsageError(f"{where} given: end its name in {every}")
             return super().save(where, force=force)

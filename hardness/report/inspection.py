@@ -34,32 +34,8 @@ def inspection_words(found: Inspection) -> str:
         "independent tokens of covariance 1, the scale of the family nice: far below 1 attention "
         "is nearly linear, far above it nearly picks one token."
     )
-    lines += ["", table(header, rows), note, coherence, "", structure_words(facts)]
+    lines += ["", table(header, rows), note, coherence]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
-
-
-def structure_words(facts: dict[str, Any]) -> str:
-    """Write how near a layer is to those that hide a parity."""
-    found = facts["structure"]
-    if found["one_w"] is None:
-        return "one head with an output: no other to compare it with"
-    said = f"the W_i share one direction by {found['one_w']:.3f} (1: they are parallel)"
-    if found["one_step"] is None:
-        return wrap(f"{said}; the Theta_i are equal")
-    aside = "" if found["aside"] is None else f", leaving out head {found['aside']}"
-    if sum(head["w_norm"] > 0 for head in facts["layer"]["heads"]) == 2:
-        said += f"; the two Theta_i differ by a matrix of stable rank {found['step_rank']:.3g}"
-    else:
-        said += (
-            f"; the Theta_i differ along one matrix by {found['one_step']:.3f} (1: they lie on one "
-            f"line), of stable rank {found['step_rank']:.3g}{aside}"
-        )
-    if found["parity_like"]:
-        said += (
-            ". That is how the hard families are built: heads that compare one hidden linear form "
-            "with thresholds. It proves nothing of this layer"
-        )
-    return wrap(said)
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:

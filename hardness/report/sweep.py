@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.report.text import count, duration, table, taken
 from hardness.runs.names import one_line, short
+from hardness.runs.record import Record
 from hardness.runs.rows import THRESHOLDS, Progress, SweepRow
 from hardness.sweep.store import FAILED
 from instances.errors import UsageError
 from instances.limits import readable_bytes
-from instances.result import Answer, Record, TableRow
+from instances.result import Answer, TableRow
 
 if TYPE_CHECKING:
     from hardness.runs.least import Least

@@ -18,6 +18,7 @@ from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import short
 from hardness.runs.planned import Do, Planned, here, require_loaded, warm
+from hardness.runs.record import Record
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
 from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
@@ -27,7 +28,7 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
 from instances.numbers import outward
-from instances.result import Record, TableRow
+from instances.result import TableRow
 from instances.spec import require_stored
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from hardness.runs.columns import numbers_of, runs_frame
 from hardness.runs.growth import Scaling, scaling
 from hardness.runs.names import Value, numbers
 from hardness.runs.planned import Do, Planned, collect, cut_to, here, require_loaded, whole
+from hardness.runs.record import Record
 from hardness.runs.run import Run, require_support
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import DamagedFile, ToolkitError, UsageError, require
 from instances.numbers import write
 from instances.parameters import key_values, listed
-from instances.result import Record, TableRow
+from instances.result import TableRow
 from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
 

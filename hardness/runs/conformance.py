@@ -11,13 +11,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget
+from hardness.runs.record import Record, json_of
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.learner import innermost
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
-from instances.result import Record, TableRow, json_of
+from instances.result import TableRow
 from instances.spec import parse_stored
 
 Level = Literal["ok", "warning", "failure"]

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.cells import interval
 from hardness.runs.processes import execute
+from hardness.runs.record import Record, json_of
 from hardness.runs.run import attempt, require_support
 from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.learner import Predict
@@ -40,7 +41,7 @@ from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.family import Family, Instance
 from instances.numbers import outward
-from instances.result import Record, TableRow, json_of
+from instances.result import TableRow
 from instances.streams import generator
 from instances.uniform import Uniform, no_coins
 

@@ -26,10 +26,10 @@ from hardness.bounds import Certificate
 from hardness.bounds.quantities import vacuous
 from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
+from hardness.runs.record import json_of
 from hardness.runs.run import Run
 from instances.capabilities import CHARACTERS
 from instances.numbers import write
-from instances.result import json_of
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
 

@@ -13,10 +13,10 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from hardness.runs.record import Record
 from hardness.runs.risk import CONFIDENCE, Repeated, valid_predictions
 from hardness.upper.learner import Failed, Outcome, Predict
 from instances.family import Examples
-from instances.result import Record
 from instances.streams import generator
 
 _BATCH_NUMBERS = 1 << 21

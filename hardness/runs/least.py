@@ -29,6 +29,7 @@ from hardness.runs.comparison import certificates, distinct, specs_over, values_
 from hardness.runs.growth import Scaling, fit, grown
 from hardness.runs.names import Value
 from hardness.runs.planned import Do, collect, cut_to, here, require_loaded
+from hardness.runs.record import Record, json_of
 from hardness.runs.risk import SOLVED_BELOW, settled
 from hardness.runs.run import Run, machine, run, versions
 from hardness.upper import Learner, Outcome, learner_spec, parse_learner
@@ -36,7 +37,7 @@ from instances.errors import UsageError
 from instances.export import frame
 from instances.family import Family
 from instances.numbers import write
-from instances.result import Record, TableRow, json_of
+from instances.result import TableRow
 from instances.spec import parse_stored, require_drawn, spec_of
 from instances.streams import BitStream, key
 

@@ -1,29 +1,38 @@
-"""What users bring: an instance of a layer on tokens of a law, both given; a run on examples.
+"""What users bring: a layer that labels tokens of a law, or labelled examples of their own.
 
-Such a run is judged on what was held out.
+Of examples a part is held out, and a run on the others is judged by it.
 """
 
 import hashlib
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hardness.oracles import Budget
 from hardness.runs.names import short
 from hardness.runs.risk import SOLVED_BELOW
 from hardness.runs.run import Run, judged, learn_once
 from hardness.upper import Learner, Outcome
-from instances.arguments import located
+from instances.arguments import located, real_array
+from instances.arrayfile import read_arrays
+from instances.dense import DenseExamples
 from instances.errors import UsageError
 from instances.family import Instance
-from instances.files import load_layer
+from instances.files import EXAMPLES, Held, content_hash, load_layer
 from instances.layer import AttentionLayer
-from instances.owndata import Split
+from instances.owndata import OwnData
+from instances.streams import generator
 from instances.teacher import teach
 
 _TOKENS = 2  # of an example
+_HOLD_OUT, _LEAST = 0.2, 2  # the share that is held out, and how many examples at least
+_LARGEST = 1e100  # entries, and its inverse: their squares stay within float64
 
 
 def taught(
@@ -37,7 +46,6 @@ def taught(
 
     teacher: a layer, or the file of one. k: tokens of an example, 2 by default.
 
-    >>> import numpy as np
     >>> made = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
     >>> instance, details = taught(made)
     >>> instance.family.k, details["teacher"]["tokens"]
@@ -97,6 +105,121 @@ def verdict(found: Run, instance: Instance) -> dict[str, Any]:
     return {"found": end, "because": said, "tolerance": OFF}
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split(Held):
+    """A user's data in two parts: `held` is what a learner sees, `hold_out` what it is judged by.
+
+    source: the file, empty for arrays. repeated: how many of the held-out examples have tokens that
+    stand in the other part too.
+    """
+
+    hold_out: DenseExamples
+    source: str
+    seed: int
+    repeated: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Say what the data is, as JSON."""
+        return {
+            "source": self.source,
+            "examples": len(self.held) + len(self.hold_out),
+            "training": len(self.held),
+            "held_out": len(self.hold_out),
+            "seed": self.seed,
+            "repeated": self.repeated,
+            "sha256": [content_hash(part) for part in (self.held, self.hold_out)],
+        }
+
+
+def split(x: Any, y: Any, seed: int = 0, source: str = "") -> Split:
+    """Check tokens x (n, k, d) and labels y, and hold out a fifth of the examples.
+
+    y: (n, k, d), or of the first token alone (n, 1, e), whose other outputs are 0, or (n,), one
+    each. Which ones are held out, the seed decides. Numbers of any real type become float64.
+    Raises UsageError.
+
+    >>> rng = np.random.default_rng(0)
+    >>> made = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
+    >>> made.family.spec, len(made.held), len(made.hold_out)
+    ('data:d=3,k=2,tokens=real', 80, 20)
+    """
+    prefix = f"{source}: " if source else ""
+    with suppress(ValueError):  # ragged
+        y = y if np.ndim(y) != 1 else np.reshape(y, (-1, 1, 1))
+    x, y = _numbers(f"{prefix}x", x), _numbers(f"{prefix}y", y)
+    n, k, d = x.shape
+    rows, outputs = y.shape[1:]
+    if len(y) != n or ((rows, outputs) != (k, d) and (rows > 1 or outputs > d)):
+        raise UsageError(
+            f"{prefix}x {x.shape} and y {y.shape} given: labels have the tokens' shape, or "
+            "(n, 1, e) or (n,) if they are of the first token alone"
+        )
+    count = round(_HOLD_OUT * n)
+    if count < _LEAST:
+        raise UsageError(
+            f"{prefix}{n} examples given: a fifth of them is held out, and at least {_LEAST} are "
+            f"needed there: give {5 * _LEAST} examples or more"
+        )
+    boolean = bool((np.abs(x) == 1).all())
+    family = OwnData(d=d, k=k, tokens="boolean" if boolean else "real", rows=int(rows < k))
+    tokens = x.astype(np.int8) if boolean else x
+    labels = np.pad(y, ((0, 0), (0, k - rows), (0, d - outputs)))
+    order = generator(seed, "hold-out").permutation(n)
+    training, held_out = (
+        DenseExamples(family=family, x=tokens[part], y=labels[part])
+        for part in (np.sort(order[count:]), np.sort(order[:count]))
+    )
+    for examples, which in ((training, "learned from"), (held_out, "held out")):
+        if np.abs(examples.y).max() < 1 / _LARGEST:
+            raise UsageError(f"{prefix}the labels of all examples that are {which} are zero")
+    seen = {row.tobytes() for row in training.x}
+    return Split.of(
+        Path(source or "."),
+        training,
+        hold_out=held_out,
+        source=source,
+        seed=seed,
+        repeated=sum(row.tobytes() in seen for row in held_out.x),
+    )
+
+
+def _numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Read an array (n, k, d) of real numbers whose squares stay within float64."""
+    array = np.ascontiguousarray(real_array(name, values, "(n, k, d)"), np.float64)
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong.any(axis=(1, 2)))[0])
+        raise UsageError(
+            f"{name} has {int(wrong.sum())} entries that are not finite, the first in example "
+            f"{first}: leave such examples out"
+        )
+    most = float(np.abs(array).max())
+    if most and not 1 / _LARGEST <= most <= _LARGEST:
+        raise UsageError(
+            f"{name} has entries up to {most:.1g}: between {1 / _LARGEST:g} and {_LARGEST:g} "
+            "squares stay within float64: scale them"
+        )
+    return array
+
+
+def read_data(path: Path, seed: int = 0) -> Split | None:
+    """Read x and y, as in `split`, from a .npz or .safetensors; None for samples and a layer.
+
+    Raises UsageError, DamagedFile.
+    """
+    arrays, meta = read_arrays(path)
+    if meta and meta.get("format") == EXAMPLES:
+        raise UsageError(f"{path} is part of an instance: give its folder")
+    if meta is not None or {"a", "b"} <= {name.lower() for name in arrays}:
+        return None
+    if not {"x", "y"} <= arrays.keys():
+        raise UsageError(
+            f"{path} holds {', '.join(arrays)[:80] or 'nothing'}: x and y, both (n, k, d), are "
+            "wanted; a layer goes with --teacher"
+        )
+    return split(arrays["x"], arrays["y"], seed, str(path))
+
+
 def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) -> Run:
     """Run a learner on the part of the data that is not held out; raises ToolkitError.
 
@@ -105,7 +228,6 @@ def run_on_data(learner: Learner, data: Split, budget: Budget, seed: int = 0) ->
 
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
-    >>> from instances.owndata import split
     >>> drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 1000)
     >>> found = run_on_data(parse_learner("staged"), split(drawn.x, drawn.y), Budget())
     >>> found.outcome.value, found.held_out_error.value < 1e-12

@@ -28,6 +28,7 @@ from hardness.runs.columns import Record as Columns
 from hardness.runs.columns import record_of, runs_frame
 from hardness.runs.heldout import HeldOutError, measure_held_out
 from hardness.runs.names import brief_spec, short
+from hardness.runs.record import Record, json_of
 from hardness.runs.risk import SOLVED_BELOW, Judge, Risk, measure
 from hardness.upper import (
     Failed,
@@ -44,7 +45,7 @@ from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.numbers import outward
-from instances.result import Record, TableRow, json_of
+from instances.result import TableRow
 from instances.spec import file_of
 from instances.streams import generator
 

@@ -32,12 +32,13 @@ from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
 from hardness.runs.planned import Cut, Do, Planned, here, require_loaded
+from hardness.runs.record import Record
 from hardness.runs.run import Run
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.ladders import Ladder, Rung
 from instances.numbers import brief, write
-from instances.result import Record, TableRow
+from instances.result import TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
 

@@ -12,12 +12,13 @@ from statistics import median
 from typing import Any
 
 from hardness.runs.least import PILOTS, Least
+from hardness.runs.record import Record, json_of
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.file import Climbs, Grid, Sweep
 from hardness.sweep.jobs import CertificateJob
 from hardness.upper import parse_learner
-from instances.result import Record, TableRow, json_of
+from instances.result import TableRow
 from instances.spec import parse_stored
 
 _RUN_BYTES, _CERTIFICATE_BYTES = 300, 5000  # in a store, about

@@ -33,7 +33,7 @@ from hardness.runs.columns import (
 from hardness.runs.rows import CertificateRow, Row, SweepRow, ThresholdRow
 from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
-from instances.disk import beside, refuse_existing, refuse_unwritable, written
+from instances.disk import atomic_write, os_errors, refuse_existing, refuse_unwritable
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import one_line
 
@@ -192,7 +192,7 @@ class Lock:
                 "remove the others, or copy it"
             )
         while True:
-            with written(store):
+            with os_errors(store):
                 how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
                 self._handle = os.open(self.path, how, 0o666)
             if not stat.S_ISREG(os.fstat(self._handle).st_mode):
@@ -365,7 +365,7 @@ def _emptied(path: Path) -> "Writer":
     """Write an empty store, which is there as a whole or not at all, and open it."""
     with (
         told(path),
-        beside(path) as draft,
+        atomic_write(path) as draft,
         contextlib.closing(sqlite3.connect(draft)) as new,
     ):
         new.executescript(
@@ -642,7 +642,7 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
     """
     sweeps: list[SweepRow] = []
     refuse_existing(out)
-    with beside(out) as draft, _emptied(draft) as writer:
+    with atomic_write(out) as draft, _emptied(draft) as writer:
         for path in (first, *others):
             with read(path) as store:
                 try:

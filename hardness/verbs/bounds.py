@@ -251,14 +251,14 @@ def check(
     from dataclasses import replace
 
     from hardness.bounds import Certificate
+    from hardness.bounds.certificate import read_file
     from hardness.bounds.check import check as derive
-    from instances.strict import read_strangers_json
 
     if isinstance(source, Certificate):
         return derive(source.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_strangers_json(_certificate(source))
+    data = read_file(_certificate(source))
     try:
         return replace(derive(data), file=str(source))
     except (Refuted, DamagedFile) as error:

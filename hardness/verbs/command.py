@@ -486,13 +486,13 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
     if out and made.endings and not written:
         found.save(out, force=force)
     elif out and not written:
+        from hardness.report.export import write
         from instances.disk import write_text
-        from instances.export import write
 
         if (chosen or "json") == "json":
             write_text(out, found.to_json() + "\n", force=force)
         else:
-            write(out, chosen, found.to_dict, found, force)
+            write(out, chosen, found, force)
     show(found, form)
     if out and made.reads and form is None:
         table = f"a table; what {made.reads} reads is written by --out FILE.json"
@@ -528,7 +528,7 @@ def _form(out: Path | None, form: Any, place: Place) -> Any:
         if form == "parquet":
             raise click.UsageError("--format parquet is binary: add --out FILE.parquet")
         return None
-    from instances.export import ENDINGS
+    from hardness.report.export import ENDINGS
 
     found = ENDINGS.get(out.suffix.lower())
     if "parquet" in (found, form):
@@ -549,7 +549,7 @@ def show(found: Any, form: Any) -> None:
     if form == "json":
         click.echo(json.dumps(found.to_dict(), indent=found.indent))
     elif form in ("csv", "latex", "markdown"):
-        from instances.export import text
+        from hardness.report.export import text
 
         click.echo(printable(text(form, found)), nl=False)
     else:

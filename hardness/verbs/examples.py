@@ -125,8 +125,8 @@ def inspect(
     .safetensors with theta and w (m, d, d), or with q, k, v (m, d, r) and o (m, r, d). From Python
     also an AttentionLayer, which `from_torch` and `from_qkvo` make.
 
-    >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
-    True
+    >>> round(inspect("parity:d=12,m=4").facts["layer"]["w_coherence"], 9)
+    1.0
     """
     from dataclasses import replace
 

@@ -10,8 +10,8 @@ from hardness.verbs.command import verb
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
+    from hardness.icl.prompts import Prompts
     from hardness.icl.study import Study as Studied
-    from instances.prompts import Prompts
     from instances.result import Answer
 
     Method = Literal["lbfgs", "adam"]
@@ -49,7 +49,7 @@ _study: Any = {
 
 
 def _law(given: Study) -> "Prompts":
-    from instances.prompts import Prompts
+    from hardness.icl.prompts import Prompts
 
     said = {"d": 5, "n": 20, "sigma": "identity", "task": "inverse", "noise": 0.0, "seed": 0}
     chosen = {name: given.get(name, usual) for name, usual in said.items()}

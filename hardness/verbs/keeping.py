@@ -32,9 +32,9 @@ class KeptRungs(RungLimits, Keeping, total=False):
 
 def require_folder(out: Path | None) -> None:
     """Refuse what looks like a file of a format that there is not; raises UsageError."""
-    from instances.export import ENDINGS, form_of
+    from hardness.report.export import ENDINGS
 
-    if out and form_of(out) is None and out.suffix[1:].isalpha():
+    if out and out.suffix.lower() not in ENDINGS and out.suffix[1:].isalpha():
         raise UsageError(
             f"{called('out')} {out} given: name a folder without an ending, or a file of rows with "
             f"one of {', '.join(ENDINGS)}"
@@ -53,10 +53,10 @@ def kept(
     how: of Keeping. folder: writes the files `ours` of a folder; a file is written where there is
     none, and where the name of `out` says of which format. Of a cut what is whole is written.
     """
+    from hardness.report.export import ENDINGS, write
     from hardness.runs import Cut
     from hardness.sweep.resumable import goes_on, resumable
     from instances.disk import new_folder
-    from instances.export import form_of, write
 
     out, resume = how.get("out"), how.get("resume", False)
     if folder:
@@ -64,8 +64,8 @@ def kept(
     again = how.get("force", False) or goes_on(out, resume)
 
     def keep(found: Any) -> None:
-        if out and (form := form_of(out) or (None if folder else "json")):
-            write(out, form, found.filed, found, again)
+        if out and (form := ENDINGS.get(out.suffix.lower()) or (None if folder else "json")):
+            write(out, form, found, again)
         elif out and folder:
             with new_folder(out, force=again, ours=ours) as made:
                 folder(made, found)

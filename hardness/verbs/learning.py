@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from hardness.oracles import Budget
     from hardness.runs import Run
+    from hardness.runs.own import Split
     from hardness.upper import Learner
     from hardness.verbs.sources import Data, Source
-    from instances.owndata import Split
 
 
 @verb("Run one learner on one instance.", out=FILE)
@@ -158,13 +158,12 @@ def _saved(found: "Run", path: Path | None) -> "Run":
     """Write the layer that a run found; raises UsageError for a run that never began."""
     from hardness.runs.planned import not_loaded
     from hardness.upper.learner import Outcome
-    from instances import files
 
     if found.outcome is Outcome.NOT_LOADED:
         raise not_loaded(found.learner, found.details)
     if path:
         if found.layer is None:
             raise ToolkitError(f"no layer was found: {path} was not written")
-        files.save_layer(path, found.layer)
+        found.layer.save(path, force=True)
         progress.note(f"{path}: a layer of {found.layer.m} heads")
     return found

@@ -55,12 +55,12 @@ def least(
     (64, 91)
     """
     from hardness.report.charts.runs import of_least
+    from hardness.report.export import text as written
     from hardness.report.figures import draw
     from hardness.runs import distinct, values_of
     from hardness.runs.least import PILOTS
     from hardness.runs.least import least as search
     from instances.disk import write_bytes, write_json, write_text
-    from instances.export import text as written
 
     names, spec = sources.names(learner, "least"), sources.spec_of(source, "least")
     limit = budget_of(how)

@@ -14,9 +14,9 @@ from instances.errors import UsageError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from hardness.runs.own import Split
     from hardness.upper import Learner
     from instances import Family, Folder
-    from instances.owndata import Split
     from instances.samples import Samples
 
     Source = str | PathLike[str] | Family | Any  # an object of a class of functions, or the class
@@ -90,7 +90,7 @@ def own_data(source: object, seed: int) -> "Split | None":
     from instances.spec import OF_DATA
 
     if isinstance(source, tuple | list):
-        from instances.owndata import split
+        from hardness.runs.own import split
 
         if len(source) != 2:
             raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
@@ -100,9 +100,9 @@ def own_data(source: object, seed: int) -> "Split | None":
         return None
     if not path.is_file():
         raise UsageError(f"{source} given: there is no such file")
-    from instances.owndata import is_data, read_data
+    from hardness.runs.own import read_data
 
-    return read_data(path, seed) if is_data(path) else None
+    return read_data(path, seed)
 
 
 def require_unseen(learner: "Learner", *files: object) -> None:

@@ -177,9 +177,9 @@ def export(
     With --comparable the files of two stores with equal results are equal byte for byte. In CSV a
     text that a spreadsheet would take for a formula begins with an apostrophe.
     """
+    from hardness.report.stored_rows import export as write
+    from hardness.report.stored_rows import export_thresholds
     from hardness.report.text import count
-    from hardness.sweep.export import export as write
-    from hardness.sweep.export import export_thresholds
     from hardness.sweep.store import read
     from instances.result import Answer
 

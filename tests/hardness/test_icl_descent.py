@@ -7,8 +7,8 @@ import pytest
 
 from hardness.icl import gram
 from hardness.icl.descent import Adam, Momentum, State, clipped
+from hardness.icl.prompts import Prompts
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
-from instances.prompts import Prompts
 from tests.slopes import slopes_agree
 
 LAW = Prompts.named(3, 5, "rotated(1,2,0.5)", "toeplitz(0.3)", 0.3)

@@ -10,13 +10,12 @@ from hardness.icl.descent import adam, lbfgs
 from hardness.icl.evaluate import evaluate, rare, sample, scalar_reference, stretched
 from hardness.icl.gram import Layers, hessian, loss_and_gradient, losses, residuals
 from hardness.icl.plusplus import best_scalars
+from hardness.icl.prompts import Prompts, root
 from hardness.icl.train import Mark, curves, distance, thinned, train
 from hardness.icl.wishart import cubature, moments
 from hardness.report.charts.icl import of_icl
 from hardness.report.icl import words
-from instances.covariance import root
 from instances.errors import UsageError
-from instances.prompts import Prompts
 from instances.streams import generator
 from tests.charts import said
 from tests.slopes import slopes_agree

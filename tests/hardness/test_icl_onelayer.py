@@ -8,10 +8,9 @@ import pytest
 
 from hardness.icl import evidence, onelayer
 from hardness.icl.evidence import compared, study
+from hardness.icl.prompts import Prompts, root
 from hardness.report.charts.icl import of_icl
 from hardness.report.icl import words
-from instances.covariance import root
-from instances.prompts import Prompts
 from tests.charts import said
 from tests.slopes import slopes_agree
 

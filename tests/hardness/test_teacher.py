@@ -4,7 +4,6 @@ import pickle
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from hardness.runs import Run, measure, run
 from hardness.runs.risk import cut
 from hardness.upper import parse_learner
 from hardness.upper.matching import match
-from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder, save_layer
+from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder
 from instances.dense import row_reach
 from instances.files import write_folder
 from instances.teacher import teach
@@ -154,7 +153,7 @@ def test_a_learner_from_a_file_sees_examples_alone(tmp_path):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where the command line runs too
-    save_layer(tmp_path / "layer.npz", LAYER)
+    LAYER.save(tmp_path / "layer.npz")
     q, k, v = RNG.normal(size=(3, 2, D, D))
     bias = RNG.normal(size=(2, D))
     np.savez("biased.npz", q=q, k=k, v=v, o=RNG.normal(size=(2, D, D)), bq=bias, bv=bias)
@@ -204,7 +203,7 @@ def test_a_learner_s_file_that_could_read_its_teacher_is_refused(hardness, tmp_p
     source = "def mine(x, y):\n    return lambda new: 0 * new\n"
     for folder in ("own", "."):
         (tmp_path / folder / "mine.py").write_text(source)
-    save_layer(tmp_path / "layer.npz", LAYER)
+    LAYER.save(tmp_path / "layer.npz")
     np.savez(tmp_path / "data.npz", x=RNG.normal(size=(999, 2, D)), y=RNG.normal(size=(999, 2, D)))
     for what in (("--teacher", tmp_path / "layer.npz"), (tmp_path / "data.npz",)):
         asked = ("learn", f"{tmp_path}/mine.py:mine", *what, "--budget-examples", 100)
@@ -216,7 +215,7 @@ def test_a_learner_s_file_that_could_read_its_teacher_is_refused(hardness, tmp_p
 
 
 def test_what_a_run_reads_is_not_written_over(hardness, tmp_path):
-    save_layer(tmp_path / "layer.npz", LAYER)
+    LAYER.save(tmp_path / "layer.npz")
     before = (tmp_path / "layer.npz").read_bytes()
     asked = ("learn", "staged", "--teacher", tmp_path / "layer.npz", "--force", "--save-layer")
     hardness(*asked, tmp_path / "layer.npz").one_line("the run reads it")
@@ -227,7 +226,7 @@ def test_the_verdict_names_what_was_found(hardness):
     """Two layers whose answer is known: one to be found, and one of equal Theta_i."""
     made = {"found": "nice:m=1,k=2,d=4", "equal": "nice:m=2,k=2,d=4,trace=1"}
     for name, spec in made.items():
-        save_layer(Path(f"{name}.npz"), parse(spec).instance(0).layer())
+        parse(spec).instance(0).layer().save(f"{name}.npz")
     for learner, name, end in (
         ("levenberg", "found", "heads found"),
         ("levenberg", "equal", "function found, heads not identified"),

@@ -1,4 +1,4 @@
-"""Files are read strictly: what strangers wrote, and what is no regular file."""
+"""Files are read strictly: what is no JSON object, and what is no regular file."""
 
 import json
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from instances.errors import DamagedFile
-from instances.strict import one_line, opened, read_bytes, read_json, read_strangers_json, shown
+from instances.strict import one_line, opened, read_bytes, read_json, shown
 
 
 def written(tmp_path, content):
@@ -34,65 +34,18 @@ def refused(read, path, why):
     ("content", "why"),
     [
         (b'{"a": NaN}', "invalid"),
-        (b'{"a": -Infinity}', "invalid"),
         (b'{"a": 1e999}', "out of range"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "out of range"),
         (b'{"a": "\\ud800"}', "cannot be read as JSON"),
-        (b'{"a": "\xff"}', "cannot be read as JSON"),
-        (b'\xef\xbb\xbf{"a": 1}', "invalid"),
         ('{"a": 1}'.encode("utf-16"), "invalid"),
         (b"[" * 100_000, "recursion"),
         (b'{"a": 1}]', "trailing"),
         (b"[1]", "not an object"),
-        (b"", "truncated"),
         (b'{"a": 1', "truncated"),
     ],
 )
 def test_what_is_no_json_object_is_refused_in_one_line(tmp_path, content, why):
     path = written(tmp_path, content)
     refused(read_json, path, why)
-    refused(read_strangers_json, path, why)
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (b'{"value": 1, "value": 2}', "the key 'value' stands twice"),
-        (b'{"value": 1, "\\u0076alue": 1}', "the key 'value' stands twice"),
-        (b'{"a": [{"b": 1, "b": 1}]}', "the key 'b' stands twice"),
-        (b'{"a": ' + b"[" * 65 + b"]" * 65 + b"}", "nested over 64 deep"),
-        (b'{"a": [' + b"[]," * 2_200_000 + b"0]}", "it holds over 4194304 values"),
-    ],
-)
-def test_what_strangers_may_not_write_is_refused_in_one_line(tmp_path, content, why):
-    path = written(tmp_path, content)
-    refused(read_strangers_json, path, why)
-    assert read_json(path)  # ours is not looked at so
-
-
-@pytest.mark.parametrize("code", [0x7, 0x1B, 0x7F, 0x85, 0x9B, 0x200B, 0x202E, 0x2066, 0x2028])
-@pytest.mark.parametrize("escaped", [False, True])
-def test_steering_characters_are_refused_in_strings_of_strangers(tmp_path, code, escaped):
-    """Control characters of both ranges, directions and zero widths, in values and in keys."""
-    for data in ({"a": f"x{chr(code)}y"}, {f"x{chr(code)}y": 1}, {"a": [{"b": chr(code)}]}):
-        text = json.dumps(data, ensure_ascii=escaped)
-        path = written(tmp_path, text.encode())
-        refused(read_strangers_json, path, "not printable")
-        assert read_json(path) == data  # what learners print may stand in results
-
-
-def test_what_a_certificate_may_hold_is_read(tmp_path):
-    deep: list = []
-    for _ in range(62):
-        deep = [deep]
-    for data in (
-        {"a": 10**999 - 1, "b": -(10**997)},
-        {str(i): {} for i in range(1 << 16)},
-        {"a": [[0.5] * 100] * 1000, "b": 1.7976931348623157e308, "c": 5e-324, "d": -0.0},
-        {"a": "é" * 1000, "b": "\\", "c": '"', "d": '\\"'},
-        {"a": deep},
-    ):
-        assert read_strangers_json(written(tmp_path, json.dumps(data).encode())) == data
 
 
 def test_only_regular_files_are_opened_and_none_is_waited_for(tmp_path):

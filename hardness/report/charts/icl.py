@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from hardness.icl.evidence import Optimum, Sampled
@@ -44,7 +45,7 @@ def of_icl(data: Data) -> Data:
         raise DamagedFile("this results.json holds no study of `hardness icl ... --out DIR`")
     study, panels_of = _STUDIES[kind]
     try:
-        title, notes, found = panels_of(study.read(data))
+        title, notes, found = panels_of(msgspec.convert(data, study))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise DamagedFile(
             f"this results.json is no whole study ({type(error).__name__} {error}): make it again "

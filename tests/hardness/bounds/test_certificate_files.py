@@ -44,6 +44,34 @@ def test_names_of_another_type_are_refused_when_a_file_is_loaded(tmp_path, sourc
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"spec": 1, ', "a name stands twice in an object"),
+        ('{"x": ' + 30 * "[" + 30 * "]" + ", ", "nested over 24 deep"),
+        ('{"x": 0.5, ', "the JSON number 0.5 is not an integer"),
+        ('{"x": [' + 2_200_000 * "[]," + "0], ", "it holds over 4194304 values"),
+    ],
+)
+def test_what_the_checker_would_not_read_is_not_loaded(tmp_path, text, why):
+    whole = hardness.certify(PROFILE).to_json()
+    (tmp_path / "x.json").write_text(text + whole.removeprefix("{"))
+    for read in (Certificate.load, hardness.check):
+        with pytest.raises(DamagedFile, match=f"cannot be read as JSON: .*{why}"):
+            read(tmp_path / "x.json")
+
+
+def test_what_stands_in_a_file_moves_no_cursor(tmp_path):
+    made = hardness.certify(LISTED).to_dict()
+    made["origin"]["names"] = ["\x1b[31m\u202e\x9b" for _ in made["origin"]["names"]]
+    made["origin"]["path"] = "\x1b[31m\u202e\x9b"
+    (tmp_path / "x.json").write_text(json.dumps(made))
+    with pytest.raises(hardness.Refuted) as refusal:
+        hardness.check(tmp_path / "x.json")
+    for text in (str(refusal.value), repr(Certificate.load(tmp_path / "x.json"))):
+        assert text.replace("\n", "").isprintable()
+
+
 def test_results_with_certificates_of_an_earlier_format_say_what_to_do(tmp_path):
     made = hardness.compare("parity:m=2", "d=8", "elimination", seeds=1, jobs=1)
     made.save(tmp_path / "made.json")

@@ -14,7 +14,7 @@ from hardness.bounds import checker
 from hardness.bounds.certificate import NoClaim
 from hardness.bounds.checker.residues import SLACK, guess, horizon, power
 from hardness.report.claims import sentence
-from instances.export import text as export
+from hardness.report.export import text as export
 
 SPEC = "lwr:n={n},q={q},p={p},secret={secret}"
 

@@ -16,10 +16,10 @@ from hardness.bounds.certificate import NoClaim
 from hardness.bounds.checker.closed import Exact
 from hardness.bounds.checker.theorem import members_of_probability
 from hardness.bounds.formulas import WHOLE, formulas
+from hardness.report.export import text as export
 from instances import parse
 from instances.errors import UsageError
 from instances.export import Math
-from instances.export import text as export
 from tests.latex import compiled
 
 # What follows from no formula of a few numbers: a theorem's 0, counts of pairs, codes.

@@ -16,7 +16,7 @@ from hardness.bounds.verify import check_stored, dimension
 from instances import Parity, parse, symmetric, write_folder
 from instances.errors import Refuted, TooLarge, UsageError
 from instances.families.parity import signs
-from instances.files import read_folder, save_layer
+from instances.files import read_folder
 from instances.symmetric import Profile
 from tests.conftest import every_token
 from tests.laws import representative
@@ -207,7 +207,7 @@ def test_functions_of_a_file_and_layers(hardness, tmp_path):
     family = parse("nice:m=1,k=2,d=3")
     (tmp_path / "layers").mkdir()
     for i in range(4):
-        save_layer(tmp_path / "layers" / f"{i}.npz", family.instance(i).layer())
+        family.instance(i).layer().save(tmp_path / "layers" / f"{i}.npz")
     found = hardness("verify", "layers", "--json").json
     assert (found["members"], found["agrees"]) == (4, True)
     assert found["largest_deviation"] <= found["radius"]

@@ -26,9 +26,9 @@ from hardness.cost.reduction import DEFAULT
 from hardness.cost.sets import SETS, find, given
 from hardness.cost.success import log_single
 from hardness.report.cost import attack_words, estimate_words, grid_words
+from hardness.report.export import text
 from hardness.upper.attack import needed
 from instances import ToolkitError, UsageError, parse
-from instances.export import text
 from tests.conftest import not_refused
 from tests.laws import chi_square
 

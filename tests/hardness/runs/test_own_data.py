@@ -11,13 +11,14 @@ import hardness as h
 from hardness.report.run import run_words
 from hardness.runs import Run
 from hardness.runs.heldout import measure_held_out, ratio_interval, unsuited
+from hardness.runs.own import read_data, split
 from hardness.upper import Outcome
 from hardness.upper.attention import columns, linearize
 from hardness.upper.plugins import function
 from hardness.upper.trained import layer_gradient
-from instances import AttentionLayer, parse
-from instances.errors import UsageError
-from instances.owndata import split
+from hardness.verbs.sources import own_data
+from instances import AttentionLayer, DamagedFile, UsageError, parse
+from instances.spec import parse_stored
 
 LEARNERS = """
     import numpy as np
@@ -290,3 +291,106 @@ def test_all_examples_are_used_where_a_stage_cannot_go_on():
     found = h.learn("staged", (x, y))
     assert found.usage.examples == 3200
     assert found.held_out_error.value < 0.02
+
+
+# ---- what is read, and which part is held out
+
+
+X, Y = np.random.default_rng(0).normal(size=(2, 100, 3, 4))
+HOLED = np.where(np.arange(X.size).reshape(X.shape) == 50, np.nan, X)
+
+
+def written(folder, **arrays):
+    np.savez(folder / "data.npz", **arrays)
+    return folder / "data.npz"
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "int32", "bool", "float64"])
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_files_give_what_arrays_give(tmp_path, kind, ending):
+    from safetensors.numpy import save_file
+
+    x, path = (X > 0 if kind == "bool" else 3 * X).astype(kind), tmp_path / f"x.{ending}"
+    if ending == "npz":
+        np.savez(path, x=x, y=np.asfortranarray(Y))
+    else:
+        save_file({"x": x, "y": Y}, path)
+    read = read_data(path, seed=3)
+    made = split(x, Y, seed=3)
+    for part in ("held", "hold_out"):
+        one, other = getattr(read, part), getattr(made, part)
+        assert np.array_equal(one.x, other.x)
+        assert np.array_equal(one.y, other.y)
+        assert one.x.dtype == one.y.dtype == np.float64
+
+
+def test_the_seed_alone_says_which_examples_are_held_out():
+    one, same, other = (split(X, Y, seed) for seed in (0, 0, 1))
+    assert np.array_equal(one.hold_out.x, same.hold_out.x)
+    assert not np.array_equal(one.hold_out.x, other.hold_out.x)
+    for made in (one, other):
+        rows = (
+            np.concatenate([made.held.x, made.hold_out.x]),
+            np.concatenate([made.held.y, made.hold_out.y]),
+        )
+        assert (len(made.held), len(made.hold_out), made.repeated) == (80, 20, 0)
+        order = [int(np.flatnonzero((x == X).all(axis=(1, 2)))[0]) for x in rows[0]]
+        assert sorted(order) == list(range(100))
+        assert np.array_equal(rows[1], Y[order])
+    twice = split(np.tile(X[:50], (2, 1, 1)), Y)
+    seen = [(x == twice.held.x).all(axis=(1, 2)).any() for x in twice.hold_out.x]
+    assert twice.repeated == sum(seen)
+    assert twice.repeated > 0
+
+
+def test_a_learner_in_another_process_reads_the_family_and_its_examples():
+    for x, tokens in ((X, "real"), (np.sign(X), "boolean")):
+        made = split(x, Y)
+        family = parse_stored(made.family.spec)
+        assert family == made.family == parse(f"data:d=4,k=3,tokens={tokens}")
+        again = family.restore(made.held.tensors, len(made.held))
+        assert again.agrees(made.held)
+        assert again.x.dtype == (np.int8 if tokens == "boolean" else np.float64)
+    with pytest.raises(UsageError, match="no instance is drawn"):
+        family.instance(0)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        (X, Y[:, :, :3], "labels have the tokens' shape"),
+        (X, Y[:50], "labels have the tokens' shape"),
+        (HOLED, Y, "x has 1 entries that are not finite, the first in example 4"),
+        (X, HOLED, "y has 1 entries"),
+        (X * 1e200, Y, "scale them"),
+        (X, 0 * Y, "are zero"),
+        (X[:7], Y[:7], "give 10 examples or more"),
+        (X + 1j, Y, "complex128: real numbers"),
+        ([X[0], X[1][:2]], Y, "ragged"),
+        (X.astype(str), Y, "real numbers"),
+    ],
+)
+def test_arrays_that_are_no_data_are_refused_in_one_line(x, y, words):
+    with pytest.raises(UsageError, match=words) as refused:
+        own_data((x, y), 0)
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_hold_something_else_are_refused(tmp_path):
+    def refused(words, error=UsageError, **arrays):
+        with pytest.raises(error, match=words):
+            own_data(written(tmp_path, **arrays), 0)
+
+    refused("holds x: x and y", x=X)
+    refused("holds inputs, targets: x and y", inputs=X, targets=Y)
+    refused("Object arrays cannot be loaded", DamagedFile, x=np.array([X[0], None], object), y=Y)
+    assert own_data(written(tmp_path, a=np.ones((4, 3), int), b=np.ones(4, int)), 0) is None
+    (tmp_path / "junk.npz").write_bytes(b"junk")
+    with pytest.raises(DamagedFile, match="not ours"):
+        own_data(tmp_path / "junk.npz", 0)
+    AttentionLayer(theta=X[:1, :3, :3], w=X[:1, :3, :3]).save(tmp_path / "layer.npz")
+    assert own_data(tmp_path / "layer.npz", 0) is None  # `target` says what it is
+    for source in ("parity:d=8,m=2", tmp_path):
+        assert own_data(source, 0) is None
+    with pytest.raises(UsageError, match=r"a pair \(x, y\)"):
+        own_data([X], 0)

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from hardness.report.stored_rows import export
 from hardness.runs.processes import Aborted
 from hardness.runs.stress import Stress, stress
 from hardness.sweep import Interrupted, drive, pool, read_text
-from hardness.sweep.export import export
 from hardness.sweep.pool import Engine
 from hardness.sweep.store import Writer, create, read
 from instances.errors import ToolkitError

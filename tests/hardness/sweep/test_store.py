@@ -9,8 +9,8 @@ import random
 import pytest
 from msgspec.structs import replace
 
+from hardness.report.stored_rows import export
 from hardness.runs.columns import COLUMNS, PASSING
-from hardness.sweep.export import export
 from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, UsageError

@@ -10,6 +10,7 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.report.charts.runs import of_least
+from hardness.report.export import text
 from hardness.report.least import least_table
 from hardness.report.page.build import report_of
 from hardness.report.stored import least_of
@@ -24,7 +25,6 @@ from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import merge, read
 from hardness.upper import Outcome
 from instances.errors import UsageError
-from instances.export import text
 from tests.hardness.sweep.here import Here, sweep_here
 from tests.hardness.sweep.making import edit
 from tests.reports import page_of

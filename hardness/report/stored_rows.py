@@ -12,13 +12,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from hardness.report.export import cell, write
 from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
 from hardness.runs.least import Threshold
 from hardness.sweep.store import Reader
-from instances.disk import beside, damage, refuse_existing
+from instances.disk import atomic_write, damage, refuse_existing
 from instances.errors import UsageError
-from instances.export import cell, write
 from instances.lazy import require_extra
+from instances.result import Answer
 
 Format = Literal["csv", "json", "parquet"]
 _GROUP = 10_000  # rows of a row group
@@ -55,7 +56,7 @@ def export(
             yield comparable(record) if only_comparable else record
 
     columns = [c for c in COLUMNS if not (only_comparable and c in PASSING)]
-    with beside(out) as draft:
+    with atomic_write(out) as draft:
         _WRITERS[form](draft, rows(), columns)
     return Exported(rows=runs, left_out=left_out)
 
@@ -78,7 +79,7 @@ def export_thresholds(
         }
         for one in some
     ]
-    write(out, form, lambda: {"thresholds": rows}, rows, force)
+    write(out, form, Answer(data={"thresholds": rows}, told="", rows=rows), force)
     return Exported(rows=len(rows), left_out=len(every) - len(some))
 
 

@@ -1,0 +1,220 @@
+"""Tables in files and on stdout: CSV, LaTeX, Markdown, Parquet.
+
+CSV and Parquet are for programs and hold every column. LaTeX and Markdown are for readers: the
+rows that a result prints. Names of learners are names of files, so anybody's: none is a formula
+of a spreadsheet, a command of LaTeX or markup.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from instances import numbers
+from instances.disk import atomic_write, refuse_existing, write_json, write_text
+from instances.errors import UsageError
+from instances.export import Cited, Math, columns, dtype
+from instances.lazy import require_extra
+from instances.result import Result
+from instances.text import cut, printable, shortened
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Format = Literal["json", "csv", "latex", "markdown", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+ENDINGS = dict(zip((".json", ".csv", ".tex", ".md", ".parquet"), FORMATS, strict=True))
+# A byte-order mark and the wide forms of signs begin a formula in some spreadsheets.
+_FORMULA = (*"=+-@\t\r\n", "\ufeff", *"\uff1d\uff0b\uff0d\uff20")
+_RATIONAL = re.compile(r"[+-]?\d+(?:/\d+)?")
+_LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "{}$&%#_"}
+    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\u2265": r"$\geq$"}
+    | {"\u221e": r"$\infty$", "\u2020": r"$\dagger$"}
+    | {"\u2264": r"$\leq$", "\u2212": "$-$", "\u2026": r"\ldots{}", "\u2192": r"$\to$"}
+)
+_FOREIGN = re.compile(r"[^\x20-\u017f\u2013\u2014\u2018-\u201d]")  # what pdfLaTeX has no letters of
+_LONG_TEXT = 24  # characters of a text that may stand in the caption alone
+_COMMA = re.compile(r",(?! )")
+_GREEK = re.compile(r"\b(tau|(?:epsilon|delta|eta)(?= = ))\b")
+_FITTED = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+_LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
+_INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
+_POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
+_GROWTH = re.compile(r"([A-Za-z])\^(-?\d+\.\d+)( \[-?[\d.]+, -?[\d.]+\])?")  # and its interval
+_NUMERIC = re.compile(
+    r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\ldots\\times10)?(?:\^\{[\d.]+\}\$)?|-"
+    r"|\$(?:\\mathbf\{[\d.]+\}|[\d.]+\^\{\\dagger\})\$"
+)
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#@]|:(?=//)|(?<=www)\.)")
+_KEYS = re.compile(r"[A-Za-z0-9]+(?:, [A-Za-z0-9]+)*")
+
+
+def save(result: Result, path: Path, force: bool = False) -> None:
+    """Write a result in the format that the name says; raises UsageError, AlreadyExists."""
+    form = ENDINGS.get(path.suffix.lower())
+    if form is None:
+        raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+    write(path, form, result, force)
+
+
+def write(path: Path, form: Format, result: Result, force: bool = False) -> None:
+    """Write a result as a file: all of it as JSON, its table else; raises AlreadyExists."""
+    if form == "json":
+        write_json(path, result.filed(), force=force)
+    elif form == "parquet":
+        require_extra("pyarrow", "a table in Parquet")
+        refuse_existing(path, force)
+        with atomic_write(path) as draft:
+            _stored(result.to_frame()).to_parquet(draft, index=False)
+    else:
+        write_text(path, text(form, result), force=force)
+
+
+def text(form: Format, result: Result) -> str:
+    """Write the table of a result as text in one of the formats that are text.
+
+    >>> from instances.result import Answer
+    >>> rows = [{"learner": "=1+1", "risk": Fraction(1, 4)}, {"learner": "a|b", "risk": None}]
+    >>> found = Answer(data={}, told="", rows=rows)
+    >>> print(text("csv", found), end="")
+    learner,risk
+    '=1+1,0.25
+    a|b,
+    >>> print(text("markdown", found), end="")
+    | learner | risk |
+    | --- | --- |
+    | =1+1 | 1/4 |
+    | a\\|b | - |
+    """
+    if form == "csv":
+        written = result.to_frame().astype(object).map(lambda value: cell(_value(value)))
+        return str(written.rename(columns=cell).to_csv(index=False, lineterminator="\n"))
+    table = _rows(result)
+    if form == "latex":
+        return _latex(table, result.caption())
+    names = list(table)
+    lines: list[Iterable[Any]] = [
+        names,
+        ["---"] * len(names),
+        *table.map(_readable).itertuples(index=False),
+    ]
+    escaped = ([_MARKUP.sub(r"\\\1", printable(part)) for part in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+
+
+def cell(value: Any) -> Any:
+    """Write a value for CSV: a text that a spreadsheet takes for a formula begins with '.
+
+    >>> cell("=1+1.py:Mine"), cell("-1/7"), cell(-1.5), cell(None), cell(True)
+    ("'=1+1.py:Mine", '-1/7', -1.5, '', 'true')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _RATIONAL.fullmatch(value):
+        return f"'{value}"
+    return value
+
+
+def _rows(result: Result) -> "DataFrame":
+    """Make a DataFrame of the rows that a result prints, whose values stay as they are."""
+    import pandas as pd
+
+    return pd.DataFrame([dict(row) for row in result._rows()], dtype=object)
+
+
+def _value(value: Any) -> Any:
+    """Give a value of a DataFrame as one that any file holds."""
+    import pandas as pd
+
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, default=str)
+    if isinstance(value, Fraction):
+        return float(value)
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _stored(table: "DataFrame") -> "DataFrame":
+    """Give columns of objects one type each: text where an integer is beyond 64 bits."""
+    stored = {}
+    for name in table:
+        values = [_value(value) for value in table[name]]
+        if {type(value) for value in values} - {bool, type(None)} and dtype(values) is object:
+            values = [None if value is None else str(value) for value in values]
+        stored[str(name)] = values
+    return columns(stored)
+
+
+def _latex(table: "DataFrame", caption: str) -> str:
+    """Write a tabular with the rules of booktabs, in a table where it has a caption.
+
+    A long text that is the same in every row, as a spec, and stands in the caption is left out.
+    """
+    import pandas as pd
+
+    cells = table.map(_readable)
+    first = {name: cells[name].iloc[0] for name in cells if cells[name].nunique() == 1}
+    said = [n for n, part in first.items() if len(part) > _LONG_TEXT and part in caption]
+    kept = {n: [*map(_latex_cell, table[n], cells[n])] for n in table if n not in said}
+    aligned = "".join("lr"[all(map(_NUMERIC.fullmatch, column))] for column in kept.values())
+    written = (
+        pd.DataFrame(kept, dtype="str")
+        .rename(columns=_typeset)
+        .to_latex(index=False, escape=False, column_format=aligned or None)
+    )
+    if not caption:
+        return f"% \\usepackage{{booktabs}}\n{written}"
+    words = _GREEK.sub(r"$\\\1$", _COMMA.sub(r",\\allowbreak ", _typeset(caption)))
+    return (
+        f"% \\usepackage{{booktabs,graphicx}}\n\\begin{{table}}\n\\centering\\small\n"
+        f"\\caption{{{words}}}\n{_FITTED}{written.rstrip()}}}\n\\end{{table}}\n"
+    )
+
+
+def _latex_cell(value: Any, text: str) -> str:
+    """Write a value in LaTeX, whose text for readers is given."""
+    if isinstance(value, Math):
+        return f"${value.latex}$"
+    cited = isinstance(value, Cited) and _KEYS.fullmatch(text)
+    return f"\\cite{{{text}}}" if cited else _typeset(text)
+
+
+def _typeset(text: str) -> str:
+    """Write a number's first digits and a power in formulas; escape what LaTeX reads as a command.
+
+    >>> _typeset("1.55098...e43 (44 digits)"), _typeset("2^20.9")
+    ('$1.55098\\\\ldots\\\\times10^{43}$', '$2^{20.9}$')
+    >>> _typeset("a_1"), _typeset("[3cm]x.py:f")
+    ('a\\\\_1', '{}[3cm]x.py:f')
+    """
+    if _INTEGERS.fullmatch(text):
+        return re.sub(_LONG, r"$\1\\ldots\\times10^{\2}$", text)
+    if power := _POWER.fullmatch(text):
+        return f"${power[1]}^{{{power[2]}}}$"
+    if law := _GROWTH.fullmatch(text):
+        return f"${law[1]}^{{{law[2]}}}${law[3] or ''}"
+    escaped = _FOREIGN.sub("?", printable(text).translate(_LATEX))
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # `\\` takes arguments
+
+
+def _readable(value: Any) -> str:
+    """Write a value for a reader on one line: - for nothing, a long number by its first digits.
+
+    >>> _readable(None), _readable(0.123456), _readable(True), _readable(10**50)
+    ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')
+    """
+    if value is None or value != value:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return shortened(numbers.write(value), 20)
+    return f"{value:.4g}" if isinstance(value, float) else cut(str(value), sys.maxsize)
