@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
 from hardness.bounds.checker.theorem import Known
-from hardness.bounds.quantities import WORD, is_upper, vacuous
+from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
 from instances.errors import DamagedFile, ToolkitError, unknown
 from instances.export import Cited, Math
@@ -75,6 +75,12 @@ class Claim:
     def parameters(self) -> dict[str, str]:
         """The terms as text."""
         return {k: v if isinstance(v, str) else write(v, ratio=True) for k, v in self.terms.items()}
+
+    @property
+    def formula(self) -> Math | None:
+        """Its closed form with the numbers put in; None if that has words or is the value."""
+        put = put_in(self.closed_form, self.numbers | self.terms, self.value)
+        return put if put and put != write(self.value, ratio=True) else None
 
     @property
     def vacuous(self) -> bool:
@@ -142,18 +148,6 @@ class Certificate(Result):
         kind = KINDS[self.problem["kind"]]
         return self.posed or kind.know(self.parsed, self.witness)
 
-    @cached_property
-    def formulas(self) -> dict[str, Math]:
-        """The formulas of claims with their values in, where that is more than the value."""
-        from hardness.bounds.formulas import formulas
-
-        puts = {name: (one.put, one.value) for name, one in formulas(self).items()}
-        return {
-            name: Math(put.text, put.latex)
-            for name, (put, value) in puts.items()
-            if put.text != write(value, ratio=True)
-        }
-
     @property
     def vacuous(self) -> bool:
         """Whether every bound on learners is vacuous, and no two members are within 1/2."""
@@ -214,7 +208,7 @@ class Certificate(Result):
             {
                 "quantity": c.quantity,
                 "value": c.shown(_brief),
-                "formula": self.formulas.get(c.quantity),
+                "formula": c.formula,
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k != "upper"),
                 "known": c.kind,
                 "source": OURS.get(c.source) or Cited(c.source),
