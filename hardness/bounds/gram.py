@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.bounds.certify import pose
 from hardness.bounds.johnson import Johnson
 from hardness.bounds.members import Members
-from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
 from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens
 from instances.capabilities import (
@@ -337,17 +336,12 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
         family.require_member(secret)
     scheme, profile = Johnson.family(family), np.array([float(v) for v in family.values])
     masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(len(members), -1)
-    places, low = np.array(members, np.int64), profile == profile.min()
+    table = np.where(profile == profile.min(), -1, 1).astype(np.int8)
+    table = table if family.two_valued else profile
     by_overlap = np.array([to_float(c / scheme.norm) for c in scheme.correlations])
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
-        z = words[:, 0] ^ words[:, 1]
-        if not family.two_valued:
-            return np.asarray(profile[count_common_ones(masks, z)])
-        bits = mark_counts(to_bit_planes(z, family.d), places, low)
-        if len(z) % 64:
-            bits[:, -1] &= np.uint64((1 << len(z) % 64) - 1)
-        return bits
+        return np.asarray(table[count_common_ones(masks, words[:, 0] ^ words[:, 1])])
 
     return Sample(
         spec=family.spec,
@@ -356,10 +350,25 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
         values=values,
         certified=by_overlap[count_common_ones(masks, masks)],
         **_known(
-            np.where(low, -1.0, 1.0) if family.two_valued else profile,
+            table,
             [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)],
         ),
     )
+
+
+def count_common_ones(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Count the ones of each packed vector under each mask: (M, words), (n, words) -> (M, n).
+
+    >>> count_common_ones(np.array([[3], [4]], np.uint64), np.array([[1], [7]], np.uint64)).tolist()
+    [[1, 2], [0, 1]]
+    """
+    columns = np.ascontiguousarray(words.T)
+    out = np.zeros((len(masks), len(words)), np.uint16)
+    for row, mask in zip(out, masks, strict=True):
+        for bits, column in zip(mask, columns, strict=True):
+            if bits:
+                row += np.bitwise_count(column & bits)
+    return out
 
 
 def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sample:
