@@ -395,7 +395,7 @@ def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sampl
     )
 
 
-def _known(table: Array, shares: ArrayLike) -> dict[str, Any]:
+def _known(table: NDArray[Any], shares: ArrayLike) -> dict[str, Any]:
     """What is known of members whose values are those of a table, with known shares."""
     mean = float(np.dot(shares, table))
     norm = math.sqrt(np.dot(shares, (table - mean) ** 2))

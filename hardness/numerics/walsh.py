@@ -20,10 +20,10 @@ def walsh_hadamard(values: NDArray[Any]) -> None:
     H is not normalised, so the transform twice is 2^n times the vector. The levels run from the
     nearest pairs to the farthest, each entry one addition or subtraction a level: a result has the
     same bits on every machine, whatever the steps. n 2^n additions a row, in one thread and in no
-    memory but the row's (a byte an entry of int32): for long rows about the time of five passes. Takes float32,
-    float64 and int32, n <= 26; raises UsageError for anything else, for arrays not contiguous or
-    not writable, and for an int32 row whose absolute values sum to 2^31 or more, which could
-    overflow.
+    memory but the row's (a byte an entry of int32): for long rows about the time of five passes
+    over it. Takes float32, float64 and int32, n <= 26; raises UsageError for anything else, for
+    arrays not contiguous or not writable, and for an int32 row whose absolute values sum to 2^31 or
+    more, which could overflow.
 
     >>> values = np.array([1, 0, 2, 0], np.int32)
     >>> walsh_hadamard(values)

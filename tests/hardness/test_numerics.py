@@ -1,4 +1,4 @@
-"""Transforms, Gram matrices, bit planes and systems over GF(2), compared with plain numpy."""
+"""Transforms, Gram matrices and systems over GF(2), compared with plain numpy."""
 
 import os
 import subprocess
