@@ -11,8 +11,7 @@ from typing import Any
 from hardness.bounds import checker
 from hardness.bounds.certificate import OURS, Certificate
 from hardness.bounds.certify import Posed, certify, pose
-from hardness.bounds.checker.certificate import claims_of_learners
-from hardness.bounds.checker.theorem import read_terms
+from hardness.bounds.checker.theorem import needed_by_learners, read_terms, stat_rules_out
 from hardness.bounds.formulas import Formula, formulas, relation
 from hardness.bounds.problems import certified_problem
 from hardness.bounds.terms import BoundParameters, misfit
@@ -248,7 +247,10 @@ def _needed(
     if posed is None:
         raise UsageError(f"{spec} given: its bounds are no formulas of its parameters")
     try:
-        claims = claims_of_learners(posed.parsed, read_terms(terms.to_terms()), posed.known)
+        known = posed.known
+        asked = [stat_rules_out(known.members, known.gram, terms.tau)]
+        goal = read_terms(terms.to_terms())
+        claims = needed_by_learners(posed.parsed, goal, known, asked)
     except checker.Refused as reason:
         raise UsageError(f"{spec} given: {reason}") from reason
     return _worth({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)

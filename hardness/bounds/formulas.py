@@ -46,7 +46,7 @@ class Numbers:
 
     smaller, larger = staticmethod(min), staticmethod(max)
     equal, different = staticmethod(operator.eq), staticmethod(operator.ne)
-    examples, constant = staticmethod(closed.Exact.examples), Fraction
+    examples, constant = staticmethod(closed.examples), Fraction
 
     def __init__(self, values: dict[str, Fraction], rounded: bool) -> None:
         """Take other values of names; rounded: whether members are whole, not shares."""
@@ -240,7 +240,7 @@ class _Forms:
         method = getattr(type(self), self.claim.quantity.replace("-", "_"), None)
         return method(self) if method else None
 
-    # What is claimed of learners, and SDA.
+    # What is claimed of learners.
 
     def queries(self) -> Any:
         self.need_even()
@@ -260,12 +260,6 @@ class _Forms:
         if fits != 1 and isinstance(self.problem, HiddenSets | Functions):
             self.of.need(fits > 0)
         return closed.information_floor(self.of, needed, fits, self.L())
-
-    def sda_all_subsets(self) -> Any:
-        enough = self.claim.numbers["s"]
-        s = self.named("s", enough, "members or more average gamma at most")
-        self.of.need(s > 1 if enough > 1 else s <= 1)
-        return closed.statistical_dimension(self.of, self.N(), s) if enough > 1 else self.N()
 
     def need_even(self) -> None:
         """What keeps members as likely as each other: nothing, unless secrets have a law."""
@@ -357,7 +351,7 @@ class _Places(_Forms):
             return self.of.constant(1)
         less = self.parameters["d"][0] - self.problem.n if "d" in self.parameters else 0
         n = self.at("d") - less if less else self.at("n")
-        return closed.hidden_sets(self.of, n, self.at("hard" if "hard" in self.parameters else "m"))
+        return self.of.binomial(n, self.at("hard" if "hard" in self.parameters else "m"))
 
 
 class _Parities(_Places):
@@ -368,7 +362,7 @@ class _Parities(_Places):
 
     def v(self) -> Any:
         eta = self.at("eta") if "eta" in self.parameters else self.of.constant(0)
-        return closed.parity_moves(self.of, eta)
+        return (1 - 2 * eta) ** 2 / 4
 
     w, sq_dimension = v, _Places.N
 

@@ -9,8 +9,7 @@ from msgspec import structs
 
 from hardness.bounds import BoundParameters, Johnson, certify
 from hardness.bounds.checker import read_problem
-from hardness.bounds.checker.certificate import know_functions
-from hardness.bounds.checker.functions import MEMBERS
+from hardness.bounds.checker.functions import MEMBERS, know
 from hardness.bounds.checker.theorem import hypothesis_fits
 from hardness.bounds.listed import MOST_BITS, bits, eigenvalue
 from hardness.bounds.tolerances import Tolerances
@@ -150,7 +149,7 @@ def listed_spread(family: Coded) -> Spread | None:
     tables = [bits(row.astype(bool)) for row in codes]
     problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
                "tables": tables}  # fmt: skip
-    known = know_functions(read_problem(problem), eigenvalue(problem))
+    known = know(read_problem(problem), eigenvalue(problem))
     if known.gram is None:
         return None
     return Spread(moves=known.gram.moves,
