@@ -1,6 +1,8 @@
 """What a certificate is: claims about a family, and what they follow from."""
 
 import json
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
+from hardness.bounds.checker.closed import ruled_out_by_stat
 from hardness.bounds.checker.theorem import Known
 from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _LONG = 20  # characters of a value that is shown in full
+_FINEST = 60  # digits of a tolerance
 OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 
 
@@ -158,6 +162,27 @@ class Certificate(Result):
             or (claim.quantity, claim.value) == ("sq-dimension", 1)
             for claim in self.claims
         )
+
+    def first_tolerance(self, quantity: str) -> Fraction | None:
+        """Find the least tolerance of two digits at which a bound on queries is not vacuous, if any.
+
+        It then does so at every wider one. Below 1e-59 none is looked at. quantity: a claim about
+        STAT or correlational queries.
+        """
+        numbers, members = self[quantity].numbers, self.known.members
+        needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
+
+        def speaks(tau: Fraction) -> bool:
+            ruled_out = ruled_out_by_stat(members.numbers, numbers["v"], tau)
+            if not ruled_out:
+                return bool(numbers["K"] < numbers["N"])
+            return not vacuous("stat-queries", max(0, math.ceil(needed / Fraction(ruled_out))))
+
+        if not speaks(Fraction(1)):
+            return None
+        digits = next((n for n in range(2, _FINEST) if not speaks(Fraction(10, 10**n))), _FINEST)
+        place = bisect_left(range(10, 100), True, key=lambda n: speaks(Fraction(n, 10**digits)))
+        return Fraction(10 + place, 10**digits)
 
     @property
     def factors(self) -> bool:

@@ -91,14 +91,14 @@ def test_the_radius_covers_as_often_as_it_says(spec):
     assert sum(outside) <= 12 + 3 * 6**0.5
 
 
-def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be():
+def test_functions_are_covered_and_the_interval_is_no_wider_than_it_must_be(monkeypatch):
     """Correlations of every Gram matrix within the radius of the sampled one, by trying some."""
     family = listed(smooth, "abc", 8, bound=3)
     exact = of_members(family).certified
-    unknown = {"norm": None, "certified": None, "largest": 3.0}
-    sample = replace(of_members(family), **unknown)
+    monkeypatch.setattr(gram, "_EVERY", 0)  # so that norms are sampled too
+    sample = of_members(family)
     for seed in range(20):
-        found = sampled(replace(of_members(family, seed), **unknown), 100_000, 0.9)
+        found = sampled(of_members(family, seed), 100_000, 0.9)
         assert np.abs(found.gram - exact).max() <= found.radius
     samples = 400_000
     found = sampled(sample, samples, 0.99)
