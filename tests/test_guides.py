@@ -10,7 +10,7 @@ import pytest
 
 from hardness.bounds import certify
 from hardness.bounds.check import check
-from hardness.bounds.checker import certificate, hidden_sets
+from hardness.bounds.checker import hidden_sets
 from hardness.report import claims
 from hardness.upper import registry
 from instances import parse
@@ -119,11 +119,9 @@ def added(files, name, module):
 
 
 def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(monkeypatch, tmp_path):
-    files, kinds = code("add-a-bound.md"), certificate.KINDS
+    files = code("add-a-bound.md")
     theorem = added(files, "hardness/bounds/checker/hidden_sets.py", hidden_sets)
-    monkeypatch.setattr(hidden_sets, "fixed_function", theorem["fixed_function"], raising=False)
-    know = added(files, "hardness/bounds/checker/certificate.py", certificate)["_know_hidden_sets"]
-    monkeypatch.setitem(kinds, "hidden-set", kinds["hidden-set"]._replace(know=know))
+    monkeypatch.setattr(hidden_sets, "know", theorem["know"])
     words = added(files, "hardness/report/claims.py", claims)["_fixed_function"]
     monkeypatch.setitem(claims._SENTENCES, "fixed-function", words)
     found = written(files, tmp_path, monkeypatch)

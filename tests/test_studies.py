@@ -100,7 +100,7 @@ SMALL = {
     "degree": {"layers": 2, "free": "both"},
 }
 ALLOWED = {  # what studies may import of the toolkit
-    *("hardness.bounds", "hardness.bounds.learners", "hardness.bounds.tolerances"),
+    *("hardness.bounds", "hardness.bounds.learners"),
     *("hardness.oracles", "hardness.runs", "hardness.runs.growth", "hardness.runs.least"),
     *("hardness.runs.run", "hardness.upper", "hardness.upper.attention", "hardness.upper.fitting"),
     *("hardness.upper.matching", "hardness.upper.spectra", "hardness.upper.staged"),

@@ -8,9 +8,8 @@ from math import comb
 import numpy as np
 from statement import Measured, Predicted, equal, exactly, family_of, main, mean, share
 
-from hardness.bounds import BoundParameters, certify
+from hardness.bounds import certify
 from hardness.bounds.learners import Kernel
-from hardness.bounds.tolerances import of_members
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
@@ -57,8 +56,8 @@ def predict_tolerance_window(d: int, m: int) -> Predicted:
 
 
 def measure_tolerance_window(d: int, m: int, seed: int) -> Measured:
-    certificate = of_members(parse(f"parity:d={d},m={m}"), BoundParameters())
-    return exactly(float((certificate and certificate.first()) or math.nan))
+    found = certify(parse(f"parity:d={d},m={m}")).first_tolerance("stat-queries")
+    return exactly(float(found or math.nan))
 
 
 def predict_plain_training(learner: str, examples: int) -> Predicted:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hardness.bounds.checker import hidden_sets, read_problem, written
 from hardness.bounds.checker.hidden_sets import distances, overlaps, subsets
+from hardness.bounds.checker.theorem import sda
 from hardness.bounds.johnson import Johnson
 from hardness.bounds.problems import hidden_set
 from hardness.bounds.simplex import maximise
@@ -83,5 +84,5 @@ def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
     for gamma in gammas:
         witness = every_set(scheme, rational(gamma))
         enough = hidden_sets.every_set(problem, members, known, gamma, witness)
-        values.append(int(hidden_sets.sda(members, gamma, enough).value))
+        values.append(int(sda(members, gamma, enough).value))
     return values

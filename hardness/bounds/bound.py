@@ -9,12 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from hardness.bounds import checker
-from hardness.bounds.algebra import relation
 from hardness.bounds.certificate import OURS, Certificate
 from hardness.bounds.certify import Posed, certify, pose
-from hardness.bounds.checker.certificate import claims_of_learners
-from hardness.bounds.checker.theorem import read_terms
-from hardness.bounds.formulas import Formula, formulas
+from hardness.bounds.checker.theorem import needed_by_learners, read_terms, stat_rules_out
+from hardness.bounds.formulas import Formula, formulas, relation
 from hardness.bounds.problems import certified_problem
 from hardness.bounds.terms import BoundParameters, misfit
 from instances import arguments
@@ -64,9 +62,7 @@ class Bound(Result):
 
     def symbols(self, quantity: str) -> dict[str, Fraction]:
         """Give the values of the symbols in a formula, by name; raises UsageError."""
-        at = self[quantity].at
-        names = sorted(str(one) for one in self.expression(quantity).free_symbols)
-        return {name: at[name].value for name in names}
+        return {name: named.value for name, named in self[quantity].symbols.items()}
 
     def evaluate(self, quantity: str, **values: int | float | str | Fraction) -> Fraction:
         """Evaluate a formula exactly at other values of its symbols; the rest keep theirs.
@@ -80,7 +76,7 @@ class Bound(Result):
         Fraction(24, 1)
         """
         formula, spec = self[quantity], self.certificate.spec
-        known = {part.name for part in formula.parts if part.form is None}
+        known = formula.names
         at = {name: arguments.exact(name, value) for name, value in values.items()}
         for name, value in at.items():
             if name not in known:
@@ -94,7 +90,7 @@ class Bound(Result):
                 posed = pose(parse(spec), at.get("delta", Fraction(1)))
                 if "bits" in known:
                     at.setdefault("bits", Fraction(posed.parsed.bits))
-            if formula.condition is not None and formula.at["r"].at_values(at) <= 0:
+            if formula.condition is not None and formula.at_values(at, ruled_out=True) <= 0:
                 why = f"a query rules out nothing unless {formula.condition} > 0"
                 raise UsageError(f"{quantity} of {spec}: no number of queries is enough, as {why}")
             return formula.at_values(at)
@@ -251,7 +247,10 @@ def _needed(
     if posed is None:
         raise UsageError(f"{spec} given: its bounds are no formulas of its parameters")
     try:
-        claims = claims_of_learners(posed.parsed, read_terms(terms.to_terms()), posed.known)
+        known = posed.known
+        asked = [stat_rules_out(known.members, known.gram, terms.tau)]
+        goal = read_terms(terms.to_terms())
+        claims = needed_by_learners(posed.parsed, goal, known, asked)
     except checker.Refused as reason:
         raise UsageError(f"{spec} given: {reason}") from reason
     return _worth({c.quantity: Fraction(c.value) for c in claims}, quantity, terms)

@@ -1,6 +1,8 @@
 """What a certificate is: claims about a family, and what they follow from."""
 
 import json
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.bounds import checker
 from hardness.bounds.checker.certificate import KINDS, claim_as_written
+from hardness.bounds.checker.closed import ruled_out_by_stat
 from hardness.bounds.checker.theorem import Known
-from hardness.bounds.quantities import WORD, is_upper, vacuous
+from hardness.bounds.quantities import WORD, is_upper, put_in, vacuous
 from instances.arguments import located
 from instances.errors import DamagedFile, ToolkitError, unknown
 from instances.export import Cited, Math
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 _LONG = 20  # characters of a value that is shown in full
 _MOST_BYTES = 1 << 26  # of a file, as the checker alone reads
 _MOST_VALUES = 1 << 22  # in it: decoded, each takes some 100 bytes
+_FINEST = 60  # digits of a tolerance
 OURS = {"information": "by counting", "this certificate": "this certificate"}  # no papers
 
 
@@ -77,6 +81,12 @@ class Claim:
     def parameters(self) -> dict[str, str]:
         """The terms as text."""
         return {k: v if isinstance(v, str) else write(v, ratio=True) for k, v in self.terms.items()}
+
+    @property
+    def formula(self) -> Math | None:
+        """Its closed form with the numbers put in; None if that has words or is the value."""
+        put = put_in(self.closed_form, self.numbers | self.terms, self.value)
+        return put if put and put != write(self.value, ratio=True) else None
 
     @property
     def vacuous(self) -> bool:
@@ -144,18 +154,6 @@ class Certificate(Result):
         kind = KINDS[self.problem["kind"]]
         return self.posed or kind.know(self.parsed, self.witness)
 
-    @cached_property
-    def formulas(self) -> dict[str, Math]:
-        """The formulas of claims with their values in, where that is more than the value."""
-        from hardness.bounds.formulas import formulas
-
-        puts = {name: (one.put, one.value) for name, one in formulas(self).items()}
-        return {
-            name: Math(put.text, put.latex)
-            for name, (put, value) in puts.items()
-            if put.text != write(value, ratio=True)
-        }
-
     @property
     def vacuous(self) -> bool:
         """Whether every bound on learners is vacuous, and no two members are within 1/2."""
@@ -166,6 +164,27 @@ class Certificate(Result):
             or (claim.quantity, claim.value) == ("sq-dimension", 1)
             for claim in self.claims
         )
+
+    def first_tolerance(self, quantity: str) -> Fraction | None:
+        """Find the least tolerance of two digits at which a bound on queries is not vacuous, if any.
+
+        It then does so at every wider one. Below 1e-59 none is looked at. quantity: a claim about
+        STAT or correlational queries.
+        """
+        numbers, members = self[quantity].numbers, self.known.members
+        needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]
+
+        def speaks(tau: Fraction) -> bool:
+            ruled_out = ruled_out_by_stat(members.numbers, numbers["v"], tau)
+            if not ruled_out:
+                return bool(numbers["K"] < numbers["N"])
+            return not vacuous("stat-queries", max(0, math.ceil(needed / Fraction(ruled_out))))
+
+        if not speaks(Fraction(1)):
+            return None
+        digits = next((n for n in range(2, _FINEST) if not speaks(Fraction(10, 10**n))), _FINEST)
+        place = bisect_left(range(10, 100), True, key=lambda n: speaks(Fraction(n, 10**digits)))
+        return Fraction(10 + place, 10**digits)
 
     @property
     def factors(self) -> bool:
@@ -216,7 +235,7 @@ class Certificate(Result):
             {
                 "quantity": c.quantity,
                 "value": c.shown(_brief),
-                "formula": self.formulas.get(c.quantity),
+                "formula": c.formula,
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k != "upper"),
                 "known": c.kind,
                 "source": OURS.get(c.source) or Cited(c.source),

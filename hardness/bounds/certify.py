@@ -11,7 +11,7 @@ from typing import Any
 
 from hardness.bounds import averages, checker, codes, directions, secret_laws
 from hardness.bounds.certificate import Certificate, Claim, NoClaim
-from hardness.bounds.checker.certificate import KINDS, Kind, claims_of
+from hardness.bounds.checker.certificate import KINDS, claims_of
 from hardness.bounds.checker.functions import MEMBERS
 from hardness.bounds.checker.hidden_sets import vstat_gamma
 from hardness.bounds.checker.theorem import Known, read_terms
@@ -45,7 +45,7 @@ class Posed:
     spec: str
     problem: dict[str, Any]
     witness: dict[str, Any]
-    kind: Kind
+    kind: Any
     parsed: Any
     known: Known
     family: Modular | None = None

@@ -9,7 +9,7 @@ from flint import fmpq
 
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
-from hardness.bounds.checker.reading import fields, listed, read_all, small
+from hardness.bounds.checker.reading import fields, listed, rationals, small
 from hardness.bounds.problems import certified_problem, digest_of
 from instances.capabilities import PROVED_AS, SCHEME
 from instances.catalog import CATALOG
@@ -138,7 +138,7 @@ def _hold_law(data: Any, wanted: Any, what: str) -> None:
 def _law(data: Any, what: str) -> dict[int, Fraction]:
     first, texts = listed(data)
     least = small(first, -(1 << 40), 1 << 40, f"the least of {what}")
-    counts = read_all("rational", texts)
+    counts = rationals(texts)
     total = sum(counts)
     return {least + i: count / total for i, count in enumerate(counts) if count}
 

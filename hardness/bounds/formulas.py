@@ -1,23 +1,21 @@
-"""The closed forms of claims, over the parameters of a family: for people, sympy, other values.
+"""The closed forms of claims over the parameters of a family, and the conditions that they need.
 
 A bound on queries is one formula of three numbers, max(0, ceil((delta N - K) / r)), and all others
-are of a few. The checker computes them by `checker.closed`; here the same functions are put
-together over the parameters of a family if these determine them, else over a named number that the
-certificate has.
-
-A form is a function of the operations that it computes with, and of numbers whose names its
-parameters have: `lambda of, v, tau: of.floor(v / tau**2)`.
+are of a few. The checker computes them by `checker.closed`; here the same functions are called with
+symbols of sympy, or with other numbers than a family's. What no parameter determines, as the top of
+a spectrum, is a named number that the certificate has.
 """
 
-import inspect
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import operator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hardness.bounds.algebra import EXACT, LONG, Shown, Symbolic, Written, shown_number
 from hardness.bounds.checker import closed
+from hardness.bounds.checker.functions import Functions
+from hardness.bounds.checker.hidden_sets import HiddenSets
 from hardness.bounds.checker.residues import residues_of
 from hardness.bounds.checker.theorem import hypothesis_fits
 from instances.spec import built_in, kind_of, parse_stored
@@ -25,16 +23,8 @@ from instances.spec import built_in, kind_of, parse_stored
 if TYPE_CHECKING:
     from hardness.bounds.certificate import Certificate, Claim
 
-WHOLE = {*"dnmqhptNALsTKr", "parts", "bits", "hard", "s_apart", "s_t"}  # that are integers
-ZERO = {"eta", "epsilon", "h"}  # that may be 0
-# On which parameters and terms a number depends that has no formula: if it is not here, on all
-# parameters but "eta" and "bits".
-_DEPENDS = {
-    **dict.fromkeys(("c_m", "c_near", "g"), ("m", "hard")),
-    "X": ("q",),
-    "T": (*"dnmqhp", "parts", "delta"),
-    "s_t": (*"dnm", "hard", "eta", "t"),
-}
+WHOLE = {*"dnmqhptNsT", "bits", "hard", "s_t"}  # names of integers
+_ZERO = {"eta", "epsilon", "h"}  # that may be 0
 _TERMS = {
     "tau": "the tolerance of STAT",
     "t": "of VSTAT(t)",
@@ -43,543 +33,488 @@ _TERMS = {
 }
 _OF_TERMS = {"risk": "epsilon", "success": "delta"}  # parameters of a claim, as symbols
 
-Form = Callable[..., Any]
 
+class Named(NamedTuple):
+    """A name in a formula: its value in the certificate, and what it is."""
 
-def _names_in(form: Form) -> list[str]:
-    """The names of the numbers that a form computes with."""
-    return [*inspect.signature(form).parameters][1:]
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A name, its form over other names, and its value; says: what one without a form is.
-
-    at: what the names stand for; when: conditions under which it is this form or value.
-    """
-
-    name: str
-    form: Form | None
     value: Fraction
     says: str
-    at: "dict[str, Formula]" = field(repr=False)
-    when: tuple[Form, ...] = ()
 
-    @property
-    def parts(self) -> "Iterator[Formula]":
-        """It, and all that it and its conditions are made of."""
-        yield self
-        forms = self.when if self.form is None else (self.form, *self.when)
-        for name in dict.fromkeys(name for form in forms for name in _names_in(form)):
-            yield from self.at[name].parts
 
-    def at_values(self, values: dict[str, Fraction]) -> Fraction:
-        """Compute it at other values of names; raises LookupError outside its domain."""
-        if self.name in values:
-            return values[self.name]
+class Numbers:
+    """Computes closed forms with fractions: those of a certificate, or others in their place."""
 
-        def computed(form: Form) -> Any:
-            return form(EXACT, *(self.at[name].at_values(values) for name in _names_in(form)))
+    smaller, larger = staticmethod(min), staticmethod(max)
+    equal, different = staticmethod(operator.eq), staticmethod(operator.ne)
+    examples, constant = staticmethod(closed.examples), Fraction
 
-        if not all(map(computed, self.when)):
-            raise LookupError(self.name)
-        return self.value if self.form is None else Fraction(computed(self.form))
+    def __init__(self, values: dict[str, Fraction], rounded: bool) -> None:
+        """Take other values of names; rounded: whether members are whole, not shares."""
+        self.values, self._rounded = values, rounded
 
-    def _symbolic(self, form: Form) -> Any:
-        return form(Symbolic(), *(self.at[name].expression for name in _names_in(form)))
+    def name(self, name: str, named: Named) -> Fraction:
+        """The value of a name."""
+        return self.values.get(name, named.value)
 
-    @property
-    def domain(self) -> list[Any]:
-        """The conditions under which it holds, as relations of sympy, each once."""
+    def need(self, holds: bool) -> None:
+        """Raise LookupError, outside the domain, unless a condition holds."""
+        if not holds:
+            raise LookupError
+
+    def binomial(self, n: Any, k: Any) -> Fraction:
+        """In how many ways k of n are chosen."""
+        return Fraction(math.comb(int(n), int(k)))
+
+    def floor(self, value: Any) -> Fraction:
+        """The largest integer that is not above a number of members."""
+        return Fraction(math.floor(value) if self._rounded else value)
+
+    def ceil(self, value: Any) -> Fraction:
+        """The least integer that is not below a number."""
+        return Fraction(math.ceil(value))
+
+
+class Symbols:
+    """Computes closed forms with symbols of sympy, and keeps the names and conditions that it met.
+
+    >>> from sympy import Symbol
+    >>> Symbols(rounded=True).binomial(Symbol("d") - 1, 3)
+    binomial(d - 1, 3)
+    """
+
+    def __init__(self, rounded: bool) -> None:
+        """Take no name yet; rounded: whether members are whole, not shares."""
         import sympy
 
-        whens = [part._symbolic(form) for part in self.parts for form in part.when]
-        return [relation for relation in dict.fromkeys(whens) if relation is not sympy.true]
+        self.binomial, self.ceil, self.constant = sympy.binomial, sympy.ceiling, sympy.Integer
+        self.larger, self.smaller = sympy.Max, sympy.Min
+        self.equal, self.different = sympy.Eq, sympy.Ne
+        self.floor = sympy.floor if rounded else sympy.sympify
+        self.values, self.names = dict[str, Fraction](), dict[str, Named]()
+        self.domain = dict[Any, None]()
+        self._symbol, self._log, self._true = sympy.Symbol, sympy.log, sympy.true
+
+    def name(self, name: str, named: Named) -> Any:
+        """A symbol, not negative, and an integer if it counts."""
+        self.names[name] = named
+        known = {"nonnegative" if name in _ZERO else "positive": True}
+        return self._symbol(name, integer=True if name in WHOLE else None, **known)
+
+    def need(self, relation: Any) -> None:
+        """Keep a condition, once, unless it always holds."""
+        if relation is not True and relation is not self._true:
+            self.domain[relation] = None
+
+    def examples(self, levels: Any, needed: Any) -> Any:
+        """The least integer n of at least 0 with levels^n of at least a number."""
+        return self.larger(0, self.ceil(self._log(needed, levels)))
+
+
+def relation(condition: Any) -> str:
+    """Write a relation of sympy as Python does.
+
+    >>> import sympy
+    >>> relation(sympy.Ne(sympy.Symbol("q"), 2 * sympy.Symbol("p")))
+    'q != 2*p'
+    """
+    return f"{condition.lhs} {condition.rel_op} {condition.rhs}"
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """The formula of a claim.
+
+    >>> import hardness
+    >>> formula = formulas(hardness.certify("parity:d=24,m=3"))["sq-dimension"]
+    >>> formula.expression, formula.at_values({"d": Fraction(9)})
+    (binomial(d - 1, m), Fraction(56, 1))
+    """
+
+    certificate: "Certificate"
+    claim: "Claim"
+
+    def at_values(self, values: dict[str, Fraction], ruled_out: bool = False) -> Fraction:
+        """Compute it at other values of names; raises LookupError outside its domain.
+
+        ruled_out: compute r, what one query rules out, in its place.
+        """
+        forms = _forms(self.certificate, self.claim, Numbers(values, self._rounded))
+        return Fraction(forms.r() if ruled_out else forms.formula())
+
+    @property
+    def value(self) -> Fraction:
+        """Its value at the numbers of the certificate."""
+        return self.at_values({})
+
+    @property
+    def _rounded(self) -> bool:
+        return not self.certificate.known.members.continuum
+
+    @cached_property
+    def _symbolic(self) -> tuple[Any, Symbols]:
+        import sympy
+
+        of = Symbols(self._rounded)
+        return sympy.sympify(_forms(self.certificate, self.claim, of).formula()), of
 
     @property
     def expression(self) -> Any:
         """It as an expression of sympy, over parameters, terms and named numbers."""
-        import sympy
+        return self._symbolic[0]
 
-        if self.form is not None:
-            return sympy.sympify(self._symbolic(self.form))
-        known = {"nonnegative" if self.name in ZERO else "positive": True}
-        return sympy.Symbol(self.name, integer=True if self.name in WHOLE else None, **known)
+    @property
+    def domain(self) -> list[Any]:
+        """The conditions under which it holds, as relations of sympy."""
+        return [*self._symbolic[1].domain]
+
+    @property
+    def names(self) -> dict[str, Named]:
+        """The names in it and in its conditions."""
+        return self._symbolic[1].names
+
+    @property
+    def symbols(self) -> dict[str, Named]:
+        """The names in its expression."""
+        return {name: self.names[name] for name in sorted(map(str, self.expression.free_symbols))}
 
     @property
     def condition(self) -> Any:
         """What is 0 if a query rules out nothing, r, as an expression; None of what needs none."""
-        return self.at["r"].expression if self.name.endswith("-queries") else None
-
-    @property
-    def put(self) -> Shown:
-        """It with the values in, and the number of members by its formula; no idle maximum."""
-        if self.form is None:
-            return shown_number(self.value)
-        values = []
-        for part in map(self.at.__getitem__, _names_in(self.form)):
-            long = part.value.denominator > 1 and len(str(part.value)) > LONG
-            spelt = part.form and (long or part.name == "N")
-            values.append(part.put if spelt else shown_number(part.value))
-        return shown_number(self.form(Written(self.value > 0), *values))
+        if not self.claim.quantity.endswith("-queries"):
+            return None
+        return _forms(self.certificate, self.claim, Symbols(self._rounded)).r()
 
 
 def formulas(certificate: "Certificate") -> dict[str, Formula]:
-    """Find the formulas of a certificate's claims, by quantity; none of what is only computed.
+    """Find the formulas of a certificate's claims, by quantity; none of what is only computed."""
+    of = Numbers({}, rounded=not certificate.known.members.continuum)
+    return {
+        claim.quantity: Formula(certificate, claim)
+        for claim in certificate.claims
+        if _forms(certificate, claim, of).formula() is not None
+    }
 
-    >>> import hardness
-    >>> formulas(hardness.certify("parity:d=24,m=3"))["stat-queries"].put.text
-    '⌈(2/3·C(23, 3) - 1)/25⌉'
+
+class _Forms:
+    """What claims are made of, computed with numbers or with symbols. A method is a name in forms.
+
+    N, K, r: members, how many a hypothesis fits, how many a query rules out; lam, b, c, v, w: the
+    numbers of a Gram matrix, top, least, scale, moves and moves01. parameters: of the family, that
+    no others determine, with their values and what they are.
     """
-    names = _Names(certificate)
-    _OF_KINDS[certificate.problem["kind"]](names)
-    found = {}
-    for claim in certificate.claims:
-        of_claim = names
-        if claim.quantity not in names.at:
-            of_claim = names.copy()
-            _of_learners(of_claim, claim)
-        formula = of_claim.at.get(claim.quantity)
-        if formula and formula.form:
-            found[claim.quantity] = formula
-    return found
 
-
-class _Names:
-    """Names with their formulas, each over those before it."""
-
-    def __init__(self, certificate: "Certificate") -> None:
-        self.kind, self.claims = certificate.problem["kind"], certificate.claims
-        self.problem, self.members = certificate.parsed, certificate.known.members
-        self.gram: Any = certificate.known.gram
-        self.known = certificate.known
+    def __init__(self, certificate: "Certificate", claim: "Claim", of: Any) -> None:
+        self.problem, self.known = certificate.parsed, certificate.known
+        self.members, self.gram = self.known.members, self.known.gram
+        self.claim, self.of = claim, of
         name = certificate.spec.partition(":")[0]
         self.family: Any = parse_stored(certificate.spec) if kind_of(name) else None
-        self.at: dict[str, Formula] = {}
-        self.parameters: list[str] = []  # that no other determines
+        self.parameters: dict[str, tuple[Any, str]] = self.family_parameters()
+        for term, value in claim.terms.items():
+            if (symbol := _OF_TERMS.get(term, term)) in _TERMS:
+                self.parameters[symbol] = value, _TERMS[symbol]
 
-    def copy(self) -> "_Names":
-        """Make another with the same names so far."""
-        names = object.__new__(_Names)
-        names.__dict__.update(self.__dict__, at=dict(self.at))
-        return names
+    def at(self, name: str) -> Any:
+        """A parameter of the family, or a term of the claim."""
+        value, says = self.parameters[name]
+        return self.of.name(name, Named(Fraction(value), says))
 
-    def parameter(self, name: str, value: Any, says: str) -> None:
-        """Add a parameter of the family."""
-        self.parameters.append(name)
-        self._add(name, None, value, says)
+    def named(self, name: str, value: Any, says: str, *more: str, only: str = "") -> Any:
+        """A number without a form: at the parameters where it has this value, all but the noise."""
+        usual = [p for p in self.parameters if p not in (*_TERMS, "eta", "bits")]
+        if name not in self.of.values:
+            for parameter in [only] if only else [*usual, *more]:
+                here = self.of.equal(self.at(parameter), Fraction(self.parameters[parameter][0]))
+                self.of.need(here)
+        return self.of.name(name, Named(Fraction(value), says))
 
-    def number(self, name: str, value: Any, says: str) -> None:
-        """Add a number without a form, at the parameters at which it has this value."""
-        usual = [p for p in self.parameters if p not in ("eta", "bits")]
-        on = [n for n in _DEPENDS.get(name, usual) if n in self.at and not self.at[n].form]
-        self._add(name, None, value, says, *(_is(n, self.at[n].value) for n in on))
+    def family_parameters(self) -> dict[str, tuple[Any, str]]:
+        """Listed functions have none."""
+        return {}
 
-    def form(self, name: str, form: Form, *when: Form) -> None:
-        """Add a form over names before it."""
-        value = form(EXACT, *(self.at[other].value for other in _names_in(form)))
-        self._add(name, form, value, "", *when)
+    def formula(self) -> Any:
+        """The formula of the claim; None if it has none."""
+        what, _, kind = self.claim.quantity.rpartition("-")
+        if what in ("stat", "csq", "vstat"):
+            return self.success() if kind == "success" else self.queries()
+        method = getattr(type(self), self.claim.quantity.replace("-", "_"), None)
+        return method(self) if method else None
 
-    def _add(self, name: str, form: Form | None, value: Any, says: str, *when: Form) -> None:
-        self.at[name] = Formula(name, form, Fraction(value), says, dict(self.at), when)
+    # What is claimed of learners.
 
-    @property
-    def parity_of_q(self) -> list[Form]:
-        """Whether q is even or odd, of which most formulas of residues are for one."""
-        if self.kind != "residues" or self.flips:
-            return []
-        rest = self.problem.q % 2
-        return [lambda of, q: of.equal(of.modulo(q, 2), rest)]
+    def queries(self) -> Any:
+        self.need_even()
+        return closed.queries(self.of, self.T(), self.K(), self.r())
 
-    @property
-    def flips(self) -> bool:
-        """Whether the family is one of noisy parities, with q = 2."""
-        return getattr(self.family, "name", "") == "lpn"
+    def success(self) -> Any:
+        """K / N if a query rules out nothing, and all members are as likely."""
+        if self.members.law is not None:
+            return None
+        self.need_even()
+        self.of.need(self.of.equal(self.r(), 0))
+        return self.of.smaller(self.K(), self.N()) / self.N()
 
+    def information_floor(self) -> Any:
+        self.need_even()
+        needed, fits = self.T(), self.K()
+        if fits != 1 and isinstance(self.problem, HiddenSets | Functions):
+            self.of.need(fits > 0)
+        return closed.information_floor(self.of, needed, fits, self.L())
 
-def _named(form: Form, **names: str) -> Form:
-    """The same form over numbers of other names."""
-    return _over(form, [names.get(name, name) for name in _names_in(form)])
+    def need_even(self) -> None:
+        """What keeps members as likely as each other: nothing, unless secrets have a law."""
 
+    def T(self) -> Any:
+        """The members that have the probability delta together."""
+        if self.members.law is None or self.claim.terms["success"] == 1:
+            if self.members.law is not None:
+                self.of.need(self.of.equal(self.at("delta"), 1))
+            return self.at("delta") * self.N()
+        says = "the least members that have the probability delta together"
+        return self.named("T", self.claim.numbers["T"], says, "delta")
 
-def _over(form: Form, names: list[str]) -> Form:
-    """A form over numbers of these names, in their order."""
+    def K(self) -> Any:
+        """How many a hypothesis fits: alike floor(lam / (b - epsilon c)), or all."""
+        of, gram, risk = self.of, self.gram, Fraction(self.claim.terms["risk"])
+        b, c, epsilon, none = self.b(), self.c(), self.at("epsilon"), False
+        if gram.least != gram.scale:
+            none = gram.least <= risk * gram.scale
+            of.need(b - epsilon * c <= 0 if none else b - epsilon * c > 0)
+        if none:
+            return self.N()
+        most = closed.fitted(of, self.lam(), b, c, epsilon)
+        if gram.alike > 1:
+            most = self.units() * most
+        limited = hypothesis_fits(self.members, gram, risk) >= self.members.count
+        return of.smaller(self.N(), most) if limited else most
 
-    def renamed(of: Any, *values: Any) -> Any:
-        return form(of, *values)
+    def r(self) -> Any:
+        """How many members one query rules out."""
+        of, numbers = self.of, self.claim.numbers
+        if not self.claim.quantity.startswith("vstat"):
+            return closed.ruled_out_by_stat(of, self.v(), self.at("tau"))
+        if "s" in numbers:
+            says = "members or more average 1/(3 t) at most, as laws"
+            return self.named("s_t", numbers["s"], says, "eta", "t") - 1
+        if "w" in numbers:
+            return closed.ruled_out_by_vstat(of, self.w(), self.at("t"))
+        return closed.ruled_out_within_one_over_t(of, self.v(), self.at("t"))
 
-    parameter = inspect.Parameter("of", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    renamed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [parameter, *(parameter.replace(name=name) for name in names)]
-    )
-    return renamed
+    # What the members and their Gram matrix are; of most families no parameters determine them.
 
+    def N(self) -> Any:
+        return self.named("N", self.members.count, "members")
 
-def _is(name: str, value: Any) -> Form:
-    return _over(lambda of, x: of.equal(x, value), [name])
+    def lam(self) -> Any:
+        return self.named("lam", self.gram.top, "no eigenvalue of the Gram matrix is above it")
 
+    def b(self) -> Any:
+        return self.named("b", self.gram.least, "the least squared norm of a member")
 
-def _above(name: str, value: Any) -> Form:
-    return _over(lambda of, x: of.above(x, value), [name])
+    def c(self) -> Any:
+        return self.named("c", self.gram.scale, "what a relative risk of 1 is")
 
+    def v(self) -> Any:
+        return self.faded("v_0", self.gram.moves, "what a query moves, without noise")
 
-def _same_as(name: str) -> Form:
-    return _over(lambda of, x: x, [name])
+    def w(self) -> Any:
+        return self.faded("w_0", self.gram.moves01, "the same of values in [0, 1]")
 
+    def faded(self, name: str, value: Any, says: str) -> Any:
+        """A number over (1 - 2 eta)^2, times that."""
+        if "eta" not in self.parameters:
+            return self.named(name, value, says)
+        noise = Fraction(self.parameters["eta"][0])
+        return (1 - 2 * self.at("eta")) ** 2 * self.named(name, value / (1 - 2 * noise) ** 2, says)
 
-def _constant(value: int) -> Form:
-    return lambda of: value
+    def units(self) -> Any:
+        return self.of.constant(self.gram.alike)
 
-
-# A kind of problem after the other: what its members are made of.
-
-
-def _places(names: _Names) -> None:
-    """Add the dimension, the places, how many are hidden, and the noise."""
-    problem, family = names.problem, names.family
-    family = family if family is not None and built_in(family) else None
-    d, hard = getattr(family, "d", None), getattr(family, "hard", None)
-    if d:
-        less = d - problem.n
-        names.parameter("d", d, "the dimension")
-        names.form("n", lambda of, d: d - less)
-    else:
-        names.parameter("n", problem.n, "places, or dimensions")
-    if hard:
-        names.parameter("hard", hard, "places that are hidden")
-        names.form("m", _same_as("hard"))
-        names.form("eta", _constant(0))  # noise of what has other heads beside flips no label
-    else:
-        names.parameter("m", problem.m, "places that are hidden, or the degree")
-        names.parameter("eta", problem.noise, "the rate of the label noise")
-
-
-def _hidden_sets(names: _Names) -> None:
-    _places(names)
-    names.form("N", closed.hidden_sets)
-    if names.known.more is None:
-        for name in ("lam", "b", "c"):
-            names.form(name, _constant(1))
-        names.form("v", closed.parity_moves)
-        names.form("w", closed.parity_moves)
-        names.form("sq-dimension", _same_as("N"))
-        return
-    c, claims = names.known.more.c, {claim.quantity: claim for claim in names.known.claims}
-    numbers = claims["operator-norm"].numbers
-    mean, top = numbers["lambda_0"], numbers["lambda"]
-    names.number("c_m", c[-1], "the squared norm of a member")
-    names.number("c_near", c[-2], "the inner product of two that share all but 1 place")
-    names.form("largest-correlation", lambda of, c_near, c_m: c_near / c_m)
-    names.number("lam", top, "the largest eigenvalue of the Gram matrix but the mean's")
-    names.number("lam_0", mean, "the eigenvalue of the mean member")
-    names.form("b", lambda of, c_m, lam_0, N: c_m - lam_0 / N)
-    names.form("c", _same_as("b"))
-    names.number("g", names.problem.half, "half of the range of g")
-    names.form("v", lambda of, eta, lam, g: (1 - 2 * eta) ** 2 * lam / 4 / g**2)
-    names.form("average-correlation", lambda of, lam_0, c_m, N: lam_0 / (c_m * N))
-    if top <= mean:
-        names.form("operator-norm", lambda of, lam_0, c_m: lam_0 / c_m,
-                   lambda of, lam, lam_0: of.at_most(lam, lam_0))  # fmt: skip
-    else:
-        names.form("operator-norm", lambda of, lam, c_m: lam / c_m,
-                   lambda of, lam, lam_0: of.above(lam, lam_0))  # fmt: skip
-    names.form("second-eigenvalue", lambda of, lam, c_m: lam / c_m)
-    squares = claims["cross-predictability"].value * c[-1] ** 2
-    names.number("S", squares, "the average of squared inner products over all pairs")
-    names.form("cross-predictability", lambda of, S, c_m: S / c_m**2)
-    for claim in names.claims:
-        if claim.quantity == "sq-dimension":
-            names.number("s_apart", claim.value, "members that meet in few places")
-            names.form("sq-dimension", _same_as("s_apart"))
+    def L(self) -> Any:
+        return self.of.constant(self.problem.levels)
 
 
-def _directions(names: _Names) -> None:
-    _places(names)
-    names.form("N", _constant(1))
-    names.number("lam", names.gram.top, "the norm of the inner products, less the mean member")
-    names.number("lam_0", 1 - names.gram.least, "the norm of the members' inner products")
-    names.form("b", lambda of, lam_0: 1 - lam_0)
-    names.form("c", _constant(1))
-    names.form("v", lambda of, eta, lam: (1 - 2 * eta) ** 2 * lam)
-    names.form("w", lambda of, eta, lam_0: (1 - 2 * eta) ** 2 * lam_0 / 2)
-    names.form("operator-norm-at-most", _same_as("lam_0"))
-    names.form("second-eigenvalue-at-most", _same_as("lam"))
+class _Places(_Forms):
+    """Places, or dimensions, of which some are hidden."""
+
+    def family_parameters(self) -> dict[str, tuple[Any, str]]:
+        known, problem = self.family is not None and built_in(self.family), self.problem
+        d, hard = (getattr(self.family if known else None, name, 0) for name in ("d", "hard"))
+        places = {"d": (d, "the dimension")} if d else {"n": (problem.n, "places, or dimensions")}
+        if hard:  # noise of what has other heads beside flips no label
+            return {**places, "hard": (hard, "places that are hidden")}
+        return {**places, "m": (problem.m, "places that are hidden, or the degree"),
+                "eta": (problem.noise, "the rate of the label noise")}  # fmt: skip
+
+    def N(self) -> Any:
+        if self.members.continuum:
+            return self.of.constant(1)
+        less = self.parameters["d"][0] - self.problem.n if "d" in self.parameters else 0
+        n = self.at("d") - less if less else self.at("n")
+        return self.of.binomial(n, self.at("hard" if "hard" in self.parameters else "m"))
 
 
-def _functions(names: _Names) -> None:
-    names.number("N", names.members.count, "members that are listed")
-    if names.gram:
-        names.number("lam", names.gram.top, "no eigenvalue of the Gram matrix is above it")
-        names.number("b", names.gram.least, "the least squared norm of a member, less their mean")
-        names.number("c", names.gram.scale, "the average of those")
-        names.form("v", _same_as("lam"))
+class _Parities(_Places):
+    def lam(self) -> Any:
+        return self.of.constant(1)
+
+    b = c = lam
+
+    def v(self) -> Any:
+        eta = self.at("eta") if "eta" in self.parameters else self.of.constant(0)
+        return (1 - 2 * eta) ** 2 / 4
+
+    w, sq_dimension = v, _Places.N
 
 
-def _residues(names: _Names) -> None:
-    problem, flips = names.problem, names.flips
-    names.parameter("n", problem.n, "the dimension")
-    if flips:
-        names.form("q", _constant(2))
-    else:
-        names.parameter("q", problem.q, "the modulus")
-    if problem.h:
-        names.parameter("h", problem.h, "entries that are not 0")
-    if flips:
-        names.parameter("eta", names.family.noise, "the rate of flips")
-    parts = "p" if getattr(names.family, "name", "") == "lwr" else "q"
-    if parts == "p":
-        names.parameter("p", problem.parts, "intervals of Z_q")
-    names.form("P", _same_as(parts))
-    names.form("L", _same_as(parts))
-    if problem.q % 2:
-        names.parameter("bits", problem.bits, "of the number that is an entry of a, mod q")
-        names.form("U", lambda of, q: q - 1)
-        names.form("M", _same_as("q"))
-    else:
-        names.form("U", _constant(1) if parts == "q" else lambda of, q, p: q / p)
-        names.form("M", lambda of, U: 2 * U)
-    _secrets(names)
-    _labels_of_residues(names)
+class _Residues(_Forms):
+    def family_parameters(self) -> dict[str, tuple[Any, str]]:
+        problem, name = self.problem, getattr(self.family, "name", "")
+        found: dict[str, tuple[Any, str]] = {"n": (problem.n, "the dimension")}
+        self.flips = name == "lpn"
+        if not self.flips:
+            found["q"] = problem.q, "the modulus"
+        if problem.h:
+            found["h"] = problem.h, "entries that are not 0"
+        if self.flips:
+            found["eta"] = self.family.noise, "the rate of flips"
+        if name == "lwr":
+            found["p"] = problem.parts, "intervals of Z_q"
+        if problem.q % 2:
+            found["bits"] = problem.bits, "of the number that is an entry of a, mod q"
+        return found
 
+    def q(self) -> Any:
+        return self.of.constant(2) if self.flips else self.at("q")
 
-@dataclass(frozen=True)
-class _Vectors:
-    """Vectors mod M with a unit among their entries: whole^k - dull^k, at some places.
+    def L(self) -> Any:
+        return self.at("p") if "p" in self.parameters else self.q()
 
-    whole, dull: how many entries there are, and how many are no units; units: the rest; None of
-    dull: there is no formula, of uniform entries that are not 0 mod q and may be 0 mod M < q.
-    """
+    def units(self) -> Any:
+        """How many residues mod M are units; of the entries, if these have a law."""
+        if self.problem.entries is not None:
+            return self.entries()[2]
+        if self.problem.q % 2:
+            return self.q() - 1
+        return self.q() / self.at("p") if "p" in self.parameters else self.of.constant(1)
 
-    whole: Form
-    dull: Form | None
-    units: Form
-    when: list[Form]
+    def M(self) -> Any:
+        return self.q() if self.problem.q % 2 else 2 * self.q() / self.L()
 
-    def count(self, names: _Names, over_units: bool) -> Form:
-        """How many there are, or over how many units with no rest."""
-        whole, dull, units, h = self.whole, self.dull, self.units, names.problem.h
+    def need_parity(self) -> None:
+        """q is even, or odd: most formulas are for one of these."""
+        if not self.flips:
+            self.of.need(self.of.equal(self.q() % 2, self.problem.q % 2))
 
-        def counted(of: Any, M: Any, U: Any, n: Any, *places: Any) -> Any:
-            k = places[0] if h else n
-            entries, rest = whole(of, M), dull(of, U) if dull else 0
-            if isinstance(entries, int) and entries == 1 and rest == 0:
-                total = of.binomial(n, k) if h else 1
-            else:
-                total = _power(entries, k)
-                if isinstance(rest, int) and rest <= 1:
-                    total = total - 1 if rest else total
-                else:
-                    total = total - _power(rest, k)
-                total = of.binomial(n, k) * total if h else total
-            by = units(of, U)
-            if not over_units or (isinstance(by, int) and by == 1):
-                return total
-            return total / by
+    def need_even(self) -> None:
+        """Entries that are not as likely as each other make vectors that are not, but of one."""
+        entries, modulus = self.problem.entries or {}, self.problem.modulus
+        if self.members.law is None and len(set(residues_of(entries, modulus).values())) > 1:
+            self.of.need(self.of.equal(self.at("h" if self.problem.h else "n"), 1))
 
-        return _over(counted, ["M", "U", "n", *(["h"] if h else [])])
+    def entries(self) -> tuple[Any, Any, Any]:
+        """How many residues mod M entries may be, how many of these are no units, and are."""
+        of, entries, modulus = self.of, self.problem.entries, self.problem.modulus
+        if entries is None:
+            less = int(self.problem.h > 0)  # entries that are not 0 leave out one residue
+            self.need_parity()
+            if less:
+                of.need(of.equal(self.M(), self.q()))
+            return self.M() - less, 1 - less if modulus % 2 else self.units() - less, self.units()
+        residues, far = {v % modulus for v in entries}, max(*entries, 0) - min(*entries, 0)
+        if far > 1:  # else units are 1 and -1, whatever q is
+            self.need_parity()
+            of.need(self.M() > far if modulus > far else of.equal(self.M(), modulus))
+        some = sum(math.gcd(v, modulus) == 1 for v in residues)
+        return len(residues), len(residues) - some, some
+
+    def vectors(self, over_units: bool) -> Any:
+        """How many vectors mod M have a unit among their entries, or these over how many units."""
+        problem = self.problem
+        if problem.entries is None and problem.h and problem.modulus < problem.q:
+            says = "vectors mod M, by how many entries are not 0 mod M"
+            self.need_parity()
+            count = self.named("N", self.members.count, says)
+            return count / self.units() if over_units and self.members.alike > 1 else count
+        whole, dull, units = self.entries()
+        if problem.h:
+            self.of.need(self.at("h") > 0)
+        k = self.at("h" if problem.h else "n")
+        total = _power(whole, k) - _power(dull, k)
+        total = self.of.binomial(self.at("n"), k) * total if problem.h else total
+        return (
+            total / units if over_units and not (isinstance(units, int) and units == 1) else total
+        )
+
+    def N(self) -> Any:
+        problem = self.problem
+        if problem.entries is None and problem.h and problem.modulus < problem.q:
+            return self.vectors(over_units=False)
+        count = self.vectors(over_units=not problem.differ)
+        single = problem.entries is not None and self.units() == 1
+        if not self.flips and not single and problem.modulus % 2 == 0:
+            same = self.of.equal if problem.differ else self.of.different
+            self.of.need(same(self.q(), 2 * self.L()))
+        return count
+
+    orthogonal_members = N
+
+    def _density(self) -> tuple[Any, Any]:
+        """The least and the most density of a, against uniform."""
+        if self.problem.q % 2 == 0:
+            return self.of.constant(1), self.of.constant(1)
+        n, q, whole = self.at("n"), self.q(), 2 ** self.at("bits")
+        self.need_parity()
+        self.of.need(2 * n * q <= whole)
+        return 1 - n * (whole % q) / whole, 1 / (1 - n * (q - whole % q) / whole)
+
+    def b(self) -> Any:
+        return self._density()[0]
+
+    def lam(self) -> Any:
+        return self._density()[1]
+
+    def c(self) -> Any:
+        return self.of.constant(1)
+
+    def chi_squared(self) -> Any:
+        problem = self.problem
+        if self.flips:
+            return (1 - 2 * (self.of.floor(2**64 * self.at("eta")) / 2**64)) ** 2
+        if problem.errors is None:
+            return self.L() - 1
+        law = residues_of(problem.errors, problem.q).values()
+        square = problem.q * Fraction(sum(c * c for c in law), 1 << 128) - 1
+        says = "q times the sum of squared probabilities of e mod q, less 1"
+        return self.named("X", square, says, only="q")
+
+    def v(self) -> Any:
+        self.need_parity()
+        moved, L = self.lam() * self.chi_squared(), self.L()
+        return moved * ((L**2 - 1) / (4 * L**2)) if self.problem.levels % 2 else moved / 4
+
+    def w(self) -> Any:
+        return self.lam() * self.chi_squared() * (1 - 1 / self.L()) / 2
+
+    def sq_dimension(self) -> Any:
+        self.need_parity()
+        unlike = self.vectors(over_units=True)
+        if self.problem.q % 2 == 0:
+            return unlike
+        least, most = self._density()
+        return self.of.smaller(unlike, self.of.floor((most + least) / (most - least)))
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """A power, exactly: int ** Fraction may be an int, of which a quotient is a float."""
-    power = base**exponent
+    """A power; of 0 and 1 these, and exactly: int ** Fraction may be an int."""
+    power = base if isinstance(base, int) and base <= 1 else base**exponent
     return Fraction(power) if isinstance(power, int) else power
 
 
-def _vectors(names: _Names) -> _Vectors:
-    problem, when = names.problem, names.parity_of_q
-    h, entries, modulus = problem.h, problem.entries, problem.modulus
-    zero = int(bool(h))  # entries that are not 0 leave out one residue
-    if entries is None:
-        if h:
-            when = [*when, lambda of, M, q: of.equal(M, q), _above("h", 0)]
-        dull: Form | None = _constant(1 - zero)
-        if modulus % 2 == 0:
-            dull = None if h and modulus < problem.q else lambda of, U: U - zero if zero else U
-        whole: Form = lambda of, M: M - zero if zero else M  # noqa: E731
-        return _Vectors(whole, _lone(dull), lambda of, U: U, when)
-    folded, far = {v % modulus for v in entries}, max(*entries, 0) - min(*entries, 0)
-    some = sum(math.gcd(v, modulus) == 1 for v in folded)
-    if far <= 1:
-        when = []  # units are 1 and -1, whatever q is
-    elif modulus > far:
-        when = [*when, _above("M", far)]
-    else:
-        when = [*when, _is("M", modulus)]
-    when = [*when, _above("h", 0)] if h else when
-    size, rest = len(folded), len(folded) - some
-    return _Vectors(lambda of, M: size, lambda of, U: rest, lambda of, U: some, when)
+_KINDS = {"residues": _Residues, "direction": _Places, "functions": _Forms}
 
 
-def _lone(form: Form | None) -> Form | None:
-    """A form of one number, though it may need none."""
-    if form is None or _names_in(form):
-        return form
-    return lambda of, U: form(of)
-
-
-def _secrets(names: _Names) -> None:
-    problem, members, vectors = names.problem, names.members, _vectors(names)
-    units = 1 if members.alike == 1 and problem.differ else 2
-    if vectors.dull is None:
-        names.number("N", members.count, "vectors mod M, by how many entries are not 0 mod M")
-    else:
-        when = vectors.when
-        if not names.flips and vectors.units(EXACT, 2) != 1 and problem.modulus % 2 == 0:
-            differ = problem.differ
-            when = [*when, lambda of, q, P: (of.equal if differ else of.different)(q, 2 * P)]
-        names.form("N", vectors.count(names, not problem.differ), *when)
-    if units > 1 and members.alike > 1:
-        names.form("A", lambda of, U: vectors.units(of, U))
-    names.form("orthogonal-members", _same_as("N"))
-
-
-def _labels_of_residues(names: _Names) -> None:
-    """What labels of residues show: chi^2, times how uniform a is."""
-    problem, when = names.problem, names.parity_of_q
-    if problem.q % 2:
-        names.form("x", lambda of, q, bits: of.modulo(2**bits, q), *when,
-                   lambda of, n, q, bits: of.at_most(2 * n * q, 2**bits))  # fmt: skip
-        names.form("b", lambda of, n, x, bits: 1 - n * x / 2**bits)
-        names.form("lam", lambda of, n, q, x, bits: 1 / (1 - n * (q - x) / 2**bits))
-    else:
-        names.form("b", _constant(1))
-        names.form("lam", _constant(1))
-    names.form("c", _constant(1))
-    if names.flips:
-        names.form("e", lambda of, eta: of.floor(2**64 * eta) / 2**64)
-        names.form("X", lambda of, e: (1 - 2 * e) ** 2)
-    elif problem.errors is None:
-        names.form("X", lambda of, L: L - 1)
-    else:
-        folded = residues_of(problem.errors, problem.q)
-        square = problem.q * Fraction(sum(c * c for c in folded.values()), 1 << 128) - 1
-        names.number("X", square, "q times the sum of squared probabilities of e mod q, less 1")
-    if problem.levels % 2:
-        names.form("v", lambda of, lam, X, L: lam * X * ((L**2 - 1) / (4 * L**2)), *when)
-    else:
-        names.form("v", lambda of, lam, X: lam * X / 4, *when)
-    names.form("w", lambda of, lam, X, P: lam * X * (1 - 1 / P) / 2)
-    vectors = _vectors(names)
-    if vectors.dull is None:
-        unlike: Form = (lambda of, N, U: N / U) if names.members.alike > 1 else _same_as("N")
-        when = names.parity_of_q
-    else:
-        unlike, when = vectors.count(names, True), [*when, *vectors.when]
-    if problem.q % 2 == 0:
-        names.form("sq-dimension", unlike, *when)
-        return
-
-    def dimension(of: Any, lam: Any, b: Any, *values: Any) -> Any:
-        return of.smaller(unlike(of, *values), of.floor((lam + b) / (lam - b)))
-
-    names.form("sq-dimension", _over(dimension, ["lam", "b", *_names_in(unlike)]), *when)
-
-
-_OF_KINDS = {
-    "hidden-set": _hidden_sets,
-    "residues": _residues,
-    "direction": _directions,
-    "functions": _functions,
-}
-
-# What is claimed of learners.
-
-
-def _of_learners(names: _Names, claim: "Claim") -> None:
-    """Add what a claim of queries, examples or SDA is computed from, and it."""
-    quantity, members, numbers = claim.quantity, names.members, claim.numbers
-    what, _, kind = quantity.rpartition("-")
-    if quantity == "sda-all-subsets":
-        names.number("s", numbers["s"], "members or more average gamma at most")
-        if numbers["s"] > 1:
-            names.form(quantity, closed.statistical_dimension, _above("s", 1))
-        else:
-            names.form(quantity, _same_as("N"), lambda of, s: of.at_most(s, 1))
-        return
-    if what not in ("stat", "csq", "vstat", "information"):
-        return
-    for term, value in claim.terms.items():
-        if (name := _OF_TERMS.get(term, term)) in _TERMS:
-            names.parameter(name, value, _TERMS[name])
-            names.parameters = names.parameters[:-1]
-    _fits(names)
-    if what != "information":
-        _ruled_out(names, what, numbers)
-    when, entries = list[Form](), getattr(names.problem, "entries", None)
-    if members.law is None and entries:
-        uneven = len(set(residues_of(entries, names.problem.modulus).values())) > 1
-        when += [_is("h" if names.problem.h else "n", 1)] * uneven  # else vectors are uneven too
-    if kind == "success":
-        if members.law is None:
-            names.form(quantity, lambda of, K, N: of.smaller(K, N) / N, _is("r", 0), *when)
-        return
-    bound: Form = closed.information_floor if what == "information" else closed.queries
-    if members.law is not None and claim.terms["success"] != 1:
-        least = "the least members that have the probability delta together"
-        names.number("T", numbers["T"], least)
-    else:
-        when += [_is("delta", 1)] * (members.law is not None)
-        form, last = bound, _names_in(bound)[-1]
-        bound = _over(lambda of, delta, count, fits, last: form(of, delta * count, fits, last),
-                      ["delta", "N", "K", last])  # fmt: skip
-    if what == "information":
-        if names.kind != "residues":
-            names.form("L", _constant(names.problem.levels))
-        when += [_above("K", 0)] * (not getattr(names.problem, "parity", names.kind != "functions"))
-    names.form(quantity, bound, *when)
-
-
-def _fits(names: _Names) -> None:
-    """K: alike floor(lam / (b - epsilon c)), or all members."""
-    members, gram, when = names.members, names.gram, names.parity_of_q
-    risk = names.at["epsilon"].value
-    none = gram.least <= risk * gram.scale
-    if gram.least != gram.scale:
-        when = [*when, lambda of, b, epsilon, c: (of.at_most if none else of.above)(
-            b - epsilon * c, 0)]  # fmt: skip
-    if none:
-        names.form("K", _same_as("N"), *when)
-        return
-    form: Form = closed.fitted
-    if members.continuum:
-        form = lambda of, lam, b, c, epsilon: lam / (b - epsilon * c)  # noqa: E731
-    over, alike = _names_in(form), gram.alike > 1
-    limited = hypothesis_fits(members, gram, risk) >= members.count
-
-    def fits(of: Any, *values: Any) -> Any:
-        most = form(of, *values[:4])
-        most = values[4] * most if alike else most
-        return of.smaller(values[-1], most) if limited else most
-
-    names.form("K", _over(fits, [*over, *["A"] * alike, *["N"] * limited]), *when)
-
-
-def _ruled_out(names: _Names, oracle: str, numbers: dict[str, Any]) -> None:
-    """r: what one query rules out; shares of a continuum are not rounded down."""
-    form: Form = closed.ruled_out_by_stat
-    if oracle == "vstat" and "s" in numbers:
-        names.number("s_t", numbers["s"], "members or more average 1/(3 t) at most, as laws")
-        form = lambda of, s_t: s_t - 1  # noqa: E731
-    elif oracle == "vstat" and "w" in numbers:
-        form = closed.ruled_out_by_vstat
-    elif oracle == "vstat":
-        form = closed.ruled_out_within_one_over_t
-    if names.members.continuum:
-        rounded = form
-        form = _over(lambda of, *values: rounded(_Unrounded(of), *values), _names_in(form))
-    names.form("r", form)
-
-
-class _Unrounded:
-    """Operations that round nothing down."""
-
-    def __init__(self, of: Any) -> None:
-        self._of = of
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._of, name)
-
-    @staticmethod
-    def floor(value: Any) -> Any:
-        """The number itself."""
-        return value
+def _forms(certificate: "Certificate", claim: "Claim", of: Any) -> _Forms:
+    kind = certificate.problem["kind"]
+    hidden = _Places if certificate.known.more else _Parities
+    return (hidden if kind == "hidden-set" else _KINDS[kind])(certificate, claim, of)

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.bounds.certify import pose
 from hardness.bounds.johnson import Johnson
 from hardness.bounds.members import Members
-from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
 from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens
 from instances.capabilities import (
@@ -30,8 +29,8 @@ from instances.capabilities import (
     REAL_LABELS,
     SCHEME,
 )
-from instances.coded import MOST_MEMBERS, Coded, FactorTables
-from instances.errors import TooLarge, ToolkitError, UsageError
+from instances.coded import Coded
+from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.lwe import Modular, modulus, obstacle
@@ -57,13 +56,10 @@ _OPEN = "tokens with z_0 = -1"
 class Sample:
     """Members, points on which they are compared, and what is known of them.
 
-    values: points -> numbers (M, columns), as many columns a point, of mean square `norm`^2 less
-    `mean`, where that is known; or the packed bits of signs, uint64 (M, words), 1 where -1.
-    largest: no member has a larger norm at a point, where norms are known less its mean and over
-    its norm. certified: (M, M), and how it is `known`. bias: what points that are not quite uniform
-    add to a correlation. shown: members are signs, and 0 where a point shows none: products are
-    divided by how many are shown. stated: a file says that no member is larger than `largest`, and
-    samples cannot show it.
+    values: points -> numbers (M, columns), as many columns a point. largest: no member has a larger
+    norm at a point. unit: their mean is 0 and their mean square 1. certified: (M, M), and how it is
+    `known`. bias: what points that are not quite uniform add to a correlation. stated: a file says
+    that no member is larger than `largest`, and samples cannot show it.
     """
 
     spec: str
@@ -72,12 +68,10 @@ class Sample:
     values: Callable[[NDArray[Any]], NDArray[Any]]
     columns: int = 1
     largest: float = 1.0
-    mean: float = 0.0
-    norm: float | Array | None = None
+    unit: bool = False
     certified: Array | None = None
     known: Literal["certified", "enumerated"] = "certified"
     bias: float = 0.0
-    shown: bool = False
     stated: bool = False
     where: str = _OPEN
 
@@ -120,39 +114,33 @@ def sampled(
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
     size, largest = len(sample.members), sample.largest
-    sums = _sums(sample, sample.draw, samples, progress)
-    if not sums.used:
+    products, most, used = _products(sample, sample.draw, samples, progress)
+    if not used:
         raise UsageError(f"none of {samples} {sample.where} shows anything: raise --samples")
-    # Of means of numbers in [-b, b], all within b times this at once.
-    share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / sums.used)
-    off = largest**2 * (share + 4 * sums.used * sample.columns * _UNIT)  # and rounding
-    if sample.shown:
-        gram = sums.products / sums.shown
-        radius = share * math.sqrt(sums.squares * sums.used) / sums.shown
-    elif sample.norm is not None:
-        norm = np.broadcast_to(sample.norm, size)
-        gram, radius = sums.centred(sample.mean) / np.outer(norm, norm), off + sample.bias
-    else:
-        means = sums.products / sums.used
-        if (most := sums.largest.max()) > largest * (1 + 1e-9):
+    # Of means of numbers in [-b, b], all within b times this at once; and rounding.
+    share = math.sqrt(2 * math.log(size * (size + 1) / (1 - confidence)) / used)
+    off = largest**2 * (share + 4 * used * sample.columns * _UNIT)
+    gram, radius = products / used, off + sample.bias
+    if not sample.unit:
+        if most.max() > largest * (1 + 1e-9):
             raise UsageError(
-                f"{sample.named(int(sums.largest.argmax()))} has the value {most:g}, above the "
+                f"{sample.named(int(most.argmax()))} has the value {most.max():g}, above the "
                 f"bound {largest:g}: say in the file what they are at most, as bound = ..."
             )
-        if (least := np.diagonal(means).min()) <= off:
+        if (least := np.diagonal(gram).min()) <= off:
             raise UsageError(
-                f"{sample.named(int(np.diagonal(means).argmin()))} has the mean square "
+                f"{sample.named(int(np.diagonal(gram).argmin()))} has the mean square "
                 f"{least:.4g}, known to within {off:.4g}, so it may be 0: raise the samples or "
                 "leave it out"
             )
-        gram, radius = _normalised(means), _spread(means, off)
+        gram, radius = _normalised(gram), _spread(gram, off)
     return SampledGram(
         members=sample.members,
         gram=gram,
         radius=radius,
         confidence=confidence,
         samples=samples,
-        used=sums.used,
+        used=used,
         condition=f"if |f(x)| <= {largest:.12g} for every member f and every point x, which "
         "samples cannot show"
         if sample.stated
@@ -160,34 +148,16 @@ def sampled(
     )
 
 
-@dataclass(kw_only=True, eq=False)
-class _Sums:
-    """Sums over points of products of two members (M, M), and of each alone (M,).
+def _products(
+    sample: Sample, draw: Draw, count: int, progress: Progress = lambda done: None
+) -> tuple[Array, Array, int]:
+    """Add up the products of all pairs (M, M), of signs by their bits.
 
-    largest: norm of each at a point (M,), where norms are not known. used: points; shown, squares:
-    how many signs a point shows, and its square.
+    Returns the largest norm of each member at a point (M,) too, and how many points there were.
     """
-
-    products: Array
-    alone: Array
-    largest: Array
-    used: int = 0
-    shown: int = 0
-    squares: int = 0
-
-    def centred(self, mean: float | Array) -> Array:
-        """The means of products of members less their means."""
-        shift = np.broadcast_to(mean, len(self.alone))
-        cross = np.outer(self.alone, shift)
-        total = self.products - cross - cross.T + self.used * np.outer(shift, shift)
-        return np.asarray(total / self.used)
-
-
-def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda done: None) -> _Sums:
-    """Add up the products of all pairs: of signs by their bits."""
     size, wide = len(sample.members), sample.columns
     require_gram(size)
-    out = _Sums(products=np.zeros((size, size)), alone=np.zeros(size), largest=np.zeros(size))
+    products, largest, used = np.zeros((size, size)), np.zeros(size), 0
     upper = np.zeros((size, size), np.int64)
     chunk = max(64, min(_MOST, _NUMBERS // (size * wide)))
     for start in range(0, count, chunk):
@@ -195,74 +165,39 @@ def _sums(sample: Sample, draw: Draw, count: int, progress: Progress = lambda do
         progress(min(chunk, count - start))
         if not len(points):
             continue
-        values, columns = sample.values(points), len(points) * wide
-        if values.dtype != np.uint64 and (np.abs(values) == 1).all():
-            values = tokens.pack(values)
-        out.used += len(points)
-        each = np.full(len(points), wide)
-        if values.dtype == np.uint64:
-            add_sign_gram(values, columns, upper)
-            out.alone += columns - 2 * np.bitwise_count(values).sum(axis=1, dtype=np.int64)
-            np.maximum(out.largest, math.sqrt(wide), out=out.largest)
-        else:
-            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-                out.products += values @ values.T
-            out.alone += values.sum(axis=1)
-            by_point = values.reshape(size, len(points), wide)
-            if sample.shown:
-                each = np.count_nonzero(by_point[0], axis=1)
-            elif sample.norm is None:
-                norms = np.linalg.norm(by_point, axis=2) if wide > 1 else np.abs(values)
-                np.maximum(out.largest, norms.max(axis=1), out=out.largest)
-        out.shown += int(each.sum())
-        out.squares += int((each**2).sum())
-    out.products += upper + np.triu(upper, 1).T
-    return out
+        used += len(points)
+        values = sample.values(points)
+        if (np.abs(values) == 1).all():
+            add_sign_gram(tokens.pack(values), len(points) * wide, upper)
+            np.maximum(largest, math.sqrt(wide), out=largest)
+            continue
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            products += values @ values.T
+            norms = np.linalg.norm(values.reshape(size, len(points), wide), axis=2)
+        np.maximum(largest, norms.max(axis=1), out=largest)
+    return products + upper + np.triu(upper, 1).T, largest, used
 
 
-def enumerated(sample: Sample, every: Draw, n: int, most: int = _EVERY) -> Sample:
+def enumerated(sample: Sample, every: Draw, n: int) -> Sample:
     """Compute correlations and norms over all 2^n points, which `every` lists, if not too many."""
-    if sample.columns * len(sample.members) << n > most:
+    if sample.columns * len(sample.members) << n > _EVERY:
         return sample
-    sums = _sums(sample, every, 1 << n)
-    gram = sums.centred(sample.mean)
-    norms = np.diagonal(gram)
-    if wrong := [i for i, norm in enumerate(norms) if not 0 < norm < math.inf]:
-        why = (
-            "squares that overflow" if norms[wrong[0]] else "the norm 0: it correlates with nothing"
-        )
+    products, largest, used = _products(sample, every, 1 << n)
+    squares = np.diagonal(products) / used
+    if wrong := [i for i, square in enumerate(squares) if not 0 < square < math.inf]:
+        none = "the norm 0: it correlates with nothing"
+        why = "squares that overflow" if squares[wrong[0]] else none
         raise UsageError(f"{sample.named(wrong[0])} has {why}")
-    norm, made = np.sqrt(norms), _normalised(gram)
-    largest = float((sums.largest.max() / norm).max())
+    norms, raw = np.sqrt(squares), sample.values
     return replace(
-        sample, largest=largest, norm=norm, certified=made, known="enumerated", stated=False
+        sample,
+        values=lambda points: np.asarray(raw(points) / norms[:, None]),
+        largest=float((largest / norms).max()),
+        unit=True,
+        certified=_normalised(products),
+        known="enumerated",
+        stated=False,
     )
-
-
-def correlations(tables: FactorTables) -> Array:
-    """Correlate all members, less their means and of norm 1: (M, M), 0 for a constant member.
-
-    Raises UsageError where members cannot be listed or are more than 5000, TooLarge.
-
-    >>> from instances import parse
-    >>> correlations(parse("profile:g=majority,d=5,m=3").factor)[0].tolist()
-    [1.0, 0.5, 0.5, 0.5]
-    """
-    sample = _of_codes(tables.family, tables.listed(MOST_MEMBERS), _every(tables))
-    if (values := len(sample.members) << tables.n) > 4 * _EVERY:
-        raise TooLarge(
-            f"{sample.spec[:200]}: the exact correlations of {len(sample.members)} members take "
-            f"{values} values over z, at most 2^30 are computed: take fewer members"
-        )
-    sums = _sums(sample, sample.draw, 1 << tables.n)
-    gram = sums.centred(sums.alone / sums.used)
-    norms = np.sqrt(np.diagonal(gram).clip(0))
-    scale = np.where(norms > _NONE, norms, np.inf)
-    return np.asarray(gram / np.outer(scale, scale))
-
-
-def _every(tables: FactorTables) -> Draw:
-    return lambda start, count: tables.points(start, start + count)
 
 
 def _normalised(gram: Array) -> Array:
@@ -322,7 +257,9 @@ def of_family(
         return _of_forms(forms, different(family, members, seed, own, forms), draw)
     sample = _of_codes(coded, different(family, members, seed, own), draw)
     tables = FACTOR.of(family)
-    return enumerated(sample, _every(tables), tables.n) if tables else sample
+    if tables is None:
+        return sample
+    return enumerated(sample, lambda start, many: tables.points(start, start + many), tables.n)
 
 
 def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sample:
@@ -335,19 +272,14 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
     """
     for secret in members:
         family.require_member(secret)
-    scheme, profile = Johnson.family(family), np.array([float(v) for v in family.values])
+    scheme = Johnson.family(family)
+    shares = [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)]
+    table = _unit(np.array([float(v) for v in family.values]), shares)
     masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(len(members), -1)
-    places, low = np.array(members, np.int64), profile == profile.min()
     by_overlap = np.array([to_float(c / scheme.norm) for c in scheme.correlations])
 
     def values(words: NDArray[np.uint64]) -> NDArray[Any]:
-        z = words[:, 0] ^ words[:, 1]
-        if not family.two_valued:
-            return np.asarray(profile[count_common_ones(masks, z)])
-        bits = mark_counts(to_bit_planes(z, family.d), places, low)
-        if len(z) % 64:
-            bits[:, -1] &= np.uint64((1 << len(z) % 64) - 1)
-        return bits
+        return np.asarray(table[count_common_ones(masks, words[:, 0] ^ words[:, 1])])
 
     return Sample(
         spec=family.spec,
@@ -355,18 +287,29 @@ def of_sets(family: Symmetric, members: tuple[Secret, ...], draw: Draw) -> Sampl
         draw=draw,
         values=values,
         certified=by_overlap[count_common_ones(masks, masks)],
-        **_known(
-            np.where(low, -1.0, 1.0) if family.two_valued else profile,
-            [math.comb(family.m, h) / 2**family.m for h in range(family.m + 1)],
-        ),
+        largest=float(np.abs(table).max()),
+        unit=True,
     )
+
+
+def count_common_ones(masks: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Count the ones of each packed vector under each mask: (M, words), (n, words) -> (M, n).
+
+    >>> count_common_ones(np.array([[3], [4]], np.uint64), np.array([[1], [7]], np.uint64)).tolist()
+    [[1, 2], [0, 1]]
+    """
+    columns = np.ascontiguousarray(words.T)
+    out = np.zeros((len(masks), len(words)), np.uint16)
+    for row, mask in zip(out, masks, strict=True):
+        for bits, column in zip(mask, columns, strict=True):
+            if bits:
+                row += np.bitwise_count(column & bits)
+    return out
 
 
 def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sample:
     """Functions E[Y|X] of <a, s> mod q, independent in pairs where a is uniform."""
-    table = family.response
-    if len(set(table)) == 2:
-        table = np.where(table == table.min(), -1.0, 1.0)
+    table = _unit(np.asarray(family.response), np.full(family.q, 1 / family.q))
     weights = np.stack([family.weights(s) for s in members]).astype(np.float64)
     density = pose(family, Fraction(1)).known.gram
 
@@ -382,15 +325,17 @@ def _of_forms(family: Modular, members: tuple[Secret, ...], draw: Draw) -> Sampl
         values=values,
         certified=np.eye(len(members)),
         bias=float(max(density.top - 1, 1 - density.least)) if density else 0.0,
-        **_known(table, np.full(family.q, 1 / family.q)),
+        largest=float(np.abs(table).max()),
+        unit=True,
     )
 
 
-def _known(table: Array, shares: ArrayLike) -> dict[str, Any]:
-    """What is known of members whose values are those of a table, with known shares."""
-    mean = float(np.dot(shares, table))
-    norm = math.sqrt(np.dot(shares, (table - mean) ** 2))
-    return {"mean": mean, "norm": norm, "largest": float(np.abs(table - mean).max()) / norm}
+def _unit(table: Array, shares: ArrayLike) -> Array:
+    """The values of a table less their mean, over their norm: exactly -1 and +1 if so many are."""
+    if len(set(table.tolist())) == 2 and np.dot(shares, table == table.min()) == 0.5:
+        return np.where(table == table.min(), -1.0, 1.0)
+    less = table - np.dot(shares, table)
+    return np.asarray(less / math.sqrt(np.dot(shares, less**2)))
 
 
 def _of_codes(family: Coded, members: tuple[Secret, ...], draw: Draw) -> Sample:
@@ -432,26 +377,25 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
         )
 
     def values(x: NDArray[Any]) -> NDArray[Any]:
-        found = np.stack([signs(s, x).ravel() for s in members]).astype(np.float32)
-        if not (np.abs(found) == (found[0] != 0)).all():
+        shown = np.stack([signs(s, x)[:, 0] for s in members])
+        if not (np.abs(shown) == 1).all():
             raise ToolkitError(
                 f"{family.spec[:200]}: `hidden_signs` must be -1 or +1, and 0 on the same examples "
                 "for every member"
             )
-        return found
+        return shown
 
     def draw(start: int, count: int) -> NDArray[Any]:
         x = fresh(start, count)
-        return np.asarray(x[(signs(members[0], x) != 0).any(axis=1)])
+        return np.asarray(x[signs(members[0], x)[:, 0] != 0])
 
     return Sample(
         spec=family.spec,
         members=members,
         draw=draw,
         values=values,
-        columns=signs(members[0], dense.inputs(seed, "verify", 0, 1)).shape[1],
+        unit=True,
         certified=family.sign_correlations(members),
-        shown=True,
         where="tokens that show a hidden sign",
     )
 

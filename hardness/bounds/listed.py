@@ -4,6 +4,7 @@ The checker computes their correlations; here is what is hard to find.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -78,8 +79,7 @@ def sets_of(known: Products, gamma: Fraction) -> dict[str, Any]:
     rows = np.array(known.rows, np.int64)
     witness: dict[str, Any] = {"apart": independent_members(rows)}
     if len(set(known.norms)) == 1:
-        enough, above = nearest(np.abs(rows), known.norms[0] * gamma)
-        witness["sda"] = {"above": above, "enough": written(enough)}
+        witness["sda"] = {"enough": written(enough_members(np.abs(rows), known.norms[0] * gamma))}
     return witness
 
 
@@ -206,31 +206,22 @@ def factor(matrix: Matrix, true: float, top: float) -> dict[str, Any]:
 # Sets of members that are near.
 
 
-def nearest(sizes: NDArray[np.int64], gamma: Fraction) -> tuple[int, list[int]]:
-    """Find how many members are enough for an average of at most gamma, and a set above it.
+def enough_members(sizes: NDArray[np.int64], gamma: Fraction) -> int:
+    """Find how many members are enough for an average of at most gamma.
 
-    sizes: (M, M), inner products in absolute value; gamma: in their unit. See `sda` of the checker.
+    sizes: (M, M), inner products in absolute value; gamma: in their unit. See `every_set` of the
+    checker.
 
-    >>> nearest(np.array([[4, 2, 0], [2, 4, 0], [0, 0, 4]]), Fraction(2))
-    (3, [0, 1])
+    >>> enough_members(np.array([[4, 2, 0], [2, 4, 0], [0, 0, 4]]), Fraction(2))
+    3
     """
     members = len(sizes)
     if int(sizes.max()) * members**2 >= 1 << 63:
         sizes = sizes.astype(object)  # sums are long integers
     sums = np.cumsum(-np.sort(-sizes, axis=1), axis=1)  # of the closest s + 1 to each member
-    low, high = 0, members + 1  # sets of `low` may be above gamma, of `high` are not
-    while high - low > 1:
-        s = (low + high) // 2
+
+    def within(s: int) -> bool:
         most = np.partition(sums[:, s - 1], members - s)[members - s :]
-        low, high = (low, s) if sum(most.tolist()) <= gamma * s**2 else (s, high)
-    centres = {int(sums[:, s - 1].argmax()) for s in {1, max(1, low // 2), max(1, low), members}}
-    return high, max((_around(sizes, i, gamma) for i in sorted(centres)), key=len)
+        return bool(sum(most.tolist()) <= gamma * s**2)
 
-
-def _around(sizes: NDArray[np.int64], centre: int, gamma: Fraction) -> list[int]:
-    """The largest set of members closest to one of them whose average is above gamma."""
-    order = np.argsort(-sizes[centre], kind="stable")
-    near = sizes[np.ix_(order, order)]
-    inside = np.cumsum(2 * np.tril(near, -1).sum(axis=1) + np.diagonal(near)).tolist()
-    found = [s for s, total in enumerate(inside, 1) if total > gamma * s**2]
-    return sorted(order[: found[-1]].tolist()) if found else []
+    return 1 + bisect_left(range(1, members + 1), True, key=within)

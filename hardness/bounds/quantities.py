@@ -1,10 +1,17 @@
 """What is claimed, in words, and which bounds say nothing."""
 
+import re
 from fractions import Fraction
+from typing import Any
 
-from instances.numbers import brief, parse
+from instances.export import Math
+from instances.numbers import brief, parse, write
 
 WORD = "vacuous"
+_LONG = 16  # characters of a number that is written in full
+_BRACKETS = {"floor": "⌊⌋", "ceil": "⌈⌉", "sqrt": ("√(", ")")}
+_LATEX = {"⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ", "·": r" \cdot ",
+          "√": r"\surd ", "...": r"\ldots "}  # fmt: skip
 # By what a quantity's name ends with, the largest bound from below that says nothing: any learner
 # asks or sees something, takes a step, has a feature; and of queries and examples one more rules
 # out nothing but learners that ask, or look, once.
@@ -63,3 +70,60 @@ def vacuous(quantity: str, value: Fraction | int) -> bool:
     if quantity.endswith(("-error", "-probability")):
         return value == 0
     return any(value <= most for end, most in _NEEDED.items() if quantity.endswith(end))
+
+
+def shown_number(value: Fraction | int) -> str:
+    """Write a number, a long one by its first digits and ... after them.
+
+    >>> shown_number(Fraction(2, 3)), shown_number(10**50), shown_number(Fraction(10**50, 3))
+    ('2/3', '1.00...e50', '3.33333...e+49')
+    """
+    text = write(value := Fraction(value), ratio=True)
+    if len(text) <= _LONG:
+        return text
+    text = brief(int(value), 3) if value.denominator == 1 else brief(value)
+    head, _, exponent = text.partition("e")
+    return f"{head}...e{exponent}" if exponent else f"{head}..."
+
+
+def put_in(form: str, numbers: dict[str, Any], value: Fraction) -> Math | None:
+    """Put numbers in a closed form, to be read; None if it has words, or none or a rounded number.
+
+    A maximum with 0 is left out if the value is not 0.
+
+    >>> numbers = {"success": Fraction(2, 3), "N": 1771, "K": 1, "r": 25}
+    >>> formula = put_in("max(0, ceil((success N - K) / r))", numbers, Fraction(48))
+    >>> print(formula, formula.latex)
+    ⌈(2/3·1771 - 1)/25⌉ \\lceil (2/3 \\cdot 1771 - 1)/25\\rceil
+    """
+    text = form.partition(", r = ")[0].partition(", or ")[0]
+    text = re.sub(r"^max\(0, (.*)\)$", r"\1", text) if value else text
+    for name in sorted(numbers, key=len, reverse=True):
+        number = numbers[name] if isinstance(numbers[name], str) else shown_number(numbers[name])
+        before, put = text, f"({number})" if "/" in number else number
+        here = rf"(?<![\w.]){re.escape(name)}"
+        text = re.sub(rf"(?<=/ ){re.escape(name)}(?!\w)|{here}(?=\^| /)", put, text)
+        text = re.sub(rf"{here}(?![\w(])", number, text)
+        text = text.replace("log_L", f"log_{number}") if name == "L" else text
+        if text != before and "..." in number and Fraction(numbers[name]).denominator > 1:
+            return None
+    text = text.replace(" / ", "/").replace("binomial(", "C(")
+    text = re.sub(r"(?<=[\w)]) (?=[\w(])", "·", text)
+    text = re.sub(r"(·|/)1(?=[) ]|$)", "", text)
+    text = re.sub(r"(?<!\w)\((\d+)\)|^\(([\d/]+)\)$", r"\1\2", text)
+    while call := re.search(r"(floor|ceil|sqrt)\(", text):
+        depth, end = 1, call.end()
+        while depth:
+            depth, end = depth + {"(": 1, ")": -1}.get(text[end], 0), end + 1
+        left, right = _BRACKETS[call[1]]
+        text = f"{text[: call.start()]}{left}{text[call.end() : end - 1]}{right}{text[end:]}"
+    if text == form or re.search("[a-z]{2}", re.sub("min|max|log", "", text)):
+        return None
+    latex = re.sub(r"e\+?(-?\d+)", r" \\cdot 10^{\1}", text)
+    latex = re.sub(
+        r"(\^|_)(\w+)", r"\1{\2}", re.sub(r"C\((.*?), (.*?)\)", r"\\binom{\1}{\2}", latex)
+    )
+    latex = re.sub(r"(min|max|log)", r"\\\1", latex)
+    for symbol, command in _LATEX.items():
+        latex = latex.replace(symbol, command)
+    return Math(text, latex.strip())

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -146,15 +145,3 @@ def _eight_columns(values: Any, start: int, stride: int, first: int, after: int)
                     a, b = values[i], values[i + half]
                     values[i], values[i + half] = a + b, a - b
         half *= 2
-
-
-@compiled
-def largest_absolute_sum(values: Any, size: int) -> Any:
-    """Return the largest sum of absolute values of a run of `size` entries of a flat array."""
-    most = np.int64(0)
-    for start in range(0, len(values), size):
-        total = np.int64(0)
-        for i in range(start, start + size):
-            total += abs(np.int64(values[i]))
-        most = max(most, total)
-    return most

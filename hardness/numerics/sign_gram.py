@@ -27,19 +27,17 @@ def add_sign_gram(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]
     >>> out.tolist()
     [[2, 0, -2], [0, 2, 0]]
     """
-    if out.dtype != np.int64 or out.ndim != 2 or not len(out) <= out.shape[1] == len(bits):
+    fits = out.ndim == 2 and len(out) <= out.shape[1] == len(bits)
+    if out.dtype != np.int64 or not fits or not out.flags.carray:
         raise UsageError(
             f"Gram matrix of {len(bits)} functions in {out.dtype} {out.shape}: int64 (rows, M) "
-            "with at most M rows"
+            "with at most M rows, contiguous and writable"
         )
-    if not out.flags.carray:
-        raise UsageError("Gram matrix in an array that is not contiguous or not writable")
-    if samples < 1:
-        raise UsageError(f"Gram matrix over {samples} samples: at least 1")
     words = words_per_token(samples)
-    if bits.dtype != np.uint64 or bits.ndim != 2 or bits.shape[1] != words:
+    if samples < 1 or bits.dtype != np.uint64 or bits.ndim != 2 or bits.shape[1] != words:
         raise UsageError(
-            f"Gram matrix over {samples} samples of {bits.dtype} {bits.shape}: uint64 (M, {words})"
+            f"Gram matrix over {samples} samples of {bits.dtype} {bits.shape}: at least 1, "
+            f"uint64 (M, {words})"
         )
     if samples % 64 and (bits[:, -1] >> np.uint64(samples % 64)).any():
         raise UsageError(f"Gram matrix over {samples} samples: bits beyond them are not 0")

@@ -7,7 +7,7 @@ all vectors with a head. Compiled at first use, which takes some seconds, and ke
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,10 +112,7 @@ class ModularSearch:
             count,
             best,
         )
-        if best[0] == _NO_COST:
-            return int(tried), None
-        found = zip(best[1 : 1 + weight].tolist(), best[1 + weight :].tolist(), strict=True)
-        return int(tried), CheapestVector(cost=int(best[0]), entries=tuple(sorted(found)))
+        return int(tried), _cheapest(best[0], best[1 : 1 + weight], best[1 + weight :])
 
 
 class ParitySearch:
@@ -135,7 +132,7 @@ class ParitySearch:
 
     def run(self, weight: int, start: int, count: int) -> tuple[int, CheapestVector | None]:
         """Try the parities with heads start .. start+count-1: how many, and the nearest."""
-        from hardness.numerics import _parity_search_jit as compiled
+        from hardness.numerics import _sparse_search_jit as compiled
 
         places = _array(head_at(start, self.n, weight, 1)[0])
         best = np.zeros(1 + weight, np.int64)
@@ -143,11 +140,13 @@ class ParitySearch:
         _, tried = compiled.search_parities(
             self._columns, self._codes, self._limits, places, count, best
         )
-        if best[0] == _NO_COST:
-            return int(tried), None
-        return int(tried), CheapestVector(
-            cost=int(best[0]), entries=tuple((j, 0) for j in sorted(best[1:].tolist()))
-        )
+        return int(tried), _cheapest(best[0], best[1:], np.zeros_like(best[1:]))
+
+
+def _cheapest(cost: int, places: Any, digits: Any) -> CheapestVector | None:
+    """What a compiled search has left in `best`, if any vector kept to the limits."""
+    entries = tuple(sorted(zip(places.tolist(), digits.tolist(), strict=True)))
+    return None if cost == _NO_COST else CheapestVector(cost=int(cost), entries=entries)
 
 
 def _array(values: list[int]) -> NDArray[np.int64]:

@@ -16,10 +16,6 @@ _NO_COST = np.int64(1) << 62
 _AT_ONCE = 1 << 23  # numbers between two calls of `check`
 
 
-def never_stop() -> None:
-    """Let a computation go on: the default of `check`."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HalfSums:
     """The sums mod q, at N samples, of all vectors of some weights on n places.
@@ -45,7 +41,7 @@ class HalfSums:
     def __len__(self) -> int:
         return sum(self.counts)
 
-    def all_sums(self, check: Callable[[], None] = never_stop) -> Sums:
+    def all_sums(self, check: Callable[[], None] = lambda: None) -> Sums:
         """Return all sums (vectors, N), N additions each; `check`, called at times, may raise."""
         out = np.empty((len(self), self.columns.shape[2]), self.type)
         for part in row_parts(out):
@@ -108,7 +104,7 @@ class PairFit:
 class SortedSums:
     """Sums (M, N), sorted by keys: the parts of Z_q in which the first few sums lie."""
 
-    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = never_stop) -> None:
+    def __init__(self, sums: Sums, fit: PairFit, check: Callable[[], None] = lambda: None) -> None:
         """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
 
         `check` is called between parts of the work, and may raise.

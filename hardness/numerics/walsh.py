@@ -20,10 +20,10 @@ def walsh_hadamard(values: NDArray[Any]) -> None:
     H is not normalised, so the transform twice is 2^n times the vector. The levels run from the
     nearest pairs to the farthest, each entry one addition or subtraction a level: a result has the
     same bits on every machine, whatever the steps. n 2^n additions a row, in one thread and in no
-    memory but the row's: for long rows about the time of five passes over memory. Takes float32,
-    float64 and int32, n <= 26; raises UsageError for anything else, for arrays not contiguous or
-    not writable, and for an int32 row whose absolute values sum to 2^31 or more, which could
-    overflow.
+    memory but the row's (a byte an entry of int32): for long rows about the time of five passes
+    over it. Takes float32, float64 and int32, n <= 26; raises UsageError for anything else, for
+    arrays not contiguous or not writable, and for an int32 row whose absolute values sum to 2^31 or
+    more, which could overflow.
 
     >>> values = np.array([1, 0, 2, 0], np.int32)
     >>> walsh_hadamard(values)
@@ -41,20 +41,17 @@ def _checked(values: NDArray[Any]) -> NDArray[Any]:
     """Return the entries as one flat view, if the transform takes them."""
     if values.dtype not in _KINDS:
         raise UsageError(f"Walsh-Hadamard transform of {values.dtype}: float32, float64 or int32")
-    if values.ndim not in (1, 2):
-        raise UsageError(f"Walsh-Hadamard transform of shape {values.shape}: (2^n,) or (rows, 2^n)")
-    size = values.shape[-1]
-    if size.bit_count() != 1:
-        raise UsageError(f"Walsh-Hadamard transform of length {size}: only powers of two")
-    if size > 1 << LARGEST_LEVELS:
-        raise UsageError(f"Walsh-Hadamard transform of length {size}: at most 2^{LARGEST_LEVELS}")
+    size = values.shape[-1] if values.ndim in (1, 2) else 0
+    if size.bit_count() != 1 or size > 1 << LARGEST_LEVELS:
+        takes = f"(2^n,) or (rows, 2^n), n at most {LARGEST_LEVELS}"
+        raise UsageError(f"Walsh-Hadamard transform of shape {values.shape}: {takes}")
     if not values.flags.carray:
         raise UsageError("Walsh-Hadamard transform in place of an array not contiguous or writable")
     flat = values.reshape(-1)
     if values.dtype == np.int32 and len(flat):
-        from hardness.numerics import _walsh_jit as compiled
-
-        heaviest = compiled.largest_absolute_sum(flat, size)
+        rows = flat.reshape(-1, size)
+        above = rows.sum(axis=1, where=rows > 0, dtype=np.int64)
+        heaviest = (2 * above - rows.sum(axis=1, dtype=np.int64)).max()
         if heaviest >= 1 << 31:
             raise UsageError(
                 f"Walsh-Hadamard transform of int32 with absolute values summing to {heaviest}: "

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardness.bounds.algebra import relation, shown_number
 from hardness.bounds.bound import brief_power
+from hardness.bounds.formulas import relation
+from hardness.bounds.quantities import shown_number
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
 from instances.numbers import brief
@@ -29,14 +30,13 @@ def bound_words(found: "Bound") -> str:
         if one.condition is not None:
             idle = f"a query rules out nothing if {one.condition} == 0"
             lines.append(wrap(f"{idle}: then no number of queries is enough", "  ", "    "))
-        lines.append(f"  = {shown_number(one.value).text}   ({credit(made[name].source)})")
-        names |= {n: one.at[n] for n in found.symbols(name)}
+        lines.append(f"  = {shown_number(one.value)}   ({credit(made[name].source)})")
+        names |= one.symbols
     if names:
         lines += ["", wrap(DOMAIN)]
     lines += [""] * bool(names)
-    for line in names.values():
-        value = shown_number(line.value).text
-        lines.append(wrap(f"{line.name} = {value}, {line.says}", "", "    "))
+    for name, (value, says) in names.items():
+        lines.append(wrap(f"{name} = {shown_number(value)}, {says}", "", "    "))
     if (solved := found.solution) is None:
         return "\n".join(lines)
     least = ", ".join(f"{name} = {value}" for name, value in solved["least"].items())

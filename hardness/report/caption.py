@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hardness import __version__
-from hardness.bounds.algebra import shown_number
 from hardness.bounds.bound import brief_power
+from hardness.bounds.quantities import shown_number
 from hardness.report.bound import DOMAIN
 from hardness.report.comparison import ASKER
 from hardness.runs.certified import query_bound
@@ -78,8 +78,10 @@ def certificate(found: "Certificate") -> str:
 
 def bound(found: "Bound") -> str:
     """Say of which family formulas are, what was solved, and the values of the names in them."""
-    at = {n: one.at[n] for name, one in found.formulas.items() for n in found.symbols(name)}
-    values = ", ".join(f"{name} = {shown_number(line.value).text}" for name, line in at.items())
+    at = {
+        name: value for one in found.formulas.values() for name, (value, _) in one.symbols.items()
+    }
+    values = ", ".join(f"{name} = {shown_number(value)}" for name, value in at.items())
     solved = found.solution
     said = ""
     if solved is not None:

@@ -25,10 +25,9 @@ def certificate_words(certificate: "Certificate") -> str:
     lines = [brief_spec(certificate.spec), ""]
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
-    formulas = certificate.formulas
     for claim in certificate.claims:
         said = (
-            formula_words(claim, formulas.get(claim.quantity, "")),
+            formula_words(claim),
             sentence(certificate, claim),
             ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(certificate, claim).items()),
             tolerance_words(certificate, claim) or gamma_words(certificate, claim),
@@ -91,12 +90,10 @@ def beside_words(spec: str) -> str:
     )
 
 
-def formula_words(claim: "Claim", formula: str) -> str:
-    """Write a claim's formula with its values in, and what it gives where that is not shown."""
-    return (
-        formula
-        and f"= {formula}" + f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
-    )
+def formula_words(claim: "Claim") -> str:
+    """Write a claim's formula with its numbers in, and what it gives if that is not shown."""
+    gives = f" = {shortened(write(claim.value, ratio=True))}" * claim.vacuous
+    return f"= {claim.formula}{gives}" if claim.formula else ""
 
 
 def unsaid(certificate: "Certificate", claim: "Claim") -> dict[str, str]:
@@ -125,12 +122,9 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     >>> print(tolerance_words(made, made.claims[2]))
     not vacuous from tau = 0.15 on
     """
-    from hardness.bounds.tolerances import of_certificate
-
-    found = of_certificate(certificate, claim.quantity) if claim.vacuous else None
-    if found is None:
+    if not claim.vacuous or claim.quantity not in ("stat-queries", "csq-queries"):
         return ""
-    least = found.first()
+    least = certificate.first_tolerance(claim.quantity)
     return "so at every tau" if least is None else f"not vacuous from tau = {write(least)} on"
 
 

@@ -1,5 +1,6 @@
 """A game: a statistical-query learner against the adversary of the query bound."""
 
+import math
 import secrets
 from dataclasses import replace
 from fractions import Fraction
@@ -9,11 +10,9 @@ from msgspec import structs
 
 from hardness.bounds import BoundParameters, Johnson, certify
 from hardness.bounds.checker import read_problem
-from hardness.bounds.checker.certificate import know_functions
-from hardness.bounds.checker.functions import MEMBERS
+from hardness.bounds.checker.functions import MEMBERS, know
 from hardness.bounds.checker.theorem import hypothesis_fits
 from hardness.bounds.listed import MOST_BITS, bits, eigenvalue
-from hardness.bounds.tolerances import Tolerances
 from hardness.oracles import (
     Adversary,
     Budget,
@@ -150,7 +149,7 @@ def listed_spread(family: Coded) -> Spread | None:
     tables = [bits(row.astype(bool)) for row in codes]
     problem = {"kind": "functions", "signs": (codes.shape[1] - 1).bit_length(), "centred": False,
                "tables": tables}  # fmt: skip
-    known = know_functions(read_problem(problem), eigenvalue(problem))
+    known = know(read_problem(problem), eigenvalue(problem))
     if known.gram is None:
         return None
     return Spread(moves=known.gram.moves,
@@ -180,10 +179,11 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves
         # by so much less than that of the function of z which the bound is about.
         within = 2 * tau / (1 - 2 * family.noise)
-        members = len(listed(family).secrets)
-        return Tolerances(
-            square=spread.moves, right=spread.right, size=members, wanted=members
-        ).queries(within)
+        missing = len(listed(family).secrets) - spread.right
+        ruled_out = math.floor(spread.moves / within**2)
+        if missing <= 0:
+            return 0
+        return math.ceil(Fraction(missing, ruled_out)) if ruled_out else None
     sets = SCHEME.of(family)
     if sets is None or not sets.two_valued:
         return None

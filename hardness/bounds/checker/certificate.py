@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 from . import directions, functions, hidden_sets, named, residues
 from . import theorem as core
 from .reading import Refused, fields, listed, need, refuse, written
-from .theorem import Claim, Known, Number, RuledOut, Terms
+from .theorem import Claim, Known, Number, Terms, Witness
 
 FORMAT = "hardness-certificate/3"
-Witness = dict[str, Any]
 _ON_OVERLAPS = "a bound on low-degree polynomials needs correlations that depend on overlaps alone"
 _ON_RESIDUES = "no theorem here says how a polynomial's degree counts the bits of residues"
 
@@ -33,6 +32,12 @@ class Proved(NamedTuple):
     claims: list[Claim]
     unproved: dict[str, str]
     theorems: list[Callable[..., Any]]
+
+
+# Of each kind: read_problem, what is known of its members, what is claimed, and which fields of the
+# witness are NEEDED, or OPTIONAL, if named learners are asked about.
+KINDS: dict[str, Any] = {"hidden-set": hidden_sets, "residues": residues, "direction": directions,
+                         "functions": functions}  # fmt: skip
 
 
 def read_problem(problem: dict[str, Any]) -> Any:
@@ -64,9 +69,16 @@ def claims_of(
     kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
 ) -> tuple[list[Claim], dict[str, str]]:
     """All that is claimed of a problem, and of which named learners nothing is, and why."""
-    if not terms.about:
-        return KINDS[kind].claim(problem, terms, witness, known), {}
-    fields(witness, KINDS[kind].needed, "the witness", KINDS[kind].optional)
+    if terms.about:
+        return claims_about_learners(kind, problem, terms, witness, known)
+    return KINDS[kind].claims(problem, terms, witness, known), {}
+
+
+def claims_about_learners(
+    kind: str, problem: Any, terms: Terms, witness: Witness, known: Known
+) -> tuple[list[Claim], dict[str, str]]:
+    """What is claimed of named learners, and why nothing is of others."""
+    fields(witness, KINDS[kind].NEEDED, "the witness", KINDS[kind].OPTIONAL)
     need(known.gram is not None, "no claim: all members are the same function")
     claims, unproved = list[Claim](), dict[str, str]()
     need(set(terms.about) <= {"kernel", "gd", "low-degree", "lwe"}, "a learner is not known")
@@ -76,9 +88,8 @@ def claims_of(
         except Refused as reason:
             unproved[name] = str(reason)
     need(bool(claims), "no claim: " + "; ".join(dict.fromkeys(unproved.values())))
-    if "lwe" in terms.about:
-        return claims + claims_of_learners(problem, terms, known), unproved
-    return claims + _learners(problem, terms, known, []), unproved
+    asked = [core.stat_rules_out(known.members, known.gram, terms.tau)] * ("lwe" in terms.about)
+    return claims + core.needed_by_learners(problem, terms, known, asked), unproved
 
 
 def check(data: Any) -> Proved:
@@ -101,24 +112,6 @@ def claim_as_written(quantity: str, parameters: Mapping[str, Any], value: Number
     return [quantity, put, written(value)]
 
 
-def _learners(problem: Any, terms: Terms, known: Known, asked: list[RuledOut]) -> list[Claim]:
-    """Bound the queries of each kind that is asked, and the examples, that learners need."""
-    general = known.gram.general or all(query.oracle == "csq" for query in asked)
-    need(general, "there is no bound on general queries here")
-    fits = core.hypothesis_fits(known.members, known.gram, terms.risk)
-    claims = [core.queries_needed(query, known.members, fits, terms) for query in asked]
-    if problem.levels is not None:
-        claims.append(core.information_floor(problem.levels, known.members, fits, terms))
-    return claims
-
-
-def claims_of_learners(problem: Any, terms: Terms, known: Known) -> list[Claim]:
-    """The queries to STAT(tau), and the examples, that a learner needs."""
-    need(known.gram is not None, "all members are the same function")
-    stat = core.stat_rules_out(known.members, known.gram, terms.tau)
-    return _learners(problem, terms, known, [stat])
-
-
 def _of_learner(name: str, kind: str, problem: Any, terms: Terms, known: Known) -> list[Claim]:
     if name == "kernel":
         return named.features(known.members, known.gram, terms)
@@ -132,108 +125,3 @@ def _of_learner(name: str, kind: str, problem: Any, terms: Terms, known: Known) 
         return hidden_sets.low_degree(problem, overlaps, terms)
     need(kind == "residues", "only labels that round residues, as those of lwr, come from LWE")
     return [residues.lwe(problem, terms)]
-
-
-def _know_hidden_sets(problem: hidden_sets.HiddenSets, witness: Witness) -> Known:
-    members = hidden_sets.subsets(problem)
-    if problem.parity and not witness:
-        return Known(members, *hidden_sets.characters(problem, members))
-    overlaps, near = hidden_sets.overlaps(problem)
-    gram, spectrum = hidden_sets.johnson(problem, members, overlaps)
-    return Known(members, gram, near + spectrum, more=overlaps)
-
-
-def _claim_hidden_sets(problem: Any, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    members, gram, two = known.members, known.gram, problem.levels == 2
-    stat = core.stat_rules_out(members, gram, terms.tau)
-    if known.more is None:
-        asked = [stat, core.vstat_rules_out(members, gram, terms.t)]
-        return known.claims + _learners(problem, terms, known, asked)
-    fields(witness, {"code", "sda"} | ({"vstat"} if two else set()), "the witness")
-    packed = hidden_sets.packing(problem, members, known.more, witness["code"])
-    enough = hidden_sets.every_set(problem, members, known.more, terms.gamma, witness["sda"])
-    sda = hidden_sets.sda(members, terms.gamma, enough)
-    asked = [] if problem.view else [core.stat_rules_out(members, gram, terms.tau, "csq")]
-    if two:
-        few = hidden_sets.vstat_rules_out_fewer(
-            problem, members, known.more, terms.t, witness["vstat"]
-        )
-        asked += [stat, few]
-    return [*known.claims, packed, sda, *_learners(problem, terms, known, asked)]
-
-
-def _know_residues(problem: residues.Residues, witness: Witness) -> Known:
-    members, counted = residues.secrets(problem, witness["law"])
-    gram, claims = residues.laws(problem, members)
-    rare = residues.secrets(problem, witness["rare"])[0] if "rare" in witness else None
-    return Known(members, gram, counted + claims, rare)
-
-
-def _claim_residues(problem: Any, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    fields(witness, {"law"}, "the witness")
-    asked = [core.stat_rules_out(known.members, known.gram, terms.tau),
-             core.vstat_rules_out(known.members, known.gram, terms.t)]  # fmt: skip
-    return known.claims + _learners(problem, terms, known, asked)
-
-
-def _claim_directions(problem: Any, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    fields(witness, {"polynomials"}, "the witness", {"random"})
-    sets = [directions.polynomials(problem, witness["polynomials"])]
-    if "random" in witness:
-        sets.insert(0, directions.random_directions(problem, witness["random"]))
-    members, gram = known.members, known.gram
-    vstat = core.vstat_rules_out(members, gram, terms.t)
-    within = core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t)
-    fewer = within if within.members <= vstat.members else vstat
-    asked = [core.stat_rules_out(members, gram, terms.tau), fewer]
-    return known.claims + sets + _learners(problem, terms, known, asked)
-
-
-def know_functions(problem: functions.Functions, witness: Witness) -> Known:
-    """What is known of listed functions: their inner products, and a bound on eigenvalues."""
-    members, products, claims = functions.products(problem)
-    gram = None
-    if any(v != products.plain[0][0] for row in products.plain for v in row):
-        gram = functions.spread(problem, members, products, witness["eigenvalue"])
-    return Known(members, gram, claims, more=products)
-
-
-def _claim_functions(problem: Any, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
-    members, products, gram = known.members, known.more, known.gram
-    one_norm = len(set(products.norms)) == 1
-    names = [("eigenvalue", gram), ("apart", True), ("sda", one_norm)]
-    fields(witness, {name for name, there in names if there}, "the witness")
-    claims = [functions.apart(members, products, witness["apart"]), *known.claims]
-    if one_norm:
-        claims.append(functions.sda(members, products, terms.gamma, witness["sda"]))
-    if gram is None:
-        return claims
-    asked = [core.stat_rules_out(members, gram, terms.tau, "csq")]
-    if problem.two:
-        asked.append(core.stat_rules_out(members, gram, terms.tau))
-        asked.append(core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t))
-    return claims + _learners(problem, terms, known, asked)
-
-
-class Kind(NamedTuple):
-    """How a problem is read, what is known of its members, and what is claimed of learners.
-
-    needed, optional: fields of the witness if named learners are asked about.
-    """
-
-    read_problem: Callable[[dict[str, Any]], Any]
-    know: Callable[[Any, Witness], Known]
-    claim: Callable[[Any, Terms, Witness, Known], list[Claim]]
-    needed: set[str]
-    optional: set[str]
-
-
-KINDS = {
-    "hidden-set": Kind(hidden_sets.read_problem, _know_hidden_sets, _claim_hidden_sets,
-                       set(), {"code"}),
-    "residues": Kind(residues.read_problem, _know_residues, _claim_residues, {"law"}, {"rare"}),
-    "direction": Kind(directions.read_problem, lambda posed, _: Known(*directions.sphere(posed)),
-                      _claim_directions, set(), set()),
-    "functions": Kind(functions.read_problem, know_functions, _claim_functions,
-                      {"eigenvalue"}, set()),
-}  # fmt: skip

@@ -1,12 +1,12 @@
 """Closed forms, once: the checker computes them with integers, `bound` with symbols.
 
-Each function takes the operations that it computes with, as those of `Exact`, then its numbers. Its
-docstring is the formula, in the names of its parameters.
+Each function takes what it computes with, as `EXACT`, then its numbers. Its docstring is its form.
 """
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 
@@ -21,36 +21,13 @@ def least(holds: Callable[[int], bool]) -> int:
     return enough
 
 
-class Exact:
-    """Integers and fractions."""
-
-    binomial, larger, smaller = staticmethod(math.comb), staticmethod(max), staticmethod(min)
-    floor: Any = staticmethod(math.floor)
-    ceil = staticmethod(math.ceil)
-
-    @staticmethod
-    def examples(levels: int, needed: Fraction | int) -> int:
-        """The least integer n of at least 0 with levels^n of at least a number."""
-        return 0 if needed <= 1 else least(lambda n: levels**n >= needed)
+def examples(levels: int, needed: Fraction | int) -> int:
+    """The least integer n of at least 0 with levels^n of at least a number."""
+    return 0 if needed <= 1 else least(lambda n: levels**n >= needed)
 
 
-class Shares(Exact):
-    """Shares of a continuum: nothing is rounded down."""
-
-    floor: Any = staticmethod(Fraction)
-
-
-EXACT, SHARES = Exact(), Shares()
-
-
-def hidden_sets(of: Any, n: Any, m: Any) -> Any:
-    """binomial(n, m)"""
-    return of.binomial(n, m)
-
-
-def parity_moves(of: Any, eta: Any) -> Any:
-    """(1 - 2 eta)^2 / 4"""
-    return (1 - 2 * eta) ** 2 / 4
+EXACT: Any = SimpleNamespace(floor=math.floor, ceil=math.ceil, larger=max, examples=examples)
+SHARES: Any = SimpleNamespace(**{**vars(EXACT), "floor": Fraction})  # of a continuum: not rounded
 
 
 def fitted(of: Any, lam: Any, b: Any, c: Any, epsilon: Any) -> Any:
@@ -81,8 +58,3 @@ def queries(of: Any, T: Any, K: Any, r: Any) -> Any:
 def information_floor(of: Any, T: Any, K: Any, L: Any) -> Any:
     """ceil(log_L(T / K)), at least 0"""
     return of.examples(L, T / K)
-
-
-def statistical_dimension(of: Any, N: Any, s: Any) -> Any:
-    """floor((N - 1) / (s - 1)), or N if s = 1"""
-    return of.floor((N - 1) / (s - 1))

@@ -10,9 +10,12 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from . import theorem as core
 from .hidden_sets import prime
-from .reading import fields, need, read, read_all, six_digits, small
-from .theorem import Claim, Gram, Members, theorem
+from .reading import fields, need, rationals, six_digits, take
+from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
+
+NEEDED, OPTIONAL = set[str](), set[str]()
 
 
 class Directions(NamedTuple):
@@ -28,9 +31,8 @@ class Directions(NamedTuple):
 
 def read_problem(data: dict[str, Any]) -> Directions:
     """Read the numbers of the problem; raises Refused."""
-    fields(data, {"kind", "dimension", "low", "noise"}, "the problem")
-    n = small(data["dimension"], 2, 10**9, "dimension")
-    low, noise = read_all("rational", data["low"]), read("risk", data["noise"])
+    _, n, low, noise = take(data, "the problem", kind=None, dimension=(2, 10**9), low=rationals,
+                            noise="risk")  # fmt: skip
     need(1 <= len(low) <= 64 and all(0 <= g <= 1 for g in low), "squares are not 1 to 64 in 0..1")
     need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
     need(noise < Fraction(1, 2), "noise is not below 1/2")
@@ -76,14 +78,10 @@ def sphere(problem: Directions) -> tuple[Members, Gram, list[Claim]]:
     fade = (1 - 2 * problem.noise) ** 2
     gram = Gram(top=rest, least=1 - whole, scale=1, general=True, moves=fade * rest,
                 moves01=fade * whole / 2)  # fmt: skip
-    return (
-        Members(count=1, continuum=True),
-        gram,
-        [
-            Claim("operator-norm-at-most", whole, {}, "sum_k g_k^2 |r^k|, up", "DKS17", {}),
-            Claim("second-eigenvalue-at-most", rest, {}, "sum_k g_k^2 |r^(k+1)|, up", "DKS17", {}),
-        ],
-    )
+    norm = Claim("operator-norm-at-most", whole, {}, "sum_k g_k^2 |r^k|, up", "DKS17", {})
+    form = "sum_k g_k^2 |r^(k+1)|, up"
+    second = Claim("second-eigenvalue-at-most", rest, {}, form, "DKS17", {})
+    return Members(count=1, continuum=True), gram, [norm, second]
 
 
 @theorem
@@ -93,9 +91,8 @@ def random_directions(problem: Directions, witness: Any) -> Claim:
     Pr[|r| > c] <= E r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two
     directions are uniform relative to each other.
     """
-    fields(witness, {"size", "cosine", "power"}, "random directions")
-    size, cosine = read("positive", witness["size"]), read("share", witness["cosine"])
-    j = small(witness["power"], 1, 1000, "the power")
+    size, cosine, j = take(witness, "random directions", size="positive", cosine="share",
+                           power=(1, 1000))  # fmt: skip
     need(cosine.denominator <= 10**6, "the cosine has a denominator above 10^6")
     fails = Fraction(size * (size - 1), 2) * power_norm(problem.n, 2 * j) / cosine ** (2 * j)
     sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
@@ -112,13 +109,31 @@ def polynomials(problem: Directions, witness: Any) -> Claim:
     The direction of p has entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree
     at `degree` points at most. [RS60]
     """
-    fields(witness, {"q", "points", "degree", "size"}, "polynomials")
-    size = read("positive", witness["size"])
-    q, points = small(witness["q"], 2, 10**6, "q"), small(witness["points"], 1, 10**6, "points")
-    t = small(witness["degree"], 0, points, "the degree")
+    q, points, t, size = take(witness, "polynomials", q=(2, 10**6), points=(1, 10**6),
+                              degree=(0, 10**6), size="positive")  # fmt: skip
+    need(t <= points, "the degree is above the points")
     need(prime(q) and points <= q and points * q <= problem.n, "there are not so many places")
     need(size <= q ** (t + 1), "there are not so many polynomials")
     near = correlation(problem, Fraction(t, points))
     need(size == 1 or near * size <= 1, "correlations may be above 1/size")
     form = f"polynomials of degree at most {t} over the field of {q}"
     return Claim("sq-dimension-at-least", size, {}, form, "BFJKMR94", {})
+
+
+def know(problem: Directions, witness: Witness) -> Known:
+    """What is known of the directions."""
+    return Known(*sphere(problem))
+
+
+def claims(problem: Directions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
+    """What follows for learners that ask, or see examples, and directions that are far apart."""
+    fields(witness, {"polynomials"}, "the witness", {"random"})
+    sets = [polynomials(problem, witness["polynomials"])]
+    if "random" in witness:
+        sets.insert(0, random_directions(problem, witness["random"]))
+    members, gram = known.members, known.gram
+    vstat = core.vstat_rules_out(members, gram, terms.t)
+    within = core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t)
+    asked = [core.stat_rules_out(members, gram, terms.tau),
+             within if within.members <= vstat.members else vstat]  # fmt: skip
+    return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

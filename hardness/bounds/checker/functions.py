@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .reading import fields, listed, need, read, small
-from .theorem import Claim, Gram, Members, theorem
+from . import theorem as core
+from .reading import fields, listed, need, small, take
+from .theorem import Claim, Gram, Known, Members, Terms, Witness, theorem
+
+NEEDED, OPTIONAL = {"eigenvalue"}, set[str]()
 
 MEMBERS, SIGNS, VALUES, LARGEST = 1000, 20, 1 << 22, 1 << 31
 UNIT, GRID = 1 << 40, 10**9  # of correlations that are not rational, and of what is claimed of them
@@ -42,18 +45,16 @@ def read_problem(data: dict[str, Any]) -> Functions:
     where it has 1; or they are pairs: the signs that a function depends on, and integers, its
     values at the points of these.
     """
-    fields(data, {"kind", "signs", "centred", "tables"}, "the problem")
-    rows, centred = listed(data["tables"]), data["centred"]
+    _, n, centred, rows = take(data, "the problem", kind=None, signs=(1, 1 << 16),
+                               centred=None, tables=listed)  # fmt: skip
     need(2 <= len(rows) <= MEMBERS, f"members are not 2 to {MEMBERS}")
     need(type(centred) is bool, "centred is neither true nor false")
     if all(type(row) is str for row in rows):
-        n = small(data["signs"], 1, SIGNS, "signs")
         hexadecimal = all(re.fullmatch("0|[1-9a-f][0-9a-f]*", row) for row in rows)
-        need(hexadecimal, "a table is not hexadecimal")
+        need(hexadecimal and n <= SIGNS, f"a table is not hexadecimal, or of over {SIGNS} signs")
         tables: list[Any] = [int(row, 16) for row in rows]
         need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
         return Functions(n=n, tables=tables, bits=True, two=True, centred=centred, levels=2)
-    n = small(data["signs"], 1, 1 << 16, "signs")
     tables = [read_table(row, n) for row in rows]
     need(sum(len(values) for _, values in tables) <= VALUES, f"values are over {VALUES}")
     two = all(v in (-1, 1) for _, values in tables for v in values)
@@ -179,20 +180,19 @@ def products(problem: Functions) -> tuple[Members, Products, list[Claim]]:
     return Members(count=count), known, claims
 
 
-def bounded(rows: list[list[int]], whole: int, top: Fraction, witness: Any) -> None:
+def bounded(rows: list[list[int]], whole: int, top: Fraction, lines: list[Any], scale: int) -> None:
     """Refuse unless no eigenvalue of a symmetric matrix A, its rows over `whole`, is above top.
 
-    By a factor C, a row for each of A, and a scale s: R = s^2 (top - A) - C C^T has no entry R_ii
-    below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has R + C
-    C^T.
+    By a factor C, its lines in hexadecimal, and a scale s: R = s^2 (top - A) - C C^T has no entry
+    R_ii below the sum of the other |R_ij|. So R has no eigenvalue below 0 [Gershgorin], nor has
+    R + C C^T.
     """
-    p, q, lines = top.numerator, top.denominator, listed(witness["factor"])
+    p, q, square = top.numerator, top.denominator, scale**2
     need(len(lines) <= MEMBERS, "the factor has too many rows")
     short = all(type(line) is str and len(line) <= 18 * MEMBERS for line in lines)
     need(short, "the factor is not hexadecimal, or too long")
     factor = [dict(enumerate(int(v, 16) for v in line.split())) for line in lines]
     need(all(abs(v) < 1 << 64 for row in factor for v in row.values()), "a factor is too large")
-    square = small(witness["scale"], 1, 1 << 62, "the scale") ** 2
     for i, (row, part) in enumerate(zip(rows, gram_of_rows(factor), strict=True)):
         rest = [-square * q * a - q * whole * c for a, c in zip(row, part, strict=True)]
         rest[i] += square * p * whole
@@ -210,12 +210,13 @@ def spread(problem: Functions, members: Members, known: Products, witness: Any) 
     before, by 3/unit and their mean by 1/unit. The k largest eigenvalues add up to no more than k
     top, and than the sum of all, count times `scale`.
     """
-    fields(witness, {"top", "factor", "scale"}, "the bound on eigenvalues")
-    top, count, rows = read("above 0", witness["top"]), members.count, list(less_mean(known.plain))
+    top, lines, scale = take(witness, "the bound on eigenvalues", top="above 0", factor=listed,
+                             scale=(1, 1 << 62))  # fmt: skip
+    count, rows = members.count, list(less_mean(known.plain))
     off, whole = Fraction(known.off, known.unit), count**2 * known.unit
     norms = [row[i] for i, row in enumerate(rows)]
     least, mean = Fraction(min(norms), whole) - 3 * off, Fraction(sum(norms), count * whole) + off
-    bounded(rows, whole, top - count * off, witness)
+    bounded(rows, whole, top - count * off, lines, scale)
     full, rest = divmod(count * mean, top)
     return Gram(top=top, least=least, scale=mean, mean=mean - 2 * off, general=problem.two,
                 moves=top, moves01=None, spectrum=[(top, int(full)), (rest, 1)])  # fmt: skip
@@ -228,18 +229,20 @@ def apart(members: Members, known: Products, witness: Any) -> Claim:
     Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
     members two are in one of as many classes, where all correlations are above 1/(upper + 1).
     """
-    fields(witness, {"chosen", "classes", "upper"}, "members that are apart")
     rows, norms, count = known.rows, known.norms, members.count
-    few = [small(i, 0, count - 1, "a member") for i in listed(witness["chosen"])]
+
+    def some(data: Any) -> list[int]:
+        return [small(i, 0, count - 1, "a member") for i in listed(data)]
+
+    few, groups, upper = take(witness, "members that are apart", chosen=some, classes=listed,
+                              upper=(1, count))  # fmt: skip
     need(len(set(few)) == len(few) > 0, "a member is chosen twice, or none is")
     near = all((rows[i][j] * len(few)) ** 2 <= norms[i] * norms[j]
                for i in few for j in few if i != j)  # fmt: skip
     need(near, "two of those chosen are too near")
-    classes = [[small(i, 0, count - 1, "a member") for i in listed(group)]
-               for group in listed(witness["classes"])]  # fmt: skip
+    classes = [some(group) for group in groups]
     every = sorted(i for group in classes for i in group)
     need(every == list(range(count)), "the classes do not hold every member once")
-    upper = small(witness["upper"], 1, count, "the upper end")
     far = all((rows[i][j] * (upper + 1)) ** 2 > norms[i] * norms[j]
               for group in classes for i in group for j in group)  # fmt: skip
     need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
@@ -248,27 +251,45 @@ def apart(members: Members, known: Products, witness: Any) -> Claim:
 
 
 @theorem
-def sda(members: Members, known: Products, gamma: Fraction, witness: Any) -> Claim:
-    """SDA(gamma) is at least (N - 1) / (enough - 1), and at most (N - 1) / |above|, rounded down.
+def every_set(members: Members, known: Products, gamma: Fraction, witness: Any) -> int:
+    """Every set of `enough` members or more has average correlation at most gamma.
 
     Members have one norm, and correlations are in absolute value. A set of s members has an average
     of at most B(s) = 1/s^2 times the s largest sums of s entries of a row. B does not increase:
     neither does the mean of the s largest entries of a row with s, nor that of the s largest such
-    means. So sets of `enough` members or more are not above gamma if B(enough) is not; those in
-    `above`, if any, are.
+    means. So sets of `enough` members or more are not above gamma if B(enough) is not.
     """
-    fields(witness, {"above", "enough"}, "sets of members")
-    enough = read("positive", witness["enough"])
-    count, rows, least = members.count, known.rows, gamma * known.norms[0]
+    [enough] = take(witness, "sets of members", enough="positive")
     need(len(set(known.norms)) == 1, "members are of different norms")
-    few = [small(i, 0, count - 1, "a member") for i in listed(witness["above"])]
-    need(len(set(few)) == len(few), "a member stands twice in a set")
-    total = sum(abs(rows[i][j]) for i in few for j in few)
-    need(not few or total > least * len(few) ** 2, "not above gamma")
-    closest = [sum(sorted(map(abs, row), reverse=True)[:enough]) for row in rows]
+    closest = [sum(sorted(map(abs, row), reverse=True)[:enough]) for row in known.rows]
     most = sum(sorted(closest, reverse=True)[:enough])
-    need(enough > count or most <= least * enough**2, "sets of so many may be above gamma")
-    lower = (count - 1) // (enough - 1) if enough > 1 else count
-    at: dict[str, Any] = {"gamma": gamma, "upper": (count - 1) // len(few) if few else count}
-    form, numbers = "floor((N - 1) / (s - 1)), or N if s = 1", {"N": count, "s": enough}
-    return Claim("sda-all-subsets", lower, at, form, "FGRVX17", numbers)
+    within = enough > members.count or most <= gamma * known.norms[0] * enough**2
+    need(within, "sets of so many may be above gamma")
+    return enough
+
+
+def know(problem: Functions, witness: Witness) -> Known:
+    """What is known of the functions: inner products, and if they differ a bound on eigenvalues."""
+    members, known, near = products(problem)
+    gram = None
+    if any(v != known.plain[0][0] for row in known.plain for v in row):
+        gram = spread(problem, members, known, witness["eigenvalue"])
+    return Known(members, gram, near, more=known)
+
+
+def claims(problem: Functions, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
+    """SQ-DIM, SDA if norms are equal, and what follows for learners unless all are one function."""
+    members, gram, one_norm = known.members, known.gram, len(set(known.more.norms)) == 1
+    names = [("eigenvalue", gram), ("apart", True), ("sda", one_norm)]
+    fields(witness, {name for name, there in names if there}, "the witness")
+    made = [apart(members, known.more, witness["apart"]), *known.claims]
+    if one_norm:
+        enough = every_set(members, known.more, terms.gamma, witness["sda"])
+        made.append(core.sda(members, terms.gamma, enough))
+    if gram is None:
+        return made
+    asked = [core.stat_rules_out(members, gram, terms.tau, "csq")]
+    if problem.two:
+        asked.append(core.stat_rules_out(members, gram, terms.tau))
+        asked.append(core.vstat_rules_out_at_least_one_over_t(members, gram, terms.t))
+    return made + core.needed_by_learners(problem, terms, known, asked)

@@ -21,11 +21,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from . import closed
-from .closed import EXACT
-from .reading import fields, listed, need, read, read_all, short, small
-from .theorem import Claim, Gram, Members, RuledOut, Terms, theorem
+from . import theorem as core
+from .reading import fields, listed, need, rationals, short, small, take
+from .theorem import Claim, Gram, Known, Members, RuledOut, Terms, Witness, theorem
 
-VIEWS = ("", "among-others")  # an example shows g(h) alone, or a public function is added to it
+NEEDED, OPTIONAL = set[str](), {"code"}
+
+VIEWS = ("among-others",)  # an example shows g(h) alone, or a public function is added to it
 
 
 class HiddenSets(NamedTuple):
@@ -55,24 +57,22 @@ class HiddenSets(NamedTuple):
 
 def read_problem(data: dict[str, Any]) -> HiddenSets:
     """Read the numbers of the problem; raises Refused."""
-    names = {"kind", "places", "chosen", "values", "noise"}
-    fields(data, names, "the problem", {"view"})
-    view = data.get("view", "")
-    need(view in VIEWS and ("view" not in data or bool(view)), "the view is not known")
-    n = small(data["places"], 1, 10**18, "places")
-    m = small(data["chosen"], 1, min(n, 128), "chosen")
-    g, noise = tuple(read_all("rational", data["values"])), read("risk", data["noise"])
+    _, n, m, g, noise, view = take(data, "the problem", kind=None, places=(1, 10**18),
+                                   chosen=(1, 128), values=rationals, noise="risk",
+                                   view=[None])  # fmt: skip
+    need("view" not in data or view in VIEWS, "the view is not known")
+    need(m <= n, "more places are chosen than there are")
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
     need(noise < Fraction(1, 2), "noise is not below 1/2")
     quick = math.lcm(*(v.denominator for v in g)) < 10**1000 and max(map(abs, g)) < 10**1000
     need(quick, "such long values take too long")
-    return HiddenSets(n=n, m=m, g=g, noise=noise, view=view)
+    return HiddenSets(n=n, m=m, g=tuple(g), noise=noise, view=view or "")
 
 
 @theorem
 def subsets(problem: HiddenSets) -> Members:
     """There are binom(n, m) members, all as likely."""
-    return Members(count=closed.hidden_sets(EXACT, problem.n, problem.m))
+    return Members(count=math.comb(problem.n, problem.m))
 
 
 @theorem
@@ -87,8 +87,7 @@ def characters(problem: HiddenSets, members: Members) -> tuple[Gram, list[Claim]
     mean is at most min(p0, 1 - p0) / 2: f^2/4 times that.
     """
     need(problem.parity, "g is not (-1)^h")
-    count, moves = members.count, closed.parity_moves(EXACT, problem.noise)
-    alone = not problem.view
+    count, moves, alone = members.count, (1 - 2 * problem.noise) ** 2 / 4, not problem.view
     gram = Gram(top=Fraction(1), least=Fraction(1), scale=1, general=True, moves=moves,
                 moves01=moves, spectrum=[(Fraction(1), count)] if alone else None,
                 public=int(alone))  # fmt: skip
@@ -198,9 +197,9 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
     Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
     `overlap` over the field of a prime q >= m, q m <= n: two agree so often at most. [RS60]
     """
-    fields(witness, {"overlap", "size", "sets"}, "a code")
-    n, m, sets = problem.n, problem.m, witness["sets"]
-    size, t = read("positive", witness["size"]), small(witness["overlap"], 0, m - 1, "overlap")
+    n, m = problem.n, problem.m
+    t, size, sets = take(witness, "a code", overlap=(0, m - 1), size="positive",
+                         sets=None)  # fmt: skip
     if isinstance(sets, list):
         places = [{small(j, 0, n - 1, "a place") for j in listed(chosen)} for chosen in sets]
         right = all(len(a) == m == len(b) for a, b in zip(places, sets, strict=True))
@@ -209,7 +208,7 @@ def code(problem: HiddenSets, witness: Any) -> tuple[int, int]:
         need(near, "two sets share more places")
         return size, t
     if isinstance(sets, dict):
-        q = small(fields(sets, {"field"}, "a code")["field"], 2, 10**6, "q")
+        [q] = take(sets, "a code", field=(2, 10**6))
         fits = prime(q) and m <= q and q * m <= n and size <= q ** (t + 1)
     elif sets == "disjoint":
         fits = size * m <= n
@@ -266,9 +265,9 @@ def every_set(
     Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
     and < if u > 0. Nothing is to be shown for gamma >= 1, or for more than all members.
     """
-    fields(witness, {"inner", "average", "caps", "enough"}, "the multipliers")
-    inner, caps = read_all("rational", witness["inner"]), read_all("rational", witness["caps"])
-    average, enough = read("rational", witness["average"]), int(read("positive", witness["enough"]))
+    inner, average, caps, enough = take(witness, "the multipliers", inner=rationals,
+                                        average="rational", caps=rationals,
+                                        enough="positive")  # fmt: skip
     m, c = problem.m, known.c
     if gamma < 1 and enough <= members.count:
         table = distances(problem.n, m)
@@ -281,23 +280,7 @@ def every_set(
             need(left >= v, f"the multipliers fail at distance {i}")
         most = 1 + sum(inner) + sum(caps) + average * (1 - gamma)
         need(enough >= most if average else enough > most, "smaller sets are not ruled out")
-    return enough
-
-
-@theorem
-def sda(members: Members, gamma: Fraction, enough: int) -> Claim:
-    """SDA(gamma) is at least floor((N-1)/(enough-1)), and N for enough = 1. [FGRVX17]
-
-    SDA(gamma) is the largest whole q up to N such that any N/q of N members or more have mean
-    |correlation| of at most gamma, over their ordered pairs, of one with itself too. enough: no set
-    of so many members or more is above gamma.
-    """
-    count, at = members.count, {"gamma": gamma}
-    numbers = {"N": count, "s": enough}
-    if enough == 1:
-        return Claim("sda-all-subsets", count, {**at, "upper": count}, "N", "FGRVX17", numbers)
-    least = closed.statistical_dimension(EXACT, count, Fraction(enough))
-    return Claim("sda-all-subsets", least, {**at}, "floor((N - 1) / (s - 1))", "FGRVX17", numbers)
+    return int(enough)
 
 
 def vstat_gamma(problem: HiddenSets, known: Overlaps, t: int) -> Fraction:
@@ -399,11 +382,8 @@ def low_degree(problem: HiddenSets, known: Overlaps, terms: Terms) -> list[Claim
     two = "labels take more than two values, and the ratio here is that of labels of two values"
     need(problem.levels == 2, two)
     need(not problem.view, "labels show more than g: which degree that has is not known here")
-    data = terms.about["low-degree"]
-    fields(data, {"degree"}, "low-degree", {"examples", "sample_degree"})
-    numbers: dict[str, Any] = {name: read("positive", text) for name, text in data.items()}
-    degree, examples = numbers["degree"], numbers.get("examples")
-    most = numbers.get("sample_degree")
+    degree, examples, most = take(terms.about["low-degree"], "low-degree", degree="positive",
+                                  examples=["positive"], sample_degree=["positive"])  # fmt: skip
     n, m, fade = problem.n, problem.m, 1 - 2 * problem.noise
     scale = fade**2 / problem.half**2 / (1 - (fade * known.tilt) ** 2)
     weights, column = [], [scale * c for c in known.c]
@@ -416,17 +396,40 @@ def low_degree(problem: HiddenSets, known: Overlaps, terms: Terms) -> list[Claim
     at: dict[str, Any] = {"degree": degree, "sample_degree": most or "any"}
     form, claims = "sum_i binom(examples, i) s_i", []
     for end, s, over in (("", thinned, bottom << len(tops)), ("-open", tops, bottom)):
-        name, value, many = f"low-degree-advantage{end}", Fraction(0), examples
-        if not any(s):
-            many = "any"
-        elif many:
-            value = Fraction(series(s, many), over)
+        name, many = f"low-degree-advantage{end}", examples if any(s) else "any"
         if many:
+            value = Fraction(series(s, examples), over) if any(s) else Fraction(0)
             claims.append(Claim(name, value, {**at, "examples": many}, form, "Hop18", {}))
         if any(s):
-            name, few = (
-                f"low-degree-examples{end}",
-                least_examples(s, over),
-            )
+            name, few = f"low-degree-examples{end}", least_examples(s, over)
             claims.append(Claim(name, few, at, f"the least with {form} >= 1", "Hop18", {}))
     return claims
+
+
+def know(problem: HiddenSets, witness: Witness) -> Known:
+    """What is known of the members: that they are characters, or what two have in common."""
+    members = subsets(problem)
+    if problem.parity and not witness:
+        return Known(members, *characters(problem, members))
+    shared, near = overlaps(problem)
+    gram, spectrum = johnson(problem, members, shared)
+    return Known(members, gram, near + spectrum, more=shared)
+
+
+def claims(problem: HiddenSets, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
+    """What follows for learners that ask, or see examples; of profiles SQ-DIM and SDA too."""
+    members, gram, shared = known.members, known.gram, known.more
+    stat = core.stat_rules_out(members, gram, terms.tau)
+    if shared is None:
+        asked = [stat, core.vstat_rules_out(members, gram, terms.t)]
+        return known.claims + core.needed_by_learners(problem, terms, known, asked)
+    two = problem.levels == 2
+    fields(witness, {"code", "sda"} | ({"vstat"} if two else set()), "the witness")
+    packed = packing(problem, members, shared, witness["code"])
+    enough = every_set(problem, members, shared, terms.gamma, witness["sda"])
+    asked = [] if problem.view else [core.stat_rules_out(members, gram, terms.tau, "csq")]
+    if two:
+        few = vstat_rules_out_fewer(problem, members, shared, terms.t, witness["vstat"])
+        asked += [stat, few]
+    sets = [packed, core.sda(members, terms.gamma, enough)]
+    return known.claims + sets + core.needed_by_learners(problem, terms, known, asked)

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from . import theorem as core
-from .reading import fields, need, read, short
+from .reading import need, short, take
 from .theorem import Claim, Gram, Members, Number, Terms, theorem
 
 MANY = (
@@ -94,15 +94,14 @@ def descent(members: Members, gram: Gram, fits: Number, terms: Terms) -> list[Cl
     By the lemma RUNS, the mean of TV being at most the root of T pace. Claimed is what T steps
     reach, and the least T for `success`.
     """
-    data = fields(terms.about["gd"], {"clip", "noise-std"}, "gd", {"steps"})
-    clip, std = read("above 0", data["clip"]), read("above 0", data["noise-std"])
+    kinds = {"clip": "above 0", "noise-std": "above 0", "steps": ["positive"]}
+    clip, std, steps = take(terms.about["gd"], "gd", **kinds)
     pace = noisy(members, gradients(gram, clip), std)
     sure = core.probability_of_members(members, min(fits, members.count))
     sure = sure if members.law is None else rounded_up(sure)
     at: dict[str, Any] = {"clip": clip, "noise-std": std, "risk": terms.risk}
     numbers, claims = {"guess": sure, "pace": pace}, []
-    if "steps" in data:
-        steps = read("positive", data["steps"])
+    if steps:
         most, form = min(sure + root(pace * steps), Fraction(1)), "min(1, guess + sqrt(pace steps))"
         reached = Claim("gd-noise-success", most, {**at, "steps": steps}, form, "AS20", numbers)
         claims.append(reached)
@@ -130,9 +129,8 @@ def features(members: Members, gram: Gram, terms: Terms) -> list[Claim]:
     each with |P f|^2 of at least least - risk scale. What the family tells is k, and the mean of
     all f: that is 0 where it was taken away, else one `public` function beside F.
     """
-    data = fields(terms.about["kernel"], set(), "kernel", {"features"})
+    [count] = take(terms.about["kernel"], "kernel", features=["positive"])
     need(gram.spectrum is not None, "eigenvalues of what labels hide are not known here")
-    count = read("positive", data["features"]) if "features" in data else None
     many = core.members_of_probability(members, terms.success)
     wanted = max(many * (gram.least - terms.risk * gram.scale), Fraction(0))
     left, seen, used, reached = (count or 0) + gram.public, Fraction(0), 0, Fraction(0)

@@ -66,17 +66,6 @@ def read(kind: str, text: Any) -> Any:
     return value.numerator if kind == "positive" else value
 
 
-def read_all(kind: str, texts: Any) -> list[Any]:
-    """Read a list of numbers of a kind, of a common denominator that is not too long."""
-    numbers, common = [read(kind, text) for text in listed(texts)], 1
-    for number in numbers:
-        common = math.lcm(common, number.denominator)
-        need(
-            common.bit_length() <= 1 << 15, "numbers of so long a common denominator take too long"
-        )
-    return numbers
-
-
 def small(value: Any, least: int, most: int, what: str) -> int:
     """Read a JSON integer in a range."""
     need(type(value) is int and least <= value <= most, f"{what} is not in {least}..{most}")
@@ -96,6 +85,39 @@ def fields(value: Any, names: Set[str], what: str, optional: Set[str] = frozense
     need(not missing, f"{what} lacks {', '.join(missing)}")
     need(not unknown, f"{what} has unknown fields: {', '.join(unknown)}")
     return value
+
+
+def take(value: Any, what: str, **kinds: Any) -> list[Any]:
+    """Read an object with these fields and no others, each by its kind, in their order.
+
+    A kind is one of `read`, a range of JSON integers, a function, or None for what is not read yet.
+    What has its kind in a list may be missing, and is None then.
+
+    >>> take({"size": "4", "power": 2}, "it", size="positive", power=(1, 9), cosine=["share"])
+    [4, 2, None]
+    """
+    optional = {name for name, kind in kinds.items() if isinstance(kind, list)}
+    fields(value, set(kinds) - optional, what, optional)
+
+    def one(name: str, kind: Any) -> Any:
+        kind = kind[0] if name in optional else kind
+        if kind is None or name not in value:
+            return value.get(name)
+        if isinstance(kind, tuple):
+            least, most = kind
+            return small(value[name], least, most, name)
+        return read(kind, value[name]) if isinstance(kind, str) else kind(value[name])
+
+    return [one(name, kind) for name, kind in kinds.items()]
+
+
+def rationals(texts: Any) -> list[Fraction]:
+    """Read a list of numbers, of a common denominator that is not too long."""
+    numbers, common = [read("rational", text) for text in listed(texts)], 1
+    for number in numbers:
+        common = math.lcm(common, number.denominator)
+        need(common.bit_length() <= 1 << 15, "so long a common denominator takes too long")
+    return numbers
 
 
 def six_digits(value: Fraction, up: bool) -> Decimal:

@@ -10,9 +10,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from . import closed
+from . import theorem as core
 from .hidden_sets import prime
-from .reading import fields, listed, need, read, read_all, short, small
-from .theorem import Claim, Gram, Law, Members, Terms, theorem
+from .reading import fields, listed, need, rationals, short, small, take
+from .theorem import Claim, Gram, Known, Law, Members, Terms, Witness, theorem
+
+NEEDED, OPTIONAL = {"law"}, {"rare"}
 
 SLACK = Fraction(1, 1 << 40)  # the chance that decoding fails
 _WIDE, _DEEP = 128, 1 << 18  # bits of a mantissa, and of the least number that is written
@@ -44,35 +47,30 @@ class Residues(NamedTuple):
 
 def read_problem(data: dict[str, Any]) -> Residues:
     """Read the numbers of the problem; raises Refused."""
-    names = {"kind", "n", "q", "bits", "secret", "labels", "parts", "errors"}
-    fields(data, names, "the problem")
-    n, q = small(data["n"], 1, 1 << 20, "n"), small(data["q"], 2, 1 << 48, "q")
+    _, n, q, bits, secret, labels, parts, errors = take(
+        data, "the problem", kind=None, n=(1, 1 << 20), q=(2, 1 << 48), bits=(1, 1 << 20),
+        secret=None, labels=None, parts=(2, 1 << 48), errors=read_law)  # fmt: skip
     need(q & (q - 1) == 0 or prime(q), "q is neither a power of two nor prime")
-    secret = fields(data["secret"], {"weight", "entries"}, "the secret")
-    h = small(secret["weight"], 0, n, "weight")
-    entries = None if secret["entries"] is None else read_law(secret["entries"], "entries")
-    labels, parts = data["labels"], small(data["parts"], 2, q, "parts")
+    h, entries = take(secret, "the secret", weight=(0, n), entries=read_law)
     need(labels in ("residue", "interval") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
-    bits = small(data["bits"], 1, 1 << 20, "bits")
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
-    errors = None
-    if data["errors"] is not None:
-        errors = read_law(data["errors"], "errors")
-        need(labels == "residue" and sum(errors.values()) == 1 << 64, "errors add up to 2^64")
+    right = not errors or (labels == "residue" and sum(errors.values()) == 1 << 64)
+    need(right, "errors add up to 2^64, of residues")
     modulus = q if q % 2 else 2 * (q // parts)
     return Residues(n=n, q=q, bits=bits, h=h, entries=entries, parts=parts, errors=errors,
                     levels=parts, modulus=modulus, differ=q % 2 == 1 or modulus == 4)  # fmt: skip
 
 
-def read_law(data: Any, what: str) -> dict[int, int]:
-    """Read a law of integers: counts in proportion to probabilities."""
-    need(len(listed(data)) == 2, f"{what} are the least and a list")
-    first, texts = small(data[0], -(1 << 40), 1 << 40, f"the least of {what}"), data[1]
-    counts = read_all("rational", texts)
-    need(0 < len(counts) <= 1 << 15, f"{what} have no value, or over 2^15")
+def read_law(data: Any) -> dict[int, int] | None:
+    """Read a law of integers, if there is one: counts in proportion to probabilities."""
+    if data is None:
+        return None
+    need(len(listed(data)) == 2, "a law is the least value and a list")
+    first, counts = small(data[0], -(1 << 40), 1 << 40, "the least value"), rationals(data[1])
+    need(0 < len(counts) <= 1 << 15, "a law has no value, or over 2^15")
     fit = all(c >= 0 and c.denominator == 1 for c in counts) and counts[0] and counts[-1]
-    need(bool(fit), f"counts of {what} are no whole numbers, or the first or the last is 0")
+    need(bool(fit), "counts of a law are no whole numbers, or the first or the last is 0")
     return {first + i: int(c) for i, c in enumerate(counts) if c}
 
 
@@ -163,10 +161,10 @@ def secrets(problem: Residues, witness: Any) -> tuple[Members, list[Claim]]:
     largest probability that they may have, all are as likely. base, cut and weights: of
     `power_law`.
     """
-    fields(witness, {"base", "cut", "weights"}, "the bound on the law of a secret")
+    base, cut, weights = take(witness, "the bound on the law of a secret", base="share",
+                              cut=(0, 1 << 16), weights=listed)  # fmt: skip
     n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
-    modulus, differ, base = problem.modulus, problem.differ, read("share", witness["base"])
-    cut, weights = small(witness["cut"], 0, 1 << 16, "the cut"), listed(witness["weights"])
+    modulus, differ = problem.modulus, problem.differ
     numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
     if entries is None:
         units, none = (modulus - 1 if modulus % 2 else modulus // 2), True
@@ -326,8 +324,8 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     uniform points is wrong with probability at most exp(-2 T (1/2 - 2w)^2), for any of n entries at
     most 2^-40.
     """
-    data = fields(terms.about["lwe"], {"examples", "bound"}, "lwe")
-    examples, bound = read("positive", data["examples"]), read("positive", data["bound"])
+    kinds = {"examples": "positive", "bound": "positive"}
+    examples, bound = take(terms.about["lwe"], "lwe", **kinds)
     risk, success = terms.risk, terms.success
     n, q, p = problem.n, problem.q, problem.parts  # p < q divides q, so both are powers of two
     need(problem.levels == p and problem.errors is None and p < q, "labels are not rounded")
@@ -347,3 +345,19 @@ def lwe(problem: Residues, terms: Terms) -> Claim:
     numbers = {"p": p, "q": q, "guess": chance, "points": points, "shown": shown}
     value, at["horizon"] = shown if examples <= last else 0, last
     return Claim("lwe-probability", value, at, form, "BGMRR16", numbers)
+
+
+def know(problem: Residues, witness: Witness) -> Known:
+    """What is known of the secrets; `rare`: by a law that gives fewer of the likeliest away."""
+    members, counted = secrets(problem, witness["law"])
+    gram, near = laws(problem, members)
+    rare = secrets(problem, witness["rare"])[0] if "rare" in witness else None
+    return Known(members, gram, counted + near, rare)
+
+
+def claims(problem: Residues, terms: Terms, witness: Witness, known: Known) -> list[Claim]:
+    """What follows for learners that ask, or see examples."""
+    fields(witness, {"law"}, "the witness")
+    asked = [core.stat_rules_out(known.members, known.gram, terms.tau),
+             core.vstat_rules_out(known.members, known.gram, terms.t)]  # fmt: skip
+    return known.claims + core.needed_by_learners(problem, terms, known, asked)

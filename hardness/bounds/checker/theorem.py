@@ -31,10 +31,10 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from . import closed
-from .closed import EXACT
-from .reading import fields, need, read
+from .reading import need, take
 
 Number = Fraction | int
+Witness = dict[str, Any]
 Proof = TypeVar("Proof")
 USED: dict[Callable[..., Any], None] = {}  # theorems, in the order of their first use
 
@@ -94,9 +94,9 @@ class Members:
     law: Law | None = None
 
     @property
-    def numbers(self) -> closed.Exact:
-        """What to compute with: shares of a continuum are not rounded down."""
-        return closed.SHARES if self.continuum else EXACT
+    def numbers(self) -> Any:
+        """What to compute with."""
+        return closed.SHARES if self.continuum else closed.EXACT
 
 
 class Gram(NamedTuple):
@@ -146,11 +146,12 @@ class Terms(NamedTuple):
 
 def read_terms(data: Any) -> Terms:
     """Read the terms of a certificate; raises Refused."""
-    kinds = {"tau": "share", "t": "positive", "risk": "risk", "success": "share", "gamma": "share"}
-    about = fields(data, {*kinds}, "terms", {"about"}).get("about", {})
-    named = isinstance(about, dict) and all(isinstance(v, dict) for v in about.values())
-    need(named and bool(about or "about" not in data), "the terms name no learner")
-    return Terms(about=about, **{name: read(kind, data[name]) for name, kind in kinds.items()})
+    tau, t, risk, success, gamma, about = take(
+        data, "terms", tau="share", t="positive", risk="risk", success="share", gamma="share",
+        about=[None])  # fmt: skip
+    named = isinstance(about, dict) and about and all(isinstance(v, dict) for v in about.values())
+    need(bool(named or "about" not in data), "the terms name no learner")
+    return Terms(tau, t, risk, success, gamma, about or {})
 
 
 class RuledOut(NamedTuple):
@@ -188,7 +189,7 @@ def hypothesis_fits(members: Members, gram: Gram, risk: Fraction) -> Number:
     """
     if gram.least <= risk * gram.scale:
         return members.count
-    most: Number = closed.fitted(members.numbers, gram.top, gram.least, gram.scale, risk)
+    most = closed.fitted(members.numbers, gram.top, gram.least, gram.scale, risk)
     return min(gram.alike * most, members.count)
 
 
@@ -272,10 +273,25 @@ def queries_needed(query: RuledOut, members: Members, fits: Number, terms: Terms
     needed, wanted = members_of_probability(members, terms.success), "success N"
     if members.law is not None:
         numbers["T"], wanted = needed, "T"
-    least = closed.queries(EXACT, needed, fits, Fraction(r))
+    least = closed.queries(closed.EXACT, needed, fits, Fraction(r))
     rule = query.form[len("floor(") : -1] if members.continuum else query.form  # shares
     form, at["success"] = f"max(0, ceil(({wanted} - K) / r)), r = min(N, {rule})", terms.success
     return Claim(f"{query.oracle}-queries", least, at, form, source, numbers)
+
+
+@theorem
+def sda(members: Members, gamma: Fraction, enough: int) -> Claim:
+    """SDA(gamma) is at least floor((N-1)/(enough-1)), and N for enough = 1. [FGRVX17]
+
+    SDA(gamma) is the largest whole q up to N such that any N/q of N members or more have mean
+    |correlation| of at most gamma, over their ordered pairs, of one with itself too. enough: no set
+    of so many members or more is above gamma.
+    """
+    count, at, form = members.count, {"gamma": gamma}, "floor((N - 1) / (s - 1))"
+    least = (count - 1) // (enough - 1) if enough > 1 else count
+    if enough == 1:
+        at["upper"], form = Fraction(count), "N"
+    return Claim("sda-all-subsets", least, {**at}, form, "FGRVX17", {"N": count, "s": enough})
 
 
 @theorem
@@ -293,6 +309,20 @@ def information_floor(levels: int, members: Members, fits: Number, terms: Terms)
     numbers: dict[str, Any] = {"N": members.count, "K": fits, "L": levels}
     if members.law is not None:
         form, numbers["T"] = "max(0, ceil(log_L(T / K)))", needed
-    value = closed.information_floor(EXACT, Fraction(needed), fits, levels)
+    value = closed.information_floor(closed.EXACT, Fraction(needed), fits, levels)
     at: dict[str, Any] = {"risk": terms.risk, "success": terms.success, "levels": levels}
     return Claim("information-floor", value, at, form, "information", numbers)
+
+
+def needed_by_learners(
+    problem: Any, terms: Terms, known: Known, asked: list[RuledOut]
+) -> list[Claim]:
+    """The queries of each kind that is asked, and the examples, that a learner needs."""
+    need(known.gram is not None, "all members are the same function")
+    general = known.gram.general or all(query.oracle == "csq" for query in asked)
+    need(general, "there is no bound on general queries here")
+    fits = hypothesis_fits(known.members, known.gram, terms.risk)
+    claims = [queries_needed(query, known.members, fits, terms) for query in asked]
+    if problem.levels is not None:
+        claims.append(information_floor(problem.levels, known.members, fits, terms))
+    return claims

@@ -16,9 +16,10 @@ import numpy as np
 from hardness.bounds import Johnson
 from hardness.bounds.averages import dimensions
 from hardness.bounds.checker import read_problem, written
-from hardness.bounds.checker.functions import products, sda
+from hardness.bounds.checker.functions import every_set, products
+from hardness.bounds.checker.theorem import sda
 from hardness.bounds.gram import of_members, sampled
-from hardness.bounds.listed import nearest, problem_of
+from hardness.bounds.listed import enough_members, problem_of
 from hardness.bounds.members import Members
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import COLOURS, Style
@@ -110,9 +111,9 @@ class _Listed:
             raise UsageError(f"{path} given: SDA is drawn of members -1 and +1")
         sizes = np.abs(np.array(known.rows, np.int64))
         for gamma in GAMMAS:
-            enough, above = nearest(sizes, known.norms[0] * gamma)
-            claim = sda(members, known, gamma, {"above": above, "enough": written(enough)})
-            rows.append(_row(gamma, int(claim.value)))
+            witness = {"enough": written(enough_members(sizes, known.norms[0] * gamma))}
+            enough = every_set(members, known, gamma, witness)
+            rows.append(_row(gamma, int(sda(members, gamma, enough).value)))
         return rows
 
 

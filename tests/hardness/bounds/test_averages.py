@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.bounds import BoundParameters, averages, certify, checker
-from hardness.bounds.checker.hidden_sets import distances, every_set, overlaps, sda, subsets
+from hardness.bounds.checker.hidden_sets import distances, every_set, overlaps, subsets
+from hardness.bounds.checker.theorem import sda
 from hardness.bounds.johnson import Johnson
 from hardness.bounds.simplex import maximise
 from hardness.report.claims import sentence

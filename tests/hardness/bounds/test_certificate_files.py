@@ -16,10 +16,9 @@ PROFILE, LISTED = "profile:g=majority,d=11,m=3", "docs/examples/majorities.py:th
 def test_a_certificate_that_was_shown_can_be_pickled():
     made = hardness.certify(PROFILE)
     assert "majority" in repr(made)
-    assert made.formulas
+    assert any(claim.formula for claim in made.claims)
     again = pickle.loads(pickle.dumps(made))
     assert (again, repr(again)) == (made, repr(made))
-    assert [m.latex for m in again.formulas.values()] == [m.latex for m in made.formulas.values()]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Certificates of parities and of their views: values by formulas, queries by enumeration."""
 
 import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +10,6 @@ import pytest
 
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.check import check
-from hardness.bounds.tolerances import of_members
 from instances import DamagedFile, Parity, UsageError, parse, symmetric
 from instances.errors import Refuted
 from instances.families.parity import signs
@@ -51,8 +51,9 @@ def test_no_query_rules_out_more_members_than_the_cap(noise, tau):
     tables = [np.sign(rng.normal(size=(20_000, 6)) @ members), rng.choice([-1, 1], (20_000, 16))]
     moves = np.abs(np.concatenate(tables) @ members.T) / 16 * fade / 2
     most = (moves > float(tau) + 1e-12).sum(axis=1).max()
-    family = Parity(d=5, m=2, noise=noise)
-    assert most <= of_members(family, BoundParameters()).ruled_out(tau)
+    made = certify(Parity(d=5, m=2, noise=noise), BoundParameters(tau=tau))
+    [claim] = [c for c in made.claims if c.quantity.startswith("stat-")]
+    assert most <= claim.numbers["r"] == min(6, math.floor(fade**2 / 4 / tau**2))
     if (noise, tau) == (0, Fraction(1, 5)):
         assert most == 4  # the bound allows 6.25, so 6
 
