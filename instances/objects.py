@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.family import Family, require
 from instances.listedfunctions import ListedFunctions, class_of, made
 from instances.numbers import write
@@ -48,7 +48,7 @@ def spec_of_object(given: Any) -> str | None:
     if not usable or known:
         return None
     name = value.name if family else value.__name__
-    free = name not in {*FAMILIES, *GIVEN, *CATALOG}
+    free = name not in {*FAMILIES, *GIVEN, *catalog()}
     require(free, f"{name} given: the name is taken: name it differently")
     source = Origin(path=Path("object"), name=name, sha256=_digest(value), value=value)
     held = HERE.get(name)

@@ -16,7 +16,7 @@ from numbers import Rational
 from pathlib import Path
 
 from instances.capabilities import CODED, LINEAR_FORMS
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.errors import UnknownFamily, UsageError, unknown
 from instances.family import Family, require
 from instances.lazy import Imported
@@ -78,8 +78,8 @@ def parse_stored(text: str) -> Family:
     'parity'
     """
     name, colon, rest = text.strip().partition(":")
-    if not colon and name in CATALOG:
-        return parse_stored(CATALOG[name].spec)
+    if not colon and name in catalog():
+        return parse_stored(catalog()[name].spec)
     kind = kind_of(name)
     if kind is None:
         if colon:
@@ -91,7 +91,7 @@ def parse_stored(text: str) -> Family:
             raise UsageError(
                 f"{name[:200]} given: a SPEC belongs there; `hardness learn` takes data of yours"
             )
-        both = [*known(), *CATALOG]
+        both = [*known(), *catalog()]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
     return _built(kind, rest, name in FAMILIES)
 
@@ -148,7 +148,7 @@ def _keep(entries: Iterable[str]) -> dict[str, Named]:
     for entry in entries:
         one = _loaded(entry if _PINNED.search(entry) else _entry(entry))
         name, other = one.kind.name, found.get(one.kind.name)
-        if name in {*FAMILIES, *GIVEN, *CATALOG} or (other and other.kind is not one.kind):
+        if name in {*FAMILIES, *GIVEN, *catalog()} or (other and other.kind is not one.kind):
             by = f" by {other.path}" if other else ""
             raise UsageError(
                 f"{one.path} given: the name '{name}' is taken{by}: name it differently"

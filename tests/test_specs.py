@@ -12,9 +12,9 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
 from instances import Parity, ToolkitError, UsageError, numbers, parse
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.numbers import write
-from instances.withdrawn import WITHDRAWN
+from instances.withdrawn import withdrawn_names
 from tests.conftest import not_refused
 
 families = st.builds(
@@ -40,7 +40,7 @@ def test_rationals_read_back(value):
 
 def test_order_spaces_spelling_and_names_do_not_matter():
     assert parse(" parity: m=3 , d=16, noise=.10").spec == parse("parity:noise=1/10,d=16,m=3").spec
-    for name, entry in CATALOG.items():
+    for name, entry in catalog().items():
         assert parse(name).spec == parse(entry.spec).spec
     for g in PROFILES:
         family = parse(f"profile:g={g},d=9,m=3")
@@ -146,7 +146,7 @@ FAMILIES = [
     ("linear:m=1,k=2,d=65", "at most 64"),
     *(
         (f"{name}{rest}", f"the family '{name}' is gone: ")
-        for name in WITHDRAWN["family"]
+        for name in withdrawn_names()["family"]
         for rest in ("", ":d=9")
     ),
     *(
@@ -154,9 +154,9 @@ FAMILIES = [
             f"{kind.removeprefix('parameter of ')}:{name}=1",
             f"the {kind} '{name}' is gone: leave it out",
         )
-        for kind in WITHDRAWN
+        for kind in withdrawn_names()
         if kind.startswith("parameter")
-        for name in WITHDRAWN[kind]
+        for name in withdrawn_names()[kind]
     ),
     *((f"lwr:n=4,q=2,p=2,secret={s}", "q of at least") for s in ("ternary", "cbd,spread=1")),
 ]

@@ -12,7 +12,7 @@ from hardness.bounds.certificate import Certificate, require_format
 from hardness.bounds.checker.reading import fields, listed, read_all, small
 from hardness.bounds.problems import certified_problem, digest_of
 from instances.capabilities import PROVED_AS, SCHEME
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
 from instances.result import Result, TableRow
@@ -158,7 +158,7 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
         if named[1] == "functions" and named[2] != str(problem["signs"]):
             refuse(f"its functions are of {problem['signs']} coordinates")
     else:
-        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *CATALOG}
+        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
             refuse(f"{shown(spec)} is not a name of what its origin has")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:

@@ -28,7 +28,7 @@ from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
 from instances.text import printable
-from instances.withdrawn import WITHDRAWN, withdrawn
+from instances.withdrawn import withdrawn, withdrawn_names
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -310,7 +310,7 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
-            if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
+            if (now := withdrawn_names()["option"].get(error.option_name)) in shown:
                 raise click.UsageError(f"{error.message} It is {now} now.", context) from error
             if now and not now.startswith("--"):
                 gone = withdrawn("option", error.option_name)
