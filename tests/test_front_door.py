@@ -46,7 +46,7 @@ def made(tmp_path_factory):
     """One result of every function."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "small.toml").write_text(SWEEP)
-    swept = h.sweep(folder / "small.toml", folder / "runs.db", jobs=1)
+    swept = h.run_sweep(folder / "small.toml", folder / "runs.db", jobs=1)
     return {**{name: make() for name, make in MADE.items()}, "sweep": swept}
 
 
@@ -149,7 +149,7 @@ SAME = [
     (lambda: h.compare("parity:m=2", "k=1..2"), "compare parity:m=2 --over k=1..2"),
     (lambda: h.stress("trivial", ladder="x"), "stress --learner trivial --ladder x"),
     (lambda: h.estimate("parity"), "estimate parity"),
-    (lambda: h.sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
+    (lambda: h.run_sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
     (
         lambda: h.learn("trivial", "parity:d=8,m=3", budget_memory="x"),
         "learn trivial parity:d=8,m=3 --budget-memory x",

@@ -88,7 +88,7 @@ SWEEP = _group(
     "Specs, learners, seeds and budgets of a TOML file: what they would cost, and doing them.",
     {
         "plan": "verbs.stores.plan",
-        "run": "verbs.stores.sweep",
+        "run": "verbs.stores.run_sweep",
         "status": "verbs.stores.status",
     },
 )
