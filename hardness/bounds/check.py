@@ -15,11 +15,11 @@ from instances.capabilities import PROVED_AS, SCHEME
 from instances.catalog import catalog
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
+from instances.listedfunctions import NAME, fits_name
 from instances.result import Result, TableRow
 from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown
 from instances.threshold import rational
-from instances.userfile import NAME, fits_name
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
