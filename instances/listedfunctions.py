@@ -24,7 +24,7 @@ from instances.errors import UsageError, require
 from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import canonical, is_readable, parameters_of, split_list, taken
+from instances.parameters import is_readable, parameters_of, taken
 from instances.strict import shown
 from instances.userfile import FileName, execute, guarded, named
 
@@ -107,12 +107,24 @@ class Origin:
         value = self.value
         return isinstance(value, type) or (callable(value) and not _gives(value))
 
-    def lacks(self, text: str) -> list[str]:
-        """List the parameters that a call needs beside those of a text, "key=value,..."."""
-        keys = [part.partition("=")[0].strip() for part in split_list(text)]
-        family = isinstance(self.value, type) and issubclass(self.value, Family)
-        fields = parameters_of(self.value) if self.called and not family else ()
-        return [f.name for f in fields if f.default is MISSING and f.name not in keys]
+    def called_with(self, text: str, lacking: bool) -> Any:
+        """Return what it gives with parameters "key=value,..."; raises UsageError.
+
+        lacking: whether some may be missing, for which None is returned.
+        """
+        call = self.called and text
+        arguments = taken(self.value, text, self.where) if call else {}
+        fields = parameters_of(self.value) if self.called else ()
+        missing = [f.name for f in fields if f.default is MISSING and f.name not in arguments]
+        if missing and lacking:
+            return None
+        written = ",".join(filter(None, (text, *(f"{name}=..." for name in missing))))
+        name = f"{self.path}:{self.name}"
+        require(not missing, f"{self.where} needs {', '.join(missing)}: write {name}:{written}")
+        value = self.made(arguments)
+        wrong = f"{self.where} takes no parameters: it is of type {type(value).__name__}"
+        require(self.called or not text, wrong)
+        return value
 
     def made(self, arguments: dict[str, Any]) -> Any:
         """Return what it gives, called with arguments; raises UsageError for what is no use."""
@@ -125,15 +137,10 @@ class Origin:
                 value, called = value(**arguments), True
         return value
 
-    def functions(self, arguments: dict[str, Any], value: Any = None) -> Functions:
+    def functions(self, name: str, arguments: dict[str, Any], value: Any = None) -> Functions:
         """Collect the functions that it gives; raises UsageError where they are others again."""
         value = self.made(arguments) if value is None else value
         require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
-        name = self.name
-        if self.called:
-            record = SimpleNamespace(spec_fields=parameters_of(self.value, arguments))
-            record.spec_values = {f.name: f.default for f in record.spec_fields} | arguments
-            name = canonical(record, name)
         places = [value, SimpleNamespace(**arguments), self.value, self.space]
         functions = _collected(self.path, name, self.sha256, places)
         if self.called:
@@ -162,20 +169,6 @@ def origin(reference: FileName) -> Origin:
     said = {n: getattr(module, n, None) for n in ("d", "names", "bound")}
     space = SimpleNamespace(**said)
     return Origin(path=reference.path, name=reference.name, sha256=sha256, value=value, space=space)
-
-
-def given_by(source: Origin, parameters: str) -> Family | Functions:
-    """Return what a name in a file gives with the parameters behind it; raises UsageError."""
-    name = f"{source.path}:{source.name}"
-    call = source.called and parameters
-    arguments = taken(source.value, parameters, source.where) if call else {}
-    lacking = source.lacks(parameters)
-    values = ",".join(filter(None, (parameters, *(f"{key}=..." for key in lacking))))
-    require(not lacking, f"{source.where} needs {', '.join(lacking)}: write {name}:{values}")
-    value = source.made(arguments)
-    wrong = f"{source.where} takes no parameters: it is of type {type(value).__name__}"
-    require(source.called or not parameters, wrong)
-    return value if isinstance(value, Family) else source.functions(arguments, value)
 
 
 def _gives(value: Any) -> bool:
@@ -271,8 +264,11 @@ class ListedFunctions(Coded):
         """Make the functions of some parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
         self.spec_values: Mapping[str, Any] = defaults | given
-        self.given = made(self.origin, tuple(given.items()))
+        self.given = made(self.origin, self.spec, tuple(given.items()))
         self.d = self.given.d + 1
+
+    def check(self) -> None:
+        """Refuse functions that are not two-valued, or too many points."""
         _tables(self.given)
 
     def __eq__(self, other: object) -> bool:
@@ -329,9 +325,9 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
 
 
 @lru_cache(_KEPT)
-def made(origin: Origin, given: tuple[tuple[str, Any], ...]) -> Functions:
+def made(origin: Origin, name: str, given: tuple[tuple[str, Any], ...]) -> Functions:
     """Make functions once for the same parameters; raises UsageError."""
-    return origin.functions(dict(given))
+    return origin.functions(name, dict(given))
 
 
 @lru_cache(_KEPT)

@@ -9,7 +9,7 @@ from typing import Any
 
 from instances.errors import require
 from instances.family import Family
-from instances.listedfunctions import Functions, ListedFunctions, Origin, class_of, made
+from instances.listedfunctions import Functions, ListedFunctions, Origin, class_of
 from instances.numbers import write
 from instances.parameters import arguments, is_readable, is_written, parameters_of
 from instances.spec import FAMILIES, OwnFamily, kind_of, know
@@ -42,7 +42,7 @@ def spec_of_object(given: Any) -> str | None:
     if value is type(given):
         again = functions_of(spec)
         require(
-            again is not None and again.like(source.functions(parameters, given)),
+            again is not None and again.like(source.functions(spec, parameters, given)),
             f"an object of {name} given: made again as {spec} it has other functions: let the "
             "parameters say which",
         )
@@ -75,4 +75,4 @@ def functions_of(spec: str) -> Functions | None:
     kind = kind_of(name)
     if kind is None or not issubclass(kind, ListedFunctions):
         return None
-    return made(kind.origin, tuple(arguments(kind, rest, name, kind.example).items()))
+    return kind(**arguments(kind, rest, name, kind.example)).given

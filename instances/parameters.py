@@ -14,6 +14,7 @@ from instances.numbers import parse, write
 from instances.ranges import plain_type
 from instances.text import cut
 
+
 def split_list(text: str) -> list[str]:
     """Split at the commas that stand outside of brackets.
 

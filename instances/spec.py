@@ -22,7 +22,7 @@ from instances.family import Family
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
 from instances.strict import shown
-from instances.userfile import FileName, guarded, required, split
+from instances.userfile import guarded, split
 from instances.withdrawn import withdrawn
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
@@ -67,10 +67,7 @@ def parse(text: str) -> Family:
     >>> parse("parity:m=3,d=32").spec
     'parity:d=32,m=3,noise=0,rho=3'
     """
-    reference = split(text)
-    if reference is None:
-        return parse_stored(text)
-    family = _known(reference)
+    family = resolve(text)
     return family if isinstance(family, Family) else parse_stored(family)
 
 
@@ -103,7 +100,10 @@ def parse_stored(text: str) -> Family:
 def _built(kind: type[Family], text: str, ours: bool) -> Family:
     """Make a family once: runs on it share what it has computed, as a mean over its members."""
     family: Family = build(kind, text, kind.name, kind.example)
-    return family if ours else _sound(family)
+    if ours:
+        return family
+    family.check()
+    return _sound(family)
 
 
 def spec_of(text: str) -> str:
@@ -112,10 +112,7 @@ def spec_of(text: str) -> str:
     Any other text is left as it is: a parameter may be missing. Raises UsageError for a family of
     which no spec can be written.
     """
-    reference = split(text)
-    if reference is None:
-        return text
-    family = _known(reference, lacking=True)
+    family = resolve(text, lacking=True)
     if isinstance(family, str):
         return family
     require_stored(family, "a spec is needed here")
@@ -136,18 +133,13 @@ def known() -> list[str]:
 
 
 def know(family: OwnFamily) -> None:
-    """Have this process know a user's family by its name; raises UsageError for one that is taken.
+    """Have this process know a user's family by its name, in place of another that has it.
 
-    A file that was edited and is named again, or another object, takes the place of the former.
+    Raises UsageError for the name of what is built in.
     """
     name = family.kind.name
-    other = OWN.get(name)
-    elsewhere = other and other.sha256 and family.sha256 and other.path != family.path
-    if name in {*FAMILIES, *GIVEN, *catalog()} or elsewhere:
-        by = f" by {other.path}" if other and elsewhere else ""
-        raise UsageError(
-            f"{family.path} given: the name '{name}' is taken{by}: name it differently"
-        )
+    if name in {*FAMILIES, *GIVEN, *catalog()}:
+        raise UsageError(f"{family.path} given: the name '{name}' is taken: name it differently")
     OWN[name] = family
 
 
@@ -155,13 +147,23 @@ def know(family: OwnFamily) -> None:
 def own_families(texts: Iterable[str]) -> Iterator[None]:
     """Know families of path.py:Name for a while, as a command does with --family."""
     before = dict(OWN)
+    OWN.clear()
     try:
         for text in texts:
-            family = _known(required(text), lacking=True)
-            if isinstance(family, Family) and OWN.get(family.name) is None:
+            others = dict(OWN)
+            family = resolve(text, lacking=True)
+            name = family.name if isinstance(family, Family) else family.partition(":")[0]
+            if name not in OWN:
                 raise UsageError(
-                    f"{text} given: a family is needed, its fields being integers, numbers or words"
+                    f"{text} given: path.py:Name of a family is needed, whose fields are integers, "
+                    "numbers or words"
                 )
+            if name in others and others[name] != OWN[name]:
+                raise UsageError(
+                    f"{OWN[name].path} given: the name '{name}' is taken by {others[name].path}: "
+                    "name it differently"
+                )
+        OWN.update({**before, **OWN})
         yield
     finally:
         OWN.clear()
@@ -201,19 +203,21 @@ def require_drawn(family: Family) -> Family:
     return family
 
 
-def _known(reference: FileName, lacking: bool = False) -> Family | str:
-    """Know what a user names: a family, or its spec if that is still to be read.
+def resolve(text: str, lacking: bool = False) -> Family | str:
+    """Know what path.py:Name:key=value,... names: a family, or its spec if that is to be read.
 
-    lacking: whether parameters may be missing.
+    Any other text is left as it is. lacking: whether parameters may be missing. UsageError.
     """
-    from instances.listedfunctions import Functions, class_of, given_by, origin
+    reference = split(text)
+    if reference is None:
+        return text
+    from instances.listedfunctions import class_of, origin
 
     source, parameters = origin(reference), reference.parameters
     value: Any = source.value
     if not source.is_family:
-        less = lacking and source.lacks(parameters)
-        value = None if less else given_by(source, parameters)
-        value = class_of(source) if less or isinstance(value, Functions) else value
+        value = source.called_with(parameters, lacking)
+        value = value if isinstance(value, Family) else class_of(source)
     kind: type[Family] = value if isinstance(value, type) else type(value)
     _require_whole(reference.where, kind)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):

@@ -69,14 +69,6 @@ def split(text: str) -> FileName | None:
     return None
 
 
-def required(text: str) -> FileName:
-    """Read path.py:Name where nothing else can stand; raises UsageError."""
-    name = split(text)
-    if name is None:
-        raise UsageError(f"'{text[:200]}' given: path.py:Name is needed")
-    return name
-
-
 def execute(path: Path) -> tuple[ModuleType, str]:
     """Execute a file, if its text was not: its module and the SHA-256; raises UsageError.
 

@@ -21,12 +21,10 @@ from instances.listedfunctions import (
     Functions,
     ListedFunctions,
     fits_name,
-    given_by,
-    origin,
 )
 from instances.objects import functions_of
-from instances.spec import built_in
-from instances.userfile import guarded, split
+from instances.spec import built_in, resolve
+from instances.userfile import guarded
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
@@ -93,14 +91,11 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
     >>> read_members("parity:d=8,m=3") is None
     True
     """
-    reference = split(text)
-    source = origin(reference) if reference else None
-    if source and source.is_family:
-        return None
-    given = given_by(source, reference.parameters) if source and reference else functions_of(text)
-    if isinstance(given, Functions):
-        return functions(given, min(most, len(given.names)) if most else members)
+    family = resolve(text)
+    given = functions_of(family) if isinstance(family, str) else None
     if given:
+        return functions(given, min(most, len(given.names)) if most else members)
+    if family != text:
         return None
     path = Path(text.strip() or "?")
     try:

@@ -7,9 +7,7 @@ import pytest
 
 from hardness.runs.processes import Worker
 from instances import ToolkitError, UsageError, parse, write_folder
-from instances.listedfunctions import given_by, origin
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
-from instances.userfile import required
 
 SIGNED = Path(__file__).parents[2] / "docs/examples/signed_majority.py"
 SPEC = "signed-majority:d=9,m=3,noise=0"
@@ -47,8 +45,7 @@ def test_what_gives_a_family_may_take_parameters(signed):
     signed.write_text(SIGNED.read_text() + MORE)
     assert parse("signed.py:made:m=3").spec == SPEC
     assert parse("signed.py:one").m == 1
-    functions = required("signed.py:functions:d=5")
-    assert given_by(origin(functions), functions.parameters).d == 5
+    assert parse("signed.py:functions:d=5").d == 6
     assert parse_stored("signed-majority:d=9,m=5").m == 5
     for text, words in (
         ("signed.py:made", "signed.py: made needs m: write signed.py:made:m=..."),
@@ -102,12 +99,13 @@ def test_a_family_is_known_for_a_while(signed):
         parse_stored(SPEC)
 
 
-def test_no_name_is_taken_twice(signed):
+def test_no_name_is_taken_twice_in_a_command(signed):
     Path("other.py").write_text(SIGNED.read_text())
-    parse("signed.py:SignedMajority:d=9,m=3")
+    named = ["signed.py:SignedMajority", "other.py:SignedMajority"]
     with pytest.raises(UsageError, match=f"'signed-majority' is taken by {signed}: name it"):
-        parse("other.py:SignedMajority:d=9,m=3")
-    assert [one.path for one in OWN.values()] == [signed]
+        own_families(named).__enter__()
+    for text in named:  # one after the other: the name is that of the last
+        assert parse(f"{text}:d=9,m=3") == parse_stored(SPEC)
     for name in ("parity", "parity-first"):
         Path("third.py").write_text(SIGNED.read_text().replace("signed-majority", name))
         with pytest.raises(UsageError, match=f"the name '{name}' is taken: name it differently"):
