@@ -188,24 +188,20 @@ def later(default: Any) -> Any:
 
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    shown = [f for f in listed(record) if "later" not in f.metadata or _differs(record, f)]
-    return _written(record, name, sorted(shown, key=lambda f: f.name))
+    every = sorted(listed(record), key=lambda f: f.name)
+    return _written(record, name, every, lambda f: "later" in f.metadata)
 
 
 def brief(record: Any, name: str) -> str:
     """Write a frozen dataclass as a spec without its defaults, in the order of `listed`."""
-    return _written(record, name, [f for f in listed(record) if _differs(record, f)])
+    return _written(record, name, listed(record), lambda f: True)
 
 
-def _differs(record: Any, field: Field[Any]) -> bool:
-    return bool(_held(record, field.name) != field.default)
-
-
-def _held(record: Any, name: str) -> Any:
-    """The value of a parameter; one of a class of a user may have the name of something else."""
-    return getattr(record, "spec_values", {}).get(name, getattr(record, name, None))
-
-
-def _written(record: Any, name: str, shown: list[Field[Any]]) -> str:
-    pairs = ",".join(f"{f.name}={write(_held(record, f.name))}" for f in shown)
-    return f"{name}:{pairs}" if pairs else name
+def _written(
+    record: Any, name: str, every: list[Field[Any]], omitted: Callable[[Field[Any]], bool]
+) -> str:
+    """Write parameters; omitted: which are left out at their defaults."""
+    own = getattr(record, "spec_values", {})  # whose names the class may have for something else
+    values = ((f, own[f.name] if f.name in own else getattr(record, f.name)) for f in every)
+    pairs = [f"{f.name}={write(v)}" for f, v in values if not omitted(f) or v != f.default]
+    return f"{name}:{','.join(pairs)}" if pairs else name

@@ -172,10 +172,10 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
 
 def blame(error: BaseException) -> str | None:
     """Say in one line which line of a user's file raised, or None where none did."""
-    place, kind, message = _place(error), type(error).__name__, one_line(error, 200)
-    return (
-        place and f"{place.filename}: {place.name} raised {kind} in line {place.lineno}: {message}"
-    )
+    if (place := _place(error)) is None:
+        return None
+    raised = f"{type(error).__name__} in line {place.lineno}: {one_line(error, 200)}"
+    return f"{place.filename}: {place.name} raised {raised}"
 
 
 def misfit(error: BaseException) -> str | None:
