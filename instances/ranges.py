@@ -115,7 +115,8 @@ def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
 
 def require_declared(record: Any) -> None:
     """Refuse a dataclass with a value that its class does not declare; raises UsageError."""
-    for name, allowed in declared(type(record)).items():
+    kind: Any = type(record)
+    for name, allowed in declared(kind).items():
         if (value := getattr(record, name)) not in allowed:
             raise UsageError(allowed.refusal(name, value))
 
