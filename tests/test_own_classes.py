@@ -2,8 +2,6 @@
 
 import json
 import math
-import sqlite3
-from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
@@ -184,29 +182,6 @@ def test_a_class_without_a_file_works_in_this_process(conj):
     assert digests[0] == digests[2] != digests[1]  # they are of the functions' values
     blind = front.compare(Conj(d=5, w=1), "d=5", "zero.py:zero", seeds=1, jobs=1)  # in a process
     assert [run.outcome.value for run in blind.runs] == ["learned nothing"]
-
-
-SWEEP = """format = "hardness-sweep/1"
-name = "sizes"
-[[runs]]
-spec = "Conjunctions:w=2"
-over = { d = [5] }
-learners = ["lowdegree"]
-seeds = 1
-"""
-
-
-@pytest.mark.slow
-def test_two_files_with_one_name_are_kept_apart(conj):
-    Path("s.toml").write_text(SWEEP)
-    Path("other").mkdir()
-    Path("other/conj.py").write_text(FILE.read_text().replace("-1, 1)", "1, -1)"))
-    for path, runs in (("conj.py", 1), ("other/conj.py", 2)):
-        OWN.clear()
-        how = ("--family", f"{path}:Conjunctions", "--store", "runs.db", "--jobs", 1, "--resume")
-        assert conj("sweep", "run", "s.toml", *how).code == 0
-        with closing(sqlite3.connect("runs.db")) as store:
-            assert len(store.execute("SELECT key FROM runs").fetchall()) == runs
 
 
 WRONG = {  # a class in a file, and what `compare` and `certify` say of it

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hardness.runs.processes import Worker
+from hardness.oracles import Budget
+from hardness.runs.processes import HardLimits, Worker, own_pickled
+from hardness.sweep import cluster
+from hardness.sweep.jobs import run_job
+from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
 
@@ -82,6 +86,16 @@ def test_worker_processes_have_the_text_that_was_executed(signed):
             worker.call(sizes_in, SPEC)
 
 
+def test_a_worker_of_a_cluster_has_what_the_driver_was_given(signed):
+    family = parse("signed.py:SignedMajority:d=5,m=1")
+    job = run_job(family, parse_learner("trivial"), 0, Budget(examples=9))
+    own = own_pickled()
+    OWN.clear()
+    [done] = cluster.work("dask", cluster.versions(), own, [job.payload()], HardLimits())
+    cluster._mine.worker.close()
+    assert done.failure is None, done.why
+
+
 def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
     first, before = parse("signed.py:SignedMajority:d=9,m=3"), file_of("signed-majority")
     signed.write_text(SIGNED.read_text().replace("2**self.m\n", "2**self.m + 1\n"))
@@ -115,9 +129,9 @@ def test_no_name_is_taken_twice_in_a_command(signed):
 def test_what_a_family_prints_goes_to_stderr(signed, capsys):
     drawn = "    def draw(self, rng):\n"
     text = SIGNED.read_text().replace(drawn, drawn + '        print("drawn", end="!")\n')
-    signed.write_text(text)
+    signed.write_text(text + 'print("executed")\n')
     parse("signed.py:SignedMajority:d=9,m=3").instance(0)
-    assert capsys.readouterr() == ("", "drawn!")
+    assert capsys.readouterr() == ("", "executed\ndrawn!")
 
 
 def test_an_instance_too_large_for_its_folder_is_refused(signed):
