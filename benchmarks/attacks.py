@@ -13,7 +13,7 @@ from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.upper import parse_learner
 from instances import parse
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.limits import readable_bytes
 
 SEEDS = 5
@@ -71,7 +71,7 @@ def training() -> Iterator[Iterable[object]]:
 
 
 def estimates() -> Iterator[Iterable[object]]:
-    for name, entry in CATALOG.items():
+    for name, entry in catalog().items():
         if entry.spec.startswith(("lwe:", "lwr:")):
             least = estimate(name).least
             primal = estimate(name, attack="usvp", model="rough")["usvp"]

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from numbers import Rational, Real
 from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -41,14 +40,9 @@ def exact(name: str, value: Any) -> Fraction:
     >>> exact("tau", 0.1), exact("tau", "1/10")
     (Fraction(1, 10), Fraction(1, 10))
     """
-    from decimal import Decimal
-
     from instances import numbers
 
-    text = _written(value, str)
-    if isinstance(value, Real) and not isinstance(value, Rational):
-        text = f"{Decimal(text):f}"
-    return numbers.parse(text, Fraction, name)
+    return numbers.parse(_written(value, str), Fraction, name)
 
 
 def real(name: str, value: Any) -> int | float:

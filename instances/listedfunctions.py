@@ -1,25 +1,250 @@
-"""Two-valued functions of a user as a family: what learners learn, without a layer."""
+"""Functions of a user, from a file or an object: listed, and a family where they have two values.
+
+A class of functions is called with the parameters of its spec, and must give the same functions
+whenever it is called with the same.
+"""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from numbers import Integral, Real
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.coded import Coded
-from instances.errors import UsageError
-from instances.family import Secret, require
+from instances.errors import UsageError, require
+from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.parameters import parameters_of
-from instances.userfile import Functions, Origin, guarded
+from instances.parameters import is_readable, parameters_of, taken
+from instances.strict import shown
+from instances.userfile import FileName, execute, guarded, named
 
+NAME = "a text of 1 to 300 characters that can be printed"
+_ALLOWED = (
+    "a Family; a list or tuple of functions; an object with `functions` and `d`; or something "
+    "that gives one of these when called is needed"
+)
 _MOST_POINTS = 20  # bits of a point: a million values a function
 _KEPT = 16  # sizes of a class, with their tables
+_PROBES = 64  # points on which functions are compared
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Functions:
+    """Functions on {-1,+1}^d of a user: each takes points (count, d), int8, to (count,) reals."""
+
+    path: Path
+    name: str
+    sha256: str  # of the file; of an object, of the values of its functions at some points
+    d: int
+    functions: tuple[Callable[[Any], Any], ...]
+    names: tuple[str, ...]
+    bound: float  # that their values are at most in size, as the file says: 1 where it does not
+
+    def where(self, i: int) -> str:
+        """Say which function is meant, for messages."""
+        return f"{self.path}: {self.name}, function {i} ({self.names[i]})"
+
+    @cached_property
+    def probed(self) -> bytes:
+        """SHA-256 of their values at 64 points, of which those of a smaller d are the beginning."""
+        signs = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (self.d, _PROBES))
+        signs[:, 0], signs[:, 1] = 1, -1
+        digest = hashlib.sha256()
+        for i, function in enumerate(self.functions):
+            with guarded(self.where(i), "a function takes all points at once"):
+                digest.update(np.asarray(function(signs.T.copy())).tobytes())
+        return digest.digest()
+
+    def like(self, other: "Functions") -> bool:
+        """Whether there are as many, with the same values at some points of what both have."""
+        return len(self.functions) == len(other.functions) and self.probed == other.probed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Origin:
+    """What gives functions or a family, perhaps when it is called: of a file, or an object.
+
+    sha256: of the file; None for an object. space: where `d`, `names` and `bound` may stand, if the
+    value says nothing.
+    """
+
+    path: Path
+    name: str
+    sha256: str | None
+    value: Any
+    space: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin) and hash(self) == hash(other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, id(self.value)))
+
+    @property
+    def where(self) -> str:
+        """What is meant, for messages."""
+        return f"{self.path}: {self.name}"
+
+    @property
+    def is_family(self) -> bool:
+        """Whether it is a class of families, of which a spec has the parameters."""
+        value = self.value
+        return isinstance(value, type) and issubclass(value, Family) and is_readable(value)
+
+    @property
+    def called(self) -> bool:
+        """Whether it has to be called."""
+        value = self.value
+        return isinstance(value, type) or (callable(value) and not _gives(value))
+
+    def called_with(self, text: str, lacking: bool) -> Any:
+        """Return what it gives with parameters "key=value,..."; raises UsageError.
+
+        lacking: whether some may be missing, for which None is returned.
+        """
+        call = self.called and text
+        arguments = taken(self.value, text, self.where) if call else {}
+        fields = parameters_of(self.value) if self.called else ()
+        missing = [f.name for f in fields if f.default is MISSING and f.name not in arguments]
+        if missing and lacking:
+            return None
+        written = ",".join(filter(None, (text, *(f"{name}=..." for name in missing))))
+        name = f"{self.path}:{self.name}"
+        require(not missing, f"{self.where} needs {', '.join(missing)}: write {name}:{written}")
+        value = self.made(arguments)
+        wrong = f"{self.where} takes no parameters: it is of type {type(value).__name__}"
+        require(self.called or not text, wrong)
+        return value
+
+    def made(self, arguments: dict[str, Any]) -> Any:
+        """Return what it gives, called with arguments; raises UsageError for what is no use."""
+        value, called = self.value, False
+        while isinstance(value, type) or not _gives(value):
+            kind = type(value).__name__
+            require(callable(value) and not called, f"{self.where} is of type {kind}: {_ALLOWED}")
+            how = ",".join(f"{k}={v}" for k, v in arguments.items())
+            with guarded(f"{self.where}, called {f'with {how}' if how else 'without arguments'}"):
+                value, called = value(**arguments), True
+        return value
+
+    def functions(self, name: str, arguments: dict[str, Any], value: Any = None) -> Functions:
+        """Collect the functions that it gives; raises UsageError where they are others again."""
+        value = self.made(arguments) if value is None else value
+        require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
+        places = [value, SimpleNamespace(**arguments), self.value, self.space]
+        functions = _collected(self.path, name, self.sha256, places)
+        if self.called:
+            d = arguments.get("d", functions.d)
+            wrong = f"{self.where}, called with d={d}, gives functions of d={functions.d}"
+            require(
+                d == functions.d, f"{wrong}: its parameter d must be their number of coordinates"
+            )
+            places[0] = self.made(arguments)
+            require(
+                _collected(self.path, name, self.sha256, places).like(functions),
+                f"{self.where} gives other functions when it is called again with the same "
+                "parameters: draw at random from a seed that stands in it, and list in one order",
+            )
+        return functions
+
+
+def origin(reference: FileName) -> Origin:
+    """Execute a file, if it was not, and return what it has under a name; raises UsageError."""
+    folders = list(sys.path)
+    try:
+        module, sha256 = execute(reference.path)
+    finally:
+        sys.path[:] = folders  # what is imported later is never looked for beside the file
+    value = named(module, reference.name, str(reference.path))
+    said = {n: getattr(module, n, None) for n in ("d", "names", "bound")}
+    space = SimpleNamespace(**said)
+    return Origin(path=reference.path, name=reference.name, sha256=sha256, value=value, space=space)
+
+
+def _gives(value: Any) -> bool:
+    """Whether a value is a family, functions or an object with these, and is not to be called."""
+    return isinstance(value, Family | list | tuple) or hasattr(value, "functions")
+
+
+def _collected(path: Path, name: str, sha256: str | None, places: list[Any]) -> Functions:
+    """Collect functions, names, d and the bound, from the first place that says."""
+    where, listed = f"{path}: {name}", places[0]
+    functions = listed if isinstance(listed, list | tuple) else listed.functions
+    gives = "no functions" if not functions else f"a {type(functions).__name__}"
+    good = isinstance(functions, list | tuple) and len(functions) > 0
+    require(good, f"{where} gives {gives}: a list or tuple of at least 1 is needed")
+    for i, f in enumerate(functions):
+        require(callable(f), f"{where}: member {i} is of type {type(f).__name__}, no function")
+    names = _names(where, functions, _first(places[:-1], "names"))
+    d, bound = _first(places, "d"), _first(places, "bound")
+    domains = {getattr(f, "d", None): n for f, n in zip(functions, names, strict=True)}
+    domains.pop(None, None)
+    different = [f"d={d} is given"] if d is not None and domains and d not in domains else []
+    different += [f"{n} has d={k}" for k, n in domains.items()]
+    require(
+        len(different) < 2,
+        f"{where}: functions of different domains: {', '.join(different[:2])}; all must have the "
+        "same",
+    )
+    d = next(iter(domains)) if d is None and domains else d
+    require(
+        isinstance(d, Integral) and not isinstance(d, bool) and int(d) >= 1,
+        f"{where} gives {'no d' if d is None else f'd={str(d)[:40]}'}: say the number of "
+        "coordinates, for example d = 8, in the file or the object",
+    )
+    bound = 1 if bound is None else bound
+    require(
+        isinstance(bound, Real) and 0 < float(bound) < 1e100,
+        f"{where}: bound={str(bound)[:40]}: it must be above 0 and below 1e100",
+    )
+    collected = Functions(
+        path=path,
+        name=name,
+        sha256=sha256 or "",
+        d=int(d),
+        functions=tuple(functions),
+        names=names,
+        bound=float(bound),
+    )
+    return collected if sha256 else replace(collected, sha256=collected.probed.hex())
+
+
+def _first(places: list[Any], what: str) -> Any:
+    said = (getattr(p, what, None) for p in places if not isinstance(p, list | tuple))
+    return next((value for value in said if value is not None), None)
+
+
+def fits_name(text: Any) -> bool:
+    """Whether something may be the name of a member.
+
+    >>> fits_name("maj-3"), fits_name("maj\\n3"), fits_name("")
+    (True, False, False)
+    """
+    return isinstance(text, str) and 0 < len(text) <= 300 and text.isprintable()
+
+
+def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
+    if names is None:
+        found = [getattr(f, "__name__", "") for f in functions]
+        good = len(set(found)) == len(found) and all(str(n).isidentifier() for n in found)
+        return tuple(found) if good else tuple(f"f{i}" for i in range(len(found)))
+    listed = isinstance(names, list | tuple) and len(names) == len(functions)
+    require(listed, f"{where}: names must be a list, one for each of {len(functions)}")
+    for n in names:
+        require(fits_name(n), f"{where}: a name is {shown(n)}: {NAME} is needed")
+    twice = next((n for n, times in Counter(names).items() if times > 1), None)
+    require(twice is None, f"{where}: the name {twice!r} is given twice: names must differ")
+    return tuple(names)
 
 
 class ListedFunctions(Coded):
@@ -39,8 +264,11 @@ class ListedFunctions(Coded):
         """Make the functions of some parameters; raises UsageError."""
         defaults = {f.name: f.default for f in self.spec_fields if f.default is not MISSING}
         self.spec_values: Mapping[str, Any] = defaults | given
-        self.given = made(self.origin, tuple(given.items()))
+        self.given = made(self.origin, self.spec, tuple(given.items()))
         self.d = self.given.d + 1
+
+    def check(self) -> None:
+        """Refuse functions that are not two-valued, or too many points."""
         _tables(self.given)
 
     def __eq__(self, other: object) -> bool:
@@ -79,6 +307,7 @@ class ListedFunctions(Coded):
         )
 
 
+@lru_cache(_KEPT)
 def class_of(origin: Origin) -> type[ListedFunctions]:
     """Make the family of what gives functions, under its own name."""
     fields = parameters_of(origin.value) if origin.called else ()
@@ -96,9 +325,9 @@ def class_of(origin: Origin) -> type[ListedFunctions]:
 
 
 @lru_cache(_KEPT)
-def made(origin: Origin, given: tuple[tuple[str, Any], ...]) -> Functions:
+def made(origin: Origin, name: str, given: tuple[tuple[str, Any], ...]) -> Functions:
     """Make functions once for the same parameters; raises UsageError."""
-    return origin.functions(dict(given))
+    return origin.functions(name, dict(given))
 
 
 @lru_cache(_KEPT)

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import MISSING, Field, field, fields, is_dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -12,9 +13,6 @@ from instances.errors import UsageError, unknown
 from instances.numbers import parse, write
 from instances.ranges import plain_type
 from instances.text import cut
-
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
 
 
 def split_list(text: str) -> list[str]:
@@ -130,15 +128,10 @@ def taken(value: Callable[..., Any], text: str, where: str, given: int = 0) -> d
     >>> taken(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
     {'d': 9, 'rate': 0.001, 'on': True}
     """
-    try:
-        found = list(inspect.signature(value).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{where} does not say which parameters it takes: give none") from error
-    known = [p.name for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    if any(p.kind is p.VAR_KEYWORD for p in found):
-        keys = [part.partition("=")[0].strip() for part in split_list(text)]
-        known += [key for key in keys if key.isidentifier()]
-    known = [name for name in known if name not in [p.name for p in found[:given]]]
+    keys = [part.partition("=")[0].strip() for part in split_list(text)]
+    first = [*inspect.signature(value).parameters][:given] if given else []
+    fields = parameters_of(value, filter(str.isidentifier, keys))
+    known = [f.name for f in fields if f.name not in first]
     return {n: _looks(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
 
 
@@ -151,20 +144,19 @@ def parameters_of(value: Any, given: Iterable[str] = ()) -> tuple[Field[Any], ..
     ['d', 'w', 'on']
     """
     try:
-        found = list(inspect.signature(value).parameters.values())
+        every = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
         return ()
-    named = [p for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    shown = {p.name: MISSING if p.default is p.empty else p.default for p in named}
-    if any(p.kind is p.VAR_KEYWORD for p in found):
-        shown |= {name: None for name in given if name not in shown}
-    made = list[Field[Any]]()
-    for name, default in shown.items():
+    named = [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    defaults = {p.name: MISSING if p.default is p.empty else p.default for p in named}
+    if any(p.kind is p.VAR_KEYWORD for p in every):
+        defaults |= {name: None for name in given if name not in defaults}
+    parameters = list[Any]()
+    for name, default in defaults.items():
         more = {} if default is MISSING or is_written(default) else {"later": True}
-        one: Any = field(default=default, metadata=more)
-        one.name, one.type = name, Value
-        made.append(one)
-    return tuple(made)
+        parameters.append(field(default=default, metadata=more))
+        parameters[-1].name, parameters[-1].type = name, Value
+    return tuple(parameters)
 
 
 def is_written(value: Any) -> bool:
@@ -180,13 +172,10 @@ def is_written(value: Any) -> bool:
 
 
 def _looks(text: str, what: str) -> int | float | bool | str:
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    return word(text, what)
+    for kind in (int, float):
+        with suppress(UsageError):
+            return parse(text, kind, what)
+    return text.lower() == "true" if text.lower() in ("true", "false") else word(text, what)
 
 
 def later(default: Any) -> Any:
@@ -199,24 +188,20 @@ def later(default: Any) -> Any:
 
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    shown = [f for f in listed(record) if "later" not in f.metadata or _differs(record, f)]
-    return _written(record, name, sorted(shown, key=lambda f: f.name))
+    every = sorted(listed(record), key=lambda f: f.name)
+    return _written(record, name, every, lambda f: "later" in f.metadata)
 
 
 def brief(record: Any, name: str) -> str:
     """Write a frozen dataclass as a spec without its defaults, in the order of `listed`."""
-    return _written(record, name, [f for f in listed(record) if _differs(record, f)])
+    return _written(record, name, listed(record), lambda f: True)
 
 
-def _differs(record: Any, field: Field[Any]) -> bool:
-    return bool(_held(record, field.name) != field.default)
-
-
-def _held(record: Any, name: str) -> Any:
-    """The value of a parameter; one of a class of a user may have the name of something else."""
-    return getattr(record, "spec_values", {}).get(name, getattr(record, name, None))
-
-
-def _written(record: Any, name: str, shown: list[Field[Any]]) -> str:
-    pairs = ",".join(f"{f.name}={write(_held(record, f.name))}" for f in shown)
-    return f"{name}:{pairs}" if pairs else name
+def _written(
+    record: Any, name: str, every: list[Field[Any]], omitted: Callable[[Field[Any]], bool]
+) -> str:
+    """Write parameters; omitted: which are left out at their defaults."""
+    own = getattr(record, "spec_values", {})  # whose names the class may have for something else
+    values = ((f, own[f.name] if f.name in own else getattr(record, f.name)) for f in every)
+    pairs = [f"{f.name}={write(v)}" for f, v in values if not omitted(f) or v != f.default]
+    return f"{name}:{','.join(pairs)}" if pairs else name

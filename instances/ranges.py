@@ -8,9 +8,10 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
-from instances.errors import require
+from instances.errors import UsageError
 from instances.numbers import write
 
 End = int | Fraction | None
@@ -93,6 +94,7 @@ def plain_type(annotation: Any) -> Any:
     return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
 
 
+@cache
 def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
     """Return what a class and those that it derives from declare of each of its fields.
 
@@ -111,11 +113,12 @@ def declared(kind: type[Any]) -> Mapping[str, Range | OneOf]:
     return {field.name: ranges[field.name] for field in fields(kind) if field.name in ranges}
 
 
-def require_declared(record: object) -> None:
+def require_declared(record: Any) -> None:
     """Refuse a dataclass with a value that its class does not declare; raises UsageError."""
-    for name, allowed in declared(type(record)).items():
-        value = getattr(record, name)
-        require(value in allowed, allowed.refusal(name, value))
+    kind: Any = type(record)
+    for name, allowed in declared(kind).items():
+        if (value := getattr(record, name)) not in allowed:
+            raise UsageError(allowed.refusal(name, value))
 
 
 def _end(value: int | Fraction) -> str:

@@ -1,27 +1,28 @@
 """Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results.
 
-A family from a file has specs as well, from the moment that a user names the file: as path.py:Name
-where a SPEC stands, with the option --family, or in the environment. The environment hands the name
-to the processes that this one starts. What stands in a file is never executed because of its name.
+A family of a user has specs as well, from the moment that the user names its file: as path.py:Name
+where a SPEC stands, or with the option --family. What stands in a file is never executed because of
+its name; worker processes get the families that this process knows by value.
 """
 
-import copyreg
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from numbers import Rational
 from pathlib import Path
+from typing import Any
 
 from instances.capabilities import CODED, LINEAR_FORMS
-from instances.catalog import CATALOG
-from instances.errors import UnknownFamily, UsageError, unknown
-from instances.family import Family, require
+from instances.catalog import catalog
+from instances.errors import UnknownFamily, UsageError, require, unknown
+from instances.family import Family
 from instances.lazy import Imported
 from instances.parameters import build, canonical, is_readable
-from instances.userfile import Functions, execute, guarded, load, origin, split
+from instances.strict import shown
+from instances.userfile import guarded, split
 from instances.withdrawn import withdrawn
 
 FAMILIES: Mapping[str, type[Family]] = Imported(
@@ -44,21 +45,20 @@ GIVEN: Mapping[str, type[Family]] = Imported(
     {"data": "owndata.OwnData"},
 )
 OF_DATA = (".npz", ".safetensors")  # what names of files of it end in
-VARIABLE = "HARDNESS_FAMILIES"  # path.py:Name, with ; between them
-_PINNED = re.compile(r"@[0-9a-f]{64}$")
+_CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
+_PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
-    """A family from a file that a user named. entry: how the environment has it."""
+class OwnFamily:
+    """A family of a user. sha256: of the file that it stands in; None for an object."""
 
-    entry: str
-    path: Path
-    sha256: str
     kind: type[Family]
+    path: Path
+    sha256: str | None
 
 
-HERE: dict[str, Named] = {}  # classes that are given as objects, which this process alone knows
+OWN: dict[str, OwnFamily] = {}  # by their names, as a user gave them to this process
 
 
 def parse(text: str) -> Family:
@@ -67,8 +67,8 @@ def parse(text: str) -> Family:
     >>> parse("parity:m=3,d=32").spec
     'parity:d=32,m=3,noise=0,rho=3'
     """
-    found = _named(text)
-    return found if isinstance(found, Family) else parse_stored(found)
+    family = resolve(text)
+    return family if isinstance(family, Family) else parse_stored(family)
 
 
 def parse_stored(text: str) -> Family:
@@ -78,8 +78,8 @@ def parse_stored(text: str) -> Family:
     'parity'
     """
     name, colon, rest = text.strip().partition(":")
-    if not colon and name in CATALOG:
-        return parse_stored(CATALOG[name].spec)
+    if not colon and name in catalog():
+        return parse_stored(catalog()[name].spec)
     kind = kind_of(name)
     if kind is None:
         if colon:
@@ -91,7 +91,7 @@ def parse_stored(text: str) -> Family:
             raise UsageError(
                 f"{name[:200]} given: a SPEC belongs there; `hardness learn` takes data of yours"
             )
-        both = [*known(), *CATALOG]
+        both = [*known(), *catalog()]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
     return _built(kind, rest, name in FAMILIES)
 
@@ -99,8 +99,11 @@ def parse_stored(text: str) -> Family:
 @lru_cache(8)  # their tables may be large
 def _built(kind: type[Family], text: str, ours: bool) -> Family:
     """Make a family once: runs on it share what it has computed, as a mean over its members."""
-    found: Family = build(kind, text, kind.name, kind.example)
-    return found if ours else _sound(found)
+    family: Family = build(kind, text, kind.name, kind.example)
+    if ours:
+        return family
+    family.check()
+    return _sound(family)
 
 
 def spec_of(text: str) -> str:
@@ -109,63 +112,67 @@ def spec_of(text: str) -> str:
     Any other text is left as it is: a parameter may be missing. Raises UsageError for a family of
     which no spec can be written.
     """
-    given = split(text)
-    if given and origin(given).lacks(given.parameters):
-        _hold(f"{given.path}:{given.name}")
-        return ":".join(filter(None, (given.name, given.parameters)))
-    found = _named(text)
-    if isinstance(found, Family):
-        require_stored(found, "a spec is needed here")
-        return found.spec
-    return found
+    family = resolve(text, lacking=True)
+    if isinstance(family, str):
+        return family
+    require_stored(family, "a spec is needed here")
+    return family.spec
 
 
 def kind_of(name: str) -> type[Family] | None:
-    """Return the class of a family, built in or named by a user; None for an unknown name."""
+    """Return the class of a family, built in or of a user; None for an unknown name."""
     for built in (FAMILIES, GIVEN):
         if name in built:
             return built[name]
-    found = HERE.get(name) or named().get(name)
-    return found.kind if found else None
+    return OWN[name].kind if name in OWN else None
 
 
 def known() -> list[str]:
-    """List the names of all families: those built in, then those that a user named."""
-    return [*FAMILIES, *named(), *HERE]
+    """List the names of all families: those built in, then those of a user."""
+    return [*FAMILIES, *OWN]
 
 
-def named() -> dict[str, Named]:
-    """Return the families from files that the environment names, by their own names.
+def know(family: OwnFamily) -> None:
+    """Have this process know a user's family by its name, in place of another that has it.
 
-    Raises UsageError for a file that cannot be used, or that was changed since it was named.
+    Raises UsageError for the name of what is built in.
     """
-    return _keep(filter(None, map(str.strip, os.environ.get(VARIABLE, "").split(";"))))
+    name = family.kind.name
+    if name in {*FAMILIES, *GIVEN, *catalog()}:
+        raise UsageError(f"{family.path} given: the name '{name}' is taken: name it differently")
+    OWN[name] = family
 
 
-def _keep(entries: Iterable[str]) -> dict[str, Named]:
-    """Load families, and have this process and those that it starts know them by their names."""
-    found: dict[str, Named] = {}
-    for entry in entries:
-        one = _loaded(entry if _PINNED.search(entry) else _entry(entry))
-        name, other = one.kind.name, found.get(one.kind.name)
-        if name in {*FAMILIES, *GIVEN, *CATALOG} or (other and other.kind is not one.kind):
-            by = f" by {other.path}" if other else ""
-            raise UsageError(
-                f"{one.path} given: the name '{name}' is taken{by}: name it differently"
-            )
-        found[name] = one
-    if found:  # with their digests: another process refuses another text
-        os.environ[VARIABLE] = ";".join(one.entry for one in found.values())
-    return found
+@contextmanager
+def own_families(texts: Iterable[str]) -> Iterator[None]:
+    """Know families of path.py:Name for a while, as a command does with --family."""
+    before = dict(OWN)
+    OWN.clear()
+    try:
+        for text in texts:
+            others = dict(OWN)
+            family = resolve(text, lacking=True)
+            name = family.name if isinstance(family, Family) else family.partition(":")[0]
+            if name not in OWN:
+                raise UsageError(
+                    f"{text} given: path.py:Name of a family is needed, whose fields are integers, "
+                    "numbers or words"
+                )
+            if name in others and others[name] != OWN[name]:
+                raise UsageError(
+                    f"{OWN[name].path} given: the name '{name}' is taken by {others[name].path}: "
+                    "name it differently"
+                )
+        OWN.update({**before, **OWN})
+        yield
+    finally:
+        OWN.clear()
+        OWN.update(before)
 
 
 def file_of(name: str) -> str | None:
-    """Return the SHA-256 of the file that a user's family stands in; None for one built in.
-
-    Of a class that is given as an object: of its text.
-    """
-    found = None if name in FAMILIES else HERE.get(name) or named().get(name)
-    return found.sha256 if found else None
+    """Return the SHA-256 of the file of a user's family; None for an object, or one built in."""
+    return OWN[name].sha256 if name in OWN else None
 
 
 def built_in(family: Family) -> bool:
@@ -173,24 +180,20 @@ def built_in(family: Family) -> bool:
     return FAMILIES.get(family.name) is type(family)
 
 
-def elsewhere(family: Family) -> str | None:
-    """Return why no other process can read the spec of a family; None where they can."""
-    if family.name in HERE:
-        return f"{family.name} stands in no file that other processes read: name it path.py:Name"
-    if kind_of(family.name) is not type(family):
-        return "the family has no spec that the learner's process could read"
-    return None
-
-
-def require_stored(family: Family, what: str) -> None:
+def require_spec(family: Family, what: str) -> None:
     """Refuse what reads the family's spec again, for a family that no spec names."""
-    if family.name in HERE:
-        raise UsageError(f"{elsewhere(family)}: {what}")
     if kind_of(family.name) is not type(family):
         raise UsageError(
             f"{family.name} given: a spec cannot name it, as its fields are not all integers, "
             f"numbers or words: {what}"
         )
+
+
+def require_stored(family: Family, what: str) -> None:
+    """Refuse what outlives this process, for a family that no file has, or that no spec names."""
+    if family.name in OWN and OWN[family.name].sha256 is None:
+        raise UsageError(f"{family.name} stands in no file: name it path.py:Name: {what}")
+    require_spec(family, what)
 
 
 def require_drawn(family: Family) -> Family:
@@ -200,36 +203,53 @@ def require_drawn(family: Family) -> Family:
     return family
 
 
-def files() -> list[Path]:
-    """List the files of a user's families: what a process that is closed in has to read."""
-    return [one.path for one in named().values()]
+def resolve(text: str, lacking: bool = False) -> Family | str:
+    """Know what path.py:Name:key=value,... names: a family, or its spec if that is to be read.
 
-
-def _named(text: str) -> str | Family:
-    """Name the family of path.py:Name: its spec, or itself where it has none; other text as is."""
-    given = split(text)
-    if given is None:
+    Any other text is left as it is. lacking: whether parameters may be missing. UsageError.
+    """
+    reference = split(text)
+    if reference is None:
         return text
-    found = load(text)
-    if isinstance(found, Functions):
-        _hold(f"{given.path}:{given.name}")
-        return parse_stored(found.name)
-    kind = found if isinstance(found, type) else type(found)
+    from instances.listedfunctions import class_of, origin
+
+    source, parameters = origin(reference), reference.parameters
+    value: Any = source.value
+    if not source.is_family:
+        value = source.called_with(parameters, lacking)
+        value = value if isinstance(value, Family) else class_of(source)
+    kind: type[Family] = value if isinstance(value, type) else type(value)
+    _require_whole(reference.where, kind)
     if FAMILIES.get(kind.name) is not kind and is_readable(kind):
-        _hold(text)
-    if isinstance(found, Family):
-        return _sound(found)
-    return f"{kind.name}:{given.parameters}" if given.parameters else kind.name
+        know(OwnFamily(kind=kind, path=reference.path.resolve(), sha256=source.sha256))
+    if isinstance(value, Family):
+        return _sound(value)
+    return f"{kind.name}:{parameters}" if parameters else kind.name
 
 
-def _hold(text: str) -> Named:
-    """Have this process and those that it starts know what a text names."""
-    one = _loaded(_entry(text))
-    HERE.pop(one.kind.name, None)
-    # A file that was edited and is named again is not the one that was named before.
-    others = [o for o in named().values() if o.path != one.path or o.sha256 == one.sha256]
-    _keep(dict.fromkeys([*(other.entry for other in others), one.entry]))
-    return one
+def _require_whole(where: str, kind: type[Family]) -> None:
+    """Refuse a family that commands would stumble over."""
+    if hasattr(kind, "spec_fields"):
+        return  # functions, whose family is ours
+    own: list[str] = [f.name for f in fields(kind)] if is_dataclass(kind) else []
+    lacking = [name for name in _CORE if name not in own and not hasattr(kind, name)]
+    lacking += sorted(kind.__abstractmethods__)
+    what = f"lacks {', '.join(lacking)}" if lacking else "is no frozen dataclass"
+    require(not lacking and is_dataclass(kind), f"{where}: the family {kind.__name__} {what}")
+
+    def line(value: Any) -> bool:
+        return isinstance(value, str) and 0 < len(value) <= 1000 and value.isprintable()
+
+    needed: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        "name": ("small letters, digits and -", lambda v: line(v) and _PLAIN.fullmatch(v)),
+        "about": ("one printable line", line),
+        "label_text": ("one printable line", line),
+        "example": ("a spec of the family", lambda v: line(v) and v.split(":")[0] == kind.name),
+        "revision": ("an integer of at least 1", lambda v: type(v) is int and v >= 1),
+    }
+    for name, (words, good) in needed.items():
+        value = getattr(kind, name)
+        require(good(value), f"{where}: its {name} is {shown(value)}: {words} is needed")
 
 
 def _sound(family: Family) -> Family:
@@ -261,42 +281,3 @@ def _sound(family: Family) -> Family:
     shared = shares is None or (len(shares) == len(levels) and sum(shares) == 1)
     need(shared, "its shares are not one for each level, 1 in sum")
     return family
-
-
-def _entry(text: str) -> str:
-    """Write path.py:Name:key=value,... with the whole path and the SHA-256 of the file."""
-    given = split(text)
-    if given is None or ";" in text:
-        raise UsageError(f"'{text[:200]}' given: path.py:Name is needed, without ;")
-    path = given.path.resolve()
-    if ";" in str(path):
-        raise UsageError(f"{str(path)[:200]} given: a path with ; names no family: move the file")
-    sha256 = execute(given.path)[1]
-    return ":".join(filter(None, (str(path), given.name, given.parameters))) + f"@{sha256}"
-
-
-@cache
-def _loaded(entry: str) -> Named:
-    """Load what an entry of the environment names, of which it says the SHA-256."""
-    text, _, sha256 = entry.rpartition("@")
-    given = split(text)
-    if given is None:
-        raise UsageError(f"{text} given: path.py:Name is needed")
-    source = origin(given, sha256)
-    found = None if source.lacks(given.parameters) else load(text, sha256)
-    if found is None or (isinstance(found, Functions) and not given.parameters):
-        from instances.listedfunctions import class_of  # which few commands need
-
-        found = class_of(source)
-    kind = found if isinstance(found, type) else type(found)
-    if not issubclass(kind, Family) or not is_readable(kind):
-        raise UsageError(
-            f"{text} given: a family is needed, its fields being integers, numbers or words"
-        )
-    copyreg.pickle(kind, _to_worker)
-    return Named(entry=entry, path=given.path, sha256=sha256, kind=kind)
-
-
-def _to_worker(family: Family) -> tuple[Callable[[str], Family], tuple[str]]:
-    """Hand a family to another process by its spec: there is no module there to find it in."""
-    return parse_stored, (family.spec,)

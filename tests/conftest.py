@@ -34,7 +34,7 @@ from hardness.oracles import Budget, Meter, clock  # noqa: E402
 from hardness.runs.names import brief_spec  # noqa: E402
 from hardness.upper.isolated import learner  # noqa: E402
 from hardness.verbs import progress  # noqa: E402
-from instances.spec import FAMILIES, VARIABLE, parse  # noqa: E402
+from instances.spec import FAMILIES, OWN, parse  # noqa: E402
 from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
@@ -128,9 +128,9 @@ def hardness(capfd, monkeypatch, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def _no_families_of_others(monkeypatch):
+def _no_families_of_others():
     """What a test names as path.py:Name is forgotten behind it."""
-    monkeypatch.setenv(VARIABLE, "")
+    OWN.clear()
 
 
 @pytest.fixture(autouse=True)

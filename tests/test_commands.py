@@ -14,7 +14,7 @@ from click.shell_completion import BashComplete
 import cli
 from hardness import __version__
 from hardness.verbs.root import GROUPS
-from instances.withdrawn import WITHDRAWN
+from instances.withdrawn import withdrawn_names
 
 HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
 
@@ -188,27 +188,27 @@ def test_what_is_gone_says_so_on_the_command_line_and_from_python(hardness):
     import hardness as front
     from hardness.report.figures import FIGURES
 
-    for name in WITHDRAWN["command"]:
+    for name in withdrawn_names()["command"]:
         assert name not in cli.cli.commands
         said = hardness(name, "parity:d=8,m=2")
         assert said.code == 2
         said.one_line(f"the command '{name}' is gone")
-    for name in WITHDRAWN["learner"]:
+    for name in withdrawn_names()["learner"]:
         said = hardness("learn", name, "parity:d=8,m=2")
         assert said.code == 2
         said.one_line(f"the learner '{name}' is gone")
-    for name in WITHDRAWN["figure"]:
+    for name in withdrawn_names()["figure"]:
         assert name not in FIGURES
         said = hardness("figure", name, "parity:d=8,m=2", "--out", "f.svg")
         assert said.code == 2
         said.one_line(f"the figure '{name}' is gone")
     for name in ("--contain", "--device"):
         hardness("learn", "trivial", "parity:d=8,m=2", name, "off").one_line(
-            f"option '{name}'", WITHDRAWN["option"][name]
+            f"option '{name}'", withdrawn_names()["option"][name]
         )
     with pytest.raises(TypeError, match="the option '--within' is gone: gradient descent is cert"):
         front.certify("parity:d=8,m=2", about="gd", within="1/10")
     rooms = {path.name for path in Path(front.__file__).parent.iterdir()}  # loaded or not
-    for name in {*WITHDRAWN["command"], *WITHDRAWN["name"]} - rooms:
+    for name in {*withdrawn_names()["command"], *withdrawn_names()["name"]} - rooms:
         with pytest.raises(AttributeError, match=f"'{name}' is gone"):
             getattr(front, name)

@@ -76,7 +76,7 @@ def store(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("store")
     (folder / "s.toml").write_text(SWEEP)
-    h.sweep(folder / "s.toml", folder / "runs.db", jobs=1)
+    h.run_sweep(folder / "s.toml", folder / "runs.db", jobs=1)
     h.certify("parity:d=8,m=3").save(folder / "c.json")
     return {name: (folder / name).read_bytes() for name in ("runs.db", "c.json")}
 

@@ -24,15 +24,6 @@ def test_some_of_more_members_than_a_certificate_holds(hardness):
     assert part.json["origin"]["of"] == "6000"
 
 
-def test_what_the_file_prints_is_not_in_the_json(hardness):
-    Path("mine.py").write_text(
-        PLAIN + "print('hello')\ndef f(x):\n  print('f')\n  return x[:, 0]\n"
-    )
-    found = hardness("certify", "mine.py:fs", "--json")
-    assert json.loads(found.out)["spec"] == "fs"
-    assert "hello" in found.err
-
-
 def test_the_file_is_executed_once_and_leaves_nothing(hardness):
     text = PLAIN + "with open('count', 'a') as out:\n  out.write('x')\n"
     Path("mine.py").write_text(text)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 
 import pandas as pd
 import pytest
@@ -46,7 +47,7 @@ def made(tmp_path_factory):
     """One result of every function."""
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "small.toml").write_text(SWEEP)
-    swept = h.sweep(folder / "small.toml", folder / "runs.db", jobs=1)
+    swept = h.run_sweep(folder / "small.toml", folder / "runs.db", jobs=1)
     return {**{name: make() for name, make in MADE.items()}, "sweep": swept}
 
 
@@ -149,7 +150,7 @@ SAME = [
     (lambda: h.compare("parity:m=2", "k=1..2"), "compare parity:m=2 --over k=1..2"),
     (lambda: h.stress("trivial", ladder="x"), "stress --learner trivial --ladder x"),
     (lambda: h.estimate("parity"), "estimate parity"),
-    (lambda: h.sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
+    (lambda: h.run_sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
     (
         lambda: h.learn("trivial", "parity:d=8,m=3", budget_memory="x"),
         "learn trivial parity:d=8,m=3 --budget-memory x",
@@ -193,11 +194,23 @@ def test_objects_stand_where_strings_do():
         return lambda x: 0.0 * x
 
     assert h.learn(mean, family).outcome.value == "learned nothing"
-    with pytest.raises(h.ToolkitError, match=r"path\.py:Name"):
-        h.compare(family, "d=6,8", mean)
+    both = h.compare(family, "d=6,8", mean, seeds=1, jobs=2)
+    assert [(run.learner, run.outcome.value) for run in both.runs] == [
+        ("mean", "learned nothing")
+    ] * 2
+    lock = Lock()
+    with pytest.raises(h.ToolkitError, match=r"locked cannot be handed to another .* give jobs=1"):
+        h.compare(family, "d=6,8", locked(lock), seeds=1, jobs=2)
 
 
-def test_thresholds_of_an_object_are_found_in_this_process(tmp_path):
+def locked(lock):
+    def locked(x, y):
+        return lambda new: 0.0 * new if lock else new
+
+    return locked
+
+
+def test_thresholds_of_an_object(tmp_path):
     asked = []
 
     def votes(x, y):
@@ -205,12 +218,13 @@ def test_thresholds_of_an_object_are_found_in_this_process(tmp_path):
         asked.append(len(x))
         return lambda new: y[(new[:, None] == x).sum(axis=(2, 3)).argmax(axis=1)]
 
-    with pytest.warns(UserWarning, match="votes stands in no file that other processes read"):
-        found = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256)
+    found = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256, jobs=1)
     [cell] = found.cells
     tried = {one.n for each in (*cell.pilots, *cell.thresholds) for one in each.tried}
     assert (cell.learner, set(asked) - {10_000}) == ("votes", tried)  # which is to warm it up
     assert 4 <= cell.least <= 128
+    [again] = h.least("parity:d=2,m=1", votes, seeds=6, budget_examples=256, jobs=2).cells
+    assert again.interval == cell.interval
     for wrong, how, said in (
         ([votes, votes], {}, "two learners are called votes"),
         (votes, {"resume": True, "out": tmp_path / "kept"}, "votes stands in no file, so it may"),

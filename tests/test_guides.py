@@ -16,7 +16,7 @@ from hardness.upper import registry
 from instances import parse
 from instances.capabilities import CAPABILITIES
 from instances.errors import Refuted
-from instances.spec import FAMILIES, VARIABLE
+from instances.spec import FAMILIES, OWN
 from tests import test_matrix as matrix
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -53,7 +53,7 @@ def conjunction(monkeypatch, tmp_path):
     found = written(code("add-a-family.md"), tmp_path, monkeypatch)
     module = found["instances/families/conjunction.py"]
     monkeypatch.setitem(sys.modules, "instances.families.conjunction", module)
-    monkeypatch.setitem(FAMILIES.places, "conjunction", "families.conjunction.Conjunction")
+    monkeypatch.setitem(FAMILIES.data, "conjunction", "instances.families.conjunction.Conjunction")
     return found
 
 
@@ -73,8 +73,8 @@ def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tm
 
 
 @pytest.mark.parametrize("more", ["t=1", "t=2,noise=0.1"])
-def test_the_second_family_of_the_guide_has_the_properties_of_all(more, monkeypatch, tmp_path):
-    monkeypatch.setenv(VARIABLE, "")
+def test_the_second_family_of_the_guide_has_the_properties_of_all(more, tmp_path):
+    OWN.clear()
     spec = parse(f"{DOCS}/examples/exact_count.py:ExactCount:d=8,m=3,{more}").spec
     matrix.test_certificates_check_and_sampling_agrees(spec)
     matrix.test_streams_do_not_depend_on_the_cut(spec)

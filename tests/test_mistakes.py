@@ -17,7 +17,7 @@ import cli
 from hardness import compare
 from hardness.sweep.store import create
 from instances import AttentionLayer
-from instances.spec import VARIABLE
+from instances.spec import OWN
 
 # An exit code, the line, and words of what it says; `world` makes the files.
 MISTAKES = """\
@@ -437,7 +437,7 @@ def test_one_line_has_the_cure_and_nothing_is_left_behind(hardness, world, monke
     monkeypatch.chdir(world)
     files, wrong = lying_about(), []
     for line, code, *words in ROWS[command]:
-        monkeypatch.setenv(VARIABLE, "")
+        OWN.clear()
         found = hardness(*shlex.split(line))
         one = found.err.startswith("hardness: ") and found.err.count("\n") == 1
         if (found.code, found.out) != (code, "") or not one:

@@ -12,9 +12,9 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import parse_learner
 from instances import Parity, ToolkitError, UsageError, numbers, parse
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.numbers import write
-from instances.withdrawn import WITHDRAWN
+from instances.withdrawn import withdrawn_names
 from tests.conftest import not_refused
 
 families = st.builds(
@@ -40,7 +40,7 @@ def test_rationals_read_back(value):
 
 def test_order_spaces_spelling_and_names_do_not_matter():
     assert parse(" parity: m=3 , d=16, noise=.10").spec == parse("parity:noise=1/10,d=16,m=3").spec
-    for name, entry in CATALOG.items():
+    for name, entry in catalog().items():
         assert parse(name).spec == parse(entry.spec).spec
     for g in PROFILES:
         family = parse(f"profile:g={g},d=9,m=3")
@@ -71,7 +71,7 @@ NO_PROFILES = [
 ]
 NO_PROFILES += ["threshold(m/2)", "majority(2)", "1-2*(h>=2)", "__import__"]
 
-FAMILIES = [
+FAMILIES = [  # beyond values out of a declared range
     ("parity", "needs d, m"),
     ("parity:d=8,m=2,moise=0.1", "did you mean 'noise'"),
     ("parity:d=8,m=2,m=3", "twice"),
@@ -85,13 +85,7 @@ FAMILIES = [
     ("data:d=0,k=2", "at least 1"),
     ("data:d=2,k=1", "at least 2"),
     ("data:d=2,k=2,tokens=x", "boolean or real"),
-    ("parity:d=1,m=1", "at least 2"),
     ("parity:d=4,m=4", "d - 1"),
-    ("parity:d=4,m=0", "between 1"),
-    ("parity:d=4,m=2,noise=1/2", "below 1/2"),
-    ("parity:d=4,m=2,noise=-1/9", "at least 0"),
-    ("parity:d=4,m=2,rho=1", "above 1"),
-    ("parity:d=999,m=500", "exact heads"),
     *(
         (f"profile:g={g},d=9,m=3", "no function of h")
         for g in ("mod(1)", "threshold(4)", "[2,2,2,2]")
@@ -104,13 +98,6 @@ FAMILIES = [
     ),
     ("profile:g=majority,d=4,m=3", "one member only"),
     ("hidden:d=6,hard=6,nice=1", "hard=6"),
-    ("hidden:d=6,hard=2,nice=0", "nice=0"),
-    ("hidden:d=6,hard=2,nice=1,weight=0", "weight=0"),
-    ("direction:m=0,d=16", "between 1 and 24"),
-    ("direction:m=4,d=3", "between 4 and 4096"),
-    ("direction:m=4,d=16,noise=1/2", "below 1/2"),
-    ("direction:m=4,d=16,kappa=2", "between 4 and 1000"),
-    ("direction:m=4,d=16,noise=-1", "flipped"),
     ("lwr:n=4,q=12,p=2", "q=12 given with lwr: it must be a power of two"),
     ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
     ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
@@ -119,34 +106,21 @@ FAMILIES = [
     ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
     ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
     ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "all entries are 0, raise it"),
-    ("lwr:n=0,q=16,p=2", "n must be between"),
     ("lwe:n=4,q=17", "it needs sigma="),
     ("lwe:n=4,q=17,sigma=1,alpha=0.1", "alone"),
     ("lwe:n=4,q=17,sigma=-1", "above 0"),
     ("lwe:n=4,q=17,error=cbd,sigma=1", "it needs eta="),
-    ("lwe:n=4,q=17,error=strange", "error=strange given"),
     ("lwe:n=4,q=17,error=uniform,width=40", "at most q - 1"),
     ("lwe:n=4,q=17,sigma=100", "labels then say nothing"),
     ("lpn:n=4,noise=0.5", "must be in [0, 1/2)"),
     ("lpn:n=4", "lpn needs noise"),
-    ("nice:m=2,k=1,d=8", "k=1"),
-    ("nice:m=0,k=2,d=8", "m=0"),
-    ("nice:m=2,k=2,d=0", "d=0"),
-    ("nice:m=2,k=2,d=8,tokens=ternary", "boolean or gaussian"),
-    ("nice:m=2,k=2,d=8,coherence=1.5", "coherence=1.5"),
     ("nice:m=2,k=2,d=8,rank=9", "rank=9"),
-    ("nice:m=2,k=2,d=8,ratio=0.5", "ratio=0.5"),
     ("nice:m=2,k=2,d=8,parity=0.5", "odd m"),
     ("nice:m=3,k=3,d=8,parity=0.5", "k = 2"),
-    ("nice:m=2,k=2,d=8,noise=-1", "noise=-1"),
-    ("nice:m=2,k=2,d=8,scale=0", "scale=0"),
     ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
-    ("linear:m=0,k=3,d=6", "between 1 and 1024"),
-    ("linear:m=1,k=1,d=6", "attends to itself"),
-    ("linear:m=1,k=2,d=65", "at most 64"),
     *(
         (f"{name}{rest}", f"the family '{name}' is gone: ")
-        for name in WITHDRAWN["family"]
+        for name in withdrawn_names()["family"]
         for rest in ("", ":d=9")
     ),
     *(
@@ -154,9 +128,9 @@ FAMILIES = [
             f"{kind.removeprefix('parameter of ')}:{name}=1",
             f"the {kind} '{name}' is gone: leave it out",
         )
-        for kind in WITHDRAWN
+        for kind in withdrawn_names()
         if kind.startswith("parameter")
-        for name in WITHDRAWN[kind]
+        for name in withdrawn_names()[kind]
     ),
     *((f"lwr:n=4,q=2,p=2,secret={s}", "q of at least") for s in ("ternary", "cbd,spread=1")),
 ]

@@ -1,24 +1,5 @@
 """Lower bounds: certificates, sampled correlations, formulas."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from instances.lazy import lazily
-
-if TYPE_CHECKING:
-    from hardness.bounds.certificate import Certificate, Claim
-    from hardness.bounds.certify import certify
-    from hardness.bounds.johnson import Johnson
-    from hardness.bounds.terms import BoundParameters
-    from hardness.bounds.verify import Verification, verify
-
-__all__ = [
-    "BoundParameters",
-    "Certificate",
-    "Claim",
-    "Johnson",
-    "Verification",
-    "certify",
-    "verify",
-]
-
-lazily(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,14 +12,14 @@ from hardness.bounds.certificate import Certificate, require_format
 from hardness.bounds.checker.reading import fields, listed, rationals, small
 from hardness.bounds.problems import certified_problem, digest_of
 from instances.capabilities import PROVED_AS, SCHEME
-from instances.catalog import CATALOG
+from instances.catalog import catalog
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
+from instances.listedfunctions import NAME, fits_name
 from instances.result import Result, TableRow
 from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown
 from instances.threshold import rational
-from instances.userfile import NAME, fits_name
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
@@ -158,7 +158,7 @@ def _hold_functions(spec: str, problem: dict[str, Any], origin: dict[str, Any]) 
         if named[1] == "functions" and named[2] != str(problem["signs"]):
             refuse(f"its functions are of {problem['signs']} coordinates")
     else:
-        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *CATALOG}
+        own = _OWN.fullmatch(spec) and spec.partition(":")[0] not in {*FAMILIES, *catalog()}
         if not own or not f":{origin['path']}".endswith(f":{spec}"):
             refuse(f"{shown(spec)} is not a name of what its origin has")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:

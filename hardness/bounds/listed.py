@@ -29,7 +29,7 @@ from instances import tokens
 from instances.errors import UsageError
 from instances.family import require
 from instances.limits import require_memory
-from instances.userfile import NAME, fits_name
+from instances.listedfunctions import NAME, fits_name
 
 MOST_COORDINATES = 26  # of a cube that is enumerated
 MOST_BITS, _QUICK_BITS = 1 << 27, 1 << 25  # of all tables

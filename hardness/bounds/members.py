@@ -16,10 +16,15 @@ from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.listedfunctions import ListedFunctions
+from instances.listedfunctions import (
+    NAME,
+    Functions,
+    ListedFunctions,
+    fits_name,
+)
 from instances.objects import functions_of
-from instances.spec import built_in
-from instances.userfile import NAME, Functions, fits_name, guarded, load, split
+from instances.spec import built_in, resolve
+from instances.userfile import guarded
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
@@ -86,13 +91,12 @@ def read_members(text: str, members: int | None = None, most: int | None = None)
     >>> read_members("parity:d=8,m=3") is None
     True
     """
-    if split(text) is not None:
-        found = load(text)
-        if not isinstance(found, Functions):
-            return None
-        return functions(found, min(most, len(found.names)) if most else members)
-    if given := functions_of(text):
+    family = resolve(text)
+    given = functions_of(family) if isinstance(family, str) else None
+    if given:
         return functions(given, min(most, len(given.names)) if most else members)
+    if family != text:
+        return None
     path = Path(text.strip() or "?")
     try:
         folder = path.is_dir() and not (path / "instance.json").exists()

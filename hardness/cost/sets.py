@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from hardness.cost import bridge
 from hardness.cost.problem import KEYS, Problem, long_integer, problem, read
-from instances.catalog import CATALOG, CatalogEntry
+from instances.catalog import CatalogEntry, catalog
 from instances.errors import UsageError, unknown
 from instances.family import Family, require
 from instances.numbers import write
@@ -74,7 +74,7 @@ _SPARSE = (  # kind of secret, n, q, h
 
 
 def _listed() -> Iterator[tuple[str, CatalogEntry]]:
-    for name, entry in CATALOG.items():
+    for name, entry in catalog().items():
         if entry.spec.startswith(("lwe:", "lwr:")):
             yield name, entry
     yield from (

@@ -29,7 +29,7 @@ from instances.family import Family
 from instances.files import Folder
 from instances.numbers import outward
 from instances.result import TableRow
-from instances.spec import require_stored
+from instances.spec import require_spec
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -297,7 +297,7 @@ def attack(
         return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
-    require_stored(target, "its instances cannot be attacked in other processes")
+    require_spec(target, "its instances cannot be attacked in other processes")
     require_support(learner, target)
     planned = [
         Planned(spec=target.spec, learner=name, seed=seed, budget=budget)

@@ -8,16 +8,18 @@ ends itself when its owner is gone.
 
 import multiprocessing
 import os
+import pickle
 import signal
 import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
@@ -30,8 +32,11 @@ from pebble import ProcessExpired, ProcessPool
 from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
 from hardness.upper.isolated.proc import below, die_with_parent, memory
-from instances.errors import ToolkitError
+from hardness.upper.registry import OBJECTS
+from instances.errors import ToolkitError, UsageError
 from instances.limits import readable_bytes
+from instances.spec import OWN
+from instances.userfile import FILES, pickled
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -87,7 +92,7 @@ def execute(
 ) -> Iterator[tuple[int, Result]]:
     """Do every task, on `jobs` processes where it is above 1: its index and result, as it is done.
 
-    work: a function of a module, or a partial one; what it does must depend on its task alone.
+    work: what it does must depend on its task alone.
     Raises ToolkitError where a process was killed.
 
     >>> list(execute(abs, [-1, 2], jobs=1))
@@ -138,7 +143,7 @@ class Workers:
         return found
 
     def submit(self, work: Callable[[Task], Result], given: Task) -> "Future[Result]":
-        """Have a worker call a function of a module: its result, or what it or `Worker` raises."""
+        """Have a worker call a function: its result, or what it or `Worker` raises."""
         return self.threads.submit(
             lambda: self.mine.call(work, given, stopped=lambda: self.stopped)
         )
@@ -154,7 +159,7 @@ class Worker:
 
     For one thread at a time, and for as long as the thread that called it first lives.
 
-    where: host and process that did the last call.
+    where: host and process that did the last call. own: what its process is to know, pickled.
 
     >>> worker = Worker()
     >>> worker.call(abs, -1)
@@ -164,7 +169,7 @@ class Worker:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self.where = ""
+        self.where, self.own = "", own_pickled
         self._pool: ProcessPool | None = None
         self._process: BaseProcess | None = None
         self._printed: IO[bytes] | None = None
@@ -181,15 +186,19 @@ class Worker:
         limits: HardLimits = UNLIMITED,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Result:
-        """Call a function of a module there, and raise what it raises.
+        """Call a function there, and raise what it raises.
 
-        Raises ProcessEnded, with what the process printed last, and Aborted once `stopped`.
+        The process knows the families and learners that this one was given. Raises UsageError for
+        what cannot be handed over, ProcessEnded, with what the process printed last, and Aborted
+        once `stopped`.
         """
+        own = self.own()
+        call = pickled((work, given), "what is to be done")
         try:
             try:
                 pool, printed = self._ready(stopped)
                 os.ftruncate(printed.fileno(), 0)
-                task = pool.schedule(work, (given,))
+                task = pool.schedule(_perform, (own, call))
             except (RuntimeError, ValueError) as error:  # of pebble
                 said = " ".join(str(error.__cause__ or error).split())
                 raise ProcessEnded("died", f"no process could be started: {said}") from error
@@ -268,6 +277,40 @@ class Worker:
         lines = printed.decode("utf-8", "replace").strip().splitlines()
         shown = "".join(c if c.isprintable() else "?" for c in lines[-1][:200]) if lines else ""
         return f"; it last printed: {shown}" if shown else ""
+
+
+def own_pickled() -> bytes:
+    """Pickle families and learners that a user gave to this process, but for what cannot be."""
+    return _own(tuple(OWN.items()), tuple(OBJECTS.items()), frozenset(FILES))
+
+
+@lru_cache(1)
+def _own(families: Iterable[Any], learners: Iterable[Any], files: frozenset[str]) -> bytes:
+    tables = list[dict[str, bytes]]()
+    for table in (families, learners):
+        tables.append({})
+        for name, value in table:
+            with suppress(UsageError):  # which is refused where it is used
+                tables[-1][name] = pickled(value, name)
+    return pickle.dumps((*tables, files))
+
+
+@lru_cache(1)
+def _know(own: bytes) -> None:
+    """In a worker process: know what its owner was given, and nothing else."""
+    families, learners, files = pickle.loads(own)
+    for here, there in ((OWN, families), (OBJECTS, learners)):
+        here.clear()
+        here.update({n: pickle.loads(v) for n, v in there.items()})
+    FILES.clear()
+    FILES.update(files)
+
+
+def _perform(own: bytes, call: bytes) -> Any:
+    """In a worker process: call a function, as its owner would."""
+    _know(own)
+    work, given = pickle.loads(call)
+    return work(given)
 
 
 def _begin(owner: int, printed: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from hardness.oracles import clock
-from hardness.runs.processes import HardLimits, Worker, inherited
+from hardness.runs.processes import HardLimits, Worker, inherited, own_pickled
 from hardness.sweep.jobs import Finished
 from hardness.sweep.pool import Batch, Engine, answer, attempt, local, require_jobs
 from instances.errors import ToolkitError, UsageError
@@ -64,11 +64,12 @@ _stopped: set[str] = set()  # engines
 
 
 def work(
-    engine: str, wanted: dict[str, str], payloads: Sequence[str], limits: HardLimits
+    engine: str, wanted: dict[str, str], own: bytes, payloads: Sequence[str], limits: HardLimits
 ) -> list[Finished]:
     """Do jobs on the worker process of this thread of a dask worker; raises Aborted once `stop`.
 
-    wanted: versions, others of which are refused with ToolkitError.
+    wanted: versions, others of which are refused with ToolkitError. own: what a user gave to the
+    driver, as `own_pickled` writes it.
     """
     for what, there in versions().items():
         if there != wanted[what]:
@@ -78,6 +79,7 @@ def work(
             )
     if not hasattr(_mine, "worker"):
         _mine.worker = Worker()
+    _mine.worker.own = lambda: own
     return [
         attempt(_mine.worker, one, limits, lambda: engine in _stopped, answer) for one in payloads
     ]
@@ -93,7 +95,9 @@ class _Dask(Engine):
         # Not pure: the same job may be asked for twice, and is then done twice.
         self._id = uuid4().hex
         executor = client.get_executor(pure=False)
-        super().__init__(name, executor, partial(work, self._id, versions()), 0, BATCH)
+        super().__init__(
+            name, executor, partial(work, self._id, versions(), own_pickled()), 0, BATCH
+        )
         self._client = client
         distributed = require_extra("distributed", "the engine dask")
         try:

@@ -42,7 +42,7 @@ from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
 from instances.numbers import parse, write
 from instances.parameters import key_values, listed, split_list
-from instances.spec import file_of, kind_of, parse_stored, require_drawn
+from instances.spec import file_of, kind_of, parse_stored, require_drawn, require_stored
 from instances.strict import one_line, shown
 from instances.userfile import split
 
@@ -501,6 +501,7 @@ def _grid(group: _Runs, file: _File, common: dict[str, Learner] | None, title: s
     cells, certificates = list[RunJob](), list[CertificateJob]()
     refused: dict[str, list[str]] = {}
     for family in _families(group.spec, axes):
+        require_stored(family, "a store keeps runs by the SHA-256 of its file")
         before = len(cells)
         for learner in learners.values():
             if reason := learner.supports(family):

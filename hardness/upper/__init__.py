@@ -1,33 +1,5 @@
 """Learners: what can be done, measured on the same instances as the lower bounds."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from instances.lazy import lazily
-
-if TYPE_CHECKING:
-    from hardness.upper.learner import (
-        Failed,
-        Hypothesis,
-        Learner,
-        Outcome,
-        learner_spec,
-        member,
-        nothing,
-    )
-    from hardness.upper.registry import ATTACKS, LAYERED, LEARNERS, parse_learner
-
-__all__ = [
-    "ATTACKS",
-    "LAYERED",
-    "LEARNERS",
-    "Failed",
-    "Hypothesis",
-    "Learner",
-    "Outcome",
-    "learner_spec",
-    "member",
-    "nothing",
-    "parse_learner",
-]
-
-lazily(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def specs() -> list[str]:
     """Name families and the catalog, which a SPEC begins with."""
-    from instances.catalog import CATALOG
+    from instances.catalog import catalog
     from instances.spec import known
 
-    return [*(f"{name}:" for name in known()), *CATALOG]
+    return [*(f"{name}:" for name in known()), *catalog()]
 
 
 def learners() -> list[str]:

@@ -66,7 +66,7 @@ def attack(
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
 
-    names = () if learner is None else sources.names(learner, "attack")
+    names = () if learner is None else sources.names(learner)
     source = sources.paired(source, a, b)
     family, folder = sources.target(source, spec)
     names = tuple(as_attack(name, family) for name in names)
@@ -119,7 +119,7 @@ def distinguish(
 ) -> "Distinction":
     """Play a learner against labels of a random member or coins, and report its advantage.
 
-    From Python a learner may be an object of yours, which runs in this process alone.
+    From Python a learner may be an object of yours.
     """
     from hardness.runs import distinguish as told
     from hardness.runs.planned import require_loaded
@@ -136,7 +136,7 @@ def distinguish(
             budget_of(limits),
             seed,
             confidence=confidence,
-            jobs=cores(jobs) if sources.named(learner) else 1,
+            jobs=cores(jobs),
             progress=bar,
         )
 

@@ -28,7 +28,7 @@ from hardness.verbs import ask, progress
 from hardness.verbs.ask import Ask, called
 from instances.errors import Refuted, ToolkitError
 from instances.text import printable
-from instances.withdrawn import WITHDRAWN, withdrawn
+from instances.withdrawn import withdrawn, withdrawn_names
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -310,7 +310,7 @@ class _Command(click.Command):
             order = self.make_parser(context).parse_args(list(args))[2]
         except click.NoSuchOption as error:
             shown = [o.opts[0] for o in self.params if not getattr(o, "hidden", True)]
-            if (now := WITHDRAWN["option"].get(error.option_name)) in shown:
+            if (now := withdrawn_names()["option"].get(error.option_name)) in shown:
                 raise click.UsageError(f"{error.message} It is {now} now.", context) from error
             if now and not now.startswith("--"):
                 gone = withdrawn("option", error.option_name)
@@ -461,7 +461,10 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
             for name in filter(made.is_argument, said):
                 made.read(name, said[name])  # which is wrong before anything is missing
         raise click.UsageError(f"{path} needs {made.needs}")
-    click.get_current_context().with_resource(_named(families))  # what is printed names them too
+    if families:
+        from instances.spec import own_families
+
+        click.get_current_context().with_resource(own_families(families))  # printing needs them too
     with ask.flags(), progress.shown(not quiet, form == "json"):
         if out and "out" not in made.asked:
             made.refuse({**said, "force": force}, out)
@@ -499,23 +502,6 @@ def _run(function: Callable[..., Any], made: Verb, given: dict[str, Any]) -> Non
         told = f"which {made.reads} reads" if (chosen or "json") == "json" else table
         click.echo(f"\nwritten: {out}, {told}")
     found.require()
-
-
-@contextmanager
-def _named(families: tuple[str, ...]) -> Iterator[None]:
-    """Have this process, and all that it starts, know families from files."""
-    if not families:
-        yield
-        return
-    from instances.spec import VARIABLE, named
-
-    before = os.environ.get(VARIABLE, "")
-    os.environ[VARIABLE] = ";".join(filter(None, (before, *families)))
-    named()
-    try:
-        yield
-    finally:
-        os.environ[VARIABLE] = before
 
 
 def _form(out: Path | None, form: Any, place: Place) -> Any:

@@ -73,7 +73,7 @@ def compare(
     from hardness.runs import distinct, usual, values_of
 
     spec, limit = sources.spec_of(source, "compare"), budget_of(how)
-    names = usual(spec, over) if learner is None else sources.names(learner, "compare")
+    names = usual(spec, over) if learner is None else sources.names(learner)
     names = () if names == ("none",) else names
     asked = {
         "command": "compare",
@@ -89,7 +89,8 @@ def compare(
 
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     terms = BoundParameters(tau=exact(called("tau"), tau))
-    with kept(sources.alone([spec], (), how), asked, page, PAGE) as (runs, keep):
+    sources.require_carried([spec], names, how)
+    with kept(how, asked, page, PAGE) as (runs, keep):
         with progress.counted(total, "running learners") as bar:
             found = both(spec, over, names, seeds, seed, limit, terms, runs.do, line(), bar)
         keep(found)
@@ -166,8 +167,8 @@ def stress(
         raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
     own: Any = on  # the argument is read as several
     chosen = named(ladder) if ladder else ladder_of(sources.specs_of(own, "stress"))
-    names, limit = sources.names(learner, "stress"), budget_of(how, None)
-    beside = chosen.references if reference is None else sources.names(reference, "stress")
+    names, limit = sources.names(learner), budget_of(how, None)
+    beside = chosen.references if reference is None else sources.names(reference)
     beside = () if beside == ("none",) else beside
     asked = {
         "command": "stress",
@@ -184,7 +185,8 @@ def stress(
         progress.note(said)
 
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    with kept(sources.alone(chosen.specs, (), how), asked) as (runs, keep):
+    sources.require_carried(chosen.specs, (*names, *beside), how)
+    with kept(how, asked) as (runs, keep):
         base = runs.base_seed if seed is None else seed
         with progress.counted(total, "climbing") as bar:
             found = climb(names, chosen, seeds, base, limit, runs.do, bar, beside, seed is None)

@@ -46,15 +46,18 @@ def families(
 def _families() -> "Answer":
     """List all; in words the Darmstadt challenges are one pattern."""
     from hardness.report.text import table
-    from instances.catalog import CATALOG, darmstadt
+    from instances.catalog import catalog
     from instances.result import Answer
     from instances.spec import kind_of, known
 
     kinds = {one: kind_of(one) for one in known()}
     listed = [{"name": n, "about": k.about, "example": k.example} for n, k in kinds.items() if k]
-    catalog = [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()]
-    challenges = dict(darmstadt())
-    named = [(c["name"], c["about"], c["spec"]) for c in catalog if c["name"] not in challenges]
+    entries = [{"name": n, "spec": e.spec, "about": e.about} for n, e in catalog().items()]
+    named = [
+        (e["name"], e["about"], e["spec"])
+        for e in entries
+        if not e["name"].startswith("darmstadt-")
+    ]
     told = [
         table(
             ["family", "what, and an example"],
@@ -68,16 +71,16 @@ def _families() -> "Answer":
     rows = [{"kind": "family", **one} for one in listed]
     rows += [
         {"kind": "catalog", "name": c["name"], "about": c["about"], "example": c["spec"]}
-        for c in catalog
+        for c in entries
     ]
-    data = {"families": listed, "catalog": catalog}
+    data = {"families": listed, "catalog": entries}
     return Answer(data=data, told="\n\n".join(told), rows=rows)
 
 
 def _family(name: str) -> "Answer":
     """Show a family, or an entry of the catalog."""
     from instances.capabilities import CAPABILITIES
-    from instances.catalog import CATALOG
+    from instances.catalog import catalog
     from instances.result import Answer
     from instances.spec import kind_of, parse, spec_of
 
@@ -93,7 +96,7 @@ def _family(name: str) -> "Answer":
         "capabilities": [one.name for one in CAPABILITIES if one.of(family) is not None],
         "revision": family.revision,
     }
-    entry = CATALOG.get(name)
+    entry = catalog().get(name)
     if entry:
         data |= {"catalog": name, "entry": entry.about, "source": entry.source}
     lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []

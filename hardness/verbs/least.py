@@ -62,7 +62,7 @@ def least(
     from hardness.runs.least import least as search
     from instances.disk import write_bytes, write_json, write_text
 
-    names, spec = sources.names(learner, "least"), sources.spec_of(source, "least")
+    names, spec = sources.names(learner), sources.spec_of(source, "least")
     limit = budget_of(how)
     within, sizes = exact(called("tau"), tau), len(values_of(over)[1]) if over else 1
     asked = {
@@ -81,7 +81,8 @@ def least(
         for kind in ("svg", "pdf") if over else ():
             write_bytes(folder / f"figure.{kind}", draw("least", of_least(found), kind))
 
-    with kept(sources.alone([spec], names, how), asked, page, LEAST) as (runs, keep):
+    sources.require_carried([spec], names, how)
+    with kept(how, asked, page, LEAST) as (runs, keep):
         with progress.counted(
             sizes * len(distinct(names)) * (seeds + PILOTS), "searching thresholds"
         ) as bar:

@@ -58,7 +58,7 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is named; raises UsageError for one that is gone."""
-        if gone := withdrawn("command", args[0]):
+        if args[0] not in self.commands and (gone := withdrawn("command", args[0])):
             raise UsageError(gone)
         return super().resolve_command(ctx, args)
 
@@ -88,7 +88,7 @@ SWEEP = _group(
     "Specs, learners, seeds and budgets of a TOML file: what they would cost, and doing them.",
     {
         "plan": "verbs.stores.plan",
-        "run": "verbs.stores.sweep",
+        "run": "verbs.stores.run_sweep",
         "status": "verbs.stores.status",
     },
 )

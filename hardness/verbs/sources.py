@@ -1,7 +1,6 @@
 """What verbs are about: a SPEC, a folder, a file, functions or data of a user's own."""
 
 import os
-import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -206,65 +205,49 @@ def functions(source: object) -> str:
     return spec_of_object(source) or ""
 
 
-def alone(specs: Iterable[str], learners: Iterable[str], how: Any) -> Any:
-    """Have runs of what no file has done in this process, with a warning that says so.
+def require_carried(specs: Iterable[str], learners: Iterable[str], how: Any) -> None:
+    """Refuse objects of a user that what runs them cannot do with; raises UsageError.
 
-    Raises UsageError where interrupted runs of a learner are to go on that may have changed since.
+    Interrupted runs of an object do not go on, since it may have changed. Its runs are in worker
+    processes if the worker can have it. how: of Keeping.
     """
     from hardness.upper.registry import OBJECTS
-    from instances.spec import HERE
+    from hardness.verbs.ask import cores
+    from instances.spec import OWN
+    from instances.userfile import pickled
 
-    learner = next((one for one in learners if one in OBJECTS), None)
-    if learner and how.get("resume"):
-        raise UsageError(
-            f"{learner} stands in no file, so it may be another since the runs that are to go on: "
-            "name it as path.py:Name, or run without resume"
-        )
-    families = (one.partition(":")[0] for one in specs)
-    name = next((one for one in families if one in HERE), learner)
-    if name is None or how.get("jobs") == 1:
-        return how
-    warnings.warn(
-        f"{name} stands in no file that other processes read: all runs are in this one, one after "
-        "another; named as path.py:Name they are on all cores",
-        stacklevel=4,
-    )
-    return {**how, "jobs": 1}
+    families = (spec.partition(":")[0] for spec in specs)
+    objects: dict[str, Any] = {n: OWN[n] for n in families if n in OWN and not OWN[n].sha256}
+    objects |= {name: OBJECTS[name] for name in learners if name in OBJECTS}
+    for name, value in objects.items():
+        if how.get("resume"):
+            raise UsageError(
+                f"{name} stands in no file, so it may be another since the runs that are to go "
+                "on: name it as path.py:Name, or run without resume"
+            )
+        if cores(how.get("jobs")) > 1:
+            pickled(value, name)
 
 
-def names(given: "Learners", command: str) -> tuple[str, ...]:
-    """Name learners as other processes know them, or for `least` as this one alone does.
+def names(given: "Learners") -> tuple[str, ...]:
+    """Name learners as all processes of a command know them; raises UsageError for two of one name.
 
-    Raises UsageError for an object that has no such name, and for two of one name.
+    An object has its own name, by which this process and its workers know it.
     """
     from hardness.upper.registry import OBJECTS
-
-    def name(one: Any) -> str:
-        if command != "least" or named(one):
-            return name_of(one, command)
-        made = learner(one)
-        OBJECTS[made.spec] = made  # type: ignore[attr-defined]
-        return made.spec  # type: ignore[attr-defined]
 
     single = isinstance(given, str) or callable(given) or not isinstance(given, Iterable)
     every: Any = (given,) if single else given
-    found = tuple(map(name, every))
-    if twice := next((one for one in found if one in OBJECTS and found.count(one) > 1), None):
+    each = tuple(map(_name_of, every))
+    if twice := next((name for name in each if name in OBJECTS and each.count(name) > 1), None):
         raise UsageError(f"two learners are called {twice}: name one of them differently")
-    return found
+    return each
 
 
-def named(given: object) -> bool:
-    """Whether other processes know a learner, by its name."""
-    with suppress(UsageError):
-        return bool(name_of(given, ""))
-    return False
-
-
-def name_of(given: Any, command: str) -> str:
-    """Return a learner's name, by which other processes know it; raises UsageError without."""
+def _name_of(given: Any) -> str:
     from hardness.upper import learner_spec, parse_learner
-    from instances.errors import ToolkitError, UsageError
+    from hardness.upper.registry import OBJECTS
+    from instances.errors import ToolkitError
 
     if isinstance(given, str):
         return given
@@ -272,23 +255,22 @@ def name_of(given: Any, command: str) -> str:
         name = learner_spec(given)
         if parse_learner(name) == given:
             return name
-    raise UsageError(
-        f"{command} runs learners in other processes, which know them by name: give 'path.py:Name' "
-        "in place of an object"
-    )
+    made = learner(given)
+    OBJECTS[learner_spec(made)] = made
+    return learner_spec(made)
 
 
 def spec_of(given: "Source", command: str) -> str:
     """Return a SPEC as it is, or that of a Family, by which other processes know it."""
     from instances.objects import spec_of_object
-    from instances.spec import require_stored
+    from instances.spec import require_spec
 
     if isinstance(given, str | PathLike):
         return str(given)
     if spec := spec_of_object(given):
         return spec
     found = family(given)
-    require_stored(found, f"{command} gives it to other processes")
+    require_spec(found, f"{command} gives it to other processes")
     return found.spec
 
 

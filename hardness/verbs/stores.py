@@ -47,7 +47,7 @@ def plan(
 
 
 @verb("Do what a store does not hold yet.", place="own")
-def sweep(
+def run_sweep(
     file: Annotated[Path, _SWEEP],
     store: Annotated[Path, _STORE("made if new.")],
     *,

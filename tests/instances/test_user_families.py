@@ -1,15 +1,17 @@
 """Families in a user's files: parameters, specs, names, and what is refused in one line."""
 
-import os
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from hardness.oracles import Budget
+from hardness.runs.processes import HardLimits, Worker, own_pickled
+from hardness.sweep import cluster
+from hardness.sweep.jobs import run_job
+from hardness.upper import parse_learner
 from instances import ToolkitError, UsageError, parse, write_folder
-from instances.spec import VARIABLE, file_of, files, kind_of, named, parse_stored, spec_of
-from instances.userfile import load
+from instances.spec import OWN, file_of, kind_of, own_families, parse_stored, spec_of
 
 SIGNED = Path(__file__).parents[2] / "docs/examples/signed_majority.py"
 SPEC = "signed-majority:d=9,m=3,noise=0"
@@ -47,7 +49,7 @@ def test_what_gives_a_family_may_take_parameters(signed):
     signed.write_text(SIGNED.read_text() + MORE)
     assert parse("signed.py:made:m=3").spec == SPEC
     assert parse("signed.py:one").m == 1
-    assert load("signed.py:functions:d=5").d == 5
+    assert parse("signed.py:functions:d=5").d == 6
     assert parse_stored("signed-majority:d=9,m=5").m == 5
     for text, words in (
         ("signed.py:made", "signed.py: made needs m: write signed.py:made:m=..."),
@@ -64,15 +66,34 @@ def test_annotations_may_be_texts(signed):
     assert parse("signed.py:SignedMajority:d=9,m=3,noise=0.1").noise == parse("parity-noisy").noise
 
 
-def test_another_process_reads_the_spec_and_refuses_another_text(signed):
-    parse("signed.py:SignedMajority:d=9,m=3")
-    code = f"from instances.spec import parse_stored as p; print(p({SPEC!r}).size)"
-    again = [sys.executable, "-c", code]
-    done = subprocess.run(again, capture_output=True, text=True, check=False, cwd="/")
-    assert done.stdout == "448\n", done.stderr
-    signed.write_text(SIGNED.read_text() + "\n")
-    done = subprocess.run(again, capture_output=True, text=True, check=False, cwd="/")
-    assert "signed.py was changed meanwhile: start again" in done.stderr.splitlines()[-1]
+def sizes_in(spec):
+    """What a worker process finds under a spec."""
+    return parse_stored(spec).size
+
+
+def test_worker_processes_have_the_text_that_was_executed(signed):
+    """By value: also with a module beside it, and where the file is no more."""
+    Path("beside.py").write_text("def power(m):\n    return 2**m\n")
+    text = SIGNED.read_text().replace("2**self.m\n", "beside.power(self.m)\n")
+    signed.write_text(text.replace("import numpy as np\n", "import beside\nimport numpy as np\n"))
+    family = parse("signed.py:SignedMajority:d=9,m=3")
+    signed.unlink()
+    with closing(Worker()) as worker:
+        assert worker.call(sizes_in, SPEC) == 448
+        assert worker.call(lambda one: one.size, family) == 448
+        OWN.clear()
+        with pytest.raises(UsageError, match="unknown family 'signed-majority'"):
+            worker.call(sizes_in, SPEC)
+
+
+def test_a_worker_of_a_cluster_has_what_the_driver_was_given(signed):
+    family = parse("signed.py:SignedMajority:d=5,m=1")
+    job = run_job(family, parse_learner("trivial"), 0, Budget(examples=9))
+    own = own_pickled()
+    OWN.clear()
+    [done] = cluster.work("dask", cluster.versions(), own, [job.payload()], HardLimits())
+    cluster._mine.worker.close()
+    assert done.failure is None, done.why
 
 
 def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
@@ -85,21 +106,20 @@ def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
     assert file_of("parity") is None
 
 
-def test_the_environment_names_families(signed, monkeypatch):
+def test_a_family_is_known_for_a_while(signed):
+    with own_families(["signed.py:SignedMajority"]):
+        assert parse_stored(SPEC).size == 448
     with pytest.raises(UsageError, match="name one of your own by --family"):
         parse_stored(SPEC)
-    monkeypatch.setenv(VARIABLE, " signed.py:SignedMajority ; ")
-    assert parse_stored(SPEC).size == 448
-    assert os.environ[VARIABLE].startswith(f"{signed}:SignedMajority@")
-    assert files()[0] == signed
 
 
-def test_no_name_is_taken_twice(signed):
+def test_no_name_is_taken_twice_in_a_command(signed):
     Path("other.py").write_text(SIGNED.read_text())
-    parse("signed.py:SignedMajority:d=9,m=3")
+    named = ["signed.py:SignedMajority", "other.py:SignedMajority"]
     with pytest.raises(UsageError, match=f"'signed-majority' is taken by {signed}: name it"):
-        parse("other.py:SignedMajority:d=9,m=3")
-    assert [one.path for one in named().values()] == [signed]
+        own_families(named).__enter__()
+    for text in named:  # one after the other: the name is that of the last
+        assert parse(f"{text}:d=9,m=3") == parse_stored(SPEC)
     for name in ("parity", "parity-first"):
         Path("third.py").write_text(SIGNED.read_text().replace("signed-majority", name))
         with pytest.raises(UsageError, match=f"the name '{name}' is taken: name it differently"):
@@ -109,9 +129,9 @@ def test_no_name_is_taken_twice(signed):
 def test_what_a_family_prints_goes_to_stderr(signed, capsys):
     drawn = "    def draw(self, rng):\n"
     text = SIGNED.read_text().replace(drawn, drawn + '        print("drawn", end="!")\n')
-    signed.write_text(text)
+    signed.write_text(text + 'print("executed")\n')
     parse("signed.py:SignedMajority:d=9,m=3").instance(0)
-    assert capsys.readouterr() == ("", "drawn!")
+    assert capsys.readouterr() == ("", "executed\ndrawn!")
 
 
 def test_an_instance_too_large_for_its_folder_is_refused(signed):

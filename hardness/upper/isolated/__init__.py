@@ -7,13 +7,6 @@ learner's process with its limits and ends it, `sandbox` closes it in where bubb
 `messages` says what it may say, and `ends` lists all ways in which it can end.
 """
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from instances.lazy import lazily
-
-if TYPE_CHECKING:
-    from hardness.upper.isolated.learner import SubprocessLearner
-
-__all__ = ["SubprocessLearner"]
-
-lazily(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -41,7 +41,8 @@ from instances.capabilities import CODED
 from instances.coded import as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Secret
-from instances.spec import elsewhere
+from instances.spec import built_in, parse
+from instances.userfile import pickled
 
 if TYPE_CHECKING:
     from hardness.upper.isolated.process import Process
@@ -82,13 +83,11 @@ class SubprocessLearner:
         return self.spec
 
     def supports(self, family: Family) -> str | None:
-        """Every family that has a spec; what the learner itself says, it says when it runs."""
+        """Every family; what the learner itself says, it says when it runs."""
         if not self.file.is_file():
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
         if os.name != "posix":
             return "it runs in a process with limits: on Linux or macOS"
-        if reason := elsewhere(family):
-            return reason
         sandboxed()
         return None
 
@@ -111,7 +110,7 @@ class SubprocessLearner:
         """Load the learner in a process and return what it says of itself; raises Failed."""
         process = self._started(Budget(), ())
         try:
-            ready = self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0))
+            ready = self._loaded(process, parse("parity:d=8,m=1"), None, Budget(), (0, 0))
             said = {"name": printable(ready.name), "about": printable(ready.about)}
             return said | {"access": ready.access, "revision": ready.revision} | self._origin()
         finally:
@@ -131,7 +130,7 @@ class SubprocessLearner:
     def _loaded(
         self,
         process: "Process",
-        spec: str,
+        family: Family,
         tau: Any,
         budget: Budget,
         rng: tuple[int, int],
@@ -140,13 +139,14 @@ class SubprocessLearner:
         job = {
             "learner": self.text,
             "file": str(self.file.resolve()),
-            "spec": spec,
+            "spec": family.spec if built_in(family) else None,
             "tau": None if tau is None else str(tau),
             "budget": asdict(budget),
             "rng": rng,
         }
         until = clock.now() + _LOADING
-        process.tell(job, until)
+        own = None if built_in(family) else pickled(family, family.name)
+        process.tell(job, until, {"family": np.frombuffer(own, np.uint8)} if own else None)
         ready, _ = process.hear(until)
         if not isinstance(ready, Ready):
             raise process.failure(ready)
@@ -158,7 +158,7 @@ class SubprocessLearner:
         family, meter = oracle.family, oracle.meter
         started = clock.now()
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
-        self._loaded(process, family.spec, getattr(oracle, "tau", None), meter.budget, coins)
+        self._loaded(process, family, getattr(oracle, "tau", None), meter.budget, coins)
         process.tell({"op": "learn"}, None)
         meter.restart()
         seconds = meter.budget.seconds

@@ -1,4 +1,4 @@
-"""Messages and arrays between the parent and a learner's process; nothing is ever unpickled.
+"""Messages and arrays between the parent and a learner's process; no reply is ever unpickled.
 
 A message is a JSON object, with the lengths of it and of the numbers that follow before it. What
 comes from a learner's process must be one of the records here, its numbers and texts in their

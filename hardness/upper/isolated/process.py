@@ -22,13 +22,12 @@ from hardness.upper.isolated.proc import below, memory
 from hardness.upper.isolated.sandbox import PACKAGES, SCRATCH, prefix, require_hidden, sandboxed
 from hardness.upper.learner import Failed
 from instances.errors import ToolkitError
-from instances.spec import VARIABLE
 
 MEMORY = 4 << 30  # bytes of a learner, where no budget says otherwise
 _KEPT_NAMES = (
     *("PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"),
     *("VIRTUAL_ENV", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"),
-    *(VARIABLE, "OPENBLAS_CORETYPE"),
+    "OPENBLAS_CORETYPE",
 )
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _BEGIN = """import json, sys

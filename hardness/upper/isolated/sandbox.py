@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from instances.errors import ToolkitError, UsageError
-from instances.spec import files as families
 
 SANDBOX = "HARDNESS_SANDBOX"  # set by --sandbox
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix/store", "/etc/ld.so.cache", "/etc/localtime")
@@ -43,7 +42,7 @@ def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
     """Return what stands before the command of a learner.
 
     folder: of its file. secrets: folders that hold a secret. It reads the system, the interpreter
-    with its packages, this package, its folder and the user's families.
+    with its packages, this package and its folder.
     """
     if folder == Path(folder.anchor):
         raise UsageError(f"a learner in {folder} given: put it in a folder of its own")
@@ -51,7 +50,7 @@ def prefix(folder: Path, secrets: tuple[Path, ...]) -> list[str]:
     read = [Path(sys.base_prefix), Path(sys.base_exec_prefix), Path(sys.prefix), python]
     while read[-1].is_symlink():
         read.append(read[-1].parent / os.readlink(read[-1]))
-    read += [PACKAGES / "hardness", PACKAGES / "instances", folder, *families()]
+    read += [PACKAGES / "hardness", PACKAGES / "instances", folder]
     if site.ENABLE_USER_SITE and site.USER_SITE:
         read.append(Path(site.USER_SITE))
     cards = sorted(Path("/dev").glob("nvidia*"))
@@ -74,10 +73,9 @@ def _bound(option: str, paths: Iterable[Path]) -> list[str]:
 def require_hidden(folder: Path, secrets: tuple[Path, ...]) -> None:
     """Refuse a secret that nothing can hide from a learner; raises ToolkitError."""
     for secret in secrets:
-        for file in (folder / "the learner", *families()):
-            if file.is_relative_to(secret.resolve()):
-                reason = f"{secret} holds secret.json and {file.name}: move one of the two"
-                raise ToolkitError(reason)
+        if folder.is_relative_to(secret.resolve()):
+            reason = f"{secret} holds secret.json and the learner: move one of the two"
+            raise ToolkitError(reason)
 
 
 def require_out_of_reach(

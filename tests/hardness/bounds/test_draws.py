@@ -36,7 +36,6 @@ def family(tmp_path, monkeypatch):
         return parse(f"signed.py:SignedMajority:{parameters}")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HARDNESS_FAMILIES", "")
     return made
 
 

@@ -1,0 +1,23 @@
+from .attack import AttackResult as AttackResult, attack as attack, attacks_on as attacks_on
+from .columns import table as table
+from .comparison import (
+    Comparison as Comparison,
+    compare as compare,
+    distinct as distinct,
+    usual as usual,
+    values_of as values_of,
+)
+from .distinguish import Distinction as Distinction, distinguish as distinguish
+from .game import Game as Game, play as play
+from .growth import Scaling as Scaling
+from .least import Least as Least, LeastCell as LeastCell, Threshold as Threshold, least as least
+from .planned import Cut as Cut
+from .risk import Risk as Risk, measure as measure
+from .run import (
+    Run as Run,
+    learn_once as learn_once,
+    require_support as require_support,
+    run as run,
+)
+from .spectrum import Attempt as Attempt, Spectra as Spectra, spectra as spectra
+from .stress import Climb as Climb, Stress as Stress, stress as stress

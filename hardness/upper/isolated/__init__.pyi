@@ -1,0 +1,1 @@
+from .learner import SubprocessLearner as SubprocessLearner

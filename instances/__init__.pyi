@@ -1,0 +1,31 @@
+from .arrays import (
+    dataset as dataset,
+    make_examples as make_examples,
+    make_reduced as make_reduced,
+    stream as stream,
+)
+from .coded import Coded as Coded, CodedExamples as CodedExamples
+from .errors import (
+    AlreadyExists as AlreadyExists,
+    DamagedFile as DamagedFile,
+    TooLarge as TooLarge,
+    ToolkitError as ToolkitError,
+    UsageError as UsageError,
+)
+from .families.parity import Parity as Parity
+from .family import (
+    Examples as Examples,
+    Family as Family,
+    Hidden as Hidden,
+    Instance as Instance,
+    Public as Public,
+)
+from .files import (
+    Folder as Folder,
+    load_layer as load_layer,
+    read_folder as read_folder,
+    write_folder as write_folder,
+)
+from .layer import AttentionLayer as AttentionLayer
+from .spec import parse as parse
+from .symmetric import Profile as Profile
