@@ -9,7 +9,8 @@ found in ball arithmetic and rounded to float64 once, so that every machine has 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from fractions import Fraction
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ MOST = 24  # thresholds
 _BITS = 160
 _CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of integrals and Newton's last step; an interval
 _CELLS = 1 << 11  # of a quarter turn
+_SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
 _FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
 
 
@@ -99,6 +101,31 @@ class Alternating:
             found = float(total.upper())
             scale = math.floor(math.log10(found)) - 1
             return float(f"{math.floor(found / 10.0**scale) + 1}e{scale}")
+
+    @cached_property
+    def low_squares(self) -> tuple[Fraction, ...]:
+        """Bound the squares of the Hermite coefficients of `signs` of degree 0 .. m - 1.
+
+        >>> [float(v) < 1e-30 for v in smooth(3, 100.0).low_squares]
+        [True, True, True]
+        """
+        m = len(self.places)
+        with ctx.workprec(_BITS):
+            # What is even or odd with m, exactly, has no coefficients of the other degrees.
+            bounds = [(abs(self._step(k)) + _SLACK) ** 2 for k in range(m)]
+            return tuple(
+                _rounded_up(bound) if (m - k) % 2 == 0 else Fraction(0)
+                for k, bound in enumerate(bounds)
+            )
+
+    def _step(self, k: int) -> Ball:
+        """E s h_k of the signs in closed form: each place t adds 2 (-1)^.. E 1[u > t] h_k."""
+        total = arb(0) if k else arb((-1) ** len(self.places))
+        for i, t in enumerate(map(arb, self.places)):
+            jump = 2 * (-1) ** (len(self.places) - 1 - i)
+            above = density(t) * hermite(k, t)[k - 1] if k else (t / arb(2).sqrt()).erfc() / 2
+            total += jump * above
+        return total / arb(k).fac().sqrt()
 
     def _ball(self, u: Ball) -> Ball:
         heads = [(arb(self.kappa) * (u - t) / 2).tanh() for t in self.places]
@@ -216,6 +243,13 @@ def _coefficient(k: int, t: list[Ball], signs: list[int]) -> Ball:
         return 1 - _dot(signs, [(v / arb(2).sqrt()).erf() / 2 for v in t])
     middle = (-1) ** len(t) * 2 * density(arb(0)) * hermite(k, arb(0))[k - 1] if k % 2 else arb(0)
     return middle + _dot(signs, [density(v) * hermite(k, v)[k - 1] for v in t])
+
+
+def _rounded_up(value: Ball) -> Fraction:
+    """Round up to three digits."""
+    size = math.floor(math.log10(float(value.upper()))) - 2
+    digits = int((value * arb(10) ** -size).upper().ceil().unique_fmpz())
+    return Fraction(digits) * Fraction(10) ** size
 
 
 def _dot(one: Iterable[Ball | int], other: Iterable[Ball]) -> Ball:

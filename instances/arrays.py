@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.arguments import integral
-from instances.capabilities import CODED
+from instances.coded import require_coded
 from instances.family import Instance
 from instances.lazy import require_extra
 from instances.limits import require_memory
@@ -54,7 +54,7 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     ((100, 7), [-1.0, 1.0], 1)
     """
     instance = _instance(spec, n, seed)
-    family = CODED.need(instance.family)
+    family = require_coded(instance.family)
     z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
     rows = max(1, _NUMBERS // (2 * family.d))
     filled = start = 0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from instances import tokens
 from instances.errors import ToolkitError, UsageError
-from instances.family import Examples, Family, Hardness, Secret, itself
+from instances.family import Examples, Family, Hardness, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, key
@@ -72,13 +72,19 @@ class Coded(Family):
         "levels[code] where z_0 = -1, else 0; all other columns are 0"
     )
 
-    coded = itself
     token_text: ClassVar[str] = "boolean"
 
     @property
     def factor(self) -> "FactorTables | None":
         """Tables over z, for d - 1 up to 26."""
         return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
+
+    def lacks(self, offer: str) -> str:
+        """Say what is lacking, of tables that they are too large."""
+        if offer != "factor":
+            return super().lacks(offer)
+        too_large = f"d={self.d} is too large, take d - 1 up to {MOST_COORDINATES}"
+        return f"{self.name} given: it lacks `factor`, a table over z: {too_large}"
 
     @property
     def hardness(self) -> Hardness:
@@ -358,20 +364,7 @@ class Coded(Family):
 
     @property
     def _hides(self) -> dict[str, Any]:
-        """What is known of the function of a hidden set, or of a noisy parity."""
-        of = {name: getattr(self, name, None) for name in ("scheme", "noisy_parities")}
-        if sets := of["scheme"]:
-            return {
-                "size": sets.m,
-                "first_step": sets.values[0] != sets.values[1],
-                "secret": lambda places: tuple(j + 1 for j in places),
-            }
-        if parities := of["noisy_parities"]:
-            return {
-                "size": parities.h or None,
-                "first_step": True,
-                "secret": lambda places: tuple(int(j in places) for j in range(self.d - 1)),
-            }
+        """What is known of the hidden function: here nothing."""
         return {}
 
     @property
@@ -405,6 +398,11 @@ class Coded(Family):
         if (codes >= np.where(self.open(words), self.outcomes, 1)).any():
             raise ValueError("has a code of no level, or one where the label is known")
         return CodedExamples(family=self, words=words, codes=codes)
+
+
+def require_coded(family: Family) -> Coded:
+    """Narrow a family to one of coded labels; raises UsageError for others."""
+    return family if isinstance(family, Coded) else family.refuse("coded")
 
 
 def as_coded(examples: Examples) -> CodedExamples:

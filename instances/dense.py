@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.family import Examples, Family, Hardness, Secret, itself, require
+from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.ranges import OneOf, Range
@@ -81,8 +81,6 @@ class Dense(Family):
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw the layer of a member whose secret is 256 bits; else `made` makes it."""
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
-
-    real_labels = itself
 
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
@@ -222,6 +220,11 @@ class Dense(Family):
             if not np.isfinite(values).all():
                 raise ValueError(f"has {what} that are not finite")
         return DenseExamples(family=self, x=x, y=y)
+
+
+def require_dense(family: Family) -> Dense:
+    """Narrow a family to one of real labels; raises UsageError for others."""
+    return family if isinstance(family, Dense) else family.refuse("real_labels")
 
 
 def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, slice, slice]]:

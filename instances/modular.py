@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from instances import residues, steps, tokens
 from instances.coded import Coded
 from instances.errors import ToolkitError
-from instances.family import Hardness, Secret, itself, require
+from instances.family import Hardness, Secret, require
 from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
@@ -92,6 +92,7 @@ class Modular(Coded):
     noise = Fraction(0)  # errors are no flips
     former: ClassVar[tuple[str, ...]] = ("beta=40", "bits=0", "heads=saturated", "labels=formula")
     composite: ClassVar[bool] = False
+    noisy_parities: ClassVar[bool] = False  # parities of hidden bits, flipped at one rate
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
@@ -149,7 +150,32 @@ class Modular(Coded):
         self.require_table()
         return self.rounding.place(np.arange(self.q))
 
-    linear_forms = itself
+    @property
+    def linear_forms(self) -> "Modular":
+        """The family itself."""
+        return self
+
+    def problem(self) -> dict[str, Any]:
+        """The moduli, the laws of secrets and errors, and the labels; raises UsageError.
+
+        >>> from instances import parse
+        >>> parse("lwr:n=64,q=256,p=2,secret=binary,h=6").problem()["secret"]
+        {'weight': 6, 'entries': [1, ['1']]}
+        """
+        reason = obstacle(self)
+        require(not reason, f"{self} given: {reason}")
+        drawn, law, shown = self.errors, self.secrets.law, self.rounding
+        counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
+        return {
+            "kind": "residues",
+            "n": self.n,
+            "q": self.q,
+            "bits": self.length,
+            "secret": {"weight": self.h, "entries": law and [min(law), counts]},
+            "labels": "residue" if shown.width == 1 else "interval",
+            "parts": shown.parts,
+            "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
+        }
 
     @property
     def linear_samples(self) -> LinearSamples:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from instances import darmstadt
 from instances.arrayfile import SUFFIXES, read_arrays
-from instances.capabilities import LINEAR_FORMS
 from instances.disk import damage, refuse_existing, require_format, write_tensors, write_text
 from instances.errors import DamagedFile, UsageError
 from instances.modular import Modular
@@ -130,7 +129,8 @@ def _arrays(path: Path, family: Modular | None) -> Content:
         return Content(arrays=arrays)
     require_format(meta, FORMAT, path)
     with damage(path):
-        stated = LINEAR_FORMS.need(parse_stored(meta["spec"]))
+        named = parse_stored(meta["spec"])
+        stated = named.linear_forms or named.refuse("linear_forms")
         return Content(arrays=arrays, family=stated, sha256=str(meta["sha256"]))
 
 

@@ -55,6 +55,8 @@ class Symmetric(Coded):
         "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
     )
 
+    characters: ClassVar[bool] = False  # members are characters of z, and so orthogonal
+
     d: Annotated[int, Range(2)]
     m: Annotated[int, Range(1, MAX_M, words=f"between 1 and {MAX_M}, for exact heads")]  # of a set
     noise: Annotated[Fraction, Range(0, below=Fraction(1, 2))]
@@ -66,9 +68,35 @@ class Symmetric(Coded):
         """The profile g(0) .. g(m)."""
 
     @property
-    def scheme(self) -> "Symmetric":
-        """Hidden sets whose labels these are."""
-        return listed(self)
+    def hidden_sets(self) -> "Symmetric":
+        """The family itself."""
+        return self
+
+    def problem(self) -> dict[str, Any]:
+        """The places, how many of them are hidden, and what the labels make of them."""
+        return {
+            "kind": "hidden-set",
+            "places": self.d - 1,
+            "chosen": self.m,
+            "values": list(map(Fraction, self.values)),
+            "noise": self.noise,
+        }
+
+    def certified_as(self) -> "Symmetric":
+        """Hidden sets as the profile of their values, but for what `check` reads as it is."""
+        if type(self) is Profile:
+            return self
+        g = Profiled(spelling(self.values))
+        return Profile(g=g, d=self.d, m=self.m, noise=self.noise, rho=self.rho)
+
+    @property
+    def _hides(self) -> dict[str, Any]:
+        """A set of m places."""
+        return {
+            "size": self.m,
+            "first_step": self.values[0] != self.values[1],
+            "secret": lambda places: tuple(j + 1 for j in places),
+        }
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -321,11 +349,6 @@ class Profile(Symmetric):
             "at most 256 are allowed: lower m",
         )
 
-    @property
-    def scheme(self) -> Symmetric:
-        """The family itself; a family that is made of this class is another one."""
-        return self if type(self) is Profile else listed(self)
-
 
 def profile(text: str, m: int) -> tuple[Fraction, ...]:
     """Read the profile g(0) .. g(m); raises UsageError.
@@ -366,12 +389,6 @@ def profile(text: str, m: int) -> tuple[Fraction, ...]:
 def spelling(values: Iterable[Fraction]) -> str:
     """Write values as the list that `profile` reads."""
     return f"[{','.join(map(write, values))}]"
-
-
-def listed(family: Symmetric) -> Profile:
-    """Write hidden sets as the profile of their values."""
-    g = Profiled(spelling(family.values))
-    return Profile(g=g, d=family.d, m=family.m, noise=family.noise, rho=family.rho)
 
 
 @lru_cache(maxsize=16)

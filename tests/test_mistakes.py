@@ -121,7 +121,7 @@ MISTAKES = """\
 2 distinguish mlp nice:m=2,k=2,d=8 | no coins to replace the labels: nice given
 2 distinguish trivial lwr:n=4,q=16,p=2 --trials 1 | trials
 2 estimate nosuch | 'nosuch': `hardness estimate` lists all
-2 estimate nice:m=2,k=2,d=8 | nice given: it lacks `linear_samples`
+2 estimate nice:m=2,k=2,d=8 | nice given: it lacks `linear_forms`
 2 estimate lwe:n=30 | lwe needs q
 2 estimate lwe:n=30,q=521 | it needs sigma=
 2 estimate toy-80 --attack primal | known: arora-gb

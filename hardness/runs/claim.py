@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper import Hypothesis, Outcome
-from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
-from instances.coded import as_coded
+from instances.coded import Coded, as_coded
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
@@ -54,13 +53,14 @@ def weigh(folder: Folder) -> Weighed | None:
     """
     from hardness.upper.counting import counted_rows
 
-    if LINEAR_FORMS.of(folder.family) is None or CODED.of(folder.family) is None:
+    family = folder.family
+    if family.linear_forms is None or not isinstance(family, Coded):
         return None
     examples = as_coded(folder.examples(0, folder.count))
     drawn = samples(examples)
     kept, counted = counted_rows(drawn)
     if len(kept) < len(drawn):
-        opened = CODED.need(folder.family).open(examples.words)
+        opened = family.open(examples.words)
         wanted = ~opened
         wanted[np.flatnonzero(opened)[kept]] = True
         left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
@@ -93,15 +93,15 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     """
     weighed = weigh(folder)
     if weighed is None:
-        scheme = SCHEME.of(folder.family)
-        if scheme is None or len(set(scheme.values)) != 2:
+        sets = folder.family
+        if not isinstance(sets, Symmetric) or not sets.two_valued:
             return None
         seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
-            scheme.require_member(secret)
+            sets.require_member(secret)
         except (UsageError, TypeError, ValueError):
-            return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, labels_evidence(seen, scheme, secret))
+            return _shown(len(seen), sets.size, -math.inf)
+        return _shown(len(seen), sets.size, labels_evidence(seen, sets, secret))
     from hardness.upper.counting import open_entries
 
     counted = weighed.counted

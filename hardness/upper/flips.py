@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
-from instances.capabilities import HIDDEN_FUNCTION
 from instances.family import Family, require
 from instances.questions import HiddenFunction
 
@@ -51,9 +50,9 @@ class Flips:
 
     def supports(self, family: Family) -> str | None:
         """Return None for hidden sets, or the reason."""
-        hidden = HIDDEN_FUNCTION.of(family)
+        hidden = family.hidden_function
         if hidden is None:
-            return HIDDEN_FUNCTION.missing(family)
+            return family.lacks("hidden_function")
         if hidden.secret is None:
             return "its members are no functions of how many places of a hidden set are -1"
         values = most_questions(hidden) * self._times(hidden)
@@ -67,7 +66,7 @@ class Flips:
     def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
         """Find the set; one of another size than the family hides is no member's."""
         family = oracle.family
-        hidden = HIDDEN_FUNCTION.need(family)
+        hidden = family.hidden_function or family.refuse("hidden_function")
         times = self._times(hidden)
         found = hidden_set(
             lambda z: decided_values(oracle, hidden, z, times),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from instances.alternating import MOST, Alternating, smooth
 from instances.dense import Dense
-from instances.family import Hardness, Secret, itself, require
+from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
 from instances.ranges import Range
@@ -52,7 +52,6 @@ class Direction(Dense):
     k = 2
     tokens = "gaussian"
     token_text: ClassVar[str] = "gaussian with positions"
-    hidden_direction = itself
     former: ClassVar[tuple[str, ...]] = ("labels=rounded",)
 
     m: Annotated[int, Range(1, MOST, about="m, the changes of sign,")]
@@ -66,6 +65,15 @@ class Direction(Dense):
     def response(self) -> Alternating:
         """G, and its sign."""
         return smooth(self.m, self.kappa)
+
+    def problem(self) -> dict[str, Any]:
+        """The dimensions, and bounds on the low Hermite coefficients of what the labels show."""
+        return {
+            "kind": "direction",
+            "dimension": self.d - 2,
+            "low": list(self.response.low_squares),
+            "noise": self.noise,
+        }
 
     hardness = Hardness(
         evidence="exact",

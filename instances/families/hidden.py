@@ -69,17 +69,16 @@ class Hidden(Dense):
             f"hard={self.hard} given with d={self.d}: the places of the hidden set must be "
             f"between 1 and d - 1 = {self.d - 1}",
         )
-        _ = self.plain
+        _ = self.hidden_sets
 
     @cached_property
-    def plain(self) -> Parity:
-        """The parities that are hidden."""
+    def hidden_sets(self) -> Parity:
+        """The hidden parities."""
         return Parity(d=self.d, m=self.hard, rho=self.rho)
 
-    @property
-    def proved_as(self) -> Parity:
-        """The hidden parities."""
-        return self.plain
+    def problem(self) -> dict[str, Any]:
+        """That of the hidden parities, which are seen among other heads."""
+        return {**self.hidden_sets.problem(), "view": "among-others"}
 
     hardness = Hardness(
         evidence="exact",
@@ -90,15 +89,15 @@ class Hidden(Dense):
     @property
     def layer_heads(self) -> int:
         """Those of the parity, and the random ones."""
-        return self.plain.layer_heads + self.nice
+        return self.hidden_sets.layer_heads + self.nice
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw 256 bits, and a set."""
-        return (*super().draw(rng), *self.plain.draw(rng))
+        return (*super().draw(rng), *self.hidden_sets.draw(rng))
 
     def same(self, one: Secret, other: Secret) -> bool:
         """Return whether both the random heads and the sets are the same."""
-        return one[0] == other[0] and self.plain.same(one[1:], other[1:])
+        return one[0] == other[0] and self.hidden_sets.same(one[1:], other[1:])
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
         """1 where the hidden sets are the same, else 0."""
@@ -107,7 +106,7 @@ class Hidden(Dense):
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Put the heads of both parts together, the random ones first."""
-        hard, nice = self.plain.layer(secret[1:]), self.nice_part(secret)
+        hard, nice = self.hidden_sets.layer(secret[1:]), self.nice_part(secret)
         theta, w = np.concatenate([nice.theta, hard.theta]), np.concatenate([nice.w, hard.w])
         return AttentionLayer(theta=theta, w=w)
 
@@ -121,7 +120,7 @@ class Hidden(Dense):
 
     def label(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Add the formula of the parity to the random heads."""
-        return self.nice_part(secret)(x) + self.plain.label(secret[1:], x)
+        return self.nice_part(secret)(x) + self.hidden_sets.label(secret[1:], x)
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate F, the label without noise."""
@@ -129,12 +128,12 @@ class Hidden(Dense):
 
     def known(self, x: NDArray[Any]) -> Array:
         """Evaluate what is known of the parity; random heads are as likely as their negatives."""
-        return self.plain.known(x)
+        return self.hidden_sets.known(x)
 
     def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
         """Evaluate the parity where an example shows it, else 0: (n, 2, d) -> (n, 1)."""
         z = x[:, 0] * x[:, 1]
-        self.plain.require_member(secret[1:])
+        self.hidden_sets.require_member(secret[1:])
         return np.asarray(z[:, list(secret[1:])].prod(axis=1, dtype=float) * (z[:, 0] < 0))[:, None]
 
     def beside(self, secret: Secret, x: NDArray[Any]) -> Array:
@@ -143,7 +142,7 @@ class Hidden(Dense):
 
     def reach(self, secret: Secret) -> float:
         """Bound a row of the parity by its two values."""
-        return max(1.0, abs(float(self.plain.known_constant))) / math.sqrt(self.d)
+        return max(1.0, abs(float(self.hidden_sets.known_constant))) / math.sqrt(self.d)
 
 
 @lru_cache(maxsize=8)  # asked for a block of examples at a time

@@ -13,7 +13,6 @@ import numpy as np
 
 from instances.dense import Dense, Norm
 from instances.families.nice import random_matrix, unit
-from instances.family import itself
 from instances.layer import AttentionLayer, Kind
 from instances.ranges import Range
 
@@ -51,8 +50,6 @@ class Linear(Dense):
     scale: Norm = 1.0
     tokens: str = "gaussian"
     noise: Fraction = Fraction(0)
-
-    cubic = itself
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw every Theta_i, then every W_i."""

@@ -6,9 +6,9 @@ Each says its parameters, the law of its errors and how <a, s> + e mod q is roun
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from instances.family import itself, require
+from instances.family import require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.modular import Modular, Rounding
 from instances.ranges import OneOf, Range
@@ -146,6 +146,7 @@ class Lpn(Modular):
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
     rounding: ClassVar[Rounding] = Rounding(q=2, parts=2)
+    noisy_parities: ClassVar[bool] = True
     former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
     q: int = field(default=2, init=False)
@@ -156,7 +157,14 @@ class Lpn(Modular):
         Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
     ] = field()  # required
 
-    noisy_parities = itself
+    @property
+    def _hides(self) -> dict[str, Any]:
+        """A set of places, of any size where h is 0."""
+        return {
+            "size": self.h or None,
+            "first_step": True,
+            "secret": lambda places: tuple(int(j in places) for j in range(self.d - 1)),
+        }
 
     @cached_property
     def errors(self) -> Integers | None:

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.families.lwe import Lpn
-from instances.family import Hardness, Secret, itself
-from instances.integers import bernoulli
-from instances.linearsamples import LinearSamples, told
-from instances.secrets import Secrets
-from instances.symmetric import Symmetric, listed
+from instances.family import Hardness, Secret
+from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +38,7 @@ class Parity(Symmetric):
         "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
         "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
     )
-    characters = itself
+    characters: ClassVar[bool] = True
     unknown_variance = Fraction(1)  # the squared norm of a parity
     shares = (Fraction(1, 2), Fraction(1, 2))
 
@@ -56,9 +53,13 @@ class Parity(Symmetric):
         return signs(self.m)
 
     @cached_property
-    def noisy_parities(self) -> Lpn:
-        """Hidden parities on m of d - 1 coordinates as LPN with secrets of weight m."""
+    def linear_forms(self) -> Lpn:
+        """Labels as equations mod 2: LPN with secrets of weight m."""
         return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
+
+    def certified_as(self) -> Symmetric:
+        """Itself, but for a family that is made of this class."""
+        return self if type(self) is Parity else super().certified_as()
 
     def to_linear(self, secret: Secret) -> Secret:
         """Write a hidden set as d - 1 bits."""
@@ -95,23 +96,6 @@ class Parity(Symmetric):
     def prior(self) -> NDArray[np.float64]:
         """0: what is known of a parity where z_0 = -1, (d,)."""
         return np.zeros(self.d)
-
-    @property
-    def scheme(self) -> Symmetric:
-        """The family itself; a family that is made of this class is another one."""
-        return self if type(self) is Parity else listed(self)
-
-    @property
-    def linear_forms(self) -> Lpn:
-        """A label is one equation mod 2."""
-        return self.noisy_parities
-
-    @property
-    def linear_samples(self) -> LinearSamples:
-        """A label is a sample, of a secret with m ones."""
-        secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
-        errors = bernoulli(self.noise) if self.noise else None
-        return LinearSamples(secrets=secrets, errors=errors, information=told(errors, 2))
 
 
 def signs(m: int) -> tuple[Fraction, ...]:

@@ -224,7 +224,7 @@ def test_the_layer_is_both_parts(spec):
     instance = parse(spec).instance(2)
     family, secret = instance.family, instance.hidden.secret
     x, layer = instance.examples(0, 500).x, instance.layer()
-    hard, nice = family.plain.layer(secret[1:]), family.nice_part(secret)
+    hard, nice = family.hidden_sets.layer(secret[1:]), family.nice_part(secret)
     assert layer.m == family.layer_heads == hard.m + nice.m
     assert np.abs(layer(x) - family.label(secret, x)).max() < 1e-12
     assert np.abs(nice(x) + hard(x) - layer(x)).max() < 1e-12
