@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from instances.coded import FactorTables
     from instances.modular import Modular
     from instances.questions import HiddenFunction, Questions
-    from instances.symmetric import Symmetric
+    from instances.sets import Symmetric
 
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]

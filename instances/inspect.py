@@ -16,7 +16,7 @@ from instances.modular import Modular
 from instances.numbers import write
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -382,7 +382,7 @@ class Modular(Coded):
         return 1 - self.errors.residues(self.q)[0] / 2**64 if self.errors else 0.0
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see parity.py on it]"""
+        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see Parity on it]"""
         return np.full(len(words), self.response.mean())
 
     @cached_property

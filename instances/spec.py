@@ -27,12 +27,12 @@ from instances.withdrawn import withdrawn
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
     {
-        "parity": "families.parity.Parity",
-        "profile": "symmetric.Profile",
-        "hidden": "families.hidden.Hidden",
-        "nice": "families.nice.Nice",
-        "linear": "families.linear.Linear",
-        "direction": "families.direction.Direction",
+        "parity": "sets.Parity",
+        "profile": "sets.Profile",
+        "hidden": "random.Hidden",
+        "nice": "random.Nice",
+        "linear": "random.Linear",
+        "direction": "direction.Direction",
         "teacher": "teacher.Teacher",
         "lwr": "families.lwe.Lwr",
         "lwe": "families.lwe.Lwe",

@@ -51,9 +51,9 @@ def written(files, folder, monkeypatch, *shared):
 def conjunction(monkeypatch, tmp_path):
     """The family of the guide, registered as its page says."""
     found = written(code("add-a-family.md"), tmp_path, monkeypatch)
-    module = found["instances/families/conjunction.py"]
-    monkeypatch.setitem(sys.modules, "instances.families.conjunction", module)
-    monkeypatch.setitem(FAMILIES.places, "conjunction", "families.conjunction.Conjunction")
+    module = found["instances/conjunction.py"]
+    monkeypatch.setitem(sys.modules, "instances.conjunction", module)
+    monkeypatch.setitem(FAMILIES.places, "conjunction", "conjunction.Conjunction")
     return found
 
 

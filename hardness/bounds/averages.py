@@ -21,8 +21,8 @@ from hardness.bounds.checker.hidden_sets import distances, overlaps, subsets
 from hardness.bounds.johnson import Johnson
 from hardness.bounds.problems import in_numbers
 from hardness.bounds.simplex import maximise
-from instances.symmetric import Symmetric
-from instances.threshold import Rational, python_fraction, rational
+from instances.sets import Symmetric
+from instances.symmetric import Rational, python_fraction, rational
 
 Array = NDArray[np.float64]
 _MANY, _FEW = 48, 32

@@ -26,7 +26,7 @@ from instances.errors import UsageError
 from instances.family import Family, require
 from instances.modular import Modular, obstacle
 from instances.spec import FAMILIES, parse
-from instances.threshold import rational
+from instances.symmetric import rational
 
 _SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
 _NO_SIGNS = (

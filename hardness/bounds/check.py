@@ -18,7 +18,7 @@ from instances.family import Family
 from instances.result import Result, TableRow
 from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown
-from instances.threshold import rational
+from instances.symmetric import rational
 from instances.userfile import NAME, fits_name
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most

@@ -27,9 +27,10 @@ from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.modular import Modular, modulus, obstacle
+from instances.sets import Symmetric
 from instances.spec import built_in
 from instances.streams import BitStream, generator, key
-from instances.symmetric import Symmetric, to_float
+from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
 Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at which members differ

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from hardness.numerics.walsh import walsh_hadamard
 from instances.family import Family, Secret
-from instances.krawtchouk import krawtchouk
-from instances.symmetric import Symmetric
-from instances.threshold import Rational
+from instances.sets import Symmetric
+from instances.symmetric import Rational, krawtchouk
 
 _MOST_BITS, _MOST_SUM = 20, 1 << 53  # of a table over z; sums below it are exact in float64
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.bounds.checker.functions import MEMBERS
-from instances.coded import Coded
 from instances.disk import digest
 from instances.errors import UsageError
 from instances.family import Family
@@ -166,7 +165,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     """
     if isinstance(family, ListedFunctions):
         return functions(family.given, members)
-    factor = family.factor or family.refuse("factor" if isinstance(family, Coded) else "coded")
+    factor = family.factor or family.refuse("factor")
     secrets = factor.listed(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
     if not all(map(fits_name, names)) or len(set(names)) < len(names):

@@ -20,7 +20,7 @@ from hardness.oracles.statistical import check_tau
 from instances.coded import Coded
 from instances.errors import Refuted, UsageError
 from instances.family import Secret
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 
 class Round(NamedTuple):

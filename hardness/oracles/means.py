@@ -20,9 +20,9 @@ from hardness.oracles.query import FactorQuery, StatisticalQuery, Table
 from instances.coded import Coded, CodedExamples
 from instances.errors import UsageError
 from instances.family import Family, Secret
-from instances.krawtchouk import coefficients
 from instances.limits import require_memory
-from instances.symmetric import Symmetric, to_float
+from instances.sets import Symmetric
+from instances.symmetric import coefficients, to_float
 
 MOST = 26  # coordinates of z, and of both tokens together
 _LOOKUPS = 1 << 28
@@ -190,7 +190,7 @@ def unlisted(family: Family) -> str | None:
     """
     tables = family.factor
     if tables is None:
-        return family.lacks("factor" if isinstance(family, Coded) else "coded")
+        return family.lacks("factor")
     if family.members() is None or family.size is None:
         return f"{family.name} given: its members cannot be listed: give the family `members`"
     if family.size << tables.n > _LISTED:

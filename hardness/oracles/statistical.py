@@ -13,7 +13,7 @@ from hardness.oracles.query import Character, FactorQuery, StatisticalQuery, enu
 from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Family, Instance
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 
 class QueryOracle(Protocol):

@@ -18,7 +18,7 @@ from instances.files import Folder, Held
 from instances.integers import Integers
 from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"

@@ -29,8 +29,8 @@ from hardness.upper import Learner, learner_spec
 from instances.coded import Coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
+from instances.sets import Symmetric
 from instances.streams import generator
-from instances.symmetric import Symmetric
 
 _BITS = 63  # of a seed that is drawn
 

@@ -29,9 +29,9 @@ from hardness.runs.names import Value
 from hardness.runs.run import Run
 from instances.numbers import write
 from instances.result import json_of
+from instances.sets import Symmetric
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
-from instances.symmetric import Symmetric
 
 Floats = NDArray[np.float64]
 CONFIDENCE = 0.95

@@ -30,7 +30,7 @@ from instances.export import frame
 from instances.family import Family, Instance, Secret, require
 from instances.files import Folder
 from instances.result import Result, TableRow
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -30,7 +30,7 @@ from hardness.oracles.means import can_follow, listed, secrets, unlisted
 from hardness.upper.learner import SPENT, Access, Hypothesis, Outcome, member, nothing
 from instances import tokens
 from instances.family import Family, require
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 Rows = NDArray[np.intp]
 

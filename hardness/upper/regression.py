@@ -24,7 +24,8 @@ from instances.dense import Dense
 from instances.family import Examples, Family, Secret, require
 from instances.limits import require_memory
 from instances.reduced import reduce
-from instances.symmetric import Symmetric, to_float
+from instances.sets import Symmetric
+from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
 _AT_ONCE = 1 << 18  # numbers in the tokens of a batch

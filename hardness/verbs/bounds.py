@@ -214,7 +214,7 @@ def _of_learners(
     from hardness.bounds.certificate import NoClaim
     from hardness.bounds.members import read_members
     from instances.family import Family
-    from instances.symmetric import Symmetric
+    from instances.sets import Symmetric
 
     listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import norm
 
 from instances import UsageError, parse
-from instances.alternating import smooth, thresholds
 from instances.dense import _BLOCK
-from instances.families.nice import Nice
+from instances.direction import smooth, thresholds
+from instances.random import Nice
 from instances.streams import generator
 
 SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"

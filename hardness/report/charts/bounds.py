@@ -26,8 +26,8 @@ from hardness.runs.names import brief_spec
 from instances.errors import UsageError
 from instances.family import Family
 from instances.numbers import write
-from instances.symmetric import Symmetric, to_float
-from instances.threshold import python_fraction
+from instances.sets import Symmetric
+from instances.symmetric import python_fraction, to_float
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
 _RED = COLOURS[1]

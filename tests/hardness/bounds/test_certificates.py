@@ -12,7 +12,7 @@ from hardness.bounds.check import check
 from hardness.bounds.tolerances import of_members
 from instances import DamagedFile, Parity, UsageError, parse, symmetric
 from instances.errors import Refuted
-from instances.families.parity import signs
+from instances.sets import signs
 from tests.conftest import not_refused
 from tests.proofs import plain
 

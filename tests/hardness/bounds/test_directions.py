@@ -18,8 +18,8 @@ from hardness.bounds.checker.directions import correlation, power_norm
 from hardness.bounds.directions import polynomials
 from hardness.runs.risk import measure
 from instances import parse
-from instances.alternating import smooth
-from instances.threshold import rational
+from instances.direction import smooth
+from instances.symmetric import rational
 from tests.conftest import script
 
 

@@ -15,9 +15,8 @@ from hardness.bounds.members import Members
 from hardness.bounds.verify import check_stored, dimension
 from instances import Parity, parse, symmetric, write_folder
 from instances.errors import Refuted, TooLarge, UsageError
-from instances.families.parity import signs
 from instances.files import read_folder, save_layer
-from instances.symmetric import Profile
+from instances.sets import Profile, signs
 from tests.conftest import every_token
 from tests.laws import representative
 from tests.truth import enumerated
