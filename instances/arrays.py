@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.arguments import integral
-from instances.coded import require_coded
+from instances.coded import reduce, require_coded
 from instances.family import Instance
 from instances.lazy import require_extra
 from instances.limits import require_memory
-from instances.reduced import reduce
 from instances.spec import parse
 
 _NUMBERS = 1 << 21  # in the tokens that are drawn at once

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,9 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
+from instances.tokens import Questions
 
 if TYPE_CHECKING:
-    from instances.questions import Questions
     from instances.tokenlaw import TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
@@ -181,11 +181,15 @@ class Dense(Family):
         return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
 
     @property
-    def questions(self) -> "Questions | None":
-        """All tokens of -1 and +1, or of real numbers."""
-        from instances.questions import Questions  # which few commands need
+    def questions(self) -> Questions | None:
+        """All tokens of -1 and +1, or of real numbers, but for what is `fixed`."""
+        kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
+        return Questions(tokens=kind, fixed=self.fixed)
 
-        return Questions(tokens="boolean" if self.tokens == "boolean" else "real")
+    @property
+    def fixed(self) -> tuple[tuple[int, int, float], ...]:
+        """Token, coordinate and value of entries that all examples share: here, none."""
+        return ()
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]

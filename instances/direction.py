@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.family import Hardness, Secret, require
 from instances.layer import AttentionLayer
-from instances.questions import Questions
 from instances.ranges import Range
 from instances.streams import BitStream, generator
 from instances.tokenlaw import TokenLaw, law_of
@@ -358,10 +357,7 @@ class Direction(Dense):
         drawn[:, :, 0] = 1.0, -1.0
         return drawn
 
-    @property
-    def questions(self) -> Questions:
-        """Real numbers, but for the positions."""
-        return Questions(tokens="real", fixed=((0, 0, 1.0), (1, 0, -1.0)))
+    fixed = ((0, 0, 1.0), (1, 0, -1.0))  # the positions
 
     def direction(self, secret: Secret) -> Array:
         """Draw the w of a secret, (d,): uniform where it may be."""

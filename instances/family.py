@@ -23,11 +23,11 @@ from instances.limits import require_memory
 from instances.parameters import brief, canonical
 from instances.ranges import require_declared
 from instances.streams import generator
+from instances.tokens import Questions
 
 if TYPE_CHECKING:
     from instances.coded import FactorTables
     from instances.modular import Modular
-    from instances.questions import HiddenFunction, Questions
     from instances.sets import Symmetric
 
 Secret = tuple[int, ...]
@@ -48,8 +48,6 @@ OFFERS = {  # what a command may need of a family, and which families have it
     "derive from instances.modular.Modular",
     "noisy_parities": "labels that are parities of hidden bits, right or flipped at one rate: take "
     "parity or lpn",
-    "hidden_function": "a function of chosen signs that labels show: take parity, profile or "
-    "another family of coded labels, or give yours `hidden_function`",
     "questions": "labels of tokens that a learner chooses: take a family of drawn layers, or give "
     "yours `questions` and `answers`",
 }
@@ -266,12 +264,7 @@ class Family(ABC):
         return None
 
     @property
-    def hidden_function(self) -> "HiddenFunction | None":
-        """The function of chosen signs that labels show."""
-        return None
-
-    @property
-    def questions(self) -> "Questions | None":
+    def questions(self) -> Questions | None:
         """Which tokens a learner may choose; labels of them are `answers`."""
         return None
 

@@ -26,7 +26,7 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from instances import numbers, tokens
-from instances.coded import Coded
+from instances.coded import Coded, HiddenSet
 from instances.errors import ToolkitError, UsageError
 from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret, require
@@ -100,13 +100,13 @@ class Symmetric(Coded):
         return Profile(g=g, d=self.d, m=self.m, noise=self.noise, rho=self.rho)
 
     @property
-    def _hides(self) -> dict[str, Any]:
+    def hides(self) -> HiddenSet:
         """A set of m places."""
-        return {
-            "size": self.m,
-            "first_step": self.values[0] != self.values[1],
-            "secret": lambda places: tuple(j + 1 for j in places),
-        }
+        return HiddenSet(
+            size=self.m,
+            first_step=self.values[0] != self.values[1],
+            secret=lambda places: tuple(j + 1 for j in places),
+        )
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -201,11 +201,6 @@ class Symmetric(Coded):
         """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
         return python_fraction(sum((head.a for head in self.heads), fmpq(0)))
 
-    def curves(self, at: Array) -> Array:
-        """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
-        slope, offset, a = self.float_heads
-        return np.asarray(a[:, None] * np.tanh(slope[:, None] * at + offset[:, None]))
-
     @property
     def sum_abs_a(self) -> float:
         """Sum |a_i|: how much cancels in the layer."""
@@ -292,7 +287,9 @@ class Symmetric(Coded):
     def response(self) -> Array:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
         self.require_float64()
-        return np.asarray(sum(self.curves(np.arange(self.m + 1.0)), np.zeros(self.m + 1)))
+        slope, offset, a = (part[:, None] for part in self.float_heads)
+        heads = np.asarray(a * np.tanh(slope * np.arange(self.m + 1.0) + offset))
+        return np.asarray(sum(heads, np.zeros(self.m + 1)))
 
     def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
         """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""

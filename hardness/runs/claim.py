@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper import Hypothesis, Outcome
-from instances.coded import Coded, as_coded
+from instances.coded import Coded, Reduced, as_coded, reduce
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
 from instances.integers import Integers
-from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
 from instances.sets import Symmetric
 from instances.tokens import mask
@@ -244,7 +243,7 @@ def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
     Labels have two values. (docs/named-mathematics.md, section 13)
 
     >>> from instances import parse
-    >>> from instances.reduced import reduce
+    >>> from instances.coded import reduce
     >>> instance = parse("parity:d=20,m=3").instance(0)
     >>> seen = reduce(instance.examples(0, 400))
     >>> labels_evidence(seen, instance.family, instance.hidden.secret) == len(seen)

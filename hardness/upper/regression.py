@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Predict, View, nothing
 from hardness.upper.reduced import predictor
-from instances.coded import Coded, require_coded
+from instances.coded import Coded, reduce, require_coded
 from instances.dense import Dense
 from instances.family import Examples, Family, Secret, require
 from instances.limits import require_memory
-from instances.reduced import reduce
 from instances.sets import Symmetric
 from instances.symmetric import to_float
 

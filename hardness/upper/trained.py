@@ -17,13 +17,12 @@ from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
-from instances.coded import Coded, as_coded, require_coded
+from instances.coded import Coded, as_coded, reduce, require_coded
 from instances.dense import Dense
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
-from instances.reduced import reduce
 
 _SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once

@@ -6,8 +6,9 @@ Each says its parameters, the law of its errors and how <a, s> + e mod q is roun
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
+from instances.coded import HiddenSet
 from instances.family import require
 from instances.integers import Integers, bernoulli, centred_binomial, gaussian, uniform
 from instances.modular import Modular, Rounding
@@ -158,13 +159,13 @@ class Lpn(Modular):
     ] = field()  # required
 
     @property
-    def _hides(self) -> dict[str, Any]:
+    def hides(self) -> HiddenSet:
         """A set of places, of any size where h is 0."""
-        return {
-            "size": self.h or None,
-            "first_step": True,
-            "secret": lambda places: tuple(int(j in places) for j in range(self.d - 1)),
-        }
+        return HiddenSet(
+            size=self.h or None,
+            first_step=True,
+            secret=lambda places: tuple(int(j in places) for j in range(self.d - 1)),
+        )
 
     @cached_property
     def errors(self) -> Integers | None:

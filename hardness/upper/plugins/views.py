@@ -27,11 +27,10 @@ from hardness.upper.learner import (
 from hardness.upper.plugins.objects import described, first_line, takes_examples, takes_rng
 from hardness.upper.reduced import known_factor, predictor
 from instances import tokens
-from instances.coded import Coded, require_coded
+from instances.coded import Coded, reduce, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
-from instances.reduced import reduce
 
 if TYPE_CHECKING:
     from hardness.oracles import ExampleOracle  # which loads what answers queries

@@ -29,7 +29,7 @@ import numpy as np
 from hardness.upper import Hypothesis, member
 from hardness.upper.plugins import Estimator, function
 from hardness.oracles import Character
-from instances.reduced import reduce
+from instances.coded import reduce
 
 class Best:
     """Looks for the pair of bits whose product is the label's."""
