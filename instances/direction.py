@@ -41,7 +41,6 @@ _CELLS = 1 << 11  # of a quarter turn
 _SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
 _FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
 _SATURATED = 20.0  # tanh of it is 1 in float64
-_TERMS = 4 * MOST  # coefficients that are shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,18 +332,6 @@ class Direction(Dense):
         out = self.response.sign_correlations(rows @ rows.T)
         np.fill_diagonal(out, 1.0)
         return out
-
-    @cached_property
-    def weights(self) -> Array:
-        """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 96."""
-        t = np.array(self.response.places)
-        density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
-        jumps = 2 * (-1.0) ** np.arange(self.m - 1, -1, -1) * density
-        h, last, found = np.ones(self.m), np.zeros(self.m), [0.0]
-        for k in range(1, _TERMS + 1):
-            found.append(float(jumps @ h) ** 2 / k)
-            h, last = (t * h - math.sqrt(k - 1) * last) / math.sqrt(k), h
-        return np.array(found)
 
     @property
     def layer_heads(self) -> int:

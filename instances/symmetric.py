@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpz_poly
 from numpy.typing import ArrayLike
 
 Rational = Any  # flint.fmpq: the package has no types
@@ -127,7 +127,8 @@ def krawtchouk(m: int) -> tuple[tuple[int, ...], ...]:
     >>> krawtchouk(2)
     ((1, 2, 1), (1, 0, -1), (1, -2, 1))
     """
-    return tuple(zip(*(column(m, h) for h in range(m + 1)), strict=True))
+    less, more = fmpz_poly([1, -1]), fmpz_poly([1, 1])
+    return tuple(tuple(map(int, (less**k * more ** (m - k)).coeffs())) for k in range(m + 1))
 
 
 def coefficients(values: Sequence[Rational]) -> list[Rational]:
@@ -142,23 +143,6 @@ def coefficients(values: Sequence[Rational]) -> list[Rational]:
         sum((v * c for v, c in zip(values, row, strict=True) if c), fmpq(0)) / total
         for row in krawtchouk(m)
     ]
-
-
-def column(n: int, degree: int) -> list[int]:
-    """List K(x) = sum over |T| = degree of chi_T(z) for z of n places with x of -1, x = 0 .. n.
-
-    It is the coefficient of y^degree in (1-y)^x (1+y)^(n-x), by the recurrence in x
-    (n-x) K(x+1) = (n - 2 degree) K(x) - x K(x-1): n steps, for one degree of many places.
-
-    >>> column(4, 2)
-    [6, 0, -2, 0, 6]
-    """
-    before, here = 0, math.comb(n, degree)
-    out = [here]
-    for x in range(n):
-        before, here = here, ((n - 2 * degree) * here - x * before) // (n - x)
-        out.append(here)
-    return out
 
 
 def log_binomial(n: ArrayLike, k: ArrayLike) -> Any:
