@@ -181,11 +181,6 @@ class Symmetric(Coded):
             found |= {max(found) + min(found) - v for v in self.values}
         return tuple(sorted(found, reverse=True))
 
-    @property
-    def scale(self) -> float:
-        """The largest value of the profile in size."""
-        return float(max(map(abs, self.values)))
-
     @cached_property
     def fourier(self) -> tuple[Rational, ...]:
         """The coefficients g^_0 .. g^_m of the profile."""
@@ -208,7 +203,7 @@ class Symmetric(Coded):
 
     def require_float64(self) -> None:
         """Refuse heads that float64 cannot hold; raises ToolkitError."""
-        if self.sum_abs_a > MAX_SUM * self.scale:
+        if self.sum_abs_a > MAX_SUM * float(max(map(abs, self.values))):
             raise ToolkitError(
                 f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
                 f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
@@ -245,15 +240,6 @@ class Symmetric(Coded):
                 count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
         return self._codes[flips.view(np.uint8), count] * self.open(words)
 
-    def _factor(self, secret: Secret, x: NDArray[Any]) -> Array:
-        self.require_member(secret)
-        hidden = list(secret)
-        return self._profile[np.count_nonzero(x[:, 0, hidden] != x[:, 1, hidden], axis=1)]
-
-    @cached_property
-    def _profile(self) -> Array:
-        return np.array([float(v) for v in self.values])
-
     def expected(self, words: NDArray[np.uint64]) -> Array:
         """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
         minus = np.bitwise_count(words[:, 0] ^ words[:, 1]).sum(axis=1, dtype=np.intp) - 1
@@ -266,7 +252,7 @@ class Symmetric(Coded):
         n, w = self.d - 1, np.arange(self.d)
         require_memory(64 * self.d * (self.m + 1) // 16, f"the mean member of {self.spec}")
         out = np.zeros(self.d)
-        for h, value in enumerate(self._profile):
+        for h, value in enumerate(map(float, self.values)):
             fits = (w >= h) & (n - w >= self.m - h)
             v = w[fits].astype(np.float64)
             logs = log_binomial(v, h) + log_binomial(n - v, self.m - h)
