@@ -126,11 +126,13 @@ class Dense(Family):
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Make the layer of a secret: here its 256 bits draw the weights."""
-        require(
-            len(secret) == 1 and 0 <= secret[0] < 1 << 256,
-            "a secret of this family is one number of 256 bits",
-        )
-        return self.build(generator(secret[0], "weights", self.name))
+        return self.build(generator(self.number(secret), "weights", self.name))
+
+    def number(self, secret: Secret) -> int:
+        """Return the 256 bits that a secret is; raises UsageError for other secrets."""
+        good = len(secret) == 1 and 0 <= secret[0] < 1 << 256
+        require(good, "a secret of this family is one number of 256 bits")
+        return secret[0]
 
     def reach(self, secret: Secret) -> float:
         """Bound every row of F less what is `beside`, over the longest token, cut by `reached`."""

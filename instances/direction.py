@@ -14,7 +14,7 @@ the same.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -26,7 +26,7 @@ from flint import acb, arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from instances.dense import Dense
-from instances.family import Hardness, Secret, require
+from instances.family import Hardness, Secret
 from instances.layer import AttentionLayer
 from instances.ranges import Range
 from instances.streams import BitStream, generator
@@ -127,20 +127,12 @@ class Alternating:
         m = len(self.places)
         with ctx.workprec(_BITS):
             # What is even or odd with m, exactly, has no coefficients of the other degrees.
-            bounds = [(abs(self._step(k)) + _SLACK) ** 2 for k in range(m)]
+            sizes = (abs(_coefficient(k, self.places)) / arb(k).fac().sqrt() for k in range(m))
+            bounds = [(size + _SLACK) ** 2 for size in sizes]
             return tuple(
                 _rounded_up(bound) if (m - k) % 2 == 0 else Fraction(0)
                 for k, bound in enumerate(bounds)
             )
-
-    def _step(self, k: int) -> Ball:
-        """E s h_k of the signs in closed form: each place t adds 2 (-1)^.. E 1[u > t] h_k."""
-        total = arb(0) if k else arb((-1) ** len(self.places))
-        for i, t in enumerate(map(arb, self.places)):
-            jump = 2 * (-1) ** (len(self.places) - 1 - i)
-            above = density(t) * hermite(k, t)[k - 1] if k else (t / arb(2).sqrt()).erfc() / 2
-            total += jump * above
-        return total / arb(k).fac().sqrt()
 
     def _ball(self, u: Ball) -> Ball:
         heads = [(arb(self.kappa) * (u - t) / 2).tanh() for t in self.places]
@@ -151,8 +143,7 @@ class Alternating:
 def thresholds(m: int) -> tuple[float, ...]:
     """Find the m thresholds, in increasing order, by Newton's method.
 
-    A sign s that changes at t_1 .. t_r > 0, and at their negatives, has the coefficients
-    E s H_k = sum_i 4 (-1)^(r-i) phi(t_i) H_(k-1)(t_i), plus 2 (-1)^r phi(0) H_(k-1)(0) for odd m.
+    They are t_1 .. t_r > 0, their negatives, and 0 for an odd m: r equations in as many unknowns.
 
     >>> [round(t, 4) for t in thresholds(4)]
     [-1.5947, -0.509, 0.509, 1.5947]
@@ -162,7 +153,8 @@ def thresholds(m: int) -> tuple[float, ...]:
         t, step = [arb(float(v)) for v in start if v > 1e-9], arb(1)
         signs = [4 * (-1) ** (len(t) - i) for i in range(1, len(t) + 1)]
         while t and not step < _CLOSE:
-            missing = [[-_coefficient(k, t, signs)] for k in range(odd, m, 2)]
+            places = (*(-v for v in reversed(t)), *([arb(0)] * odd), *t)
+            missing = [[-_coefficient(k, places)] for k in range(odd, m, 2)]
             slopes = [
                 [-sign * density(v) * hermite(k, v)[k] for v, sign in zip(t, signs, strict=True)]
                 for k in range(odd, m, 2)
@@ -252,12 +244,16 @@ def density(u: Ball) -> Ball:
     return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
 
 
-def _coefficient(k: int, t: list[Ball], signs: list[int]) -> Ball:
-    """E s H_k, as `thresholds` says; E s for k = 0."""
+def _coefficient(k: int, places: Sequence[Any]) -> Ball:
+    """E s H_k of the sign s that changes at places and is 1 beyond them.
+
+    Each place t adds 2 (-1)^.. phi(t) H_(k-1)(t), or for k = 0 as much of the mass above it.
+    """
+    t, last = [arb(v) for v in places], len(places) - 1
+    jumps = [2 * (-1) ** (last - i) for i in range(len(t))]
     if k == 0:
-        return 1 - _dot(signs, [(v / arb(2).sqrt()).erf() / 2 for v in t])
-    middle = (-1) ** len(t) * 2 * density(arb(0)) * hermite(k, arb(0))[k - 1] if k % 2 else arb(0)
-    return middle + _dot(signs, [density(v) * hermite(k, v)[k - 1] for v in t])
+        return (-1) ** len(t) + _dot(jumps, [(v / arb(2).sqrt()).erfc() / 2 for v in t])
+    return _dot(jumps, [density(v) * hermite(k, v)[k - 1] for v in t])
 
 
 def _rounded_up(value: Ball) -> Fraction:
@@ -348,11 +344,7 @@ class Direction(Dense):
 
     def direction(self, secret: Secret) -> Array:
         """Draw the w of a secret, (d,): uniform where it may be."""
-        require(
-            len(secret) == 1 and 0 <= secret[0] < 1 << 256,
-            "a secret of this family is one number of 256 bits",
-        )
-        return _direction(self.d, secret[0])
+        return _direction(self.d, self.number(secret))
 
     def made(self, secret: Secret) -> AttentionLayer:
         """Put a head at each threshold; for an even m, one that attends to its own token."""

@@ -299,7 +299,7 @@ class Family(ABC):
 
         The stream is that of the axis "values". In any batching the answers are the same.
         """
-        raise NotImplementedError(f"{type(self).__name__} answers no questions")
+        self.refuse("questions")
 
     @property
     def default_learners(self) -> tuple[str, ...]:
