@@ -12,7 +12,7 @@ from .errors import (
     ToolkitError as ToolkitError,
     UsageError as UsageError,
 )
-from .families.parity import Parity as Parity
+from .sets import Parity as Parity, Profile as Profile
 from .family import (
     Examples as Examples,
     Family as Family,
@@ -28,4 +28,3 @@ from .files import (
 )
 from .layer import AttentionLayer as AttentionLayer
 from .spec import parse as parse
-from .symmetric import Profile as Profile

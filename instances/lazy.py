@@ -20,7 +20,7 @@ EXTRAS = {  # by what is imported
 class Imported(UserDict[str, Any]):
     """Things by name, each imported when it is asked for.
 
-    >>> table = Imported("instances.families", {"parity": "parity.Parity"})
+    >>> table = Imported("instances", {"parity": "sets.Parity"})
     >>> list(table), table["parity"].__name__
     (['parity'], 'Parity')
     """

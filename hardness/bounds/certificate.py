@@ -166,7 +166,7 @@ class Certificate(Result):
         )
 
     def first_tolerance(self, quantity: str) -> Fraction | None:
-        """Find the least tolerance of two digits at which a bound on queries is not vacuous, if any.
+        """The least two-digit tolerance at which a bound on queries is not vacuous, or None.
 
         It then does so at every wider one. Below 1e-59 none is looked at. quantity: a claim about
         STAT or correlational queries.
