@@ -32,8 +32,7 @@ from hardness.bounds.certificate import NoClaim
 from hardness.bounds.check import check
 from hardness.bounds.checker.certificate import claim_as_written
 from hardness.bounds.learners import Kernel, LowDegree, NamedLearner, NoisyDescent
-from hardness.bounds.members import Members, read_members
-from hardness.bounds.problems import digest_of
+from hardness.bounds.members import Members, digest_of, read_members
 from instances import parse
 from instances.errors import DamagedFile, Refuted, ToolkitError
 

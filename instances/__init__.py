@@ -14,12 +14,11 @@ if TYPE_CHECKING:
         ToolkitError,
         UsageError,
     )
-    from instances.families.parity import Parity
     from instances.family import Examples, Family, Hidden, Instance, Public
     from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
     from instances.layer import AttentionLayer
+    from instances.sets import Parity, Profile
     from instances.spec import parse
-    from instances.symmetric import Profile
 
 __all__ = [
     "AlreadyExists",

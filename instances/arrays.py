@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.arguments import integral
-from instances.capabilities import CODED
+from instances.coded import reduce, require_coded
 from instances.family import Instance
 from instances.lazy import require_extra
 from instances.limits import require_memory
-from instances.reduced import reduce
 from instances.spec import parse
 
 _NUMBERS = 1 << 21  # in the tokens that are drawn at once
@@ -54,7 +53,7 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     ((100, 7), [-1.0, 1.0], 1)
     """
     instance = _instance(spec, n, seed)
-    family = CODED.need(instance.family)
+    family = require_coded(instance.family)
     z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
     rows = max(1, _NUMBERS // (2 * family.d))
     filled = start = 0

@@ -5,25 +5,22 @@ levels, where it says anything: its code.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
 from instances.errors import ToolkitError, UsageError
-from instances.family import Examples, Family, Hardness, Secret, itself
+from instances.family import Examples, Family, Hardness, Secret
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, key
-
-if TYPE_CHECKING:
-    from instances.questions import HiddenFunction, Questions
 
 MOST_COORDINATES = 26  # of z: a table has 2^26 entries there
 MOST_MEMBERS = 5000  # of which all correlations are computed
@@ -72,13 +69,19 @@ class Coded(Family):
         "levels[code] where z_0 = -1, else 0; all other columns are 0"
     )
 
-    coded = itself
     token_text: ClassVar[str] = "boolean"
 
     @property
     def factor(self) -> "FactorTables | None":
         """Tables over z, for d - 1 up to 26."""
         return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
+
+    def lacks(self, offer: str) -> str:
+        """Say what is lacking, of tables that they are too large."""
+        if offer != "factor":
+            return super().lacks(offer)
+        too_large = f"d={self.d} is too large, take d - 1 up to {MOST_COORDINATES}"
+        return f"{self.name} given: it lacks `factor`, a table over z: {too_large}"
 
     @property
     def hardness(self) -> Hardness:
@@ -211,13 +214,6 @@ class Coded(Family):
         """Return where the label of packed tokens has an unknown part, z_0 = -1: (n, k, words)."""
         return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
 
-    def curves(self, at: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Evaluate what each head adds to the factor, by how many hidden coordinates are -1.
-
-        at: (n,), any reals -> (heads, n). None where labels are no functions of that number.
-        """
-        return None
-
     def decode(
         self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
     ) -> NDArray[np.float64]:
@@ -333,53 +329,26 @@ class Coded(Family):
         return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
 
     @property
-    def hidden_function(self) -> "HiddenFunction":
-        """The factor, a function of z_1 .. z_(d-1): X_1 all +1, X_2 = z with z_0 = -1."""
-        from instances.questions import HiddenFunction  # which few commands need
+    def hides(self) -> "HiddenSet | None":
+        """The set of coordinates of z that decide the factor, if members are such sets."""
+        return None
 
+    def chosen(self, z: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Make tokens whose labels show the factor at z_1 .. z_(d-1): (n, d - 1) -> (n, 2, d)."""
+        x = np.ones((len(z), 2, self.d), np.int8)
+        x[:, 1, 0], x[:, 1, 1:] = -1, z
+        return x
+
+    def nearest_level(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Read the level of labels of open tokens, exactly as `factors` has it: (n,)."""
         levels = np.sort(self.factors)
         between = (levels[1:] + levels[:-1]) / 2
-
-        def shown(z: NDArray[np.int8]) -> NDArray[np.int8]:
-            x = np.ones((len(z), 2, self.d), np.int8)
-            x[:, 1, 0], x[:, 1, 1:] = -1, z
-            return x
-
-        def read(x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-            return levels[np.searchsorted(between, self.factor_of(x, y))]
-
-        return HiddenFunction(
-            places=self.d - 1,
-            tokens=shown,
-            read=read,
-            noise=float(self.noise),
-            **self._hides,
-        )
+        return levels[np.searchsorted(between, self.factor_of(x, y))]
 
     @property
-    def _hides(self) -> dict[str, Any]:
-        """What is known of the function of a hidden set, or of a noisy parity."""
-        of = {name: getattr(self, name, None) for name in ("scheme", "noisy_parities")}
-        if sets := of["scheme"]:
-            return {
-                "size": sets.m,
-                "first_step": sets.values[0] != sets.values[1],
-                "secret": lambda places: tuple(j + 1 for j in places),
-            }
-        if parities := of["noisy_parities"]:
-            return {
-                "size": parities.h or None,
-                "first_step": True,
-                "secret": lambda places: tuple(int(j in places) for j in range(self.d - 1)),
-            }
-        return {}
-
-    @property
-    def questions(self) -> "Questions":
+    def questions(self) -> tokens.Questions:
         """All tokens of -1 and +1."""
-        from instances.questions import Questions  # which few commands need
-
-        return Questions(tokens="boolean")
+        return tokens.Questions(tokens="boolean")
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
@@ -405,6 +374,24 @@ class Coded(Family):
         if (codes >= np.where(self.open(words), self.outcomes, 1)).any():
             raise ValueError("has a code of no level, or one where the label is known")
         return CodedExamples(family=self, words=words, codes=codes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HiddenSet:
+    """A set of coordinates of z: a factor is a function of how many of them are -1.
+
+    size: of the set, where it is public. first_step: whether none and one differ in all members.
+    secret: places of z_1 .. z_(d-1), counted from 0 -> the secret of the member that hides them.
+    """
+
+    size: int | None
+    first_step: bool
+    secret: Callable[[tuple[int, ...]], Secret]
+
+
+def require_coded(family: Family) -> Coded:
+    """Narrow a family to one of coded labels; raises UsageError for others."""
+    return family if isinstance(family, Coded) else family.refuse("coded")
 
 
 def as_coded(examples: Examples) -> CodedExamples:
@@ -471,3 +458,45 @@ class FactorTables:
     def table(self, secret: Secret) -> NDArray[np.float64]:
         """Evaluate the factor without noise: (2^n,), bit j - 1 of an index set where z_j = -1."""
         return self.family.factors[self.codes(secret)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reduced:
+    """z of the examples with z_0 = -1, packed (n, words) with coordinate 0 cleared, and codes (n,).
+
+    values: (n,) float64, the factor of the label less its public part.
+    """
+
+    words: NDArray[np.uint64]
+    codes: NDArray[np.unsignedinteger[Any]]
+    values: NDArray[np.float64]
+    d: int
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def z(self) -> NDArray[np.float64]:
+        """Unpack z: (n, d) of +-1, coordinate 0 being +1."""
+        return tokens.unpack(self.words, self.d).astype(np.float64)
+
+    def signs(self) -> NDArray[np.int8]:
+        """Unpack z without coordinate 0: (n, d - 1) of +-1."""
+        return tokens.unpack(self.words, self.d)[:, 1:]
+
+
+def reduce(examples: Examples) -> Reduced:
+    """Keep the examples whose label is unknown; raises UsageError for families without such.
+
+    >>> from instances import parse
+    >>> found = reduce(parse("lwr:n=2,q=4,p=2,secret=binary").instance(0).examples(0, 100))
+    >>> found.z().shape == (len(found), 5), set(found.values.tolist())
+    (True, {1.0, -1.0})
+    """
+    packed = as_coded(examples)
+    family = packed.family
+    unknown = family.open(packed.words)
+    words, codes = packed.words[unknown], packed.codes[unknown]
+    z = words[:, 0] ^ words[:, 1]
+    z[:, 0] &= ~np.uint64(1)
+    values = family.factors[codes] - family.expected(words)
+    return Reduced(words=z, codes=codes, values=values, d=family.d)

@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.family import Examples, Family, Hardness, Secret, itself, require
+from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
+from instances.tokens import Questions
 
 if TYPE_CHECKING:
-    from instances.questions import Questions
     from instances.tokenlaw import TokenLaw
 
 Norm = Annotated[float, Range(above=0, most=1000, about="the norm of Theta_i")]
@@ -81,8 +81,6 @@ class Dense(Family):
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw the layer of a member whose secret is 256 bits; else `made` makes it."""
         raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
-
-    real_labels = itself
 
     @property
     def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
@@ -183,11 +181,15 @@ class Dense(Family):
         return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
 
     @property
-    def questions(self) -> "Questions | None":
-        """All tokens of -1 and +1, or of real numbers."""
-        from instances.questions import Questions  # which few commands need
+    def questions(self) -> Questions | None:
+        """All tokens of -1 and +1, or of real numbers, but for what is `fixed`."""
+        kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
+        return Questions(tokens=kind, fixed=self.fixed)
 
-        return Questions(tokens="boolean" if self.tokens == "boolean" else "real")
+    @property
+    def fixed(self) -> tuple[tuple[int, int, float], ...]:
+        """Token, coordinate and value of entries that all examples share: here, none."""
+        return ()
 
     def answers(
         self, secret: Secret, seed: int, start: int, x: NDArray[Any]
@@ -222,6 +224,11 @@ class Dense(Family):
             if not np.isfinite(values).all():
                 raise ValueError(f"has {what} that are not finite")
         return DenseExamples(family=self, x=x, y=y)
+
+
+def require_dense(family: Family) -> Dense:
+    """Narrow a family to one of real labels; raises UsageError for others."""
+    return family if isinstance(family, Dense) else family.refuse("real_labels")
 
 
 def _blocks(start: int, stop: int, size: int) -> Iterator[tuple[int, slice, slice]]:

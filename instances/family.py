@@ -11,24 +11,46 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.errors import UsageError
 from instances.errors import require as require
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import brief, canonical
 from instances.ranges import require_declared
 from instances.streams import generator
+from instances.tokens import Questions
+
+if TYPE_CHECKING:
+    from instances.coded import FactorTables
+    from instances.lwe import Modular
+    from instances.sets import Symmetric
 
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
 REFERENCE_EXAMPLES = 8
-itself: Any = property(lambda family: family)  # a capability that is the family
 _ASK_ABOVE_BYTES = 1 << 28
 _CLOSE = 1e-9  # relative: labels of other machines differ by rounding
+OFFERS = {  # what a command may need of a family, and which families have it
+    "coded": "labels that are codes of a few levels, on two tokens of -1 and +1: take parity, "
+    "profile, lwr, lwe or lpn, or derive from instances.coded.Coded",
+    "factor": "the labels' unknown factor as a table over z: take a family whose labels are codes, "
+    "as parity, with d - 1 up to 26",
+    "real_labels": "labels that are the outputs of a layer, as real numbers: take nice or linear, "
+    "or derive from instances.dense.Dense",
+    "hidden_sets": "hidden sets of one size, whose correlations depend on their overlap alone: "
+    "take parity or profile, or derive from instances.symmetric.Symmetric",
+    "linear_forms": "labels that are functions of <a, s> mod q: take lwr, lwe, lpn or parity, or "
+    "derive from instances.lwe.Modular",
+    "noisy_parities": "labels that are parities of hidden bits, right or flipped at one rate: take "
+    "parity or lpn",
+    "questions": "labels of tokens that a learner chooses: take a family of drawn layers, or give "
+    "yours `questions` and `answers`",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +116,8 @@ class Examples(ABC):
 class Family(ABC):
     """A family of attention layers: a frozen dataclass, its fields the spec's keys.
 
-    What is abstract here is the core that every family has. What bounds, learners and figures need
-    beyond it are capabilities: further attributes, which instances/capabilities.py lists.
+    What is abstract here is the core that every family has. What bounds, learners and figures may
+    ask beyond it has a default here: None, or what follows from the core.
     """
 
     name: ClassVar[str]
@@ -213,6 +235,54 @@ class Family(ABC):
     def sign_correlations(self, members: tuple[Secret, ...]) -> NDArray[np.float64]:
         """Correlate the hidden signs of members: (M, M), by default exactly orthogonal ones."""
         return np.eye(len(members))
+
+    def problem(self) -> dict[str, Any] | None:
+        """Pose what a certificate proves: the checker's problem, numbers as int and Fraction.
+
+        None where there is no theorem but that of listed functions. Raises UsageError for
+        parameters of which nothing is proved.
+        """
+        return None
+
+    def certified_as(self) -> "Family":
+        """The family that its certificate names, of the same labels: here itself."""
+        return self
+
+    @property
+    def factor(self) -> "FactorTables | None":
+        """Tables of the labels' unknown factor over z, if labels are codes and tables fit."""
+        return None
+
+    @property
+    def hidden_sets(self) -> "Symmetric | None":
+        """The family of hidden sets that its labels show, perhaps among other heads."""
+        return None
+
+    @property
+    def linear_forms(self) -> "Modular | None":
+        """The family of functions of <a, s> mod q whose labels these are."""
+        return None
+
+    @property
+    def questions(self) -> Questions | None:
+        """Which tokens a learner may choose; labels of them are `answers`."""
+        return None
+
+    # Signs that examples show and that differ from member to member, if labels are no codes.
+    hidden_signs: HiddenSigns | None = None
+
+    def lacks(self, offer: str) -> str:
+        """Say in one line that the family does not offer something, and which families do.
+
+        >>> from instances import parse
+        >>> parse("nice:m=1,k=2,d=4").lacks("hidden_sets")[:60]
+        'nice given: it lacks `hidden_sets`, hidden sets of one size,'
+        """
+        return f"{self.name} given: it lacks `{offer}`, {OFFERS[offer]}"
+
+    def refuse(self, offer: str) -> NoReturn:
+        """Raise UsageError: the family does not offer what is needed."""
+        raise UsageError(self.lacks(offer))
 
     def to_linear(self, secret: Secret) -> Secret:
         """Write a member's secret as the s of `linear_forms`: n entries."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.arrayfile import read_arrays, read_tensors
-from instances.capabilities import CODED
+from instances.coded import Coded
 from instances.disk import SECRET, damage, new_folder, require_format, write_json, write_tensors
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public, Source
@@ -281,8 +281,8 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     """Read an array that _plain wrote; raises ValueError or TypeError."""
     if name == "words":
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
-    if coded := CODED.of(family):
-        return np.array(data, coded.code_type)
+    if isinstance(family, Coded):
+        return np.array(data, family.code_type)
     found = np.array(data)
     if found.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
+from instances.coded import Coded
 from instances.family import Family, Instance
 from instances.fineprint import fine_print, structure
 from instances.heads import Matrices
@@ -16,6 +16,7 @@ from instances.lwe import Modular
 from instances.numbers import write
 from instances.residues import is_power_of_two
 from instances.result import Result, TableRow
+from instances.sets import Symmetric
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,19 +114,18 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
         "why_hard": family.hardness.why,
         "labels": family.label_text,
     }
-    coded = CODED.of(family)
-    if scheme := SCHEME.of(family):
-        scheme.require_float64()
-        table = scheme.response()
+    if isinstance(family, Symmetric):
+        family.require_float64()
+        table = family.response()
         facts |= {
-            "A": float(scheme.known_constant),
-            "sum_abs_a": scheme.sum_abs_a,
-            "response_error": float(np.abs(table - [float(v) for v in scheme.values]).max()),
+            "A": float(family.known_constant),
+            "sum_abs_a": family.sum_abs_a,
+            "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
         }
-    elif forms := LINEAR_FORMS.of(family):
+    elif forms := family.linear_forms:
         facts |= _modular_facts(forms, instance)
-    elif coded:
-        facts["A"] = float(coded.known_constant)
+    elif isinstance(family, Coded):
+        facts["A"] = float(family.known_constant)
     layer = instance.layer() if instance and "not_shown" not in facts else None
     if layer is None:
         return Inspection(facts=facts | {"layer": None})

@@ -29,7 +29,7 @@ EXTRAS = {  # by what is imported
 class Imported(Mapping[str, Any]):
     """Things by name, each imported where it is asked for.
 
-    >>> table = Imported("instances.families", {"parity": "parity.Parity"})
+    >>> table = Imported("instances", {"parity": "sets.Parity"})
     >>> list(table), table["parity"].__name__
     (['parity'], 'Parity')
     """

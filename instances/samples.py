@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from instances import numbers, residues, tokens
 from instances.arguments import located
 from instances.arrayfile import SUFFIXES, read_arrays
-from instances.capabilities import LINEAR_FORMS
 from instances.coded import CodedExamples, as_coded
 from instances.disk import (
     damage,
@@ -238,7 +237,8 @@ def draw_samples(instance: Instance, count: int) -> Samples:
     >>> draw_samples(parse("lwe:n=256,q=842779,sigma=3,secret=binary,h=20").instance(0), 1000)
     1000 samples of lwe:n=256,q=842779,sigma=3,secret=binary,h=20
     """
-    family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
+    family = instance.family.linear_forms or instance.family.refuse("linear_forms")
+    seed = instance.hidden.seed
     require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
     a = generator(seed, "samples", family.seed_spec).integers(0, family.q, (count, family.n))
     secret = instance.family.to_linear(instance.hidden.secret)
@@ -249,7 +249,7 @@ def draw_samples(instance: Instance, count: int) -> Samples:
 
 def samples(examples: Examples) -> Samples:
     """Read the samples off the examples with z_0 = -1; raises UsageError without `linear_forms`."""
-    family = LINEAR_FORMS.need(examples.family)
+    family = examples.family.linear_forms or examples.family.refuse("linear_forms")
     packed = as_coded(examples)
     opened = family.open(packed.words)
     codes = packed.codes[opened].astype(np.int64)
@@ -324,7 +324,8 @@ def read_samples(path: Path, family: Modular | None = None, beside: Path | None 
         if meta is not None:
             require_format(meta, FORMAT, path)
             with damage(path):
-                stated, sha256 = LINEAR_FORMS.need(parse_stored(meta["spec"])), str(meta["sha256"])
+                named, sha256 = parse_stored(meta["spec"]), str(meta["sha256"])
+                stated = named.linear_forms or named.refuse("linear_forms")
     elif ending == ".txt":
         stated, table = _read_challenge(path)
         arrays = {"a": table[:, :-1], "b": table[:, -1]}

@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from numbers import Rational
 from pathlib import Path
 
-from instances.capabilities import CODED, LINEAR_FORMS
 from instances.catalog import CATALOG
+from instances.coded import Coded
 from instances.errors import UnknownFamily, UsageError, unknown
 from instances.family import Family, require
 from instances.lazy import Imported
@@ -27,12 +27,12 @@ from instances.withdrawn import withdrawn
 FAMILIES: Mapping[str, type[Family]] = Imported(
     "instances",  # built in: a new family is one line, its name and "module.Class"
     {
-        "parity": "families.parity.Parity",
-        "profile": "symmetric.Profile",
-        "hidden": "families.hidden.Hidden",
-        "nice": "families.nice.Nice",
-        "linear": "families.linear.Linear",
-        "direction": "families.direction.Direction",
+        "parity": "sets.Parity",
+        "profile": "sets.Profile",
+        "hidden": "random.Hidden",
+        "nice": "random.Nice",
+        "linear": "random.Linear",
+        "direction": "direction.Direction",
         "teacher": "teacher.Teacher",
         "lwr": "lwe.Lwr",
         "lwe": "lwe.Lwe",
@@ -235,10 +235,11 @@ def _hold(text: str) -> Named:
 def _sound(family: Family) -> Family:
     """Return a family of a user; raises UsageError for one whose numbers would be wrong."""
     with guarded(f"{family.name[:60]}: the family"):
-        size, spec, coded = family.size, family.spec, CODED.of(family)
+        size, spec = family.size, family.spec
+        coded = family if isinstance(family, Coded) else None
         levels = coded.levels if coded else ()
         centre = coded.centre if coded and family.noise else 0
-        shares = coded.shares if coded and LINEAR_FORMS.of(family) is None else None
+        shares = coded.shares if coded and coded.linear_forms is None else None
 
     def need(good: bool, said: str) -> None:
         require(good, f"{family.name} given: {said}")

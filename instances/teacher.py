@@ -7,7 +7,7 @@ the family, which is public.
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Literal, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from instances.family import Hidden, Instance, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
-from instances.questions import Questions
 from instances.ranges import OneOf, Range
 from instances.streams import BitStream, generator, key
 from instances.tokenlaw import TokenLaw, law_of
@@ -80,11 +79,9 @@ class Teacher(Dense):
         return self.law.seen if self.constant else None
 
     @property
-    def questions(self) -> Questions:
-        """Signs or real numbers, but for the constant coordinate of a layer's biases."""
-        fixed = tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.constant else ()
-        kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
-        return Questions(tokens=kind, fixed=fixed)
+    def fixed(self) -> tuple[tuple[int, int, float], ...]:
+        """The constant coordinate of a layer's biases."""
+        return tuple((j, self.d - 1, 1.0) for j in range(self.k)) if self.constant else ()
 
     def known(self, x: NDArray[Any]) -> Array:
         """Predict the mean label, which is zero where tokens and their negatives are as likely."""

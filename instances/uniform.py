@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from instances.capabilities import CODED
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError
 from instances.family import Family, require_examples
@@ -62,10 +61,9 @@ def no_coins(family: Family) -> str | None:
     >>> no_coins(parse("nice:m=1,k=2,d=4"))  # doctest: +ELLIPSIS
     'there are no coins to replace the labels: nice given: it lacks `coded`, labels that are ...'
     """
-    coded = CODED.of(family)
-    if coded is None:
-        return f"there are no coins to replace the labels: {CODED.missing(family)}"
-    if coded.shares is None:
+    if not isinstance(family, Coded):
+        return f"there are no coins to replace the labels: {family.lacks('coded')}"
+    if family.shares is None:
         return (
             f"{family.name} given: its labels depend on tokens in a way that all members share, so "
             "coins would differ from them for the family alone; take parity, lwr, lwe "

@@ -15,9 +15,8 @@ from typing import Any
 
 from scipy.optimize import linprog
 
-from instances.krawtchouk import coefficients
-from instances.symmetric import Symmetric
-from instances.threshold import python_fraction, rational
+from instances.sets import Symmetric
+from instances.symmetric import coefficients, python_fraction, rational
 
 Ball = Any  # flint.arb: the package has no types
 

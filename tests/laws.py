@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from instances.lwe import Modular, modulus
 from instances.secrets import Integers
-from instances.threshold import python_fraction
+from instances.symmetric import python_fraction
 
 Law = dict[tuple[int, ...], Fraction]
 

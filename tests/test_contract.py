@@ -22,7 +22,7 @@ spec = ["parity:d=8,m=2", "nice:m=1,k=3,d=4", "lwr:n=12,q=4,p=2"]
 # or these among others. Below, names in a list of rows.
 FIELDS = [
     ("families", "= families catalog"),
-    ("families show parity", "= name about example parameters revision labels capabilities"),
+    ("families show parity", "= name about example parameters revision labels"),
     ("learners show student", "= name about access view parameters revision"),
     (
         "generate parity:d=20,m=3 --examples 300 --out x",

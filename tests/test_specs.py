@@ -197,7 +197,7 @@ UNFIT = [
     ("restricted", "lpn:n=400,noise=0.2", "at most 2^50"),
     ("bkw", "lpn:n=300,noise=0.1", "2^22 samples"),
     ("bkw", "lwe:n=8,q=17,sigma=10", "say nothing"),
-    ("flips", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
+    ("flips", "nice:m=1,k=2,d=4", "nice given: it lacks `coded`"),
     ("flips", "lwr:n=3,q=8,p=2", "its members are no functions of how many places"),
     ("flips", "parity:d=20,m=3,noise=0.49999", "noise=0.49999 is too near to 1/2"),
     ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),

@@ -108,7 +108,7 @@ ALLOWED = {  # what studies may import of the toolkit
     "hardness.icl",
     *(f"hardness.icl.{name}" for name in ("descent", "evaluate", "gram", "onelayer", "orthogonal")),
     *(f"hardness.icl.{name}" for name in ("sampled", "steps", "train", "wishart")),
-    *("instances", "instances.family", "instances.krawtchouk", "instances.layer"),
+    *("instances", "instances.family", "instances.symmetric", "instances.layer"),
     *("instances.prompts", "instances.streams", "instances.numbers"),
     *("instances.tokenlaw", "instances.tokens"),
 }

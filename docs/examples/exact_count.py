@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from instances.family import require
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from hardness.runs import spectra
 from hardness.upper import parse_learner
 from hardness.upper.spectra import NEGLIGIBLE, row_spectra, together
 from instances import parse
-from instances.krawtchouk import krawtchouk
+from instances.symmetric import krawtchouk
 
 _ANGLES, _RADII = 256, 24
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from hardness.bounds.checker import hidden_sets, read_problem, written
 from hardness.bounds.checker.hidden_sets import distances, overlaps, subsets
 from hardness.bounds.johnson import Johnson
-from hardness.bounds.problems import hidden_set
+from hardness.bounds.problems import in_numbers
 from hardness.bounds.simplex import maximise
-from instances.symmetric import Symmetric
-from instances.threshold import Rational, python_fraction, rational
+from instances.sets import Symmetric
+from instances.symmetric import Rational, python_fraction, rational
 
 Array = NDArray[np.float64]
 _MANY, _FEW = 48, 32
@@ -77,7 +77,7 @@ def _ceiling(value: Rational) -> int:
 
 def dimensions(family: Symmetric, gammas: Sequence[Fraction]) -> list[int]:
     """Bound SDA over all subsets from below, at each gamma."""
-    problem, scheme = read_problem(hidden_set(family)), Johnson.family(family)
+    problem, scheme = read_problem(in_numbers(family.problem())), Johnson.family(family)
     members, known = subsets(problem), overlaps(problem)[0]
     values = []
     for gamma in gammas:

@@ -21,12 +21,12 @@ from hardness.bounds.learners import NamedLearner
 from hardness.bounds.members import Members, of_family
 from hardness.bounds.problems import certified_problem
 from hardness.bounds.terms import BoundParameters
-from instances.capabilities import CHARACTERS, CODED, FACTOR, LINEAR_FORMS, PROVED_AS
+from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Family, require
 from instances.lwe import Modular, obstacle
-from instances.spec import FAMILIES, built_in, parse
-from instances.threshold import rational
+from instances.spec import FAMILIES, parse
+from instances.symmetric import rational
 
 _SHARES = (2, 16, 1 << 10, 1 << 20)  # of a goal's success that are given away at most
 _NO_SIGNS = (
@@ -106,7 +106,7 @@ def enumerated(family: Family, members: int | None = None) -> Members | None:
     if certified_problem(family):
         return None
     require_uniform(family)
-    if family.hardness.evidence == "none" and CODED.of(family) is FACTOR.of(family) is None:
+    if family.hardness.evidence == "none" and not isinstance(family, Coded):
         known = (n for n, k in FAMILIES.items() if parse(k.example).hardness.evidence == "exact")
         raise UsageError(
             f"{family.name} given: {family.hardness.why}; lower bounds by statistical queries are "
@@ -132,8 +132,8 @@ def pose(
     certified = certified_problem(what)
     if certified is None:
         return _pose_listed(of_family(what), centred, progress)
-    family, problem = certified[0], certified[1]()
-    forms = LINEAR_FORMS.need(family) if problem["kind"] == "residues" else None
+    family, problem = certified
+    forms = family.linear_forms if problem["kind"] == "residues" else None
     witness = {"law": secret_laws.weights(forms, success)} if forms else {}
     if problem["kind"] == "hidden-set" and not _orthogonal(family):
         parsed = checker.read_problem(problem)
@@ -147,8 +147,7 @@ def pose(
 
 def _orthogonal(family: Family) -> bool:
     """Whether members are the characters of a parity, of which no spectrum is claimed."""
-    sets = PROVED_AS.of(family) or family
-    return bool(CHARACTERS.of(sets)) and built_in(sets)
+    return family.hidden_sets is not None and family.hidden_sets.characters
 
 
 def _posed(spec: str, problem: dict[str, Any], witness: dict[str, Any], **more: Any) -> Posed:
@@ -226,13 +225,13 @@ def pose_for_learners(what: Family | Members, success: Fraction) -> Posed:
         if not posed.parsed.two:
             raise NoClaim(f"{silent}: {_NO_SIGNS}")
         return posed
-    forms = LINEAR_FORMS.of(what)
+    forms = what.linear_forms
     if forms and (reason := obstacle(forms)):
         raise NoClaim(f"no claim: {forms.spec} given: {reason}")
     require_uniform(what)
     if certified_problem(what):
         return pose(what, success)
-    if FACTOR.of(what) is not None and what.size and what.size <= MEMBERS:
+    if what.factor is not None and what.size and what.size <= MEMBERS:
         return pose_for_learners(of_family(what), success)
     raise NoClaim(
         f"no claim: {what.name} given: bounds on named learners are about parity, profile "

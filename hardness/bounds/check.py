@@ -10,15 +10,15 @@ from flint import fmpq
 from hardness.bounds import checker
 from hardness.bounds.certificate import Certificate, require_format
 from hardness.bounds.checker.reading import fields, listed, read_all, small
-from hardness.bounds.problems import certified_problem, digest_of
-from instances.capabilities import PROVED_AS, SCHEME
+from hardness.bounds.members import digest_of
+from hardness.bounds.problems import certified_problem
 from instances.catalog import CATALOG
 from instances.errors import DamagedFile, Refuted, UsageError
 from instances.family import Family
 from instances.result import Result, TableRow
 from instances.spec import FAMILIES, parse_stored
 from instances.strict import shown
-from instances.threshold import rational
+from instances.symmetric import rational
 from instances.userfile import NAME, fits_name
 
 _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
@@ -111,7 +111,7 @@ def _hold_family(spec: str, problem: dict[str, Any]) -> None:
         refuse(f"certify refuses its family: {error}")
     if certified is None or certified[0].spec != family.spec:
         refuse(f"{shown(spec)} is not a family that is checked so")
-    family, wanted = certified[0], certified[1]()
+    family, wanted = certified
     if problem["kind"] == wanted["kind"] == "residues":
         _hold_law(problem["secret"]["entries"], wanted["secret"]["entries"], "entries")
         _hold_law(problem["errors"], wanted["errors"], "errors")
@@ -190,7 +190,7 @@ def check_layer(family: Family) -> None:
     B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), x_h = rho^2h, is g(h) for every h; a head that counts
     nothing has h = 0.
     """
-    sets = PROVED_AS.of(family) or SCHEME.need(family)
+    sets = family.hidden_sets or family.refuse("hidden_sets")
     rho = rational(sets.rho)
     for h, value in enumerate(sets.values):
         total = sum((head.response(rho ** (2 * h)) for head in sets.heads), fmpq(0))

@@ -11,7 +11,7 @@ from typing import Any
 from hardness.bounds.checker import written
 from hardness.bounds.checker.hidden_sets import prime
 from hardness.bounds.johnson import Johnson
-from instances.threshold import python_fraction
+from instances.symmetric import python_fraction
 
 Sets = list[list[int]]
 _EXPLICIT, _GREEDY = 2048, 3000  # sets that are listed, members that a greedy search looks at

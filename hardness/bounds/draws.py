@@ -6,7 +6,6 @@ from itertools import islice
 
 import numpy as np
 
-from instances.capabilities import FACTOR
 from instances.coded import MOST_MEMBERS, FactorTables
 from instances.errors import UsageError
 from instances.family import Family
@@ -34,7 +33,7 @@ def require_uniform(family: Family) -> None:
         return
     from scipy.stats import binom
 
-    if tables := FACTOR.of(family):
+    if tables := family.factor:
         listed = iter(tables.listed(MOST_MEMBERS))
         _require_functions(tables)
     size, members = family.size, {secret: i for i, secret in enumerate(listed)}

@@ -21,23 +21,16 @@ from hardness.bounds.members import Members
 from hardness.numerics.bit_planes import count_common_ones, mark_counts, to_bit_planes
 from hardness.numerics.sign_gram import add_sign_gram
 from instances import tokens
-from instances.capabilities import (
-    CODED,
-    FACTOR,
-    HIDDEN_SIGNS,
-    LINEAR_FORMS,
-    PROVED_AS,
-    REAL_LABELS,
-    SCHEME,
-)
 from instances.coded import MOST_MEMBERS, Coded, FactorTables
+from instances.dense import require_dense
 from instances.errors import TooLarge, ToolkitError, UsageError
 from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.lwe import Modular, modulus, obstacle
+from instances.sets import Symmetric
 from instances.spec import built_in
 from instances.streams import BitStream, generator, key
-from instances.symmetric import Symmetric, to_float
+from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
 Draw = Callable[[int, int], NDArray[Any]]  # start, count -> points, those at which members differ
@@ -308,20 +301,20 @@ def of_family(
     if members < 1:
         raise UsageError(f"--members {members} given: at least 1 is needed")
     require_gram(members if family.size is None else min(members, family.size))
-    if (coded := CODED.of(family)) is None or HIDDEN_SIGNS.of(family):
+    if not isinstance(family, Coded) or family.hidden_signs:
         sample = _of_real(family, different(family, members, seed, own), seed, stored)
         return replace(sample, stated=not built_in(family))
 
     def draw(start: int, count: int) -> NDArray[Any]:
-        words = stored(start, count) if stored else coded.inputs(seed, "verify", start, count)
-        return np.asarray(words[coded.open(words)])
+        words = stored(start, count) if stored else family.inputs(seed, "verify", start, count)
+        return np.asarray(words[family.open(words)])
 
-    if sets := SCHEME.of(family) or PROVED_AS.of(family):
-        return replace(of_sets(sets, different(family, members, seed, own), draw), spec=family.spec)
-    if (forms := LINEAR_FORMS.of(family)) and not obstacle(forms):
+    if isinstance(family, Symmetric):
+        return of_sets(family, different(family, members, seed, own), draw)
+    if (forms := family.linear_forms) and not obstacle(forms):
         return _of_forms(forms, different(family, members, seed, own, forms), draw)
-    sample = _of_codes(coded, different(family, members, seed, own), draw)
-    tables = FACTOR.of(family)
+    sample = _of_codes(family, different(family, members, seed, own), draw)
+    tables = family.factor
     return enumerated(sample, _every(tables), tables.n) if tables else sample
 
 
@@ -410,7 +403,7 @@ def _of_real(family: Family, members: tuple[Secret, ...], seed: int, stored: Dra
     Given which signs are shown products are bounded. Raises UsageError for outputs of which tokens
     have no largest length.
     """
-    dense, signs = REAL_LABELS.need(family), HIDDEN_SIGNS.of(family)
+    dense, signs = require_dense(family), family.hidden_signs
     fresh = stored or (lambda start, count: dense.inputs(seed, "verify", start, count))
     if signs is None:
         longest = dense.reached[1].longest

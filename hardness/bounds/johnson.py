@@ -12,8 +12,8 @@ from fractions import Fraction
 from flint import fmpq
 
 from hardness.bounds.checker.hidden_sets import HiddenSets, eigenvalues, overlaps
-from instances.symmetric import Symmetric
-from instances.threshold import Rational, rational
+from instances.sets import Symmetric
+from instances.symmetric import Rational, rational
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,9 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from hardness.numerics.walsh import walsh_hadamard
-from instances.capabilities import FACTOR, SCHEME
 from instances.family import Family, Secret
-from instances.krawtchouk import krawtchouk
-from instances.threshold import Rational
+from instances.sets import Symmetric
+from instances.symmetric import Rational, krawtchouk
 
 _MOST_BITS, _MOST_SUM = 20, 1 << 53  # of a table over z; sums below it are exact in float64
 
@@ -112,10 +111,10 @@ def leaps(family: Family, secret: Secret | None = None) -> Leaps | None:
     >>> leaps(parse("parity:d=1000,m=21"))
     Leaps(information_exponent=21, leap=21, sq_leap=21)
     """
-    if scheme := SCHEME.of(family):
-        exponent = least_degree(weights(scheme.fourier))
-        return Leaps(exponent, exponent, least_degree(level_weights(scheme.values)))
-    tables = FACTOR.of(family)
+    if isinstance(family, Symmetric):
+        exponent = least_degree(weights(family.fourier))
+        return Leaps(exponent, exponent, least_degree(level_weights(family.values)))
+    tables = family.factor
     if tables is None or secret is None or tables.n > _MOST_BITS:
         return None
     unit = math.lcm(*(v.denominator for v in tables.family.levels))  # makes levels whole numbers

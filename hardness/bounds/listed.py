@@ -22,8 +22,7 @@ from hardness.bounds.checker.functions import (
     products,
     read_problem,
 )
-from hardness.bounds.members import Members, too_many
-from hardness.bounds.problems import digest_of
+from hardness.bounds.members import Members, digest_of, too_many
 from instances import tokens
 from instances.errors import UsageError
 from instances.family import require

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.bounds.checker.functions import MEMBERS
-from instances.capabilities import FACTOR
+from instances.disk import digest
 from instances.errors import UsageError
 from instances.family import Family
 from instances.files import load_layer
@@ -165,7 +165,7 @@ def of_family(family: Family, members: int | None = None) -> Members:
     """
     if isinstance(family, ListedFunctions):
         return functions(family.given, members)
-    factor = FACTOR.need(family)
+    factor = family.factor or family.refuse("factor")
     secrets = factor.listed(_MOST_SECRETS)
     names = [",".join(map(str, secret)) for secret in secrets]
     if not all(map(fits_name, names)) or len(set(names)) < len(names):
@@ -203,6 +203,11 @@ def too_many(members: int, most: int) -> str:
         f"{members} members given: a certificate holds at most {most}; --members {most} "
         "certifies the uniform draw from those that their names choose"
     )
+
+
+def digest_of(names: Sequence[str], problem: dict[str, Any]) -> str:
+    """Compute the SHA-256 of the names and tables of listed functions, which names them."""
+    return digest({"names": names, "signs": problem["signs"], "tables": problem["tables"]})
 
 
 def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from instances.threshold import Rational
+from instances.symmetric import Rational
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from hardness.bounds.gram import Draw, Progress, Sample, SampledGram, of_family,
 from hardness.bounds.independent import grown_clique
 from hardness.bounds.members import Members
 from instances import tokens
-from instances.capabilities import CODED, PROVED_AS, REAL_LABELS, SCHEME
 from instances.coded import Coded, as_coded
+from instances.dense import require_dense
 from instances.errors import Refuted
 from instances.family import Family, Secret
 from instances.files import Folder
@@ -198,7 +198,7 @@ def verify(
         stored = _stored_tokens(folder) if folder and folder.count else None
         samples = min(samples, folder.count) if folder and folder.count else samples
         sample = of_family(source, members, seed, own, stored)
-        if own and (CODED.of(source) or REAL_LABELS.need(source)).error_rate:
+        if own and (source if isinstance(source, Coded) else require_dense(source)).error_rate:
             each = 1 - (1 - confidence) / 2  # of two statements in one verdict
         checks = {
             "layer": check_layer(source, sample, samples, seed, stored)
@@ -268,7 +268,7 @@ def dimension(correlations: NDArray[np.float64], radius: float) -> tuple[int, ..
 
 def _stored_tokens(folder: Folder) -> Draw:
     """The tokens of a folder: shards are read in long runs, the sampling asks for short ones."""
-    coded = CODED.of(folder.family)
+    coded = isinstance(folder.family, Coded)
     first = 0
     held: NDArray[Any] = np.empty(0)
 
@@ -290,11 +290,11 @@ def check_layer(
     No member is built of a family whose layers are large, but for hidden sets, which have few
     heads.
     """
-    coded, chosen = CODED.of(family), sample.members[:_LAYERS]
-    hides = SCHEME.of(family) or PROVED_AS.of(family)
-    if coded and hides is None and 16 * coded.layer_heads * coded.d**2 > _LAYER_BYTES:
+    coded, chosen = family if isinstance(family, Coded) else None, sample.members[:_LAYERS]
+    large = 16 * family.layer_heads * family.d**2 > _LAYER_BYTES
+    if coded and family.hidden_sets is None and large:
         return LayerCheck(worst_member=list(chosen[0]))
-    dense: Any = coded or REAL_LABELS.need(family)
+    dense: Any = coded or require_dense(family)
     cost = len(chosen) * family.layer_heads * 8 * family.d**2
     count = min(samples, max(32, min(_LAYER_TOKENS, int(_FLOPS // cost))))
     words = stored(0, count) if stored else dense.inputs(seed, "verify", 0, count)
@@ -322,8 +322,8 @@ def check_layer(
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret: how many differ."""
     family = folder.family
-    coded: Coded | None = CODED.of(family)
-    real = coded or REAL_LABELS.need(family)
+    coded = family if isinstance(family, Coded) else None
+    real = coded or require_dense(family)
     different = opened = 0
     for shard in folder.shards:
         examples = folder.shard(shard)

@@ -20,7 +20,7 @@ from hardness.cost.problem import Problem
 from hardness.cost.record import EXACT_BELOW, Estimate
 from hardness.cost.reduction import Setting
 from hardness.cost.success import log_repetitions
-from instances.krawtchouk import log_binomial
+from instances.symmetric import log_binomial
 
 _MOST_BITS = 4096  # of a coordinate that label a table's entries
 _MOST_ROWS = 1 << 24  # of which those without error are counted

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from instances import numbers
-from instances.capabilities import LINEAR_FORMS
 from instances.errors import unknown
 from instances.family import Family, require
 from instances.lwe import Modular
@@ -519,7 +518,7 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     >>> found.error.alphabet + 1, round(found.error.deviation, 3)
     (8, 2.291)
     """
-    found = LINEAR_FORMS.need(family)
+    found = family.linear_forms or family.refuse("linear_forms")
     require(samples is None or samples >= 0, f"samples={samples} given: 0 or more are needed")
     secrets = found.secrets
     return _told(

@@ -17,10 +17,10 @@ from hardness.oracles.budget import Meter
 from hardness.oracles.means import follow
 from hardness.oracles.query import Character, StatisticalQuery
 from hardness.oracles.statistical import check_tau
-from instances.capabilities import CHARACTERS
 from instances.coded import Coded
 from instances.errors import Refuted, UsageError
 from instances.family import Secret
+from instances.sets import Symmetric
 
 
 class Round(NamedTuple):
@@ -196,14 +196,13 @@ class CertificateAdversary(_Book):
 
     def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with nothing ruled out; raises UsageError for other families than parities."""
-        characters = CHARACTERS.of(family)
-        if characters is None:
+        if not (isinstance(family, Symmetric) and family.characters):
             raise UsageError(
                 f"{family} given: members are too many to follow one by one, and for more "
                 "than that only parities have an adversary here"
             )
         self.family: Coded = family
-        self._characters = characters
+        self._characters = family
         self.tau, self.meter = _check_tau(tau), meter
         self._out: set[Secret] = set()
         super().__init__()

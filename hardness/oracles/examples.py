@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from hardness.oracles.budget import Meter, Spent
 from hardness.oracles.query import StatisticalQuery
 from hardness.oracles.statistical import QueryOracle
-from instances.capabilities import QUESTIONS
 from instances.errors import ToolkitError
 from instances.family import Examples, Family, Instance, Source, require_examples
 
@@ -135,7 +134,7 @@ class ValueOracle:
         stream of its own, in any batching, so tokens that are asked again get fresh noise. Raises
         UsageError for tokens that may not be asked, which costs nothing either.
         """
-        asked = QUESTIONS.need(self.family).checked(x, self.family)
+        asked = (self.family.questions or self.family.refuse("questions")).checked(x, self.family)
         require_examples(self.family, len(asked))  # before they are counted
         self.meter.take_values(len(asked))
         found = self._instance.values(self._next, asked)
@@ -188,7 +187,7 @@ class ChoiceOracle:
     def value(self, x: Any) -> NDArray[np.float64]:
         """Return the labels of chosen tokens (n, k, d); counted; raises Spent, ToolkitError."""
         if self._values is None:
-            QUESTIONS.need(self.family)
+            _ = self.family.questions or self.family.refuse("questions")
             raise ToolkitError(
                 "labels of chosen tokens were asked for: the folder has no secret part that knows "
                 "them"

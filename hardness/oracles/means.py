@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from hardness.numerics.walsh import walsh_hadamard
 from hardness.oracles.query import FactorQuery, StatisticalQuery, Table
-from instances.capabilities import CHARACTERS, FACTOR, SCHEME
 from instances.coded import Coded, CodedExamples
 from instances.errors import UsageError
 from instances.family import Family, Secret
-from instances.krawtchouk import coefficients
 from instances.limits import require_memory
-from instances.symmetric import Symmetric, to_float
+from instances.sets import Symmetric
+from instances.symmetric import coefficients, to_float
 
 MOST = 26  # coordinates of z, and of both tokens together
 _LOOKUPS = 1 << 28
@@ -88,7 +87,7 @@ class Means:
         of the query bound; for other profiles the mean over all members.
         """
         out, coin = _means(self.family, query, self.members)
-        return out, float(out.mean()) if CHARACTERS.of(self.family) is None else coin
+        return out, coin if self.family.characters else float(out.mean())
 
 
 class Listed:
@@ -108,7 +107,7 @@ class Listed:
         """List the members in the family's order, and evaluate them."""
         if (reason := unlisted(family)) is not None:
             raise UsageError(reason)
-        tables = FACTOR.need(family)
+        tables = family.factor or family.refuse("factor")
         self.family, size = tables.family, tables.family.size or 0
         self.secrets = tables.listed(size)
         require_memory(
@@ -189,9 +188,9 @@ def unlisted(family: Family) -> str | None:
     >>> unlisted(parse("lpn:n=20,noise=0.1"))[-59:]
     'on 2^20 points: at most 2^27 values are followed one by one'
     """
-    tables = FACTOR.of(family)
+    tables = family.factor
     if tables is None:
-        return FACTOR.missing(family)
+        return family.lacks("factor")
     if family.members() is None or family.size is None:
         return f"{family.name} given: its members cannot be listed: give the family `members`"
     if family.size << tables.n > _LISTED:
@@ -209,8 +208,7 @@ def follow(family: Family) -> Expectations:
     >>> follow(parse("profile:g=majority,d=4,m=2")).secret(2)
     (2, 3)
     """
-    scheme = SCHEME.of(family)
-    return listed(family) if scheme is None else Means(scheme)
+    return Means(family) if isinstance(family, Symmetric) else listed(family)
 
 
 def can_follow(family: Family) -> bool:
@@ -222,20 +220,18 @@ def can_follow(family: Family) -> bool:
     >>> can_follow(parse("parity:d=16,m=3")), can_follow(parse("parity:d=64,m=3"))
     (True, False)
     """
-    scheme = SCHEME.of(family)
-    if scheme is None:
+    if not isinstance(family, Symmetric):
         return unlisted(family) is None
-    return scheme.d - 1 <= MOST and scheme.size * 2**scheme.m <= _LOOKUPS
+    return family.d - 1 <= MOST and family.size * 2**family.m <= _LOOKUPS
 
 
 def mean_of(family: Coded, query: FactorQuery, secret: Secret) -> float:
     """Compute E phi for one member exactly, for up to 26 coordinates of z; raises UsageError."""
-    scheme = SCHEME.of(family)
-    if scheme is not None:
-        _require_cube(scheme)
-        scheme.require_member(secret)
-        return float(_means(scheme, query, np.array([secret]))[0][0])
-    codes = FACTOR.need(family).codes(secret)
+    if isinstance(family, Symmetric):
+        _require_cube(family)
+        family.require_member(secret)
+        return float(_means(family, query, np.array([secret]))[0][0])
+    codes = (family.factor or family.refuse("factor")).codes(secret)
     tables, closed = by_code(family, query)
     found = float(tables[codes, np.arange(len(codes))].mean())
     return closed + found / 2

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.capabilities import CODED
-from instances.coded import Coded, CodedExamples, as_coded
+from instances.coded import Coded, CodedExamples, as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret
 
@@ -67,7 +66,7 @@ class Character(_OnFactor):
 
     def require(self, family: Family) -> None:
         """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
-        largest = max(map(abs, CODED.need(family).levels))
+        largest = max(map(abs, require_coded(family).levels))
         if largest > 1:
             raise UsageError(
                 f"{family} has labels up to {largest}: a query's values must be in [-1, 1]; "
@@ -211,7 +210,7 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
 
     Raises UsageError for d > 10.
     """
-    family = CODED.need(family)
+    family = require_coded(family)
     d = family.d
     if d > 10:
         raise UsageError(

@@ -10,9 +10,10 @@ from typing import Protocol
 from hardness.oracles.budget import Meter
 from hardness.oracles.means import mean_of
 from hardness.oracles.query import Character, FactorQuery, StatisticalQuery, enumerate_mean
-from instances.capabilities import CODED, FACTOR, SCHEME
+from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Family, Instance
+from instances.sets import Symmetric
 
 
 class QueryOracle(Protocol):
@@ -80,12 +81,12 @@ class ExactOracle:
         """Answer one query exactly."""
         self.meter.take_query()
         family, secret = self._instance.family, self._instance.hidden.secret
-        scheme, tables = SCHEME.of(family), FACTOR.of(family)
-        if isinstance(query, Character) and scheme is not None:
+        sets = isinstance(family, Symmetric)
+        if isinstance(family, Symmetric) and isinstance(query, Character):
             query.require(family)
-            return float(scheme.coefficient(secret, query.subset))
-        if isinstance(query, FactorQuery) and (scheme is not None or tables is not None):
-            return mean_of(CODED.need(family), query, secret)
+            return float(family.coefficient(secret, query.subset))
+        if isinstance(query, FactorQuery) and isinstance(family, Coded) and (sets or family.factor):
+            return mean_of(family, query, secret)
         return enumerate_mean(query, family, secret)
 
 

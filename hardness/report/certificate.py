@@ -2,13 +2,13 @@
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from hardness.bounds.quantities import WORD
 from hardness.report.claims import conditions, sentence
 from hardness.report.text import bad, credit, faint, good, taken, wrap
 from hardness.runs.names import brief_spec
-from instances.capabilities import CODED, HIDDEN_DIRECTION, PROVED_AS
+from instances.coded import Coded
 from instances.numbers import brief, write
 from instances.spec import kind_of, parse_stored
 from instances.text import shortened
@@ -156,13 +156,14 @@ def rounding_words(spec: str) -> str:
     'All of this is about the formula of t'
     """
     family = None if kind_of(spec.partition(":")[0]) is None else parse_stored(spec)
-    if family and (direction := HIDDEN_DIRECTION.of(family)):
+    if family and family.name == "direction":
+        misread = cast(Any, family).response.misread
         return (
             "All of this is about labels of two levels, which the layer followed by rounding gives "
-            f"but for a share of at most {direction.response.misread:.1e} of the examples, and "
+            f"but for a share of at most {misread:.1e} of the examples, and "
             "about no other output of a layer."
         )
-    if family is None or (CODED.of(family) is None and PROVED_AS.of(family) is None):
+    if not (isinstance(family, Coded) or (family and family.hidden_sets)):
         return ""
     return (
         "All of this is about the formula of the labels, and about no raw output of a float layer."

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from hardness.report.vega import KINDS as KINDS
 from hardness.report.vega import write
 from instances.arguments import located
-from instances.capabilities import FACTOR, SCHEME
 from instances.disk import write_bytes
 from instances.errors import DamagedFile, ToolkitError, UsageError, unknown
 from instances.export import ENDINGS, flat, form_of, frame
@@ -262,9 +261,10 @@ def _material(name: str, figure: Figure, source: Any) -> Any:
             raise UsageError(f"a {kind} given: figure {name} is of {figure.takes}")
         return json.loads(source.to_json()) if given == _RESULT else source
     if figure.source.members:
-        from hardness.bounds.members import Members, of_family
+        from hardness.bounds.members import of_family
+        from instances.coded import Coded
 
-        if not isinstance(source, Members) and SCHEME.of(source) is None and FACTOR.of(source):
+        if isinstance(source, Coded) and source.hidden_sets is None and source.factor:
             return of_family(source)
     return source
 

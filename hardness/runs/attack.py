@@ -22,7 +22,6 @@ from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
 from hardness.upper.lattice import LARGEST_BLOCK, LLL_BLOCK
 from hardness.upper.primal import Primal
-from instances.capabilities import LINEAR_FORMS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
@@ -211,7 +210,7 @@ def estimate_of(name: str, family: Family) -> Estimate | None:
     if not isinstance(learner, Primal) or result is None:
         return result
     asked, least = problem(family), setting("default")
-    zeta, m = learner.zeta, learner.count(LINEAR_FORMS.need(family))
+    zeta, m = learner.zeta, learner.count(family.linear_forms or family.refuse("linear_forms"))
     if zeta:
         result = usvp_at(without(asked, zeta), least, learner.block, m)
         return behind(result, guess(asked.secret, asked.n, zeta), zeta, asked)

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper import Hypothesis, Outcome
-from instances.capabilities import CODED, LINEAR_FORMS, SCHEME
-from instances.coded import as_coded
+from instances.coded import Coded, Reduced, as_coded, reduce
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder, Held
-from instances.reduced import Reduced, reduce
 from instances.samples import Samples, samples
 from instances.secrets import Integers
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 from instances.tokens import mask
 
 COUNTED = "the others follow from them, as copies, multiples or sums"
@@ -54,13 +52,14 @@ def weigh(folder: Folder) -> Weighed | None:
     """
     from hardness.upper.counting import counted_rows
 
-    if LINEAR_FORMS.of(folder.family) is None or CODED.of(folder.family) is None:
+    family = folder.family
+    if family.linear_forms is None or not isinstance(family, Coded):
         return None
     examples = as_coded(folder.examples(0, folder.count))
     drawn = samples(examples)
     kept, counted = counted_rows(drawn)
     if len(kept) < len(drawn):
-        opened = CODED.need(folder.family).open(examples.words)
+        opened = family.open(examples.words)
         wanted = ~opened
         wanted[np.flatnonzero(opened)[kept]] = True
         left = replace(examples, words=examples.words[wanted], codes=examples.codes[wanted])
@@ -93,15 +92,15 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     """
     weighed = weigh(folder)
     if weighed is None:
-        scheme = SCHEME.of(folder.family)
-        if scheme is None or len(set(scheme.values)) != 2:
+        sets = folder.family
+        if not isinstance(sets, Symmetric) or not sets.two_valued:
             return None
         seen = reduce(folder.examples(0, min(folder.count, _MOST)))
         try:
-            scheme.require_member(secret)
+            sets.require_member(secret)
         except (UsageError, TypeError, ValueError):
-            return _shown(len(seen), scheme.size, -math.inf)
-        return _shown(len(seen), scheme.size, labels_evidence(seen, scheme, secret))
+            return _shown(len(seen), sets.size, -math.inf)
+        return _shown(len(seen), sets.size, labels_evidence(seen, sets, secret))
     from hardness.upper.counting import open_entries
 
     counted = weighed.counted
@@ -244,7 +243,7 @@ def labels_evidence(seen: Reduced, family: Symmetric, secret: Secret) -> float:
     Labels have two values. (docs/named-mathematics.md, section 13)
 
     >>> from instances import parse
-    >>> from instances.reduced import reduce
+    >>> from instances.coded import reduce
     >>> instance = parse("parity:d=20,m=3").instance(0)
     >>> seen = reduce(instance.examples(0, 400))
     >>> labels_evidence(seen, instance.family, instance.hidden.secret) == len(seen)

@@ -34,8 +34,7 @@ from hardness.runs.processes import execute
 from hardness.runs.run import attempt, require_support
 from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.learner import Predict
-from instances.capabilities import CODED
-from instances.coded import Coded, as_coded
+from instances.coded import Coded, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.family import Family, Instance
@@ -286,8 +285,8 @@ def require_playable(learner: Learner, family: Family) -> Coded:
     require_support(learner, family)
     reason = no_coins(family)
     if reason:
-        raise (ToolkitError if CODED.of(family) else UsageError)(reason)
-    return CODED.need(family)
+        raise (ToolkitError if isinstance(family, Coded) else UsageError)(reason)
+    return require_coded(family)
 
 
 def trial_seed(seed: int, family: Family, world: World, trial: int) -> int:
@@ -327,7 +326,7 @@ def play(
 
 def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
     """Test predictions on `count` held-out examples of a source; invalid ones count as none."""
-    family = CODED.need(source.family)
+    family = require_coded(source.family)
     known, labels, given = [], [], []
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, count, batch):

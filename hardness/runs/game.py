@@ -26,10 +26,10 @@ from hardness.oracles.adversary import two_levels
 from hardness.oracles.means import can_follow, listed, unlisted
 from hardness.runs.run import Run, attempt, judged, require_support
 from hardness.upper import Learner, learner_spec
-from instances.capabilities import CHARACTERS, CODED, SCHEME
-from instances.coded import Coded
+from instances.coded import Coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
+from instances.sets import Symmetric
 from instances.streams import generator
 
 _BITS = 63  # of a seed that is drawn
@@ -106,7 +106,7 @@ def play(
             f"{learner.name} asks membership queries: the adversary answers statistical queries "
             "only"
         )
-    coded = CODED.need(family)
+    coded = require_coded(family)
     spread = listed_spread(coded)
     adversary = _adversary(coded, tau, Meter(budget), spread)
     drawn, seed = seed is None, secrets.randbits(_BITS) if seed is None else seed
@@ -142,7 +142,7 @@ def listed_spread(family: Coded) -> Spread | None:
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    if SCHEME.of(family) or unlisted(family) is not None or not two_levels(family):
+    if family.hidden_sets or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
     if len(codes) < 2 or codes.size > MOST_BITS or len(codes) > MEMBERS:
@@ -158,19 +158,17 @@ def listed_spread(family: Coded) -> Spread | None:
 
 
 def _adversary(family: Coded, tau: Fraction, meter: Meter, spread: Spread | None) -> Adversary:
-    scheme = SCHEME.of(family)
-    if scheme is None and (reason := unlisted(family)) is not None:
+    if not family.hidden_sets and (reason := unlisted(family)) is not None:
         raise UsageError(f"the adversary follows every member: {reason}")
     if not can_follow(family):
         return CertificateAdversary(family, tau, meter)
-    sets = SCHEME.of(family)
-    if sets is None:
+    if not isinstance(family, Symmetric):
         half = (max(family.levels) - min(family.levels)) / 2
         second = spread.moves * half**2 if spread else None
         return ReferenceAdversary(family, tau, meter, second)
-    if CHARACTERS.of(sets):
+    if family.characters:
         return ReferenceAdversary(family, tau, meter, Fraction(1))
-    second = Johnson.family(sets).spread
+    second = Johnson.family(family).spread
     return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
 
 
@@ -184,8 +182,7 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         return Tolerances(
             square=spread.moves, right=spread.right, size=members, wanted=members
         ).queries(within)
-    sets = SCHEME.of(family)
-    if sets is None or not sets.two_valued:
+    if not isinstance(family, Symmetric) or not family.two_valued:
         return None
     made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
     asked = "stat-queries" in {claim.quantity for claim in made.claims}

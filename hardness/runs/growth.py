@@ -27,9 +27,9 @@ from hardness.bounds.quantities import vacuous
 from hardness.runs.cells import COSTS, Cost
 from hardness.runs.names import Value
 from hardness.runs.run import Run
-from instances.capabilities import CHARACTERS
 from instances.numbers import write
 from instances.result import json_of
+from instances.sets import Symmetric
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
 
@@ -381,8 +381,8 @@ _OF_SIZE = {
 
 def _theory(spec: str, parameter: str, quantity: str) -> str:
     """Say what is known of hidden parities in closed form; nothing of other families."""
-    found = CHARACTERS.of(parse_stored(spec))
-    if found is None or parameter not in _OF_SIZE:
+    found = parse_stored(spec)
+    if not (isinstance(found, Symmetric) and found.characters) or parameter not in _OF_SIZE:
         return ""
     said = _OF_SIZE[parameter].format(d=found.d, m=found.m)
     if quantity == "stat-queries":

@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Failed, Outcome, Predict
-from instances.capabilities import CODED, CUBIC, REAL_LABELS
 from instances.coded import Coded, as_coded
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
-from instances.family import Examples, Family, Instance
+from instances.family import Examples, Instance
 from instances.limits import require_memory
 from instances.streams import BitStream, generator, key
 from instances.tokens import gaussian
@@ -88,14 +87,15 @@ def measure(
     1.0
     """
     repeated, family = Repeated(predict), instance.family
-    if coded := CODED.of(family):
-        found = _of_codes(instance, coded, repeated, examples, confidence)
-    elif cubic := CUBIC.of(family):
-        found = _of_cubic(instance, cubic, repeated, examples, confidence)
-    elif dense := REAL_LABELS.of(family):
-        found = _of_numbers(instance, dense, repeated, examples, confidence)
+    if isinstance(family, Coded):
+        found = _of_codes(instance, family, repeated, examples, confidence)
+    elif isinstance(family, Dense) and family.kind == "linear":
+        found = _of_cubic(instance, family, repeated, examples, confidence)
+    elif isinstance(family, Dense):
+        found = _of_numbers(instance, family, repeated, examples, confidence)
     else:
-        raise _no_risk(family)
+        lacking = f"{family.lacks('coded')} {family.lacks('real_labels')}"
+        raise UsageError(f"no relative risk is defined: {lacking}")
     if found is not None and not repeated.same(instance):
         said = "predictions of the same tokens differ from one call to another"
         raise Failed(Outcome.RANDOMISED, {"reason": said})
@@ -131,11 +131,6 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _no_risk(family: Family) -> UsageError:
-    lacking = " ".join(str(one.missing(family)) for one in (CODED, REAL_LABELS))
-    return UsageError(f"no relative risk is defined: {lacking}")
-
-
 def valid_predictions(predict: Predict, x: NDArray[Any]) -> NDArray[Any] | None:
     """Predict labels (n, k, d); None where they are not finite numbers of that shape."""
     with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
@@ -152,7 +147,7 @@ def _predicted(
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        exact = REAL_LABELS.of(family) is not None and not family.noise  # the labels are F itself
+        exact = isinstance(family, Dense) and not family.noise  # the labels are F itself
         target = drawn.y if exact else family.mean(secret, drawn.x)
         given = valid_predictions(predict, np.array(drawn.x))  # which may write into what it gets
         yield drawn, target, given

@@ -38,7 +38,7 @@ from hardness.upper import (
     nothing,
 )
 from hardness.upper.learner import SPENT
-from instances.capabilities import QUESTIONS, REAL_LABELS
+from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
@@ -357,8 +357,8 @@ def judged(
     if instance and hypothesis.layer and (truth := layer_of(instance)):
         from hardness.upper.matching import match  # which loads scipy
 
-        real = REAL_LABELS.of(family)
-        seen = real.seen if real else None
+        real = isinstance(family, Dense)
+        seen = family.seen if isinstance(family, Dense) else None
         shown = {"seen": [basis.shape[1] for basis in seen]} if seen else {}
         paired = match(hypothesis.layer, truth, seen)
         details["truth"] = paired.to_dict() | shown
@@ -421,7 +421,7 @@ def _oracle(
     if learner.access == "examples":
         return _examples(source, instance, meter)
     if learner.access == "values":
-        QUESTIONS.need(source.family)
+        _ = source.family.questions or source.family.refuse("questions")
         if instance is None:
             raise ToolkitError(
                 f"{learner.name} asks for labels of tokens of its choice: the folder has no secret "

@@ -23,14 +23,14 @@ from hardness.upper.spectra import (
     spectrum,
     together,
 )
-from instances.capabilities import CODED, FACTOR, LINEAR_FORMS, REAL_LABELS, SCHEME
-from instances.coded import FactorTables
+from instances.coded import FactorTables, require_coded
 from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.export import frame
 from instances.family import Family, Instance, Secret, require
 from instances.files import Folder
 from instances.result import Result, TableRow
+from instances.sets import Symmetric
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -135,9 +135,9 @@ def spectra(
     ([0.0, 0.75, 0.0, 0.25], True)
     """
     family = source.family
-    real = REAL_LABELS.of(family)
+    real = family if isinstance(family, Dense) else None
     if not real:
-        CODED.need(family)
+        require_coded(family)
     instance = source.instance if isinstance(source, Folder) else source
     if instance is None:
         raise ToolkitError(
@@ -203,9 +203,9 @@ def _rows(family: Dense, secret: Secret) -> Target:
 
 def _factor(given: Family, secret: Secret) -> Target:
     """The factor of a label that is a code."""
-    family = CODED.need(given)
+    family = require_coded(given)
     require_table(family.d)
-    tables = FACTOR.need(family)
+    tables = family.factor or family.refuse("factor")
     target, exponent, leaps = _target(tables, secret)
     return [target], [spectrum(family.expected(tables.points(0, 1 << tables.n)))], exponent, leaps
 
@@ -213,10 +213,10 @@ def _factor(given: Family, secret: Secret) -> Target:
 def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
     """A member's spectrum, its information exponent and its leap."""
     family = tables.family
-    if scheme := SCHEME.of(family):
-        exponent = least_degree(weights(scheme.fourier))
-        return member_spectrum(scheme, secret), exponent, exponent
-    if forms := LINEAR_FORMS.of(family):
+    if isinstance(family, Symmetric):
+        exponent = least_degree(weights(family.fourier))
+        return member_spectrum(family, secret), exponent, exponent
+    if forms := family.linear_forms:
         found = residue_spectrum(forms, secret)
     else:
         found = spectrum(family.fade(tables.table(secret)))

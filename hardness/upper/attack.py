@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
-from instances.capabilities import CODED, LINEAR_FORMS, NOISY_PARITIES, Capability
-from instances.coded import as_coded
+from instances.coded import as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret, require
 from instances.lwe import Modular
@@ -51,11 +50,14 @@ class Attack(ABC):
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "z"
-    needs: ClassVar[Capability[Modular]] = LINEAR_FORMS
+    needs: ClassVar[Literal["linear_forms", "noisy_parities"]] = "linear_forms"
 
     def supports(self, family: Family) -> str | None:
         """Return None for linear forms that it can attack, or the reason."""
-        return self.needs.missing(family) or self.unfit(self.needs.need(family))
+        forms = family.linear_forms
+        if forms is None or (self.needs == "noisy_parities" and not forms.noisy_parities):
+            return family.lacks(self.needs)
+        return self.unfit(forms)
 
     def unfit(self, forms: Modular) -> str | None:
         """Return why it cannot attack such linear forms, or None."""
@@ -63,7 +65,8 @@ class Attack(ABC):
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Look for the secret; raises UsageError where the family lacks what it needs."""
-        return self.attack(oracle, self.needs.need(oracle.family), rng)
+        forms = oracle.family.linear_forms or oracle.family.refuse("linear_forms")
+        return self.attack(oracle, forms, rng)
 
     @abstractmethod
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
@@ -101,7 +104,7 @@ def gather(
     where there are none, or where the time is over; with `every` also where there are fewer.
     """
     parts: list[Any] = []
-    missing, family = count, CODED.need(oracle.family)
+    missing, family = count, require_coded(oracle.family)
     try:
         while missing > 0 or not parts:
             oracle.meter.require_time()
@@ -172,7 +175,7 @@ def enough(bits: float, mean: float, deviation: float) -> int:
 
 def no_lattice(forms: Modular) -> str | None:
     """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
-    if NOISY_PARITIES.of(forms) is not None:
+    if forms.noisy_parities:
         return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
     error = Samples.none(forms).error
     if error is None or len(error.values) == 1:
@@ -274,7 +277,9 @@ class Equations:
 
 def equations(examples: Examples) -> Equations:
     """Keep the examples whose label is unknown; raises UsageError without `noisy_parities`."""
-    family = NOISY_PARITIES.need(examples.family)
+    family = examples.family.linear_forms
+    if family is None or not family.noisy_parities:
+        examples.family.refuse("noisy_parities")
     packed = as_coded(examples)
     opened = family.open(packed.words)
     words = packed.words[opened, 0] ^ packed.words[opened, 1]

@@ -6,7 +6,7 @@ from typing import Literal
 from hardness.oracles.budget import Usage
 from hardness.upper.learner import View
 from hardness.upper.registry import ATTACKS, LEARNERS
-from instances.capabilities import REAL_LABELS
+from instances.dense import Dense
 from instances.family import Family
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
@@ -115,4 +115,4 @@ def view_of(learner: str, family: Family | None = None, usage: Usage | None = No
     kind = LEARNERS[name]
     view: View = getattr(kind, "view", kind.access)
     view = "tokens" if "view=tokens" in parameters.split(",") else view
-    return "tokens" if view == "z" and family is not None and REAL_LABELS.of(family) else view
+    return "tokens" if view == "z" and isinstance(family, Dense) else view

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hardness.oracles import Meter, Spent
 from hardness.upper.attack import better, conclude, gather, needed
 from hardness.upper.learner import SPENT, Access, Hypothesis, Learner, View, learner_spec
-from instances.capabilities import CODED, LINEAR_FORMS
+from instances.coded import Coded
 from instances.family import Family, Secret
 from instances.lwe import Modular
 from instances.residues import centred
@@ -72,9 +72,9 @@ class Decoder:
         """Families of linear forms mod an even number or a prime, with tokens that show a."""
         if self.access not in ("examples", "either"):
             return f"{self.of.name} learns from {self.access}: only learners from examples are read"
-        if reason := LINEAR_FORMS.missing(family) or CODED.missing(family):
-            return reason
-        forms = LINEAR_FORMS.need(family)
+        forms = family.linear_forms
+        if forms is None or not isinstance(family, Coded):
+            return family.lacks("coded" if forms else "linear_forms")
         if max(map(abs, forms.secrets.values)) > _WIDEST:
             return f"entries of a secret of up to {_WIDEST} are read off, not of any size"
         return self.of.supports(family)
@@ -82,7 +82,7 @@ class Decoder:
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Learn, then read the secret off what was learned, unless the learner claims one."""
         family = oracle.family
-        forms = LINEAR_FORMS.need(family)
+        forms = family.linear_forms or family.refuse("linear_forms")
         fresh = gather(oracle, needed(forms), samples)
         found = self.of.learn(oracle, rng)
         if found.secret is not None:
@@ -96,7 +96,7 @@ class Decoder:
 
 def _read(found: Hypothesis, family: Family, fresh: Samples, meter: Meter) -> Hypothesis:
     """Read the secret off a hypothesis by more and more points, while there is time."""
-    reader, best = _Reader(found, LINEAR_FORMS.need(family), meter), None
+    reader, best = _Reader(found, fresh.family, meter), None
     claimed, over = conclude(family, fresh, None), None
     try:
         for points in _POINTS:

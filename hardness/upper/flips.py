@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
-from instances.capabilities import HIDDEN_FUNCTION
+from instances.coded import Coded, HiddenSet, require_coded
 from instances.family import Family, require
-from instances.questions import HiddenFunction
 
 Signs = NDArray[np.int8]
 Array = NDArray[np.float64]
@@ -51,40 +50,37 @@ class Flips:
 
     def supports(self, family: Family) -> str | None:
         """Return None for hidden sets, or the reason."""
-        hidden = HIDDEN_FUNCTION.of(family)
-        if hidden is None:
-            return HIDDEN_FUNCTION.missing(family)
-        if hidden.secret is None:
+        if not isinstance(family, Coded):
+            return family.lacks("coded")
+        if (hidden := family.hides) is None:
             return "its members are no functions of how many places of a hidden set are -1"
-        values = most_questions(hidden) * self._times(hidden)
+        values = most_questions(hidden, family.d - 1) * self._times(hidden, family)
         if values <= _MOST:
             return None
         return (
             f"it would ask {values:.3g} values, at most {_MOST} are asked: "
-            f"noise={hidden.noise:g} is too near to 1/2"
+            f"noise={float(family.noise):g} is too near to 1/2"
         )
 
     def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
         """Find the set; one of another size than the family hides is no member's."""
-        family = oracle.family
-        hidden = HIDDEN_FUNCTION.need(family)
-        times = self._times(hidden)
+        family = require_coded(oracle.family)
+        hidden = family.hides or family.refuse("hidden_sets")
+        times = self._times(hidden, family)
         found = hidden_set(
-            lambda z: decided_values(oracle, hidden, z, times),
-            hidden.places,
-            rng,
-            hidden.first_step,
+            lambda z: decided_values(oracle, family, z, times), family.d - 1, rng, hidden.first_step
         )
         details: dict[str, Any] = {"repetitions": times}
-        if hidden.noise:
+        if family.noise:
             details["confidence"] = self.confidence
-        if found is None or hidden.secret is None or hidden.size not in (None, len(found)):
+        if found is None or hidden.size not in (None, len(found)):
             failed = f"{len(found or ())} places change labels, of a set of {hidden.size}"
             return nothing(family, Outcome.DEGENERATE, failed=failed, **details)
         return member(family, hidden.secret(found), **details)
 
-    def _times(self, hidden: HiddenFunction) -> int:
-        return times_for_flips(most_questions(hidden), hidden.noise, self.confidence)
+    def _times(self, hidden: HiddenSet, family: Coded) -> int:
+        questions = most_questions(hidden, family.d - 1)
+        return times_for_flips(questions, float(family.noise), self.confidence)
 
 
 def times_for_flips(questions: int, noise: float, confidence: float) -> int:
@@ -102,33 +98,30 @@ def times_for_flips(questions: int, noise: float, confidence: float) -> int:
     return math.ceil(math.log(questions / (1 - confidence)) / rate)
 
 
-def decided_values(
-    oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8], times: int
-) -> Array:
+def decided_values(oracle: ValueOracle, family: Coded, z: NDArray[np.int8], times: int) -> Array:
     """Ask so many times; of the two values that noise leaves the more frequent counts: (n,)."""
     low, high, total = np.full(len(z), np.inf), np.full(len(z), -np.inf), np.zeros(len(z))
     most = max(1, _NUMBERS // z.size)  # times at once
     for first in range(0, times, most):
         again = min(most, times - first)
-        values = read_values(oracle, hidden, np.tile(z, (again, 1))).reshape(again, len(z))
+        values = read_values(oracle, family, np.tile(z, (again, 1))).reshape(again, len(z))
         low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
         total += values.sum(axis=0)
     return np.where(2 * total > times * (low + high), high, low)
 
 
-def read_values(oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8]) -> Array:
-    """Ask once for a hidden function at each of the points z (n, places): (n,)."""
+def read_values(oracle: ValueOracle, family: Coded, z: NDArray[np.int8]) -> Array:
+    """Ask once for the factor of labels at each of the points z (n, places): (n,)."""
     out = np.empty(len(z))
-    at_once = max(1, _NUMBERS // hidden.tokens(z[:1]).size)
+    at_once = max(1, _NUMBERS // family.chosen(z[:1]).size)
     for start in range(0, len(z), at_once):
-        x = hidden.tokens(z[start : start + at_once])
-        out[start : start + at_once] = hidden.read(x, oracle.value(x))
+        x = family.chosen(z[start : start + at_once])
+        out[start : start + at_once] = family.nearest_level(x, oracle.value(x))
     return out
 
 
-def most_questions(hidden: HiddenFunction) -> int:
+def most_questions(hidden: HiddenSet, places: int) -> int:
     """The most values that `hidden_set` asks."""
-    places = hidden.places
     return places + 1 if hidden.first_step else 2 * places + places.bit_length() + 3
 
 

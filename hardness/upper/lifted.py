@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, View
-from instances.capabilities import REAL_LABELS
+from instances.dense import Dense
 from instances.errors import UsageError
 from instances.family import Family, require
 from instances.limits import require_memory
@@ -443,8 +443,7 @@ def _due(rows: _Rows, features: FeatureMap) -> float:
     """
     if not rows.family.noise_known:
         return _MOST_OVER  # all that there are
-    real = REAL_LABELS.of(rows.family)
-    noise = float(real.noise) ** 2 if real else 0.0
+    noise = float(rows.family.noise) ** 2 if isinstance(rows.family, Dense) else 0.0
     if not noise:
         return _OVER[features.name]
     entries = rows.examples * rows.family.k * rows.family.d

@@ -17,7 +17,7 @@ from hardness.numerics.gf2 import LinearSystem
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import Attack, equations, gather, is_member
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
-from instances.capabilities import CODED, NOISY_PARITIES, Capability
+from instances.coded import require_coded
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
@@ -75,7 +75,7 @@ class Elimination(Attack):
     """Solves for the hidden set; `checks` more equations confirm it (a false one: 2^-checks)."""
 
     name: ClassVar[str] = "elimination"
-    needs: ClassVar[Capability[Modular]] = NOISY_PARITIES
+    needs = "noisy_parities"
     about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
 
     checks: int = 32
@@ -85,7 +85,7 @@ class Elimination(Attack):
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
-        family, n = CODED.need(oracle.family), forms.n
+        family, n = require_coded(oracle.family), forms.n
         system, used = LinearSystem(forms.d), 0
         try:
             while system.rank < n or used < n + self.checks:

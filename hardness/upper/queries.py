@@ -29,9 +29,8 @@ from hardness.oracles import Character, Means, Pool, QueryOracle, Spent, Table
 from hardness.oracles.means import can_follow, listed, secrets, unlisted
 from hardness.upper.learner import SPENT, Access, Hypothesis, Outcome, member, nothing
 from instances import tokens
-from instances.capabilities import CHARACTERS
 from instances.family import Family, require
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 Rows = NDArray[np.intp]
 
@@ -124,14 +123,13 @@ class Asking(ABC):
 
     def supports(self, family: Family) -> str | None:
         """Return None for characters, and for members that can be listed, or the reason."""
-        return None if CHARACTERS.of(family) is not None else unlisted(family)
+        return None if _characters(family) else unlisted(family)
 
     def learn(self, oracle: QueryOracle, rng: np.random.Generator) -> Hypothesis:
         """Ask until one member is left, or nothing rules out more."""
         family = oracle.family
-        characters = CHARACTERS.of(family)
-        if characters is not None:
-            return self.ask_characters(oracle, characters)
+        if isinstance(family, Symmetric) and family.characters:
+            return self.ask_characters(oracle, family)
         space = VersionSpace(oracle)
         try:
             self.narrow(space)
@@ -192,7 +190,7 @@ class Pooled(Asking):
 
     def supports(self, family: Family) -> str | None:
         """Return None where every member can be followed, or the reason."""
-        if CHARACTERS.of(family) is None or can_follow(family):
+        if not _characters(family) or can_follow(family):
             return super().supports(family)
         return "it follows every member: d - 1 may be up to 26, and N 2^m up to 2^28"
 
@@ -276,3 +274,8 @@ def pool_size(tau: float, signal: float, most: int) -> int:
         mean *= size / (size + 1)
         size += 2
     return size
+
+
+def _characters(family: Family) -> bool:
+    """Whether members are characters of z, of which no list is needed."""
+    return isinstance(family, Symmetric) and family.characters

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.upper.learner import Predict
 from instances import tokens
-from instances.capabilities import CODED
+from instances.coded import require_coded
 from instances.family import Family
 
 _AT_ONCE = 1 << 12
@@ -30,7 +30,7 @@ def predictor(
 
     surprise: what is `seen` of n tokens -> (n,), the factor less its public part.
     """
-    coded = CODED.need(family)
+    coded = require_coded(family)
 
     def predict(x: NDArray[Any]) -> NDArray[np.float64]:
         words = tokens.pack(x)
@@ -49,4 +49,4 @@ def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     x[:, 1, 0] = -1
-    return CODED.need(family).expected(tokens.pack(x))
+    return require_coded(family).expected(tokens.pack(x))

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Predict, View, nothing
 from hardness.upper.reduced import predictor
-from instances.capabilities import CODED, REAL_LABELS, SCHEME
-from instances.coded import Coded
+from instances.coded import Coded, reduce, require_coded
+from instances.dense import Dense
 from instances.family import Examples, Family, Secret, require
 from instances.limits import require_memory
-from instances.reduced import reduce
+from instances.sets import Symmetric
 from instances.symmetric import to_float
 
 Array = NDArray[np.float64]
@@ -124,8 +124,8 @@ class LowDegree:
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and layers on boolean tokens."""
-        if not REAL_LABELS.of(family):
-            return CODED.missing(family)
+        if not isinstance(family, Dense):
+            return None if isinstance(family, Coded) else family.lacks("coded")
         law = family.token_text
         return None if law == "boolean" else f"its tokens are {law}: monomials are of -1 and +1"
 
@@ -133,7 +133,7 @@ class LowDegree:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
         family = oracle.family
         shown: _Factors | _Rows = (
-            _Rows(family) if REAL_LABELS.of(family) else _Factors(CODED.need(family))
+            _Rows(family) if isinstance(family, Dense) else _Factors(require_coded(family))
         )
         degree = min(self.degree, shown.bits)
         size = 0
@@ -222,10 +222,9 @@ class _Rows:
 
 def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
     """The hidden set whose own coefficient this is, within a factor of two."""
-    scheme = SCHEME.of(family)
-    if scheme is None or len(monomial) != scheme.m:
+    if not isinstance(family, Symmetric) or len(monomial) != family.m:
         return None
-    peak = float(1 - 2 * family.noise) * to_float(scheme.fourier[scheme.m])
+    peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
     return monomial if peak and coefficient / peak > 0.5 else None
 
 

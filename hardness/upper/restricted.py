@@ -25,7 +25,6 @@ from hardness.upper.attack import (
 )
 from hardness.upper.learner import Hypothesis
 from instances import tokens
-from instances.capabilities import NOISY_PARITIES, Capability
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.lwe import Modular
@@ -125,7 +124,7 @@ class Restricted(SecretSearch):
     """
 
     name: ClassVar[str] = "restricted"
-    needs: ClassVar[Capability[Modular]] = NOISY_PARITIES
+    needs = "noisy_parities"
     about: ClassVar[str] = "restricted Gaussian elimination: sparse parities with noise, LPN"
 
     kept: int = 0

@@ -19,7 +19,7 @@ from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.lwe import Modular
-from instances.symmetric import Symmetric
+from instances.sets import Symmetric
 
 Array = NDArray[np.float64]
 

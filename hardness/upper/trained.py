@@ -17,13 +17,12 @@ from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
-from instances.capabilities import CODED, REAL_LABELS
-from instances.coded import Coded, as_coded
+from instances.coded import Coded, as_coded, reduce, require_coded
+from instances.dense import Dense
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import later
-from instances.reduced import reduce
 
 _SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once
@@ -153,8 +152,8 @@ def layer_gradient(layer: Array, x: Array, y: Array, rows: int = 0) -> tuple[flo
 
 def _trivial_loss(family: Family, batch: Examples) -> float:
     """The loss of the baseline: as the family says, else on a batch."""
-    if (coded := CODED.of(family)) is not None:
-        return coded.trivial_risk
+    if isinstance(family, Coded):
+        return family.trivial_risk
     return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
 
 
@@ -193,13 +192,13 @@ class Mlp(_Trained):
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and real labels."""
-        return None if REAL_LABELS.of(family) else CODED.missing(family)
+        return None if isinstance(family, Coded | Dense) else family.lacks("coded")
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
-        real, flat = REAL_LABELS.of(family), self.view == "tokens"
-        view: _View = _Tokens(family) if real else _Factor(CODED.need(family), flat)
+        real, flat = isinstance(family, Dense), self.view == "tokens"
+        view: _View = _Tokens(family) if real else _Factor(require_coded(family), flat)
         size = view.inputs + view.outputs
         require_memory(
             4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),

@@ -89,7 +89,7 @@ def default_degree(scheme: Any, examples: int | None) -> int:
 
     >>> from instances import parse
     >>> specs = ["parity:d=300,m=60", "profile:g=majority,d=300,m=60"]
-    >>> [default_degree(parse(spec).scheme, None) for spec in specs]
+    >>> [default_degree(parse(spec), None) for spec in specs]
     [122, 50]
     """
     if scheme is None:

@@ -64,7 +64,6 @@ def attack(
     from hardness.runs import attacks_on, distinct, require_support
     from hardness.runs.attack import Attacks, as_attack, estimate_of, out_of_reach
     from hardness.upper import parse_learner
-    from instances.capabilities import LINEAR_FORMS
 
     names = () if learner is None else sources.names(learner, "attack")
     source = sources.paired(source, a, b)
@@ -72,7 +71,7 @@ def attack(
     names = tuple(as_attack(name, family) for name in names)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
-        raise UsageError(f"no attack here runs on it: {LINEAR_FORMS.missing(family)}")
+        raise UsageError(f"no attack here runs on it: {family.lacks('linear_forms')}")
     stopped = {} if names else out_of_reach(family, chosen)
     chosen = tuple(name for name in chosen if name not in stopped) or chosen
     for name in names:

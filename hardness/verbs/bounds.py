@@ -213,19 +213,19 @@ def _of_learners(
     from hardness.bounds import certify as made_of
     from hardness.bounds.certificate import NoClaim
     from hardness.bounds.members import read_members
-    from instances.capabilities import SCHEME
     from instances.family import Family
+    from instances.sets import Symmetric
 
     listed = read_members(sources.functions(source), members)
     if members is not None and not (listed and listed.kind == "functions"):
         raise UsageError(f"{called('members')} does not apply to {named}: it is no functions")
     what: Family | Members
     if listed:
-        what, scheme = listed, None
+        what, sets = listed, None
     else:
         what = family = sources.target(source)[0]
-        scheme = SCHEME.of(family)
-    asked = asked_about(about, numbers, steps, scheme)
+        sets = family if isinstance(family, Symmetric) else None
+    asked = asked_about(about, numbers, steps, sets)
     made = made_of(what, terms, asked)
     if listed and made.vacuous:
         raise NoClaim(f"no claim: {named} given: every bound is vacuous at these options")

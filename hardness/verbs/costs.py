@@ -196,13 +196,12 @@ def _problem(source: "Source", samples: int | None, of: str | None) -> "Given":
     """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
     from hardness.cost.problem import problem
     from hardness.cost.sets import Given, given
-    from instances.capabilities import LINEAR_FORMS
     from instances.samples import samples as read
 
     if isinstance(source, str) and not (of or sources.exists(source)):
         return given(source, samples)
     family, folder = sources.target(source, of)
-    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(family):
+    if folder and not folder.hidden and samples is None and family.linear_forms:
         samples = len(read(folder.examples(0, folder.count)))
     return Given(
         spec=family.spec, name=family.spec, problem=problem(family, samples), family=family

@@ -76,7 +76,6 @@ def _families() -> "Answer":
 
 def _family(name: str) -> "Answer":
     """Show a family, or an entry of the catalog."""
-    from instances.capabilities import CAPABILITIES
     from instances.catalog import CATALOG
     from instances.result import Answer
     from instances.spec import kind_of, parse, spec_of
@@ -90,7 +89,6 @@ def _family(name: str) -> "Answer":
         "example": family.example if kind else family.spec,
         "labels": family.label_text,
         "parameters": _parameters(family),
-        "capabilities": [one.name for one in CAPABILITIES if one.of(family) is not None],
         "revision": family.revision,
     }
     entry = CATALOG.get(name)
@@ -101,7 +99,6 @@ def _family(name: str) -> "Answer":
         f"{data['name']}: {data['about']}",
         f"example: {family.example if kind else family}",
         f"labels: {data['labels']}",
-        f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}",
         "",
         _parameters_words(data["parameters"]),
     ]

@@ -131,11 +131,11 @@ def file_of(source: "Source") -> Path | None:
 
 def read_file(path: Path | Arrays, of: str | None) -> "Samples":
     """Read samples from a file, or from two, of the spec that it states or of one given."""
-    from instances.capabilities import LINEAR_FORMS
     from instances.samples import read_samples
     from instances.spec import parse
 
-    family = LINEAR_FORMS.need(parse(of)) if of else None
+    stated = parse(of) if of else None
+    family = (stated.linear_forms or stated.refuse("linear_forms")) if stated else None
     if isinstance(path, Arrays):
         return read_samples(path.a, family, path.b)
     return read_samples(path, family)

@@ -18,7 +18,6 @@ from hardness.upper.attack import wanted
 from hardness.upper.counting import counted_rows, distinct, open_entries
 from hardness.verbs import sources
 from instances import parse
-from instances.capabilities import LINEAR_FORMS
 from instances.errors import DamagedFile, TooLarge
 from instances.samples import Samples
 from instances.streams import BitStream, key
@@ -70,7 +69,7 @@ class Case:
 
     @property
     def samples(self):
-        return Samples(family=LINEAR_FORMS.need(parse(self.spec)), a=self.a, codes=self.b)
+        return Samples(family=parse(self.spec).linear_forms, a=self.a, codes=self.b)
 
     def write(self, path):
         np.savetxt(path, np.column_stack([self.a, self.b]), fmt="%d", delimiter=",")
@@ -103,7 +102,7 @@ def made(seed):
     """
     rng = np.random.default_rng([52, seed])
     spec = SPECS[seed % len(SPECS)]
-    family = LINEAR_FORMS.need(parse(spec))
+    family = parse(spec).linear_forms
     q, n = family.q, family.n
     planted, secret = bool(rng.integers(2)), None
     sizes = [2, n, n + 1, 2 * n, 40, 100, 200] if planted else [1, 2, n // 2, n, n + 1, 2 * n, 40]
@@ -203,7 +202,7 @@ LWE = "lwe:n=12,q=97,sigma=1,secret=binary"
 
 def coins(count, spec=LWE, seed=0):
     """Draw rows (a, b) that are uniform: samples of no secret."""
-    family = LINEAR_FORMS.need(parse(spec))
+    family = parse(spec).linear_forms
     return np.random.default_rng(seed).integers(0, family.q, (count, family.n + 1))
 
 
@@ -213,7 +212,7 @@ def details_of(rows, learner, path, spec=LWE):
 
 
 def counted(rows, spec=LWE):
-    found = Samples(family=LINEAR_FORMS.need(parse(spec)), a=rows[:, :-1], codes=rows[:, -1])
+    found = Samples(family=parse(spec).linear_forms, a=rows[:, :-1], codes=rows[:, -1])
     return counted_rows(found)[0]
 
 

@@ -32,7 +32,6 @@ from hardness.runs import play, run
 from hardness.runs.game import listed_spread
 from hardness.upper import Outcome, parse_learner
 from instances import Coded, ToolkitError, UsageError, parse
-from instances.capabilities import SCHEME
 from instances.errors import Refuted
 from tests.conftest import not_refused, script, with_bits
 
@@ -291,12 +290,12 @@ def test_means_of_listed_members_by_enumeration(family, seed):
     listed = Listed(family)
     assert listed.secrets == tuple(family.members())
     for kind in KINDS:
-        if kind == "pool" and SCHEME.of(family) is None:
+        if kind == "pool" and family.hidden_sets is None:
             continue
         asked = query(kind, family, seed)
         wanted = [enumerate_mean(asked, family, s) for s in listed.secrets]
         np.testing.assert_allclose(listed.of(asked), wanted, atol=1e-12)
-        if SCHEME.of(family):
+        if family.hidden_sets:
             np.testing.assert_allclose(Means(family).of(asked), wanted, atol=1e-12)
         if kind not in ("query", "correlational"):
             instance = family.instance(seed)

@@ -32,7 +32,7 @@ from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.upper.classes import class_of, view_of
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of
-from instances.questions import Questions
+from instances.tokens import Questions
 from tests.conftest import not_refused
 
 TAU = Fraction(1, 10)

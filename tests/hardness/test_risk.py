@@ -143,7 +143,7 @@ def test_an_interval_is_not_empty_never_below_zero_nor_above_what_is_possible():
         for seed in range(4):
             instance = parse(spec).instance(seed)
             risk = measure(instance, scaled(instance, -1.0))  # which is read back
-            assert risk.low <= risk.value <= risk.high == instance.family.coded.risk_bound
+            assert risk.low <= risk.value <= risk.high == instance.family.risk_bound
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from hardness.runs.claim import labels_evidence
 from instances import parse
-from instances.reduced import reduce
+from instances.coded import reduce
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import norm
 
 from instances import UsageError, parse
-from instances.alternating import smooth, thresholds
 from instances.dense import _BLOCK
-from instances.families.nice import Nice
+from instances.direction import smooth, thresholds
+from instances.random import Nice
 from instances.streams import generator
 
 SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"
@@ -230,7 +230,8 @@ def test_correlations_are_those_of_the_series_of_samples_and_of_equal_directions
     family = parse(f"direction:m={m},d=6")
     found = family.response.sign_correlations
     few = np.array([-0.6, -0.1, 0.0, 0.3, 0.7])
-    series = np.polynomial.polynomial.polyval(few, family.weights)
+    parts = coefficients(family.response.signs, family.response.places, 96)[0]
+    series = np.polynomial.polynomial.polyval(few, parts**2)
     assert np.abs(found(few) - series).max() < 1e-12
     assert np.abs(found(np.array([-1.0, 1.0])) - [(-1.0) ** m, 1.0]).max() < 1e-12
     u, other = generator(m, "test").standard_normal((2, 200_000))

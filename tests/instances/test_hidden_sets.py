@@ -153,56 +153,45 @@ def test_a_secret_of_another_family_is_refused():
 
 
 def queries(family):
-    """One query of each kind; the last two see raw tokens and labels."""
+    """A query of each kind, with its formula in z, the factor s, tokens and labels."""
     d, rng = family.d, np.random.default_rng(0)
-    table = np.sign(rng.normal(size=(2, 1 << d - 1)))
-    h = rng.normal(size=(2, d)) / 400
-    return {
-        "character": Character(subset=(1, 3)),
-        "public": Character(subset=(0, 1, 3)),
-        "pool": Pool(sets=((1, 3), (1, 2), (2, 4))),
-        "factor": Factor(phi=lambda z, s: (0.5 + 0.5 * s) * z[:, 1] * z[:, 3], d=d),
-        "table": Table(family=family, table=table),
-        "correlational": Correlational(h=lambda x: x[:, :1, 1:2] * x[:, 1:, 3:4] * h),
-        "raw": Query(phi=lambda x, y: np.sign(y[:, 0, 0] + 0.1 * x[:, 1, 2]) * x[:, 0, 3]),
-    }
+    table, h = np.sign(rng.normal(size=(2, 1 << d - 1))), rng.normal(size=(2, d)) / 400
+    sets, phi = ((1, 3), (1, 2), (2, 4)), lambda z, s: (0.5 + 0.5 * s) * z[:, 1] * z[:, 3]
+    weigh = lambda x: x[:, :1, 1:2] * x[:, 1:, 3:4] * h  # noqa: E731
+    look = lambda x, y: np.sign(y[:, 0, 0] + 0.1 * x[:, 1, 2]) * x[:, 0, 3]  # noqa: E731
+    place = lambda z: (z[:, 1:] < 0) @ (1 << np.arange(d - 1))  # noqa: E731
+    product = lambda z, *subset: z[:, list(subset)].prod(axis=1)  # noqa: E731
+    return (
+        (Character(subset=(1, 3)), lambda z, s, x, y: s * product(z, 1, 3)),
+        (Character(subset=(0, 1, 3)), lambda z, s, x, y: s * product(z, 0, 1, 3)),
+        (Pool(sets=sets), lambda z, s, x, y: s * np.sign(sum(product(z, *one) for one in sets))),
+        (Factor(phi=phi, d=d), lambda z, s, x, y: (s != 0) * phi(z, s)),
+        (Table(family=family, table=table),
+         lambda z, s, x, y: (s != 0) * table[(s < 0).astype(int), place(z)]),
+        (Correlational(h=weigh), lambda z, s, x, y: (y * weigh(x)).sum(axis=(1, 2))),
+        (Query(phi=look), lambda z, s, x, y: look(x, y)),
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "kind", ["character", "public", "pool", "factor", "table", "correlational", "raw"]
-)
 @pytest.mark.parametrize("m", [2, 3])
-def test_exact_means_are_those_of_all_tokens(kind, m):
-    family = parse(f"parity:d=5,m={m},noise=0.1")
-    query, secret = queries(family)[kind], (1, 3, 4)[:m]
-    x, eta = tokens.unpack(every_token(5), 5).astype(float), float(family.noise)
-    z = x[:, 0] * x[:, 1]
+def test_exact_means_are_those_of_all_tokens(m):
+    """s is the factor of a label, 0 where none shows."""
+    family, secret = parse(f"parity:d=5,m={m},noise=0.1"), (1, 3, 4)[:m]
+    x = tokens.unpack(every_token(5), 5).astype(float)
+    z, members = x[:, 0] * x[:, 1], listed(family)
     clean, opened = z[:, list(secret)].prod(axis=1), z[:, 0] < 0
-    wanted = 0.0
-    for sign, chance in ((1, 1 - eta), (-1, eta)):
-        y = np.zeros(x.shape)
-        factor = np.where(opened, sign * clean, float(family.known_constant))
-        y[:, :, 0] = x[:, :, 0] * factor[:, None]
-        if kind in ("character", "public"):
-            values = opened * sign * clean * z[:, list(query.subset)].prod(axis=1)
-        elif kind == "pool":
-            total = sum(z[:, list(places)].prod(axis=1) for places in query.sets)
-            values = opened * sign * clean * np.sign(total)
-        elif kind == "factor":
-            values = opened * query.phi(z, sign * clean)
-        elif kind == "table":
-            place = (z[:, 1:] < 0) @ (1 << np.arange(4))
-            values = opened * query.table[(sign * clean < 0).astype(int), place]
-        elif kind == "correlational":
-            values = (y * query.h(x)).sum(axis=(1, 2))
-        else:
-            values = query.phi(x, y)
-        wanted += chance * values.mean()
-    assert enumerate_mean(query, family, secret) == pytest.approx(wanted, abs=1e-12)
-    members = listed(family)
-    assert members.of(query)[members.secrets.index(secret)] == pytest.approx(wanted, abs=1e-12)
-    if kind not in ("correlational", "raw"):
-        assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
+    for query, formula in queries(family):
+        wanted = 0.0
+        for sign, chance in ((1, 0.9), (-1, 0.1)):
+            y = np.zeros(x.shape)
+            factor = np.where(opened, sign * clean, float(family.known_constant))
+            y[:, :, 0] = x[:, :, 0] * factor[:, None]
+            wanted += chance * formula(z, opened * sign * clean, x, y).mean()
+        assert enumerate_mean(query, family, secret) == pytest.approx(wanted, abs=1e-12)
+        found = members.of(query)[members.secrets.index(secret)]
+        assert found == pytest.approx(wanted, abs=1e-12)
+        if not isinstance(query, Correlational | Query):
+            assert mean_of(family, query, secret) == pytest.approx(wanted, abs=1e-12)
 
 
 # ---- beside random heads
@@ -224,7 +213,7 @@ def test_the_layer_is_both_parts(spec):
     instance = parse(spec).instance(2)
     family, secret = instance.family, instance.hidden.secret
     x, layer = instance.examples(0, 500).x, instance.layer()
-    hard, nice = family.plain.layer(secret[1:]), family.nice_part(secret)
+    hard, nice = family.hidden_sets.layer(secret[1:]), family.nice_part(secret)
     assert layer.m == family.layer_heads == hard.m + nice.m
     assert np.abs(layer(x) - family.label(secret, x)).max() < 1e-12
     assert np.abs(nice(x) + hard(x) - layer(x)).max() < 1e-12

@@ -14,7 +14,7 @@ from instances import AttentionLayer, UsageError, parse
 from instances import layer as layer_module
 from instances.cubic import coefficients, evaluate, power, reach
 from instances.fineprint import fine_print, off_lattice
-from instances.threshold import rational, solve
+from instances.symmetric import rational, solve
 from tests.conftest import not_refused
 
 WEIGHTS = {

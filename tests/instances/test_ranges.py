@@ -10,9 +10,9 @@ import pytest
 
 from instances import parse
 from instances.errors import UsageError
-from instances.families.parity import Parity
 from instances.numbers import write
 from instances.ranges import OneOf, Range, declared
+from instances.sets import Parity
 from instances.spec import FAMILIES, kind_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "families"

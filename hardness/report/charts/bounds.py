@@ -23,12 +23,11 @@ from hardness.bounds.members import Members
 from hardness.report.plot import Axis, Data, named, panels, plot
 from hardness.report.style import COLOURS, Style
 from hardness.runs.names import brief_spec
-from instances.capabilities import SCHEME
 from instances.errors import UsageError
 from instances.family import Family
 from instances.numbers import write
-from instances.symmetric import to_float
-from instances.threshold import python_fraction
+from instances.sets import Symmetric
+from instances.symmetric import python_fraction, to_float
 
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
 _RED = COLOURS[1]
@@ -49,9 +48,14 @@ class _Symmetric:
     def about(self) -> Data:
         return {"spec": self.family.spec}
 
+    @property
+    def _sets(self) -> Symmetric:
+        family = self.family
+        return family if isinstance(family, Symmetric) else family.refuse("hidden_sets")
+
     @cached_property
     def _scheme(self) -> Johnson:
-        return Johnson.family(SCHEME.need(self.family))
+        return Johnson.family(self._sets)
 
     def correlations(self) -> Data:
         scheme, m = self._scheme, self._scheme.m
@@ -66,7 +70,7 @@ class _Symmetric:
         return {"rows": rows}
 
     def sda(self) -> list[Data]:
-        found = dimensions(SCHEME.need(self.family), GAMMAS)
+        found = dimensions(self._sets, GAMMAS)
         return [_row(gamma, least) for gamma, least in zip(GAMMAS, found, strict=True)]
 
 

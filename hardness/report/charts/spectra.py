@@ -5,7 +5,7 @@ import numpy as np
 from hardness.report.plot import Axis, Data, named, panels, plot, present
 from hardness.report.style import COLOURS, GREY, Style, wall
 from hardness.runs import spectra
-from instances.capabilities import CODED, LINEAR_FORMS
+from instances.coded import require_coded
 from instances.family import Family
 from instances.parameters import brief
 
@@ -29,10 +29,10 @@ def of_walsh(family: Family) -> Data:
     >>> found["odd"], [row["weight"] > 0 for row in found["rows"][:3]]
     (2, [False, False, True])
     """
-    CODED.need(family)  # the axis speaks of the bits of a
+    require_coded(family)  # the axis speaks of the bits of a
     instance = family.instance(0)
     found = spectra(instance).target
-    odd, forms = None, LINEAR_FORMS.of(family)
+    odd, forms = None, family.linear_forms
     if forms is family and forms.outcomes == 2:
         odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
     # Rounding leaves digits that differ between machines.

@@ -48,8 +48,7 @@ from hardness.upper.isolated.messages import (
 from hardness.upper.isolated.proc import die_with_parent
 from hardness.upper.learner import Failed, Hypothesis, Outcome
 from hardness.upper.plugins.views import checked
-from instances.capabilities import CODED, QUESTIONS
-from instances.coded import CodedExamples
+from instances.coded import CodedExamples, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family
 from instances.spec import parse_stored
@@ -228,7 +227,8 @@ class ProxyOracle:
 
     def value(self, x: Any) -> Array:
         """Return the labels of tokens x (n, k, d): all of them, or none where they do not fit."""
-        tokens = QUESTIONS.need(self.family).checked(x, self.family).astype(np.float64)
+        asked = self.family.questions or self.family.refuse("questions")
+        tokens = asked.checked(x, self.family).astype(np.float64)
         self.meter.require_values(len(tokens))
         labels, each = np.empty(tokens.shape), max(1, SENT // (8 * tokens[:1].size or 1))
         for start in range(0, len(tokens), each):
@@ -281,7 +281,7 @@ def _described(query: StatisticalQuery, family: Family) -> tuple[Ask, Evaluate]:
 
 def _levels(query: StatisticalQuery, family: Family, words: Array) -> Array:
     """Evaluate a query on tokens at every level that their labels can have: (n, levels)."""
-    coded = CODED.need(family)
+    coded = require_coded(family)
     opened = coded.open(words)
     columns = []
     for code in range(len(coded.levels)):

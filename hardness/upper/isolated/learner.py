@@ -37,8 +37,7 @@ from hardness.upper.isolated.messages import (
 )
 from hardness.upper.isolated.sandbox import sandboxed
 from hardness.upper.learner import SPENT, Access, Failed, Hypothesis, Outcome, nothing
-from instances.capabilities import CODED
-from instances.coded import as_coded
+from instances.coded import as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Secret
 from instances.spec import elsewhere
@@ -308,7 +307,7 @@ def _query(said: Ask, family: Family, evaluate: Evaluate, until: float | None) -
         return _Pool(sets=sets, until=until)
     if said.kind == "correlational":
         return _Correlational(evaluate=evaluate)
-    CODED.need(family)
+    require_coded(family)
     return (_Factor if said.kind == "factor" else _Levels)(evaluate=evaluate)
 
 

@@ -21,8 +21,7 @@ from hardness.upper.learner import Failed, Outcome
 from hardness.upper.plugins.objects import described
 from hardness.upper.plugins.views import Data, Fit, Viewed, checked
 from hardness.upper.reduced import known_factor
-from instances.capabilities import CODED
-from instances.coded import Coded
+from instances.coded import Coded, require_coded
 from instances.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Estimator(Viewed):
 
 
 def _classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
-    family, codes = CODED.need(data.family), data.codes
+    family, codes = require_coded(data.family), data.codes
     assert codes is not None
     least, most = _HELD_OUT
     held = min(max(len(data) // 5, least), most, len(data) // 2)

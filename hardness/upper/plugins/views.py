@@ -27,11 +27,10 @@ from hardness.upper.learner import (
 from hardness.upper.plugins.objects import described, first_line, takes_examples, takes_rng
 from hardness.upper.reduced import known_factor, predictor
 from instances import tokens
-from instances.capabilities import CODED, LINEAR_FORMS
+from instances.coded import Coded, reduce, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
-from instances.reduced import reduce
 
 if TYPE_CHECKING:
     from hardness.oracles import ExampleOracle  # which loads what answers queries
@@ -126,14 +125,15 @@ class Viewed(ABC):
 
     def supports(self, family: Family) -> str | None:
         """Families that have its view."""
-        asks = {"reduced": CODED.missing, "samples": LINEAR_FORMS.missing}.get(self.view or "")
-        missing = asks and asks(family)
-        return f"its view is '{self.view}': {missing}" if missing else None
+        coded, forms = isinstance(family, Coded), family.linear_forms
+        lacking = {"reduced": "" if coded else "coded", "samples": "" if forms else "linear_forms"}
+        offer = lacking.get(self.view or "")
+        return f"its view is '{self.view}': {family.lacks(offer)}" if offer else None
 
     def learn(self, oracle: "ExampleOracle", rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
         family = oracle.family
-        view: View = self.view or ("reduced" if CODED.of(family) is not None else "flat")
+        view: View = self.view or ("reduced" if isinstance(family, Coded) else "flat")
         data = gather(oracle, view, self.examples)
         details: dict[str, Any] = {"view": view, "trained_on": len(data)}
         if len(data) < self.least:
@@ -285,9 +285,9 @@ def _of_samples(
     """
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
-    a = LINEAR_FORMS.need(family).vectors(tokens.pack(x))
+    a = (family.linear_forms or family.refuse("linear_forms")).vectors(tokens.pack(x))
     b = checked(predict(a), (len(z),)).astype(np.float64)
-    levels = CODED.need(family).factors
+    levels = require_coded(family).factors
     factor = np.where(np.isfinite(b), np.interp(b, np.arange(len(levels)), levels), b)
     return factor - known_factor(family, z)
 

@@ -16,7 +16,7 @@ from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, forecast, practical
 from hardness.upper.staged.runner import Runner, StageReport
 from hardness.upper.staged.supply import Supply
-from instances.capabilities import REAL_LABELS
+from instances.dense import Dense
 from instances.family import Family, require
 
 LARGEST_D = 256  # one head: 5 GiB, and six minutes
@@ -104,7 +104,7 @@ class Staged:
                 name="tokens", seconds=0.0, examples=first, rows=0, measures=tokens.measures
             )
             reports.insert(0, report)
-        real = REAL_LABELS.of(family)
+        real = family if isinstance(family, Dense) else None
         signals = diagnose(
             reports,
             k=family.k,

@@ -19,7 +19,7 @@ from hardness.bounds.johnson import Johnson
 from hardness.bounds.simplex import maximise
 from hardness.report.claims import sentence
 from instances import parse
-from instances.threshold import rational
+from instances.symmetric import rational
 from tests import closed
 
 

@@ -10,9 +10,9 @@ import pytest
 from hardness.bounds import BoundParameters, certify
 from hardness.bounds.check import check
 from hardness.bounds.tolerances import of_members
-from instances import DamagedFile, Parity, UsageError, parse, symmetric
+from instances import DamagedFile, Parity, UsageError, parse, sets, symmetric
 from instances.errors import Refuted
-from instances.families.parity import signs
+from instances.sets import signs
 from tests.conftest import not_refused
 from tests.proofs import plain
 
@@ -27,7 +27,7 @@ def test_heads_that_leak_are_refused(monkeypatch):
     """A family whose first threshold moved: its own certificate does not check."""
     right = symmetric.exact_heads(signs(4), Fraction(3))
     moved = (replace(right[0], u=right[0].u * 2), *right[1:])
-    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
+    monkeypatch.setattr(sets, "exact_heads", lambda values, rho: moved)
     with pytest.raises(Refuted, match="do not compute"):
         check(certify(parse("parity:d=12,m=4")).to_dict())
 

@@ -24,7 +24,7 @@ from hardness.bounds.checker.hidden_sets import HiddenSets, meeting, prime
 from hardness.bounds.checker.reading import DIGITS, fields, read
 from hardness.bounds.checker.theorem import Law, Members
 from hardness.bounds.johnson import Johnson
-from instances.threshold import rational
+from instances.symmetric import rational
 
 HALF = Fraction(1, 2)
 TERMS = {"tau": "1/10", "t": "100", "risk": "1/4", "success": "2/3", "gamma": "1/20"}

@@ -16,11 +16,10 @@ from hardness.bounds import checker
 from hardness.bounds.checker import directions
 from hardness.bounds.checker.directions import correlation, power_norm
 from hardness.bounds.directions import polynomials
-from hardness.bounds.problems import low_squares
 from hardness.runs.risk import measure
 from instances import parse
-from instances.alternating import smooth
-from instances.threshold import rational
+from instances.direction import smooth
+from instances.symmetric import rational
 from tests.conftest import script
 
 
@@ -53,7 +52,7 @@ LOW = [
 def test_low_coefficients_are_found_another_way(spec):
     """Bounds are above what quadrature finds: by 2^-60 of a coefficient, and by rounding."""
     family = parse(spec)
-    found, m, low = family.response, family.m, low_squares(family)
+    found, m, low = family.response, family.m, family.response.low_squares
     # Even or odd with m, exactly: of the other degrees there is nothing.
     assert [-t for t in reversed(found.places)] == list(found.places)
     assert [(-1) ** (m + 1) * a for a in reversed(found.amplitudes)] == list(found.amplitudes)
@@ -84,7 +83,7 @@ def test_coefficients_that_do_not_vanish_are_in_the_bound():
         def response(self):
             return off
 
-    low = low_squares(Other(m=4, d=16))
+    low = Other(m=4, d=16).response.low_squares
     assert [float(low[k]) for k in (0, 2)] == pytest.approx(wanted, rel=0.01)
     assert min(wanted) > 1e-4
 

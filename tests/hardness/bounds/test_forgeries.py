@@ -19,7 +19,7 @@ import pytest
 from hardness.bounds import BoundParameters, certify, checker
 from hardness.bounds.check import check
 from hardness.bounds.learners import LowDegree
-from hardness.bounds.problems import digest_of
+from hardness.bounds.members import digest_of
 from instances import parse
 from instances.errors import Refuted, UsageError
 from tests.proofs import of_tables, plain, proves, refused

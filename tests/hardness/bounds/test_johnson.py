@@ -17,8 +17,7 @@ from hardness.bounds.checker import hidden_sets
 from hardness.bounds.checker.hidden_sets import meeting, prime
 from hardness.bounds.codes import best_code, polynomial_set
 from hardness.bounds.johnson import Johnson
-from instances.symmetric import to_float
-from instances.threshold import python_fraction
+from instances.symmetric import python_fraction, to_float
 from tests import closed
 
 PROFILES = {  # of h and m: monotone, not monotone, without a linear part, of many values

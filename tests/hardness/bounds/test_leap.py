@@ -8,7 +8,7 @@ from flint import fmpq
 
 from hardness.bounds.leap import leap, leaps, least_degree, level_weights, weights
 from instances import parse
-from instances.krawtchouk import coefficients
+from instances.symmetric import coefficients
 
 
 def leap_of(system):

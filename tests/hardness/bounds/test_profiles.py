@@ -13,8 +13,8 @@ from hardness.bounds.check import check
 from hardness.bounds.checker.hidden_sets import every_set
 from hardness.report.claims import sentence
 from instances import parse, tokens
-from instances.symmetric import profile, spelling
-from instances.threshold import rational
+from instances.sets import profile, spelling
+from instances.symmetric import rational
 from tests import closed
 from tests.conftest import every_token
 

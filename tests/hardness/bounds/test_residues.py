@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hardness.bounds import certify
 from hardness.bounds.certify import pose
 from hardness.bounds.check import check
-from hardness.bounds.problems import residues
 from hardness.report.claims import sentence
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
@@ -135,7 +134,7 @@ def test_the_laws_of_a_problem_are_those_that_its_spec_names():
     """Probabilities are rounded to 2^-64, and the likeliest takes what is left."""
     for spec in NAMED:
         family = parse(spec)
-        problem = residues(family)
+        problem = family.problem()
         entries, errors = problem["secret"]["entries"], problem["errors"]
         for law, named in (
             (entries, laws.named_entries(family)),

@@ -13,11 +13,10 @@ from hardness.bounds.gram import of_family, of_members, of_sets, sampled
 from hardness.bounds.leap import leaps
 from hardness.bounds.members import Members
 from hardness.bounds.verify import check_stored, dimension
-from instances import Parity, parse, symmetric, write_folder
+from instances import Parity, parse, sets, symmetric, write_folder
 from instances.errors import Refuted, TooLarge, UsageError
-from instances.families.parity import signs
 from instances.files import read_folder, save_layer
-from instances.symmetric import Profile
+from instances.sets import Profile, signs
 from tests.conftest import every_token
 from tests.laws import representative
 from tests.truth import enumerated
@@ -122,7 +121,7 @@ def test_a_moved_threshold_is_seen(monkeypatch, m, head):
     right = symmetric.exact_heads(signs(m), Fraction(3))
     moved = list(right)
     moved[head] = replace(right[head], u=right[head].u * 2)
-    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: tuple(moved))
+    monkeypatch.setattr(sets, "exact_heads", lambda values, rho: tuple(moved))
     found = verify(Parity(d=24, m=m), members=50, samples=20_000)
     assert not found.layer.agrees
     with pytest.raises(Refuted, match=r"the layer of member \[\d+, "):

@@ -17,7 +17,6 @@ from hardness.upper import Outcome, learner_spec
 from hardness.upper.plugins import Estimator, Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
-from instances.capabilities import LINEAR_FORMS
 from instances.residues import dot
 from instances.samples import samples
 from instances.userfile import split
@@ -30,7 +29,7 @@ import numpy as np
 from hardness.upper import Hypothesis, member
 from hardness.upper.plugins import Estimator, function
 from hardness.oracles import Character
-from instances.reduced import reduce
+from instances.coded import reduce
 
 class Best:
     """Looks for the pair of bits whose product is the label's."""
@@ -453,7 +452,7 @@ def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
     """The risk is 0 for the mean of b, by the member's formula, and not where b is another."""
     instance = parse(spec).instance(1)
     family, secret = instance.family, instance.hidden.secret
-    modular = LINEAR_FORMS.need(family)
+    modular = family.linear_forms
     codes = np.arange(modular.outcomes)
 
     def learn(a, b):
@@ -461,7 +460,7 @@ def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
         clean = modular.table[(dot(a, np.array(family.to_linear(secret)), modular.q))]
         if not family.noise:
             assert (b == clean).all()
-        mean = family.coded.channel @ codes
+        mean = family.channel @ codes
 
         def predict(new):
             t = dot(new, np.array(family.to_linear(secret)), modular.q)

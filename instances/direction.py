@@ -1,0 +1,451 @@
+"""Gaussian tokens with a hidden direction: a function of <w, x_1 - x_2> without low Hermite parts.
+
+Coordinate 0 is the public position, +1 in the first token and -1 in the second; all others are
+standard normal, and u = <w, x_1 - x_2>/sqrt(2) for the hidden unit vector w, which is 0 at
+coordinates 0 and 1. Heads Theta_i = (kappa/sqrt(2)) e_0 w^T - (kappa t_i/2) e_0 e_0^T, W_i = a_i
+e_1 e_1^T make labels that are public but for G(u) = sum_i a_i tanh(kappa (u - t_i)/2), to which one
+more head adds a constant for an even m.
+
+`thresholds` are the m places where a function of values -1 and +1 has to change its sign to have no
+Hermite coefficient below degree m [HR65]; `smooth` puts a threshold head at each, with amplitudes
+for which the sum has no such coefficients either. Both are even or odd with m, and +1 or so far
+out. Numbers are computed in ball arithmetic and rounded to float64 once, so that every machine has
+the same.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from flint import acb, arb, arb_mat, ctx
+from numpy.typing import NDArray
+
+from instances.dense import Dense
+from instances.family import Hardness, Secret, require
+from instances.layer import AttentionLayer
+from instances.ranges import Range
+from instances.streams import BitStream, generator
+from instances.tokenlaw import TokenLaw, law_of
+
+Array = NDArray[np.float64]
+Ball = Any  # flint.arb: the package has no types
+MOST = 24  # thresholds
+_BITS = 160
+_CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of integrals and Newton's last step; an interval
+_CELLS = 1 << 11  # of a quarter turn
+_SLACK = arb(2) ** -60  # of a coefficient: float64 leaves more
+_FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
+_SATURATED = 20.0  # tanh of it is 1 in float64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternating:
+    """m thresholds in increasing order, m amplitudes and a constant, all float64.
+
+    >>> found = smooth(3, 100.0)
+    >>> [round(t, 4) for t in found.places], found.signs(np.array([-2.0, -1.0, 1.0, 2.0])).tolist()
+    ([-1.1774, 0.0, 1.1774], [-1.0, 1.0, -1.0, 1.0])
+    """
+
+    kappa: float
+    places: tuple[float, ...]
+    amplitudes: tuple[float, ...]
+    constant: float
+
+    def signs(self, u: Array) -> Array:
+        """The function of values -1 and +1."""
+        passed = np.searchsorted(np.array(self.places), u, side="right")
+        return np.where((len(self.places) - passed) % 2, -1.0, 1.0)
+
+    def __call__(self, u: Array) -> Array:
+        """The sum of heads and the constant."""
+        out = np.full(u.shape, self.constant)
+        for t, a in zip(self.places, self.amplitudes, strict=True):
+            out += a * np.tanh(self.kappa * (u - t) / 2)
+        return out
+
+    def sign_correlations(self, r: Array) -> Array:
+        """E s(u) s(u') of standard normal u and u' of correlations r, s the signs, to 1e-7.
+
+        E s = 0, and by d Pr[u > a, u' > b]/dr = phi_2(a, b) the derivative in the angle asin r is
+        sum_ij (-1)^(i-j) 2/pi exp(-(t_i^2 - 2 r t_i t_j + t_j^2) / (2 - 2 r^2)). It is even or odd.
+
+        >>> smooth(1, 100.0).sign_correlations(np.array([-1.0, 0.5])).round(7).tolist()
+        [-1.0, 0.3333333]
+        """
+        from scipy.interpolate import CubicHermiteSpline  # which few commands need
+
+        angles = np.linspace(0, math.pi / 2, 2 * _CELLS + 1)
+        sine, square, slopes = np.sin(angles), 2 * np.cos(angles) ** 2, np.zeros(2 * _CELLS + 1)
+        for i, a in enumerate(self.places):
+            for j, b in enumerate(self.places):
+                size = 2 / math.pi * (-1) ** (i - j)
+                slopes += size * np.exp(-((a - b) ** 2) / square - a * b / (1 + sine))
+        cells = (slopes[:-1:2] + 4 * slopes[1::2] + slopes[2::2]) * angles[2] / 6
+        values = np.concatenate([[0.0], np.cumsum(cells)])
+        found = CubicHermiteSpline(angles[::2], values, slopes[::2])
+        signs = np.where(r < 0, -1.0, 1.0) ** len(self.places)
+        return np.asarray(signs * found(np.arcsin(np.minimum(np.abs(r), 1.0))))
+
+    @property
+    def misread(self) -> float:
+        """Bound the probability that the sum has another sign than `signs`, in two digits.
+
+        Times prod (x + e^(kappa t_i)) it is a polynomial of degree m in x = e^(kappa u), so it has
+        at most m zeros: one in each interval about a threshold at whose ends its signs differ.
+
+        >>> 0 < smooth(4, 100.0).misread < 1e-5
+        True
+        """
+        total = arb(0)
+        room = min((b - a for a, b in pairwise(self.places)), default=1.0) / 2
+        with ctx.workprec(_BITS):
+            for i, t in enumerate(map(arb, self.places)):
+                sign, near = (-1) ** (len(self.places) - i - 1), _NEAREST
+                while not (self._ball(t + near) * sign > 0 > self._ball(t - near) * sign):
+                    near *= 2
+                    if near >= room:
+                        return 1.0  # the intervals may overlap
+                least = (abs(t) - near).max(arb(0))
+                total += 2 * near * density(least)
+            found = float(total.upper())
+            scale = math.floor(math.log10(found)) - 1
+            return float(f"{math.floor(found / 10.0**scale) + 1}e{scale}")
+
+    @cached_property
+    def low_squares(self) -> tuple[Fraction, ...]:
+        """Bound the squares of the Hermite coefficients of `signs` of degree 0 .. m - 1.
+
+        >>> [float(v) < 1e-30 for v in smooth(3, 100.0).low_squares]
+        [True, True, True]
+        """
+        m = len(self.places)
+        with ctx.workprec(_BITS):
+            # What is even or odd with m, exactly, has no coefficients of the other degrees.
+            bounds = [(abs(self._step(k)) + _SLACK) ** 2 for k in range(m)]
+            return tuple(
+                _rounded_up(bound) if (m - k) % 2 == 0 else Fraction(0)
+                for k, bound in enumerate(bounds)
+            )
+
+    def _step(self, k: int) -> Ball:
+        """E s h_k of the signs in closed form: each place t adds 2 (-1)^.. E 1[u > t] h_k."""
+        total = arb(0) if k else arb((-1) ** len(self.places))
+        for i, t in enumerate(map(arb, self.places)):
+            jump = 2 * (-1) ** (len(self.places) - 1 - i)
+            above = density(t) * hermite(k, t)[k - 1] if k else (t / arb(2).sqrt()).erfc() / 2
+            total += jump * above
+        return total / arb(k).fac().sqrt()
+
+    def _ball(self, u: Ball) -> Ball:
+        heads = [(arb(self.kappa) * (u - t) / 2).tanh() for t in self.places]
+        return self.constant + _dot(map(arb, self.amplitudes), heads)
+
+
+@lru_cache(maxsize=64)
+def thresholds(m: int) -> tuple[float, ...]:
+    """Find the m thresholds, in increasing order, by Newton's method.
+
+    A sign s that changes at t_1 .. t_r > 0, and at their negatives, has the coefficients
+    E s H_k = sum_i 4 (-1)^(r-i) phi(t_i) H_(k-1)(t_i), plus 2 (-1)^r phi(0) H_(k-1)(0) for odd m.
+
+    >>> [round(t, 4) for t in thresholds(4)]
+    [-1.5947, -0.509, 0.509, 1.5947]
+    """
+    with ctx.workprec(_BITS):
+        odd, start = m % 2, 0.97 * np.polynomial.hermite.hermgauss(m)[0]
+        t, step = [arb(float(v)) for v in start if v > 1e-9], arb(1)
+        signs = [4 * (-1) ** (len(t) - i) for i in range(1, len(t) + 1)]
+        while t and not step < _CLOSE:
+            missing = [[-_coefficient(k, t, signs)] for k in range(odd, m, 2)]
+            slopes = [
+                [-sign * density(v) * hermite(k, v)[k] for v, sign in zip(t, signs, strict=True)]
+                for k in range(odd, m, 2)
+            ]
+            found = arb_mat(slopes).solve(arb_mat(missing))
+            step = max(abs(found[i, 0]).mid() for i in range(len(t)))
+            t = [(v + found[i, 0]).mid() for i, v in enumerate(t)]
+        right = [float(v) for v in t]
+    return (*(-v for v in reversed(right)), *([0.0] * odd), *right)
+
+
+@lru_cache(maxsize=64)
+def smooth(m: int, kappa: float) -> Alternating:
+    """Find amplitudes for which the sum has mean square 1 and no coefficient of degree below m.
+
+    They are the solution of linear equations in the coefficients of the heads; a constant is added
+    for an even m.
+
+    >>> found = smooth(4, 10.0)
+    >>> [round(a, 3) for a in found.amplitudes], round(found.constant, 3)
+    ([-1.224, 1.268, -1.268, 1.224], 1.189)
+    """
+    places, odd = thresholds(m), m % 2
+    with ctx.workprec(_BITS):
+        slope, right = acb(kappa) / 2, [acb(t) for t in places[m // 2 :]]  # not negative
+        degrees = range(odd or 2, m, 2)
+
+        def pair(u: Ball, t: Ball) -> Ball:
+            """A head at t with that at -t: their sum for odd functions, else their difference."""
+            head, other = (slope * (u - t)).tanh(), (slope * (u + t)).tanh()
+            return head + other if odd else head - other
+
+        def mean(k: int, t: Ball) -> Ball:
+            return _half_mean(lambda u, _: pair(u, t) * hermite(k, u)[k])
+
+        a = [arb(1)]
+        if len(right) > 1:
+            left = [[mean(k, t) for t in right[:-1]] for k in degrees]
+            solved = arb_mat(left).solve(arb_mat([[-mean(k, right[-1])] for k in degrees]))
+            a = [*(solved[i, 0] for i in range(len(right) - 1)), arb(1)]
+        constant = arb(0) if odd else -2 * _dot(a, [mean(0, t) for t in right])
+        weights = [acb(v) for v in a]
+
+        def square(u: Ball, _: bool) -> Ball:
+            value = _dot(weights, [pair(u, t) for t in right]) + constant
+            return value * value
+
+        size = (2 * _half_mean(square)).sqrt()
+        found = [float((v / size).mid()) for v in a]
+        if odd:
+            found[0] = float((2 * a[0] / size).mid())  # its pair is itself
+        mirrored = [v if odd else -v for v in reversed(found[odd:])]
+        return Alternating(
+            kappa=kappa,
+            places=places,
+            amplitudes=(*mirrored, *found),
+            constant=float((constant / size).mid()),
+        )
+
+
+def _half_mean(value: Callable[[Ball, bool], Ball]) -> Ball:
+    """Integrate an analytic function times the normal density over 0 <= u <= _FAR, rigorously."""
+    found = acb.integral(
+        lambda u, analytic: value(u, analytic) * (-u * u / 2).exp(),
+        0,
+        _FAR,
+        abs_tol=_CLOSE,
+        rel_tol=_CLOSE,
+    )
+    return found.real / (2 * arb.pi()).sqrt()
+
+
+def hermite(most: int, u: Ball) -> list[Ball]:
+    """Evaluate the monic Hermite polynomials H_0 .. H_most: E H_j H_k = k! where j = k, else 0.
+
+    >>> hermite(3, arb(2))[3]
+    2.00000000000000
+    """
+    h = [u * 0 + 1, u]
+    for k in range(1, most):
+        h.append(u * h[k] - k * h[k - 1])
+    return h[: most + 1]
+
+
+def density(u: Ball) -> Ball:
+    """The density of a standard normal number."""
+    return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def _coefficient(k: int, t: list[Ball], signs: list[int]) -> Ball:
+    """E s H_k, as `thresholds` says; E s for k = 0."""
+    if k == 0:
+        return 1 - _dot(signs, [(v / arb(2).sqrt()).erf() / 2 for v in t])
+    middle = (-1) ** len(t) * 2 * density(arb(0)) * hermite(k, arb(0))[k - 1] if k % 2 else arb(0)
+    return middle + _dot(signs, [density(v) * hermite(k, v)[k - 1] for v in t])
+
+
+def _rounded_up(value: Ball) -> Fraction:
+    """Round up to three digits."""
+    size = math.floor(math.log10(float(value.upper()))) - 2
+    digits = int((value * arb(10) ** -size).upper().ceil().unique_fmpz())
+    return Fraction(digits) * Fraction(10) ** size
+
+
+def _dot(one: Iterable[Ball | int], other: Iterable[Ball]) -> Ball:
+    return sum((a * b for a, b in zip(one, other, strict=True)), arb(0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction(Dense):
+    """Layers whose labels hide a direction in d - 2 dimensions; raises UsageError out of range.
+
+    m: G has m changes of sign, mean square 1 and no Hermite coefficient below degree m. Labels have
+    the sign of G for G, which noise flips at a rate. kappa: the slope of the heads.
+
+    >>> instance = Direction(m=4, d=16).instance(0)
+    >>> instance.layer().m, instance.examples(0, 5).y.shape
+    (5, (5, 2, 16))
+    """
+
+    name: ClassVar[str] = "direction"
+    example: ClassVar[str] = "direction:m=4,d=16"
+    about: ClassVar[str] = "gaussian tokens with a hidden direction, no low Hermite coefficients"
+    label_text: ClassVar[str] = (
+        "Y[l,1] = A/2 (X_1 + X_2)[1] + (-1)^l/2 G (X_2 - X_1)[1], l = 1, 2, and 0 elsewhere, with "
+        "-1 or +1 for G; in float64"
+    )
+    k = 2
+    tokens = "gaussian"
+    token_text: ClassVar[str] = "gaussian with positions"
+    former: ClassVar[tuple[str, ...]] = ("labels=rounded",)
+
+    m: Annotated[int, Range(1, MOST, about="m, the changes of sign,")]
+    d: Annotated[int, Range(4, 4096, about="d, with two public coordinates,")]
+    noise: Annotated[
+        Fraction, Range(0, below=Fraction(1, 2), about="the rate at which labels are flipped")
+    ] = Fraction(0)
+    kappa: Annotated[float, Range(4, 1000, about="the slope of the heads")] = 100.0
+
+    @property
+    def response(self) -> Alternating:
+        """G, and its sign."""
+        return smooth(self.m, self.kappa)
+
+    def problem(self) -> dict[str, Any]:
+        """The dimensions, and bounds on the low Hermite coefficients of what the labels show."""
+        return {
+            "kind": "direction",
+            "dimension": self.d - 2,
+            "low": list(self.response.low_squares),
+            "noise": self.noise,
+        }
+
+    hardness = Hardness(
+        evidence="exact",
+        proved="over a uniform direction any query on labels moves little: exact for statistical "
+        "queries; of other algorithms nothing is said",
+    )
+
+    def hidden_signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the sign of G, which every example shows: (n, 2, d) -> (n, 1)."""
+        return self.response.signs(self.hidden(secret, x))[:, None]
+
+    def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
+        """Correlate signs of members by the cosines of their directions: (M, M)."""
+        rows = np.stack([self.direction(one) for one in members])
+        out = self.response.sign_correlations(rows @ rows.T)
+        np.fill_diagonal(out, 1.0)
+        return out
+
+    @property
+    def layer_heads(self) -> int:
+        """m, and one that is constant for an even m."""
+        return self.m + (self.m % 2 == 0)
+
+    def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
+        """Draw tokens: standard normal but for coordinate 0, the position, which is +1 or -1."""
+        drawn = super().inputs(seed, axis, start, count)
+        drawn[:, :, 0] = 1.0, -1.0
+        return drawn
+
+    fixed = ((0, 0, 1.0), (1, 0, -1.0))  # the positions
+
+    def direction(self, secret: Secret) -> Array:
+        """Draw the w of a secret, (d,): uniform where it may be."""
+        require(
+            len(secret) == 1 and 0 <= secret[0] < 1 << 256,
+            "a secret of this family is one number of 256 bits",
+        )
+        return _direction(self.d, secret[0])
+
+    def made(self, secret: Secret) -> AttentionLayer:
+        """Put a head at each threshold; for an even m, one that attends to its own token."""
+        found, w = self.response, self.direction(secret)
+        theta = np.zeros((self.layer_heads, self.d, self.d))
+        values = np.zeros_like(theta)
+        theta[: self.m, 0] = self.kappa / math.sqrt(2) * w
+        theta[: self.m, 0, 0] = [-self.kappa * t / 2 for t in found.places]
+        values[: self.m, 1, 1] = found.amplitudes
+        theta[self.m :, 0, 0], values[self.m :, 1, 1] = _SATURATED, found.constant
+        return AttentionLayer(theta=theta, w=values)
+
+    def hidden(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """u of tokens: (n, 2, d) -> (n,)."""
+        return np.asarray((x[:, 0] - x[:, 1]) @ self.direction(secret) / math.sqrt(2))
+
+    def computed(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate by the formula what the layer computes: (n, 2, d) -> (n, 2, d)."""
+        return self.labelled(x, self.response(self.hidden(secret, x)))
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the labels without noise: (n, 2, d) -> (n, 2, d)."""
+        return self.labelled(x, self.response.signs(self.hidden(secret, x)))
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate F = E[Y|X]: the sign drawn towards 0 by 1 - 2 noise."""
+        return self.labelled(x, self._fade * self.response.signs(self.hidden(secret, x)))
+
+    def known(self, x: NDArray[Any]) -> Array:
+        """Average over all directions: for an even m a function of the length of x_1 - x_2."""
+        return self.labelled(x, self.expected(x))
+
+    def expected(self, x: NDArray[Any]) -> Array:
+        """Average what stands for G over all directions: (n, 2, d) -> (n,)."""
+        if self.m % 2:
+            return np.zeros(len(x))
+        from scipy.special import betainc  # which few commands need
+
+        square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
+        response, out = self.response, np.ones(len(x))
+        heights = np.sign(response.amplitudes)
+        for t, height in list(zip(response.places, heights, strict=True))[self.m // 2 :]:
+            inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * t * t / square))
+            out -= 2 * height * inside  # at t and at -t
+        return self._fade * out
+
+    @property
+    def _fade(self) -> float:
+        return float(1 - 2 * self.noise)
+
+    def labelled(self, x: NDArray[Any], values: Array) -> Array:
+        """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""
+        out = np.zeros(x.shape)
+        half = values * (x[:, 0, 1] - x[:, 1, 1]) / 2
+        out[:, :, 1] = (self._share * (x[:, 0, 1] + x[:, 1, 1]) / 2)[:, None]
+        out[:, 0, 1] += half
+        out[:, 1, 1] -= half
+        return out
+
+    @cached_property
+    def _share(self) -> float:
+        """A, the sum of all amplitudes."""
+        found = self.response
+        return math.fsum((*found.amplitudes, found.constant if self.m % 2 == 0 else 0.0))
+
+    def disturbed(self, x: NDArray[Any], y: Array, stream: BitStream, start: int) -> Array:
+        """Flip labels of examples from `start` on at the rate of the noise."""
+        flips = stream.words(start, len(y)) < np.uint64(math.floor(self.noise * 2**64))
+        return np.where(flips[:, None, None], 2 * self.labelled(x, np.zeros(len(x))) - y, y)
+
+    @property
+    def error_rate(self) -> float:
+        """The rate of flips."""
+        return float(self.noise)
+
+    def reach(self, secret: Secret) -> float:
+        """Bound rows by A or 1 times the larger of both entries that are read."""
+        return max(abs(self._share), 1.0)
+
+    @property
+    def reached(self) -> tuple[slice, TokenLaw]:
+        """Coordinate 1 alone is read."""
+        return slice(1, 2), law_of("gaussian", 1)
+
+    def layer_tolerance(self, layer: AttentionLayer) -> float:
+        """Rounding grows with the slope of the heads."""
+        return super().layer_tolerance(layer) * max(1.0, self.kappa / 100)
+
+
+@lru_cache(maxsize=1024)
+def _direction(d: int, secret: int) -> Array:
+    drawn = generator(secret, "weights", Direction.name).standard_normal(d)
+    drawn[:2] = 0.0
+    found = np.asarray(drawn / np.linalg.norm(drawn))
+    found.setflags(write=False)
+    return found

@@ -1,0 +1,470 @@
+"""Hidden sets: members are the sets S of m of the coordinates 1 .. d-1, all as likely.
+
+With h the number of j in S with z_j = -1, a label shows g(h), for a profile g: {0..m} -> R. Tokens
+are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. Coordinate 0 is public: the layer reads it (r = 0)
+and writes it (c = 0). The label is
+
+    Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
+
+and 0 in every other column; A is a public constant. With label noise, g(h) is replaced with
+probability eta by 2 centre - g(h), its reflection in the middle of the profile's range. For two
+values this is the other value, for values +-v the other sign.
+"""
+
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import NDArray
+
+from instances import numbers, tokens
+from instances.coded import Coded, HiddenSet
+from instances.errors import ToolkitError, UsageError
+from instances.family import Hardness, Secret, require
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.lwe import Lpn
+from instances.numbers import write
+from instances.parameters import Profiled, split_list
+from instances.ranges import Range
+from instances.symmetric import (
+    Head,
+    Rational,
+    coefficients,
+    exact_heads,
+    log,
+    log_binomial,
+    python_fraction,
+    rational,
+    to_float,
+)
+
+Array = NDArray[np.float64]
+MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
+_NAMED = re.compile(r"majority|parity|(mod|threshold)\(([1-9][0-9]{0,17})\)")
+Rho = Annotated[Fraction, Range(above=1, most=16)]  # e^(beta/2) of the heads
+MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
+
+
+class Symmetric(Coded):
+    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
+
+    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
+    """
+
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
+    )
+
+    characters: ClassVar[bool] = False  # members are characters of z, and so orthogonal
+
+    d: Annotated[int, Range(2)]
+    m: Annotated[int, Range(1, MAX_M, words=f"between 1 and {MAX_M}, for exact heads")]  # of a set
+    noise: Annotated[Fraction, Range(0, below=Fraction(1, 2))]
+    rho: Rho
+
+    @property
+    @abstractmethod
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+
+    @property
+    def hidden_sets(self) -> "Symmetric":
+        """The family itself."""
+        return self
+
+    def problem(self) -> dict[str, Any]:
+        """The places, how many of them are hidden, and what the labels make of them."""
+        return {
+            "kind": "hidden-set",
+            "places": self.d - 1,
+            "chosen": self.m,
+            "values": list(map(Fraction, self.values)),
+            "noise": self.noise,
+        }
+
+    def certified_as(self) -> "Symmetric":
+        """Parities and profiles are themselves, others the profile of their values."""
+        if type(self) in (Parity, Profile):
+            return self
+        g = Profiled(spelling(self.values))
+        return Profile(g=g, d=self.d, m=self.m, noise=self.noise, rho=self.rho)
+
+    @property
+    def hides(self) -> HiddenSet:
+        """A set of m places."""
+        return HiddenSet(
+            size=self.m,
+            first_step=self.values[0] != self.values[1],
+            secret=lambda places: tuple(j + 1 for j in places),
+        )
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """The exact heads: m, and one bias head more where the solve leaves an offset."""
+        return exact_heads(self.values, self.rho)
+
+    @cached_property
+    def float_heads(self) -> tuple[Array, Array, Array]:
+        """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
+        log_rho, heads = math.log(self.rho), self.heads
+        found = [(log_rho * head.slope, -log(head.u) / 2, to_float(head.a)) for head in heads]
+        slope, offset, a = np.array(found).T
+        return slope, offset, a
+
+    @property
+    def size(self) -> int:
+        """The number of members: C(d-1, m)."""
+        return math.comb(self.d - 1, self.m)
+
+    def members(self) -> Iterator[Secret]:
+        """List the m-subsets of 1 .. d-1 in lexicographic order."""
+        yield from combinations(range(1, self.d), self.m)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw S uniformly among the m-subsets of 1 .. d-1."""
+        chosen = rng.choice(self.d - 1, size=self.m, replace=False)
+        return tuple(sorted(int(j) + 1 for j in chosen))
+
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Return whether two secrets are the same set, in whatever order."""
+        return sorted(one) == sorted(other)
+
+    def require_member(self, secret: Secret) -> None:
+        """Refuse what is no secret of this family; raises UsageError."""
+        require(
+            len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
+            f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
+        )
+
+    def check(self) -> None:
+        """Refuse a hidden set that does not fit, and heads of many digits; raises UsageError."""
+        require(
+            self.m <= self.d - 1,
+            f"m={self.m} given with d={self.d}: m must be between 1 and d - 1 = {self.d - 1}",
+        )
+        most = 16
+        require(
+            self.rho.denominator <= most,
+            f"rho={self.rho} given: its denominator must be at most {most}",
+        )
+
+    @property
+    def hardness(self) -> Hardness:
+        """Correlations are exact; how small they are depends on the profile."""
+        kind = "all statistical" if self.two_valued else "correlational"
+        return Hardness(
+            evidence="exact",
+            proved=f"correlations of members are exact and bound {kind} queries; how hard that is "
+            "depends on the profile: see `hardness certify`",
+        )
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the profile takes two values only."""
+        return len(set(self.values)) == 2
+
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The values that g(h) can take, with noise, the largest first."""
+        found = set(self.values)
+        if self.noise:
+            found |= {max(found) + min(found) - v for v in self.values}
+        return tuple(sorted(found, reverse=True))
+
+    @cached_property
+    def fourier(self) -> tuple[Rational, ...]:
+        """The coefficients g^_0 .. g^_m of the profile."""
+        return tuple(coefficients([rational(v) for v in self.values]))
+
+    @property
+    def layer_heads(self) -> int:
+        """The number of heads."""
+        return len(self.heads)
+
+    @cached_property
+    def known_constant(self) -> Fraction:
+        """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
+        return python_fraction(sum((head.a for head in self.heads), fmpq(0)))
+
+    @property
+    def sum_abs_a(self) -> float:
+        """Sum |a_i|: how much cancels in the layer."""
+        return sum(abs(to_float(head.a)) for head in self.heads)
+
+    def require_float64(self) -> None:
+        """Refuse heads that float64 cannot hold; raises ToolkitError."""
+        if self.sum_abs_a > MAX_SUM * float(max(map(abs, self.values))):
+            raise ToolkitError(
+                f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
+                f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
+                "exact anyway"
+            )
+
+    def layer(self, secret: Secret) -> AttentionLayer:
+        """Build the layer, where float64 and memory hold it: heads that count the places of S."""
+        self.require_float64()
+        require_memory(16 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
+        self.require_member(secret)
+        slope, offset, a = self.float_heads
+        theta = np.zeros((len(a), self.d, self.d))
+        theta[:, secret, secret] = slope[:, None]
+        theta[:, 0, 0] = offset
+        w = np.zeros_like(theta)
+        w[:, 0, 0] = a
+        return AttentionLayer(theta=theta, w=w)
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint8]:
+        """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
+        clean = [self.levels.index(v) for v in self.values]
+        return np.array([clean, self._reflected[clean]], np.uint8)
+
+    def codes(
+        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
+    ) -> NDArray[np.uint8]:
+        """Compute the code of the label's value where z_0 = -1, reflected where `flips`: (n,)."""
+        self.require_member(secret)
+        count = np.zeros(len(words), np.uint8)  # m is at most 128
+        for j, mask in enumerate(tokens.mask(secret, self.d)):
+            if mask:
+                count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
+        return self._codes[flips.view(np.uint8), count] * self.open(words)
+
+    def expected(self, words: NDArray[np.uint64]) -> Array:
+        """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
+        minus = np.bitwise_count(words[:, 0] ^ words[:, 1]).sum(axis=1, dtype=np.intp) - 1
+        return self.fade(self.prior)[minus]
+
+    @cached_property
+    def prior(self) -> Array:
+        """The mean of g(h) over all members, by the number of -1 in z_1 .. z_(d-1): (d,)."""
+        # h is hypergeometric: m draws without replacement from d - 1 places, w of them -1.
+        n, w = self.d - 1, np.arange(self.d)
+        require_memory(64 * self.d * (self.m + 1) // 16, f"the mean member of {self.spec}")
+        out = np.zeros(self.d)
+        for h, value in enumerate(map(float, self.values)):
+            fits = (w >= h) & (n - w >= self.m - h)
+            v = w[fits].astype(np.float64)
+            logs = log_binomial(v, h) + log_binomial(n - v, self.m - h)
+            out[fits] += value * np.exp(logs - log_binomial(n, self.m))
+        return out
+
+    @cached_property
+    def unknown_variance(self) -> Fraction:
+        """E (g(h) - mean over members)^2, what there is to learn: exact."""
+        n, m = self.d - 1, self.m
+        # The mean over members has the squared norm sum_k g^_k^2 C(m,k)^2 / C(n,k).
+        total = fmpq(0)
+        for k, value in enumerate(self.fourier):
+            if value:
+                total += value**2 * math.comb(m, k) * (1 - fmpq(math.comb(m, k), math.comb(n, k)))
+        return python_fraction(total)
+
+    def response(self) -> Array:
+        """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
+        self.require_float64()
+        slope, offset, a = (part[:, None] for part in self.float_heads)
+        heads = np.asarray(a * np.tanh(slope * np.arange(self.m + 1.0) + offset))
+        return np.asarray(sum(heads, np.zeros(self.m + 1)))
+
+    def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
+        """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
+        self.require_member(secret)
+        rest = set(subset) - {0}
+        found = Fraction(0)
+        if rest <= set(secret):
+            found = (1 - 2 * self.noise) * python_fraction(self.fourier[len(rest)])
+        if not rest:
+            found += 2 * self.noise * self.centre
+        return (-1 if 0 in subset else 1) * found / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(Symmetric):
+    """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
+
+    g: majority, parity, mod(k), threshold(k), or a list of m + 1 values g(0) .. g(m); d, m, noise,
+    rho as for Parity. Raises UsageError out of range, and for a constant g.
+
+    >>> Profile(g=Profiled("majority"), d=8, m=3).values == (1, 1, -1, -1)
+    True
+    >>> Profile(g=Profiled("[1, 1/2, 0]"), d=8, m=2).spec
+    'profile:d=8,g=[1,0.5,0],m=2,noise=0,rho=3'
+    """
+
+    name: ClassVar[str] = "profile"
+    example: ClassVar[str] = "profile:g=majority,d=32,m=5"
+    about: ClassVar[str] = "any symmetric function of m of d-1 hidden coordinates, exact heads"
+    g: Profiled
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def check(self) -> None:
+        """Refuse a constant profile, and a family of one member; raises UsageError."""
+        super().check()
+        self.require_profile()
+        require(
+            self.m <= self.d - 2,
+            f"m={self.m} given with d={self.d}: there is one member only, nothing is hidden; "
+            f"m may be up to d - 2 = {self.d - 2}",
+        )
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
+
+    def require_profile(self) -> None:
+        """Refuse a constant g; write g in its canonical form."""
+        values, text = self.values, self.g.replace(" ", "")
+        text = spelling(values) if text.startswith("[") else text
+        object.__setattr__(self, "g", Profiled(text))
+        require(
+            len(set(values)) > 1,
+            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
+            "nothing is hidden; g=majority is one",
+        )
+        require(
+            len(self.levels) <= 256,
+            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
+            "at most 256 are allowed: lower m",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parity(Symmetric):
+    """The family of all parities on m of d - 1 hidden coordinates.
+
+    d: dimension of a token; m: size of the hidden set; noise: flip probability in [0, 1/2);
+    rho: e^(beta/2) of the heads, a rational above 1. Raises UsageError out of these ranges.
+
+    >>> import math
+    >>> Parity(d=1000, m=21).size == math.comb(999, 21)
+    True
+    >>> Parity(d=16, m=4, noise=Fraction(1, 10)).spec
+    'parity:d=16,m=4,noise=0.1,rho=3'
+    """
+
+    name: ClassVar[str] = "parity"
+    example: ClassVar[str] = "parity:d=32,m=3"
+    about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * (1 - 2 code); all other columns are 0"
+    )
+    characters: ClassVar[bool] = True
+    unknown_variance = Fraction(1)  # the squared norm of a parity
+    shares = (Fraction(1, 2), Fraction(1, 2))
+
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile: 1, -1, 1, ..."""
+        return signs(self.m)
+
+    @cached_property
+    def linear_forms(self) -> Lpn:
+        """Labels as equations mod 2: LPN with secrets of weight m."""
+        return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
+
+    def to_linear(self, secret: Secret) -> Secret:
+        """Write a hidden set as d - 1 bits."""
+        return tuple(int(j in secret) for j in range(1, self.d))
+
+    def from_linear(self, s: Secret) -> Secret:
+        """List the places of the bits that are 1.
+
+        >>> Parity(d=5, m=2).from_linear((0, 1, 0, 1))
+        (2, 4)
+        """
+        return tuple(j for j, bit in enumerate(s, 1) if bit)
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """With noise, those that what is known of noisy parities must be seen beside."""
+        second = "restricted" if self.noise else "elimination"
+        return ("queries", second, "lowdegree", "student")
+
+    @property
+    def hardness(self) -> Hardness:
+        """Members are exactly orthogonal; other algorithms are another matter."""
+        fast = "without noise Gaussian elimination, which is not a statistical-query algorithm, "
+        return Hardness(
+            evidence="exact",
+            proved="orthogonal members: exact for statistical queries",
+            assumption="learning (sparse) parity with noise is hard" if self.noise else "",
+            easy="" if self.noise else f"{fast}learns it fast",
+        )
+
+    # The mean over all members is K_m(w)/C(d-1,m): its squared norm is 1/N. Leaving it out keeps
+    # members exactly orthonormal, and changes a relative risk by a factor of 1 - 1/N at most.
+    @cached_property
+    def prior(self) -> NDArray[np.float64]:
+        """0: what is known of a parity where z_0 = -1, (d,)."""
+        return np.zeros(self.d)
+
+
+def profile(text: str, m: int) -> tuple[Fraction, ...]:
+    """Read the profile g(0) .. g(m); raises UsageError.
+
+    majority: 1 for 2h <= m, else -1. parity: (-1)^h. mod(k): 1 where k divides h, else -1.
+    threshold(k): 1 for h < k, else -1.
+
+    >>> [int(v) for v in profile("majority", 4)], [int(v) for v in profile("mod(3)", 3)]
+    ([1, 1, 1, -1, -1], [1, -1, -1, 1])
+    """
+    text = text.replace(" ", "")
+    if text.startswith("[") and text.endswith("]"):
+        listed_values = tuple(
+            numbers.parse(value, Fraction, "g") for value in split_list(text[1:-1])
+        )
+        require(
+            len(listed_values) == m + 1,
+            f"g={text[:60]} given with m={m}: a list needs m + 1 = {m + 1} values, one for each "
+            f"h = 0..{m}, not {len(listed_values)}",
+        )
+        return listed_values
+    named = _NAMED.fullmatch(text)
+    if not named:
+        raise UsageError(
+            f"g={text[:60]} given: majority, parity, mod(k), threshold(k) with k above 0, or a "
+            "list of m + 1 numbers, as [1,-1/2,0], are profiles"
+        )
+    k = int(named[2] or 0)
+    plus = {
+        "majority": lambda h: 2 * h <= m,
+        "parity": lambda h: h % 2 == 0,
+        "mod": lambda h: h % k == 0,
+        "threshold": lambda h: h < k,
+    }[named[1] or text]
+    return tuple(Fraction(1 if plus(h) else -1) for h in range(m + 1))
+
+
+def spelling(values: Iterable[Fraction]) -> str:
+    """Write values as the list that `profile` reads."""
+    return f"[{','.join(map(write, values))}]"
+
+
+def signs(m: int) -> tuple[Fraction, ...]:
+    """Return the profile of a parity on m coordinates: (-1)^h for h = 0 .. m.
+
+    >>> [int(v) for v in signs(2)]
+    [1, -1, 1]
+    """
+    return tuple(Fraction((-1) ** h) for h in range(m + 1))
