@@ -70,8 +70,8 @@ class Modular(Coded):
     noise = Fraction(0)  # errors are no flips
     former: ClassVar[tuple[str, ...]] = ("beta=40", "bits=0", "heads=saturated", "labels=formula")
     composite: ClassVar[bool] = False
-    rising: ClassVar[bool] = False  # levels: -1, -1 + 2/q, .. by code; or 1, .., -1
     noisy_parities: ClassVar[bool] = False  # parities of hidden bits, flipped at one rate
+    rising: ClassVar[bool] = False  # levels: -1, -1 + 2/q, .. by code; or 1, .., -1
     assumed: ClassVar[str | None] = None  # what is known of all algorithms, not only of SQ
     exact_text: ClassVar[str] = "without error linear algebra learns the labels, linear in s"
     default_learners = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
@@ -80,6 +80,33 @@ class Modular(Coded):
     secret: Annotated[str, OneOf(tuple(ENTRIES))] = "uniform"
     h: Annotated[int, Range(0)] = 0
     spread: Annotated[Fraction, Range(0)] = Fraction(0)
+
+    @property
+    def linear_forms(self) -> "Modular":
+        """The family itself."""
+        return self
+
+    def problem(self) -> dict[str, Any]:
+        """The moduli, the laws of secrets and errors, and the labels; raises UsageError.
+
+        >>> from instances import parse
+        >>> parse("lwr:n=64,q=256,p=2,secret=binary,h=6").problem()["secret"]
+        {'weight': 6, 'entries': [1, ['1']]}
+        """
+        reason = obstacle(self)
+        require(not reason, f"{self} given: {reason}")
+        errors, law = self.errors, self.secrets.law
+        counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
+        return {
+            "kind": "residues",
+            "n": self.n,
+            "q": self.q,
+            "bits": self.length,
+            "secret": {"weight": self.h, "entries": law and [min(law), counts]},
+            "labels": "residue" if self.interval == 1 else "interval",
+            "parts": self.outcomes,
+            "errors": errors and [errors.values[0], [str(count) for count in errors.counts]],
+        }
 
     def check(self) -> None:
         """Refuse moduli and laws of secrets that no theorem here is about; raises UsageError."""
@@ -155,33 +182,6 @@ class Modular(Coded):
         """The code of each element of Z_q, (q,)."""
         self.require_table()
         return np.arange(self.q) // self.interval
-
-    @property
-    def linear_forms(self) -> "Modular":
-        """The family itself."""
-        return self
-
-    def problem(self) -> dict[str, Any]:
-        """The moduli, the laws of secrets and errors, and the labels; raises UsageError.
-
-        >>> from instances import parse
-        >>> parse("lwr:n=64,q=256,p=2,secret=binary,h=6").problem()["secret"]
-        {'weight': 6, 'entries': [1, ['1']]}
-        """
-        reason = obstacle(self)
-        require(not reason, f"{self} given: {reason}")
-        drawn, law = self.errors, self.secrets.law
-        counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
-        return {
-            "kind": "residues",
-            "n": self.n,
-            "q": self.q,
-            "bits": self.length,
-            "secret": {"weight": self.h, "entries": law and [min(law), counts]},
-            "labels": "residue" if self.interval == 1 else "interval",
-            "parts": self.outcomes,
-            "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
-        }
 
     @cached_property
     def response(self) -> NDArray[np.float64]:
@@ -510,6 +510,7 @@ class Lpn(Modular):
     )
     assumed: ClassVar[str] = "learning parity with noise is hard [BKW03]"
     exact_text: ClassVar[str] = "without noise linear algebra learns the labels"
+    noisy_parities: ClassVar[bool] = True
     former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
     n: Annotated[int, Range(1, 1 << 24)]
@@ -521,11 +522,9 @@ class Lpn(Modular):
         Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
     ] = field()  # required
 
-    noisy_parities: ClassVar[bool] = True
-
     @property
     def hides(self) -> HiddenSet:
-        """A set of places, of any size where h is 0."""
+        """A set of places, of any size if h is 0."""
         return HiddenSet(
             size=self.h or None,
             first_step=True,
