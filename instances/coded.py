@@ -436,16 +436,12 @@ class FactorTables:
             )
         return secrets
 
-    def codes(
-        self, secret: Secret, start: int = 0, stop: int | None = None
-    ) -> NDArray[np.unsignedinteger]:
+    def codes(self, secret: Secret) -> NDArray[np.unsignedinteger]:
         """Compute which level the factor has, without noise: (2^n,), bit j - 1 set where z_j = -1.
 
-        Of entries start .. stop-1 alone where these are given. Raises TooLarge where memory does
-        not hold it.
+        Raises TooLarge where memory does not hold it.
         """
-        stop = 1 << self.n if stop is None else min(stop, 1 << self.n)
-        words = self.points(start, stop)
+        words = self.points(0, 1 << self.n)
         return self.family.codes(secret, words, np.zeros(len(words), np.bool_))
 
     def points(self, start: int, stop: int) -> NDArray[np.uint64]:

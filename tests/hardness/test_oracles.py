@@ -32,7 +32,6 @@ from hardness.upper import LEARNERS, Outcome, parse_learner
 from hardness.upper.classes import class_of, view_of
 from instances import Parity, ToolkitError, UsageError, parse, read_folder, write_folder
 from instances.ladders import ladder_of
-from instances.tokens import Questions
 from tests.conftest import not_refused
 
 TAU = Fraction(1, 10)
@@ -208,9 +207,9 @@ def test_a_budget_of_values_is_kept_exactly_and_a_call_that_does_not_fit_costs_n
 
 
 def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
-    parity, real = (
+    parity, real, placed = (
         ValueOracle(parse(spec).instance(0), meter())
-        for spec in ("parity:d=8,m=3", "nice:m=1,k=2,d=4,tokens=gaussian")
+        for spec in ("parity:d=8,m=3", "nice:m=1,k=2,d=4,tokens=gaussian", "direction:m=1,d=4")
     )
     table = [
         (parity, np.ones((3, 2, 7)), "shape (3, 2, 7) given: (n, 2, 8) is needed"),
@@ -219,21 +218,11 @@ def test_other_tokens_are_refused_in_one_line_and_cost_nothing():
         (parity, np.ones((1, 2, 8), bool), "of type bool given"),
         (real, np.full((1, 2, 4), np.inf), "an entry inf given: numbers up to 1e+100"),
         (real, np.full((1, 2, 4), 1j), "of type complex128 given"),
+        (placed, np.ones((1, 2, 4)), "1 in coordinate 0 of token 2 given: it is -1 here"),
     ]
     cases = [(said, lambda at=at, x=x: at.value(x), said) for at, x, said in table]
     assert not_refused(UsageError, cases) == []
-    assert parity.meter.values == real.meter.values == 0
-
-
-def test_public_entries_are_held():
-    family = parse("parity:d=8,m=3")
-    asked = Questions(tokens="real", fixed=((0, 0, 1), (1, 0, -1)))
-    x = np.ones((3, 2, 8))
-    x[:, 1, 0] = -1
-    assert (asked.checked(x, family) == x).all()
-    x[2, 1, 0] = 1
-    with pytest.raises(UsageError, match="1 in coordinate 0 of token 2 given: it is -1 here"):
-        asked.checked(x, family)
+    assert parity.meter.values == real.meter.values == placed.meter.values == 0
 
 
 def test_a_learner_by_values_runs_and_its_record_reads_back():

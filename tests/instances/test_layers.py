@@ -114,19 +114,6 @@ def test_the_layer_is_its_cubic_map(m, k, d):
     assert np.abs(evaluate(coefficients(theta, w), x) - wanted).max() < 1e-13 * scale
 
 
-def test_only_the_symmetric_part_is_seen():
-    """Layers whose Theta column and W row are exchanged are one function."""
-    d = 3
-    first, second = np.zeros((1, d, d)), np.zeros((1, d, d))
-    theta, w = first.copy(), second.copy()
-    theta[0, 0, 1], w[0, 2, 0] = 1.0, 1.0  # x_0 S_12
-    other, v = first.copy(), second.copy()
-    other[0, 0, 2], v[0, 1, 0] = 1.0, 1.0  # x_0 S_21
-    assert (coefficients(theta, w) == coefficients(other, v)).all()
-    x = np.random.default_rng(0).standard_normal((5, 2, d))
-    assert np.allclose(definition(theta, w, x), definition(other, v, x), atol=1e-14)
-
-
 @pytest.mark.parametrize(("m", "k", "d"), [(1, 2, 1), (2, 2, 3), (3, 3, 3), (2, 4, 2), (1, 2, 5)])
 def test_power_on_signs_is_the_mean_over_all_of_them(m, k, d):
     theta, w = heads(m, d, seed=k)
