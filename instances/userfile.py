@@ -14,8 +14,10 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -127,16 +129,35 @@ def pickled(value: Any, what: str) -> bytes:
     import cloudpickle
 
     folders = {Path(path).parent for path in (*(path for path, _ in _modules), *FILES)} - {Path()}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if folders else ():
         file = getattr(module, "__file__", None)
         if name.partition(".")[0] not in _INSTALLED and file and Path(file).parent in folders:
             cloudpickle.register_pickle_by_value(module)
+
+    class Pickler(cloudpickle.CloudPickler):
+        dispatch_table = cloudpickle.CloudPickler.dispatch_table.new_child(
+            {cached_property: _reduced}
+        )
+
+    stream = BytesIO()
     try:
-        return bytes(cloudpickle.dumps(value))
+        Pickler(stream).dump(value)
+        return stream.getvalue()
     except Exception as error:  # whatever an object of a user raises
         raise UsageError(
             f"{what} cannot be handed to another process: {one_line(error, 200)}; give jobs=1"
         ) from error
+
+
+def _reduced(value: Any) -> Any:
+    """Say how a cached property is made again: that of Python 3.11 holds a lock."""
+    return _cached, (value.func, value.attrname)
+
+
+def _cached(function: Any, name: str) -> Any:
+    value = cached_property(function)
+    value.__set_name__(object, name)
+    return value
 
 
 def _aside(*values: Any, **how: Any) -> None:
