@@ -14,18 +14,19 @@ from hardness.bounds.certify import Posed, certify, pose
 from hardness.bounds.checker.theorem import needed_by_learners, read_terms, stat_rules_out
 from hardness.bounds.formulas import Formula, formulas, relation
 from hardness.bounds.problems import certified_problem
-from hardness.bounds.terms import BoundParameters, misfit
+from hardness.bounds.terms import BoundParameters
 from instances import arguments
 from instances.errors import ToolkitError, UsageError, unknown
 from instances.export import Cited, Math
 from instances.family import Family
 from instances.numbers import brief, write
+from instances.ranges import declared
 from instances.result import Result, TableRow
 from instances.spec import parse
 
 _EACH, _BEFORE = 512, 32  # values that are tried one by one: of the last parameter, and of others
 _MOST, _NEAR = 1 << 59, 512  # values that are tried, and how far from one the next is looked for
-_NAMES = {"t": "t", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms, as of RANGES
+_NAMES = {"t": "vstat", "tau": "tau", "epsilon": "risk", "delta": "success"}  # of terms
 _KNOWN, _REFUSED = 3_000, 10_000  # specs that are computed in all, and refused for each of those
 Values = tuple[int, ...]
 Least = tuple[int | None, int | None]  # the least value that is right, and the next lower one
@@ -81,8 +82,9 @@ class Bound(Result):
         for name, value in at.items():
             if name not in known:
                 raise unknown("symbol", name, known)
-            if name in _NAMES and (reason := misfit(_NAMES[name], value)):
-                raise UsageError(f"{quantity} of {spec}: {reason}")
+            allowed = declared(BoundParameters).get(_NAMES.get(name, ""))
+            if allowed and (value not in allowed or (name == "t" and value.denominator > 1)):
+                raise UsageError(f"{quantity} of {spec}: {allowed.refusal(name, value)}")
             field = "noise" if name == "eta" else name
             spec = re.sub(rf"(?<=[:,]){field}=[^,]*", f"{field}={value}", spec)
         try:
@@ -97,9 +99,9 @@ class Bound(Result):
         except checker.Refused as reason:
             raise UsageError(f"{spec}: {reason}") from reason
         except LookupError:
-            allowed = " and ".join(map(relation, formula.domain))
+            holds = " and ".join(map(relation, formula.domain))
             here = ", ".join(f"{name} = {value}" for name, value in at.items())
-            why = f"the formula holds if {allowed}, not at {here}"
+            why = f"the formula holds if {holds}, not at {here}"
             raise UsageError(f"{quantity} of {self.certificate.spec}: {why}") from None
 
     def to_dict(self) -> dict[str, Any]:

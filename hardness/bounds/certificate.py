@@ -166,10 +166,10 @@ class Certificate(Result):
         )
 
     def first_tolerance(self, quantity: str) -> Fraction | None:
-        """The least two-digit tolerance at which a bound on queries is not vacuous, or None.
+        """Find the least tolerance of two digits at which a bound on queries is not vacuous.
 
-        It then does so at every wider one. Below 1e-59 none is looked at. quantity: a claim about
-        STAT or correlational queries.
+        Nor is it at any wider one; None if it is at all. Below 1e-59 none is looked at. quantity: a
+        claim about STAT or correlational queries.
         """
         numbers, members = self[quantity].numbers, self.known.members
         needed = numbers.get("T", Fraction(self.terms["success"]) * numbers["N"]) - numbers["K"]

@@ -5,33 +5,47 @@ What follows of them is computed by the checker. docs/named-mathematics.md has t
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar
 
 from hardness.bounds.checker import written
 from hardness.bounds.checker.hidden_sets import HiddenSets
 from hardness.bounds.checker.theorem import Members
-from hardness.bounds.terms import misfit
 from instances.family import require
 from instances.numbers import write
+from instances.ranges import Range, declared
 
-_EXACT = "is needed: one exact mean of a function of its choice can name the member"
+_CALLED = {"std": "noise-std"}  # what the terms of a certificate call a number
+_WHOLE = Range(1, words="an integer of at least 1")
 
 
-class NamedLearner(Protocol):
-    """A learner by its numbers."""
+@dataclass(frozen=True, kw_only=True)
+class NamedLearner:
+    """A learner by its numbers, each an integer or an exact rational, or None.
+
+    Raises UsageError for numbers out of range.
+    """
 
     about: ClassVar[str]  # "kernel", "gd", "low-degree" or "lwe"
+
+    def __post_init__(self) -> None:
+        for name, allowed in declared(type(self)).items():
+            value, called = getattr(self, name), _CALLED.get(name, name)
+            exact = value is None or isinstance(value, Fraction | int)
+            require(exact, f"{called}={value} given: an integer or an exact rational is needed")
+            require(value is None or value in allowed, allowed.refusal(called, value))
 
     @property
     def numbers(self) -> dict[str, str]:
         """Its numbers, as the terms of a certificate have them."""
+        named = {_CALLED.get(name, name): value for name, value in vars(self).items()}
+        return {name: written(value) for name, value in named.items() if value is not None}
 
     def require(self, problem: Any, members: Members) -> None:
         """Refuse numbers that do not go with a problem; raises UsageError."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
+class Kernel(NamedLearner):
     """Regression on `features` functions of the tokens, chosen without labels; None for any number.
 
     Raises UsageError below 1.
@@ -39,16 +53,7 @@ class Kernel:
 
     about: ClassVar[str] = "kernel"
 
-    features: int | None = None
-
-    def __post_init__(self) -> None:
-        reason = self.features is not None and misfit("features", self.features)
-        require(not reason, str(reason))
-
-    @property
-    def numbers(self) -> dict[str, str]:
-        """The number of features, if any."""
-        return {} if self.features is None else {"features": written(self.features)}
+    features: Annotated[int | None, _WHOLE] = None
 
     def require(self, problem: Any, members: Members) -> None:
         """Refuse more features than members; raises UsageError."""
@@ -60,11 +65,12 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyDescent:
+class NoisyDescent(NamedLearner):
     """Steps of any rule, each of which sees one mean gradient with normal noise on each coordinate.
 
-    clip: the norm of each example's gradient at most; std: standard deviation of the noise; steps:
-    None if only the number that is needed is asked for. Raises UsageError for numbers out of range.
+    clip: the norm of each example's gradient at most; std: standard deviation of the noise, without
+    which one exact mean of a function of its choice can name the member; steps: None if only the
+    number that is needed is asked for. Raises UsageError for numbers out of range.
 
     >>> import hardness
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
@@ -76,32 +82,13 @@ class NoisyDescent:
 
     about: ClassVar[str] = "gd"
 
-    clip: Fraction
-    std: Fraction
-    steps: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value, why in (
-            ("clip", self.clip, "it bounds the norm of a gradient"),
-            ("noise-std", self.std, f"some noise {_EXACT}"),
-        ):
-            right = isinstance(value, Fraction | int) and not misfit(name, value)
-            require(right, f"{name}={value} given: a rational above 0 is needed; {why}")
-        right = self.steps is None or not misfit("steps", self.steps)
-        require(right, f"steps={self.steps} given: an integer of at least 1 is needed")
-
-    @property
-    def numbers(self) -> dict[str, str]:
-        """The clipped norm, the noise, and the number of steps, if any."""
-        steps = {} if self.steps is None else {"steps": written(self.steps)}
-        return {"clip": written(self.clip), "noise-std": written(self.std), **steps}
-
-    def require(self, problem: Any, members: Members) -> None:
-        """All its numbers go with every problem."""
+    clip: Annotated[Fraction, Range(above=0, about="what bounds the norm of a gradient")]
+    std: Annotated[Fraction, Range(above=0, about="the noise, as an exact mean names the member,")]
+    steps: Annotated[int | None, _WHOLE] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowDegree:
+class LowDegree(NamedLearner):
     """Polynomials of degree <= `degree` in `examples` examples, each monomial on `sample_degree`.
 
     The degree counts bits of z and the label's unknown part; examples: None where only the number
@@ -111,31 +98,19 @@ class LowDegree:
 
     about: ClassVar[str] = "low-degree"
 
-    degree: int
-    examples: int | None = None
-    sample_degree: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("degree", "examples", "sample_degree"):
-            number = getattr(self, name)
-            reason = number is not None and misfit(name, number)
-            require(not reason, str(reason))
-        examples, looked_at = self.examples, self.sample_degree
-        require(
-            examples is None or looked_at is None or looked_at <= examples,
-            f"sample_degree={looked_at} given: at most the number of examples is allowed",
-        )
-
-    @property
-    def numbers(self) -> dict[str, str]:
-        """The degree, and the numbers of examples, if any."""
-        names = ("degree", "examples", "sample_degree")
-        numbers = {name: getattr(self, name) for name in names}
-        return {name: written(v) for name, v in numbers.items() if v is not None}
+    degree: Annotated[int, _WHOLE]
+    examples: Annotated[int | None, Range(1, 10**1000, words="an integer from 1 to 10^1000")] = None
+    sample_degree: Annotated[int | None, _WHOLE] = None
 
     def require(self, problem: Any, members: Members) -> None:
         """Refuse a degree beyond that of the examples; raises UsageError."""
-        if self.examples is not None and isinstance(problem, HiddenSets):
+        if self.examples is None:
+            return
+        require(
+            self.sample_degree is None or self.sample_degree <= self.examples,
+            f"sample_degree={self.sample_degree} given: at most the number of examples is allowed",
+        )
+        if isinstance(problem, HiddenSets):
             most = self.examples * (problem.m + 1)
             require(
                 self.degree <= most,
@@ -145,7 +120,7 @@ class LowDegree:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chain:
+class Chain(NamedLearner):
     """A learner of `examples` examples as a solver of LWE with errors of at most `bound`. [BGMRR16]
 
     Raises UsageError below 1.
@@ -161,17 +136,5 @@ class Chain:
 
     about: ClassVar[str] = "lwe"
 
-    examples: int
-    bound: int
-
-    def __post_init__(self) -> None:
-        require(self.examples > 0, f"examples={self.examples} given: at least 1 is needed")
-        require(self.bound > 0, f"error_bound={self.bound} given: at least 1 is needed")
-
-    @property
-    def numbers(self) -> dict[str, str]:
-        """The number of examples, and the bound on errors."""
-        return {"examples": written(self.examples), "bound": written(self.bound)}
-
-    def require(self, problem: Any, members: Members) -> None:
-        """All its numbers go with every problem."""
+    examples: Annotated[int, _WHOLE]
+    bound: Annotated[int, Range(1, about="error_bound")]

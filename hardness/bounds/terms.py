@@ -1,55 +1,16 @@
 """What a bound is about: the oracle's tolerance, and what the learner has to achieve."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from hardness.bounds.checker import written
 from instances import numbers
 from instances.family import require
+from instances.ranges import Range, require_declared
 
-_MOST_EXAMPLES = 10**1000
 _RATIONAL = ("tau", "risk", "success", "gamma")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """Values of a parameter: in words, and whether one is among them."""
-
-    words: str
-    holds: Callable[[Fraction], bool]
-
-
-_WHOLE = Range(words="an integer of at least 1", holds=lambda v: v >= 1 and v.denominator == 1)
-_ABOVE = Range(words="above 0", holds=lambda v: v > 0)
-_SHARE = Range(words="above 0 and at most 1", holds=lambda v: 0 < v <= 1)
-
-RANGES: dict[str, Range] = {
-    **dict.fromkeys(("t", "features", "steps"), _WHOLE),
-    **dict.fromkeys(("degree", "sample_degree"), _WHOLE),
-    **dict.fromkeys(("clip", "noise-std"), _ABOVE),
-    **dict.fromkeys(("tau", "success", "gamma"), _SHARE),
-    "risk": Range(words="at least 0 and below 1", holds=lambda v: 0 <= v < 1),
-    "examples": Range(
-        words="an integer from 1 to 10^1000",
-        holds=lambda v: 1 <= v <= _MOST_EXAMPLES and v.denominator == 1,
-    ),
-}
-
-
-def misfit(name: str, value: Fraction | int) -> str | None:
-    """Say why a parameter cannot have a value; None where it can.
-
-    >>> misfit("tau", Fraction(5, 4))
-    'tau=5/4 given: it must be above 0 and at most 1'
-    >>> misfit("risk", 0) is None
-    True
-    """
-    allowed = RANGES[name]
-    if allowed.holds(Fraction(value)):
-        return None
-    return f"{name}={value} given: it must be {allowed.words}"
+_SHARE, _WHOLE = Range(above=0, most=1), Range(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,23 +26,20 @@ class BoundParameters:
     Fraction(2, 3)
     """
 
-    tau: Fraction = Fraction(1, 10)
-    vstat: int = 100
-    risk: Fraction = Fraction(1, 4)
-    success: Fraction = Fraction(2, 3)
-    gamma: Fraction = Fraction(1, 20)
+    tau: Annotated[Fraction, _SHARE] = Fraction(1, 10)
+    vstat: Annotated[int, _WHOLE] = 100
+    risk: Annotated[Fraction, Range(0, below=1)] = Fraction(1, 4)
+    success: Annotated[Fraction, _SHARE] = Fraction(2, 3)
+    gamma: Annotated[Fraction, _SHARE] = Fraction(1, 20)
 
     def __post_init__(self) -> None:
         for name in _RATIONAL:
-            given = getattr(self, name)
             require(
-                isinstance(given, Fraction | int),
-                f"{name}={given!r} given: an exact rational is needed, as Fraction(1, 10)",
+                isinstance(value := getattr(self, name), Fraction | int),
+                f"{name}={value!r} given: an exact rational is needed, as Fraction(1, 10)",
             )
-            reason = misfit(name, given)
-            require(not reason, reason or "")
-        reason = misfit("t", self.vstat)
-        require(not reason, f"vstat: {reason}")
+        require(isinstance(self.vstat, int), f"vstat={self.vstat!r} given: an integer is needed")
+        require_declared(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the terms: rationals as strings."""

@@ -364,7 +364,7 @@ def test_where_a_query_rules_nothing_out_there_is_no_number():
         found.evaluate("stat-queries", tau="0.51")
     with pytest.raises(UsageError, match="unknown symbol 'k'"):
         found.evaluate("stat-queries", k=2)
-    with pytest.raises(UsageError, match="tau=2 given: it must be above 0 and at most 1"):
+    with pytest.raises(UsageError, match="tau=2 given: tau must be above 0 and at most 1"):
         found.evaluate("stat-queries", tau=2)
     with pytest.raises(UsageError, match="m=9"):
         found.evaluate("stat-queries", m=9)
