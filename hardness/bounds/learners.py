@@ -28,7 +28,8 @@ class NamedLearner:
     about: ClassVar[str]  # "kernel", "gd", "low-degree" or "lwe"
 
     def __post_init__(self) -> None:
-        for name, allowed in declared(type(self)).items():
+        kind: type[Any] = type(self)
+        for name, allowed in declared(kind).items():
             value, called = getattr(self, name), _CALLED.get(name, name)
             exact = value is None or isinstance(value, Fraction | int)
             require(exact, f"{called}={value} given: an integer or an exact rational is needed")
