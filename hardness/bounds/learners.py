@@ -28,7 +28,7 @@ class NamedLearner:
     about: ClassVar[str]  # "kernel", "gd", "low-degree" or "lwe"
 
     def __post_init__(self) -> None:
-        kind: type[Any] = type(self)
+        kind: Any = type(self)  # of which mypy asks no hash
         for name, allowed in declared(kind).items():
             value, called = getattr(self, name), _CALLED.get(name, name)
             exact = value is None or isinstance(value, Fraction | int)
