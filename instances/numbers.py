@@ -21,7 +21,6 @@ from instances.errors import UsageError
 
 Number = TypeVar("Number", int, Fraction, float)
 
-_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?|([0-9]{1,6})\^([0-9]{1,3})", re.ASCII)
 _MOST = 10**18
 _RATIONAL = re.compile(
     r"[+-]?((\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?|\d{1,41}/0*[1-9]\d{0,40})",
@@ -43,12 +42,9 @@ def parse(text: str, kind: type[Number], what: str, any_size: bool = False) -> N
     (20000, Fraction(1, 8), 0.1)
     """
     stripped = text.strip()
-    value: Fraction | int | None
-    if any_size:
-        value = _of_any_size(stripped)
-    else:
-        value = _integer(stripped) if kind is int else _rational(stripped)
-    if value is None or (kind is int and value.denominator != 1):
+    value = _of_any_size(stripped) if any_size else _rational(stripped)
+    whole = value is not None and value.denominator == 1 and "/" not in text and "." not in text
+    if value is None or (kind is int and not (whole and (any_size or abs(value) < _MOST))):
         needed = "an integer such as 200 or 2e4" if kind is int else "a number such as 0.1 or 1/10"
         raise UsageError(f"{what}={text[:60]} given: {needed} is needed")
     return kind(value)
@@ -112,15 +108,6 @@ def outward(low: float, high: float, form: str, between: str = ", ") -> str:
         with localcontext(rounding=rounding):
             ends.append(format(float(format(Decimal(repr(float(value))), form)), form))
     return between.join(ends)
-
-
-def _integer(text: str) -> int | None:
-    match = _WHOLE.fullmatch(text)
-    if match is None:
-        return None
-    whole, zeros, base, power = match.groups()
-    value = int(base) ** int(power) if base else int(whole) * 10 ** int(zeros or 0)
-    return value if abs(value) < _MOST else None
 
 
 def _rational(text: str) -> Fraction | None:
