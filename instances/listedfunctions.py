@@ -84,11 +84,16 @@ class Origin:
     value: Any
     space: Any = None
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others for as long as both are there."""
+        return self.path, self.name, self.sha256, id(self.value)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Origin) and hash(self) == hash(other)
+        return isinstance(other, Origin) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash((self.name, id(self.value)))
+        return hash(self.key)
 
     @property
     def where(self) -> str:
