@@ -8,7 +8,7 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, replace
+from dataclasses import MISSING, Field, dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from numbers import Integral, Real
@@ -42,9 +42,8 @@ _PROBES = 64  # points on which functions are compared
 class Functions:
     """Functions on {-1,+1}^d of a user: each takes points (count, d), int8, to (count,) reals."""
 
-    path: Path
-    name: str
-    sha256: str  # of the file; of an object, of the values of its functions at some points
+    origin: "Origin"
+    name: str  # with the parameters
     d: int
     functions: tuple[Callable[[Any], Any], ...]
     names: tuple[str, ...]
@@ -52,10 +51,15 @@ class Functions:
 
     def where(self, i: int) -> str:
         """Say which function is meant, for messages."""
-        return f"{self.path}: {self.name}, function {i} ({self.names[i]})"
+        return f"{self.origin.path}: {self.name}, function {i} ({self.names[i]})"
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of their file; of an object, of their values at some points."""
+        return self.origin.sha256 or self.probed
 
     @cached_property
-    def probed(self) -> bytes:
+    def probed(self) -> str:
         """SHA-256 of their values at 64 points, of which those of a smaller d are the beginning."""
         signs = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (self.d, _PROBES))
         signs[:, 0], signs[:, 1] = 1, -1
@@ -63,7 +67,7 @@ class Functions:
         for i, function in enumerate(self.functions):
             with guarded(self.where(i), "a function takes all points at once"):
                 digest.update(np.asarray(function(signs.T.copy())).tobytes())
-        return digest.digest()
+        return digest.hexdigest()
 
     def like(self, other: "Functions") -> bool:
         """Whether there are as many, with the same values at some points of what both have."""
@@ -84,11 +88,16 @@ class Origin:
     value: Any
     space: Any = None
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others for as long as both are there."""
+        return self.path, self.name, self.sha256, id(self.value)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Origin) and hash(self) == hash(other)
+        return isinstance(other, Origin) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash((self.name, id(self.value)))
+        return hash(self.key)
 
     @property
     def where(self) -> str:
@@ -142,7 +151,7 @@ class Origin:
         value = self.made(arguments) if value is None else value
         require(not isinstance(value, Family), f"{self.where} gives a family: give all parameters")
         places = [value, SimpleNamespace(**arguments), self.value, self.space]
-        functions = _collected(self.path, name, self.sha256, places)
+        functions = _collected(self, name, places)
         if self.called:
             d = arguments.get("d", functions.d)
             wrong = f"{self.where}, called with d={d}, gives functions of d={functions.d}"
@@ -151,7 +160,7 @@ class Origin:
             )
             places[0] = self.made(arguments)
             require(
-                _collected(self.path, name, self.sha256, places).like(functions),
+                _collected(self, name, places).like(functions),
                 f"{self.where} gives other functions when it is called again with the same "
                 "parameters: draw at random from a seed that stands in it, and list in one order",
             )
@@ -166,8 +175,7 @@ def origin(reference: FileName) -> Origin:
     finally:
         sys.path[:] = folders  # what is imported later is never looked for beside the file
     value = named(module, reference.name, str(reference.path))
-    said = {n: getattr(module, n, None) for n in ("d", "names", "bound")}
-    space = SimpleNamespace(**said)
+    space = SimpleNamespace(**{n: getattr(module, n, None) for n in ("d", "names", "bound")})
     return Origin(path=reference.path, name=reference.name, sha256=sha256, value=value, space=space)
 
 
@@ -176,9 +184,9 @@ def _gives(value: Any) -> bool:
     return isinstance(value, Family | list | tuple) or hasattr(value, "functions")
 
 
-def _collected(path: Path, name: str, sha256: str | None, places: list[Any]) -> Functions:
+def _collected(origin: Origin, name: str, places: list[Any]) -> Functions:
     """Collect functions, names, d and the bound, from the first place that says."""
-    where, listed = f"{path}: {name}", places[0]
+    where, listed = f"{origin.path}: {name}", places[0]
     functions = listed if isinstance(listed, list | tuple) else listed.functions
     gives = "no functions" if not functions else f"a {type(functions).__name__}"
     good = isinstance(functions, list | tuple) and len(functions) > 0
@@ -207,16 +215,14 @@ def _collected(path: Path, name: str, sha256: str | None, places: list[Any]) -> 
         isinstance(bound, Real) and 0 < float(bound) < 1e100,
         f"{where}: bound={str(bound)[:40]}: it must be above 0 and below 1e100",
     )
-    collected = Functions(
-        path=path,
+    return Functions(
+        origin=origin,
         name=name,
-        sha256=sha256 or "",
         d=int(d),
         functions=tuple(functions),
         names=names,
         bound=float(bound),
     )
-    return collected if sha256 else replace(collected, sha256=collected.probed.hex())
 
 
 def _first(places: list[Any], what: str) -> Any:

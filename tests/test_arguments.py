@@ -38,7 +38,7 @@ CALLS = {
         "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
     ),
     "figure": lambda **given: h.figure(**{"name": "sda", "source": SPEC, "out": "a.svg", **given}),
-    "run_sweep": lambda **given: h.run_sweep(**{"file": "a.toml", "store": "a.db", **given}),
+    "sweep": lambda **given: h.run_sweep(**{"file": "a.toml", "store": "a.db", **given}),
     "check": lambda **given: h.check(**given),
     "load": lambda **given: h.Certificate.load(**given),
     "save": lambda **given: estimated().save(**given),

@@ -143,7 +143,7 @@ def functions(given: Functions, members: int | None = None) -> Members:
             )
     return Members(
         kind="functions",
-        path=f"{given.path.name}:{given.name}",
+        path=f"{given.origin.path.name}:{given.name}",
         sha256=given.sha256,
         names=tuple(given.names[i] for i in chosen),
         d=given.d,
