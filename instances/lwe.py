@@ -513,7 +513,7 @@ class Lpn(Modular):
     noisy_parities: ClassVar[bool] = True
     former: ClassVar[tuple[str, ...]] = ("beta=40", "heads=saturated", "labels=formula")
 
-    n: Annotated[int, Range(1, 1 << 24)]
+    n: Annotated[int, Range(1, 1 << 48)]
     q: int = field(default=2, init=False)
     secret: str = field(default="binary", init=False)
     spread: Fraction = field(default=Fraction(0), init=False)
@@ -521,6 +521,13 @@ class Lpn(Modular):
         Fraction,
         Range(0, below=Fraction(1, 2), about="the rate of flips", words="in [0, 1/2)"),
     ] = field()  # required
+
+    def check(self) -> None:
+        """Refuse dense secrets of more bits than anybody counts; raises UsageError."""
+        most = 1 << 16
+        few = self.h > 0 or self.n <= most
+        require(few, f"n={self.n} given without h: at most {most}, or give h")
+        super().check()
 
     @property
     def hides(self) -> HiddenSet:

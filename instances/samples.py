@@ -182,10 +182,11 @@ class Samples:
             return write_tensors(path, {"a": self.a, "b": self.codes}, meta)
         if not len(self):
             raise UsageError(f"{path}: no samples given, a text holds at least one")
-        rows = np.column_stack([self.a, self.codes]).tolist()
-        text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
         if ending == ".txt":
             text = self._challenge(path)
+        else:
+            rows = np.column_stack([self.a, self.codes]).tolist()
+            text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
         if len(text) > MOST_TEXT:
             raise UsageError(
                 f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
